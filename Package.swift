@@ -1,0 +1,71 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target, tests included, is compiled under the same strict rules.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// Linux takes libsodium from the system. Apple platforms take the same library from swift-sodium (not built here).
+#if os(Linux)
+    let sodiumPackages: [Package.Dependency] = []
+    let sodiumTargets: [Target] = [
+        .systemLibrary(
+            name: "CSodium", pkgConfig: "libsodium",
+            providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])])
+    ]
+    let sodium: Target.Dependency = "CSodium"
+#else
+    let sodiumPackages: [Package.Dependency] = [
+        .package(url: "https://github.com/jedisct1/swift-sodium.git", from: "0.9.1")
+    ]
+    let sodiumTargets: [Target] = []
+    let sodium: Target.Dependency = .product(name: "Clibsodium", package: "swift-sodium")
+#endif
+
+let package = Package(
+    name: "pushcrypt",
+    platforms: [.iOS(.v15), .macOS(.v12)],
+    products: [
+        .library(name: "Pushcrypt", targets: ["Pushcrypt"]),
+        .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
+        .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
+        .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
+    ],
+    dependencies: sodiumPackages,
+    targets: sodiumTargets + [
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
+        .target(name: "Pushcrypt", dependencies: [sodium], swiftSettings: strict),
+        .target(
+            name: "PushcryptKeyStore", dependencies: ["Pushcrypt", "CSQLite"],
+            path: "KeyStore", swiftSettings: strict),
+        .target(
+            name: "PushcryptReceiver", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
+            swiftSettings: strict),
+        .target(
+            name: "PushcryptCommand",
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "PushcryptMain", dependencies: ["PushcryptCommand"], swiftSettings: strict),
+        .testTarget(name: "PushcryptTests", dependencies: ["Pushcrypt"], swiftSettings: strict),
+        .testTarget(
+            name: "KeyStoreTests", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ReceiverTests",
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptKeyStore"],
+            swiftSettings: strict),
+    ]
+)
