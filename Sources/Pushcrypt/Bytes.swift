@@ -1,0 +1,49 @@
+/// Bytes that are not secret. `ContiguousArray`, because its spans exist on every system the package supports.
+package typealias Bytes = ContiguousArray<UInt8>
+
+extension ContiguousArray where Element == UInt8 {
+    package init(copying span: Span<UInt8>) {
+        self.init()
+        append(copying: span)
+    }
+
+    package mutating func append(copying span: Span<UInt8>) {
+        unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+
+    package mutating func append(_ label: StaticString) {
+        unsafe append(
+            contentsOf: UnsafeBufferPointer(start: label.utf8Start, count: label.utf8CodeUnitCount))
+    }
+
+    package mutating func append(bigEndian value: some FixedWidthInteger) {
+        let width = type(of: value).bitWidth
+        for shift in stride(from: width - 8, through: 0, by: -8) {
+            append(UInt8(truncatingIfNeeded: value >> shift))
+        }
+    }
+
+    /// Lower-case hexadecimal digits.
+    package var hex: String { span.hex }
+}
+
+extension Span where Element == UInt8 {
+    /// Reads an unsigned big-endian integer; the caller has checked that it lies inside.
+    func bigEndian<T: FixedWidthInteger>(at offset: Int, as type: T.Type = T.self) -> T {
+        var value: T = 0
+        for index in offset..<offset + T.bitWidth / 8 { value = value << 8 | T(truncatingIfNeeded: self[index]) }
+        return value
+    }
+
+    /// Lower-case hexadecimal digits.
+    package var hex: String {
+        let digits: StaticString = "0123456789abcdef"
+        var text = Bytes()
+        text.reserveCapacity(count * 2)
+        for index in indices {
+            unsafe text.append(digits.utf8Start[Int(self[index] >> 4)])
+            unsafe text.append(digits.utf8Start[Int(self[index] & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

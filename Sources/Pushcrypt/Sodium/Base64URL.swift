@@ -1,0 +1,52 @@
+#if canImport(Clibsodium)
+    internal import Clibsodium
+#else
+    internal import CSodium
+#endif
+
+/// base64url without padding (RFC 4648 section 5), canonical: one text for each byte string.
+package enum Base64URL {
+    // sodium_base64_VARIANT_URLSAFE_NO_PADDING; a macro that Swift does not import.
+    private static let variant: Int32 = 7
+
+    /// The number of characters for `count` bytes.
+    package static func encodedLength(_ count: Int) -> Int { (count * 4 + 2) / 3 }
+
+    package static func append(_ bytes: Span<UInt8>, to text: inout ContiguousArray<UInt8>) {
+        let start = text.count
+        let length = encodedLength(bytes.count)
+        // One more for the terminating zero that libsodium writes.
+        text.append(contentsOf: repeatElement(0, count: length + 1))
+        unsafe text.withUnsafeMutableBytes { buffer in
+            guard let base = buffer.baseAddress else { return }
+            unsafe bytes.withBase { source, count in
+                _ = unsafe sodium_bin2base64(
+                    base.assumingMemoryBound(to: CChar.self) + start, length + 1, source, count, variant)
+            }
+        }
+        text.removeLast()
+    }
+
+    package static func string(_ bytes: Span<UInt8>) -> String {
+        var text = ContiguousArray<UInt8>()
+        append(bytes, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Decodes, or gives nil for padding, white space, another alphabet, unused bits that are not zero, a wrong length.
+    package static func decode(_ text: Span<UInt8>) -> ContiguousArray<UInt8>? {
+        guard text.count % 4 != 1 else { return nil }
+        guard !text.isEmpty else { return [] }
+        let length = text.count * 3 / 4
+        var code: Int32 = -1
+        var decoded = 0
+        let bytes = unsafe ContiguousArray(count: length) { output in
+            code = unsafe text.withBase { source, count in
+                unsafe source.withMemoryRebound(to: CChar.self, capacity: count) {
+                    unsafe sodium_base642bin(output, length, $0, count, nil, &decoded, nil, variant)
+                }
+            }
+        }
+        return code == 0 && decoded == length ? bytes : nil
+    }
+}

@@ -1,0 +1,64 @@
+#if canImport(Clibsodium)
+    internal import Clibsodium
+#else
+    internal import CSodium
+#endif
+
+/// ChaCha20-Poly1305 (RFC 8439): the AEAD of HPKE suite 0x0003.
+package enum ChaCha20Poly1305 {
+    package static let keyLength = 32
+    package static let nonceLength = 12
+    package static let tagLength = 16
+
+    /// Appends ciphertext and tag, `plaintext.count + 16` bytes.
+    package static func seal(
+        _ plaintext: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>, authenticating data: Span<UInt8>,
+        appendingTo output: inout ContiguousArray<UInt8>
+    ) throws(SodiumRefusal) {
+        guard key.count == keyLength, nonce.count == nonceLength else { throw SodiumRefusal() }
+        _ = Sodium.started
+        let start = output.count
+        output.append(contentsOf: repeatElement(0, count: plaintext.count + tagLength))
+        let code = unsafe output.withUnsafeMutableBufferPointer { buffer in
+            unsafe plaintext.withBase { m, mCount in
+                unsafe data.withBase { ad, adCount in
+                    unsafe nonce.withBase { n, _ in
+                        unsafe key.withBase { k, _ in
+                            guard let base = buffer.baseAddress else { return Int32(-1) }
+                            return unsafe crypto_aead_chacha20poly1305_ietf_encrypt(
+                                base + start, nil, m, UInt64(mCount), ad, UInt64(adCount), nil, n, k)
+                        }
+                    }
+                }
+            }
+        }
+        guard code == 0 else { throw SodiumRefusal() }
+    }
+
+    /// Opens ciphertext and tag; refused, with nothing of the plaintext, unless the tag is right.
+    package static func open(
+        _ ciphertext: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>, authenticating data: Span<UInt8>
+    ) throws(SodiumRefusal) -> Ephemeral {
+        guard key.count == keyLength, nonce.count == nonceLength, ciphertext.count >= tagLength else {
+            throw SodiumRefusal()
+        }
+        _ = Sodium.started
+        var plaintext = Ephemeral(count: ciphertext.count - tagLength)
+        let code = plaintext.withMutableSpan { output in
+            unsafe output.withUnsafeMutableBufferPointer { m in
+                unsafe ciphertext.withBase { c, cCount in
+                    unsafe data.withBase { ad, adCount in
+                        unsafe nonce.withBase { n, _ in
+                            unsafe key.withBase { k, _ in
+                                unsafe crypto_aead_chacha20poly1305_ietf_decrypt(
+                                    m.baseAddress, nil, nil, c, UInt64(cCount), ad, UInt64(adCount), n, k)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        guard code == 0 else { throw SodiumRefusal() }
+        return plaintext
+    }
+}

@@ -1,0 +1,73 @@
+#if canImport(Clibsodium)
+    internal import Clibsodium
+#else
+    internal import CSodium
+#endif
+
+/// Keys at rest: a key from a passphrase (Argon2id), and sub-keys of one store key (libsodium's `crypto_kdf`).
+package enum StoreKDF {
+    package static let keyLength = 32
+    package static let saltLength = 16
+
+    /// The cost of deriving a key from a passphrase.
+    ///
+    /// A file names its own cost, so an opener accepts only up to the ceilings: a hostile file must not take the machine.
+    package struct Cost: Hashable, Sendable {
+        /// Passes over the memory, 1…16.
+        package let passes: UInt64
+        /// Memory in bytes, 8 KiB…1 GiB.
+        package let memory: Int
+
+        package static let standard = Cost(uncheckedPasses: 3, memory: 256 << 20)
+
+        package init?(passes: UInt64, memory: Int) {
+            guard (1...16).contains(passes), (8 << 10...1 << 30).contains(memory) else { return nil }
+            self.init(uncheckedPasses: passes, memory: memory)
+        }
+
+        private init(uncheckedPasses passes: UInt64, memory: Int) {
+            self.passes = passes
+            self.memory = memory
+        }
+    }
+
+    /// Derives a store key from a passphrase; refused when the memory cannot be had.
+    package static func key(
+        passphrase: Span<UInt8>, salt: Span<UInt8>, cost: Cost
+    ) throws(SodiumRefusal) -> SecretBytes {
+        guard salt.count == saltLength else { throw SodiumRefusal() }
+        _ = Sodium.started
+        return try SecretBytes(count: keyLength) { (output) throws(SodiumRefusal) in
+            let code = unsafe output.withMutableBase { key, _ in
+                unsafe passphrase.withBase { text, count in
+                    unsafe salt.withBase { salt, _ in
+                        unsafe crypto_pwhash(
+                            key, UInt64(keyLength), text, UInt64(count), salt, cost.passes, cost.memory,
+                            crypto_pwhash_alg_argon2id13())
+                    }
+                }
+            }
+            guard code == 0 else { throw SodiumRefusal() }
+        }
+    }
+
+    /// One of the independent sub-keys of a store key; `context` has exactly 8 bytes.
+    package static func subkey(_ number: UInt64, context: StaticString, of key: borrowing SecretBytes) -> SecretBytes {
+        precondition(context.utf8CodeUnitCount == Int(crypto_kdf_contextbytes()) && key.count == keyLength)
+        _ = Sodium.started
+        return SecretBytes(count: keyLength) { output in
+            let code = key.withSpan { key in
+                unsafe output.withMutableBase { base, count in
+                    unsafe key.withBase { k, _ in
+                        unsafe context.utf8Start.withMemoryRebound(
+                            to: CChar.self, capacity: context.utf8CodeUnitCount
+                        ) {
+                            unsafe crypto_kdf_derive_from_key(base, count, number, $0, k)
+                        }
+                    }
+                }
+            }
+            Sodium.expectSuccess(code)
+        }
+    }
+}
