@@ -1,0 +1,195 @@
+/// The text form of keys: Bech32 with the checksum of BIP-173, without its limit of 90 characters.
+///
+/// Public keys are all lower case, secret keys all upper case, so that a person, a log filter and a secret scanner tell
+/// them apart. (`Docs/Format.md`, Keys as text)
+enum Bech32 {
+    /// The four kinds of key text.
+    enum Kind: CaseIterable {
+        case devicePublic
+        case senderPublic
+        case deviceSecret
+        case senderSecret
+
+        /// What stands before the separator `1`, in the case of the whole text.
+        var prefix: StaticString {
+            switch self {
+            case .devicePublic: "pcr"
+            case .senderPublic: "pcs"
+            case .deviceSecret: "PCR-SECRET-"
+            case .senderSecret: "PCS-SECRET-"
+            }
+        }
+
+        var isUpperCase: Bool { self == .deviceSecret || self == .senderSecret }
+
+        var name: String {
+            switch self {
+            case .devicePublic: "a device's public key (pcr1…)"
+            case .senderPublic: "a sender's public key (pcs1…)"
+            case .deviceSecret: "a device's secret key (PCR-SECRET-1…)"
+            case .senderSecret: "a sender's secret key (PCS-SECRET-1…)"
+            }
+        }
+
+        /// The length of the text of a 32-byte key.
+        var textLength: Int { prefix.utf8CodeUnitCount + 1 + Bech32.symbols(for: keyLength) + checksumLength }
+    }
+
+    static let keyLength = 32
+    private static let checksumLength = 6
+    private static let alphabet: StaticString = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+
+    private static func symbols(for bytes: Int) -> Int { (bytes * 8 + 4) / 5 }
+
+    // MARK: Writing
+
+    /// Writes the text of `key`; it is as secret as the key.
+    static func encode(_ key: Span<UInt8>, as kind: Kind) -> Ephemeral {
+        precondition(key.count == keyLength)
+        var text = Ephemeral(count: kind.textLength)
+        text.withMutableSpan { output in
+            var position = 0
+            func put(_ byte: UInt8, _ output: inout MutableSpan<UInt8>) {
+                output[position] = byte
+                position += 1
+            }
+            for index in 0..<kind.prefix.utf8CodeUnitCount { put(unsafe kind.prefix.utf8Start[index], &output) }
+            put(UInt8(ascii: "1"), &output)
+
+            var checksum = Checksum(kind)
+            func put(symbol: UInt8, _ output: inout MutableSpan<UInt8>) {
+                let letter = unsafe alphabet.utf8Start[Int(symbol)]
+                let isLetter = letter >= UInt8(ascii: "a")
+                put(kind.isUpperCase && isLetter ? letter - 0x20 : letter, &output)
+            }
+            var buffer: UInt32 = 0
+            var bits = 0
+            for index in key.indices {
+                buffer = (buffer << 8 | UInt32(key[index])) & 0xfff
+                bits += 8
+                while bits >= 5 {
+                    bits -= 5
+                    let symbol = UInt8(buffer >> UInt32(bits) & 31)
+                    checksum.update(symbol)
+                    put(symbol: symbol, &output)
+                }
+            }
+            if bits > 0 {
+                let symbol = UInt8(buffer << UInt32(5 - bits) & 31)
+                checksum.update(symbol)
+                put(symbol: symbol, &output)
+            }
+            let sum = checksum.finish()
+            for index in 0..<checksumLength {
+                put(symbol: UInt8(sum >> UInt32(5 * (checksumLength - 1 - index)) & 31), &output)
+            }
+        }
+        return text
+    }
+
+    /// The text of a public key.
+    static func string(_ key: Span<UInt8>, as kind: Kind) -> String {
+        encode(key, as: kind).withSpan { String(decoding: ContiguousArray(copying: $0), as: UTF8.self) }
+    }
+
+    // MARK: Reading
+
+    /// Reads the 32 bytes of a key; one trailing newline is dropped, any other stray byte is refused.
+    static func decode(_ text: Span<UInt8>, as kind: Kind) throws(KeyError) -> Ephemeral {
+        var text = text
+        if !text.isEmpty, text[text.count - 1] == UInt8(ascii: "\n") { text = text.extracting(0..<text.count - 1) }
+        guard hasPrefix(of: kind, text) else {
+            if let other = Kind.allCases.first(where: { hasPrefix(of: $0, text) }) {
+                throw KeyError(.wrongKind, "this is \(other.name); what is needed here is \(kind.name)")
+            }
+            throw KeyError(.malformedKey, "this is not the text of a key; what is needed here is \(kind.name)")
+        }
+        guard text.count == kind.textLength else {
+            throw KeyError(
+                .malformedKey,
+                "the text of a key has \(kind.textLength) characters here, this has \(text.count); copy it whole, without spaces"
+            )
+        }
+        let start = kind.prefix.utf8CodeUnitCount + 1
+        var checksum = Checksum(kind)
+        var key = Ephemeral(count: keyLength)
+        try key.withMutableSpan { (output) throws(KeyError) in
+            var buffer: UInt32 = 0
+            var bits = 0
+            var position = 0
+            for index in start..<text.count {
+                guard let symbol = symbol(of: text[index], upperCase: kind.isUpperCase) else {
+                    throw KeyError(
+                        .malformedKey,
+                        "character \(index + 1) of the key cannot stand there; keys are all \(kind.isUpperCase ? "upper" : "lower") case, without spaces"
+                    )
+                }
+                checksum.update(symbol)
+                guard index < text.count - checksumLength else { continue }
+                buffer = (buffer << 5 | UInt32(symbol)) & 0xfff
+                bits += 5
+                if bits >= 8 {
+                    bits -= 8
+                    output[position] = UInt8(truncatingIfNeeded: buffer >> UInt32(bits))
+                    position += 1
+                }
+            }
+            guard checksum.isValid else {
+                throw KeyError(.wrongChecksum, "the key was mistyped or cut: its checksum does not fit; copy it again")
+            }
+            guard buffer & (1 << UInt32(bits) - 1) == 0 else {
+                throw KeyError(.malformedKey, "the key's unused bits are not zero: no program of ours wrote it")
+            }
+        }
+        return key
+    }
+
+    private static func hasPrefix(of kind: Kind, _ text: Span<UInt8>) -> Bool {
+        let count = kind.prefix.utf8CodeUnitCount
+        guard text.count > count, text[count] == UInt8(ascii: "1") else { return false }
+        for index in 0..<count where unsafe text[index] != kind.prefix.utf8Start[index] { return false }
+        return true
+    }
+
+    private static func symbol(of character: UInt8, upperCase: Bool) -> UInt8? {
+        let isUpper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(character)
+        let isLower = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(character)
+        if isUpper && !upperCase || isLower && upperCase { return nil }
+        let lower = isUpper ? character + 0x20 : character
+        for index in 0..<32 where unsafe alphabet.utf8Start[index] == lower { return UInt8(index) }
+        return nil
+    }
+
+    /// The checksum of BIP-173 over the lower-case prefix and the symbols.
+    private struct Checksum {
+        private var state: UInt32 = 1
+
+        init(_ kind: Kind) {
+            func lower(_ index: Int) -> UInt8 {
+                let byte = unsafe kind.prefix.utf8Start[index]
+                return (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 0x20 : byte
+            }
+            for index in 0..<kind.prefix.utf8CodeUnitCount { update(lower(index) >> 5) }
+            update(0)
+            for index in 0..<kind.prefix.utf8CodeUnitCount { update(lower(index) & 31) }
+        }
+
+        mutating func update(_ symbol: UInt8) {
+            let top = state >> 25
+            state = (state & 0x1ff_ffff) << 5 ^ UInt32(symbol)
+            if top & 1 != 0 { state ^= 0x3b6a_57b2 }
+            if top & 2 != 0 { state ^= 0x2650_8e6d }
+            if top & 4 != 0 { state ^= 0x1ea1_19fa }
+            if top & 8 != 0 { state ^= 0x3d42_33dd }
+            if top & 16 != 0 { state ^= 0x2a14_62b3 }
+        }
+
+        /// The six symbols that make the checksum valid, as a 30-bit number.
+        mutating func finish() -> UInt32 {
+            for _ in 0..<checksumLength { update(0) }
+            return state ^ 1
+        }
+
+        var isValid: Bool { state == 1 }
+    }
+}

@@ -1,0 +1,42 @@
+/// A key, or the text of one, that cannot be taken. Equal when the codes are equal.
+public struct KeyError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong with a key.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Known: String {
+            case malformedKey = "malformed-key"
+            case wrongChecksum = "wrong-checksum"
+            case wrongKind = "wrong-kind-of-key"
+            case weakKey = "weak-key"
+        }
+
+        private let known: Known
+
+        /// Not the text of a key: a character, the case, white space, padding bits or the length is wrong.
+        public static let malformedKey = Code(known: .malformedKey)
+        /// The text was mistyped or cut: its checksum does not fit.
+        public static let wrongChecksum = Code(known: .wrongChecksum)
+        /// The text of another kind of key, for example a sender's where a device's is needed.
+        public static let wrongKind = Code(known: .wrongKind)
+        /// A public key that no honest program makes: of small or mixed order, not on the curve, or not canonical.
+        public static let weakKey = Code(known: .weakKey)
+
+        /// The code as programs read it, for example `wrong-checksum`.
+        public var description: String { known.rawValue }
+    }
+
+    /// What is wrong.
+    public let code: Code
+    /// Where, and what to do; never holds key bytes.
+    public let description: String
+
+    init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+
+    /// Compares codes.
+    public static func == (a: KeyError, b: KeyError) -> Bool { a.code == b.code }
+
+    /// Hashes the code.
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+}

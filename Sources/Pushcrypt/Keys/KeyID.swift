@@ -1,0 +1,37 @@
+/// A short public name of a public key: 4 bytes, printed as 8 hexadecimal digits.
+///
+/// A lookup hint. It does not identify a key: among a million devices about a hundred pairs share an id, so it is never
+/// compared instead of a key. (`Docs/Format.md`, Key ids)
+public struct KeyID: Hashable, Sendable, CustomStringConvertible {
+    static let length = 4
+
+    /// What kind of key an id was made from.
+    enum KeyType: UInt8 {
+        case x25519 = 0x01
+        case ed25519 = 0x02
+    }
+
+    /// The four bytes as a big-endian number.
+    public let value: UInt32
+
+    /// Takes the four bytes as a big-endian number.
+    public init(value: UInt32) {
+        self.value = value
+    }
+
+    init(of publicKey: Span<UInt8>, type: KeyType) {
+        let hash = SHA256()
+        hash.update("pushcrypt/1 key id")
+        let separatorAndType: ContiguousArray<UInt8> = [0x00, type.rawValue]
+        hash.update(separatorAndType.span)
+        hash.update(publicKey)
+        let digest = hash.finish()
+        self.init(value: digest.span.bigEndian(at: 0))
+    }
+
+    /// Eight lower-case hexadecimal digits.
+    public var description: String {
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
+}

@@ -1,0 +1,97 @@
+/// A provider's secret key: what signs. An Ed25519 seed of 32 bytes; as text `PCS-SECRET-1…`, 70 characters.
+///
+/// The seed lies in guarded memory, is wiped when the last reference goes, and is never printed. A reference shares the
+/// one copy, and any number of threads may seal with it. (`Docs/Format.md`, Keys as text)
+public final class SenderKey: Sendable {
+    /// The public half.
+    public let publicKey: SenderPublicKey
+
+    /// The first 4 bytes of a hash of the public key.
+    public let id: KeyID
+
+    /// libsodium's secret key (seed || public key), then the hedge key.
+    private let secret: SecretBytes
+
+    private static let hedgeKeyRange = Ed25519.secretKeyLength..<Ed25519.secretKeyLength + HMACSHA256.tagLength
+
+    /// Makes a new key from the system's random source.
+    public convenience init() {
+        let seed = Ephemeral(randomCount: Ed25519.seedLength)
+        self.init(seed)
+    }
+
+    /// Reads the ASCII of `PCS-SECRET-1…`, one trailing newline allowed; the caller wipes the text.
+    ///
+    /// Bytes and not a `String`, because a string cannot be wiped. Throws `malformedKey`, `wrongChecksum` or `wrongKind`.
+    public convenience init(text: Span<UInt8>) throws(KeyError) {
+        self.init(try Bech32.decode(text, as: .senderSecret))
+    }
+
+    /// Takes a copy of the 32 bytes of a seed, which the caller wipes.
+    package convenience init(seed: Span<UInt8>) throws(KeyError) {
+        guard seed.count == Ed25519.seedLength else {
+            throw KeyError(.malformedKey, "a sender's secret key has \(Ed25519.seedLength) bytes")
+        }
+        var copy = Ephemeral(count: seed.count)
+        copy.withMutableSpan { output in
+            for index in seed.indices { output[index] = seed[index] }
+        }
+        self.init(copy)
+    }
+
+    private init(_ seed: consuming Ephemeral) {
+        var secretKey = Ephemeral(count: Ed25519.secretKeyLength)
+        secretKey.withMutableSpan { output in
+            seed.withSpan { Ed25519.expand(seed: $0, into: &output) }
+        }
+        let hedgeKey = seed.withSpan { seed in
+            let hmac = HMACSHA256(key: seed)
+            hmac.update("pushcrypt/1 hedge\0")
+            return hmac.finish()
+        }
+        secret = SecretBytes(count: Self.hedgeKeyRange.upperBound) { output in
+            secretKey.withSpan { secretKey in
+                for index in secretKey.indices { output[index] = secretKey[index] }
+            }
+            hedgeKey.withSpan { hedgeKey in
+                for index in hedgeKey.indices { output[Self.hedgeKeyRange.lowerBound + index] = hedgeKey[index] }
+            }
+        }
+        publicKey = secret.withSpan { secret in
+            SenderPublicKey(
+                checked: ContiguousArray(copying: secret.extracting(Ed25519.seedLength..<Ed25519.secretKeyLength)))
+        }
+        id = publicKey.id
+    }
+
+    /// Gives the key's text to `body` and wipes it afterwards; what `body` keeps is the caller's to guard.
+    public func withText<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+        let text = withSeed { Bech32.encode($0, as: .senderSecret) }
+        return try text.withSpan(body)
+    }
+
+    /// Reads the seed; nothing that `body` returns may hold a copy of it.
+    package func withSeed<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+        try secret.withSpan { (secret) throws(E) in try body(secret.extracting(0..<Ed25519.seedLength)) }
+    }
+
+    /// Starts a hedged value: HMAC under the hedge key. (`Docs/Format.md`, Randomness)
+    func hedged() -> HMACSHA256 {
+        secret.withSpan { HMACSHA256(key: $0.extracting(Self.hedgeKeyRange)) }
+    }
+
+    /// Signs into 64 bytes.
+    func sign(_ message: Span<UInt8>, into signature: inout MutableSpan<UInt8>) {
+        secret.withSpan {
+            Ed25519.sign(message, secretKey: $0.extracting(0..<Ed25519.secretKeyLength), into: &signature)
+        }
+    }
+}
+
+extension SenderKey: CustomStringConvertible, CustomReflectable {
+    /// The public key: a secret key prints nothing else.
+    public var description: String { "SenderKey(\(publicKey))" }
+
+    /// The public key, and nothing below it.
+    public var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey]) }
+}

@@ -1,0 +1,51 @@
+/// The app a message is for: its bundle id, which every envelope is bound to.
+///
+/// Exactly the bytes of the bundle id, 1 to 255 of ASCII letters, digits, `.` and `-`; without a push-type suffix such
+/// as `.voip`, and never the extension's own id. (`Docs/Format.md`, Context)
+public struct Topic: Hashable, Sendable, CustomStringConvertible {
+    /// The longest topic in bytes.
+    public static let maximumLength = 255
+
+    /// The bundle id.
+    public let bundleID: String
+
+    let bytes: ContiguousArray<UInt8>
+
+    /// Takes a bundle id, for example `com.example.app`; throws `InvalidTopic`.
+    public init(_ bundleID: String) throws(InvalidTopic) {
+        let bytes = ContiguousArray(bundleID.utf8)
+        guard (1...Self.maximumLength).contains(bytes.count), bytes.allSatisfy(Self.isAllowed) else {
+            throw InvalidTopic()
+        }
+        self.bundleID = bundleID
+        self.bytes = bytes
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+
+    /// The bundle id.
+    public var description: String { bundleID }
+
+    /// A u16 length and the bytes: how the format writes the context.
+    var lengthPrefixed: ContiguousArray<UInt8> {
+        var output = ContiguousArray<UInt8>()
+        output.append(bigEndian: UInt16(bytes.count))
+        output.append(contentsOf: bytes)
+        return output
+    }
+}
+
+/// A topic that is no bundle id.
+public struct InvalidTopic: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What a topic must look like.
+    public var description: String {
+        "a topic is the app's bundle id, 1 to 255 ASCII letters, digits, '.' and '-', for example com.example.app"
+    }
+}
