@@ -1,0 +1,33 @@
+/// What a phone tells its provider about its key, over the app's own authenticated channel.
+///
+/// (`Docs/Format.md`, Registration record)
+public struct DeviceRegistration: Hashable, Sendable {
+    /// The longest device id in bytes.
+    public static let maximumIDLength = 255
+
+    /// The name under which the provider keeps the device; the phone may leave it to the provider.
+    public var deviceID: String?
+    /// What to seal to.
+    public var publicKey: DevicePublicKey
+    /// The app the key is for; nil when the key is not bound to one.
+    public var topic: Topic?
+    /// Counts the device's keys; a provider refuses a lower one than it has.
+    public var generation: UInt64
+    /// When the key was made.
+    public var createdAt: Timestamp
+    /// The sender key that the device believes, so that the provider can stop announcing a rotation to it.
+    public var pinnedSender: SenderPublicKey?
+
+    /// Makes a record.
+    public init(
+        deviceID: String? = nil, publicKey: DevicePublicKey, topic: Topic? = nil, generation: UInt64 = 1,
+        createdAt: Timestamp, pinnedSender: SenderPublicKey? = nil
+    ) {
+        self.deviceID = deviceID
+        self.publicKey = publicKey
+        self.topic = topic
+        self.generation = generation
+        self.createdAt = createdAt
+        self.pinnedSender = pinnedSender
+    }
+}

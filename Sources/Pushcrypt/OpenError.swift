@@ -1,0 +1,71 @@
+/// A notification that does not open. Equal when the codes are equal.
+///
+/// For the developer only: whatever fails, the person sees the fallback. (`Docs/Format.md`, Opening)
+public struct OpenError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Why a notification does not open, in the order in which the checks run.
+    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+        private enum Known: String, CaseIterable {
+            case malformedNotification = "malformed-notification"
+            case notEncrypted = "not-encrypted"
+            case malformedEnvelope = "malformed-envelope"
+            case unsupportedSuite = "unsupported-suite"
+            case unknownRecipientKey = "unknown-recipient-key"
+            case authenticationFailed = "authentication-failed"
+            case rotationConflict = "rotation-conflict"
+            case unsupportedMessage = "unsupported-message"
+            case expired = "expired"
+            case notYetValid = "not-yet-valid"
+            case malformedPayload = "malformed-payload"
+            case duplicate = "duplicate"
+        }
+
+        private let known: Known
+
+        /// What was received is not a JSON object. On a phone the system has parsed it already.
+        public static let malformedNotification = Code(known: .malformedNotification)
+        /// `ENCRYPTED_DATA` is absent or not a string.
+        public static let notEncrypted = Code(known: .notEncrypted)
+        /// Not an envelope: the text, the length or the bucket is wrong. No cryptography has run.
+        public static let malformedEnvelope = Code(known: .malformedEnvelope)
+        /// A suite that this version does not know.
+        public static let unsupportedSuite = Code(known: .unsupportedSuite)
+        /// Sealed to a key that is not here, or that has ended.
+        public static let unknownRecipientKey = Code(known: .unknownRecipientKey)
+        /// Not sealed by a trusted sender to this device, for this topic, unchanged.
+        public static let authenticationFailed = Code(known: .authenticationFailed)
+        /// A superseded sender key has signed a second, different rotation: evidence that it was stolen.
+        public static let rotationConflict = Code(known: .rotationConflict)
+        /// Authentic, but of a content type or with times that this version does not know.
+        public static let unsupportedMessage = Code(known: .unsupportedMessage)
+        /// Authentic, but its time to live has passed.
+        public static let expired = Code(known: .expired)
+        /// Authentic, but sent more than 24 hours from now.
+        public static let notYetValid = Code(known: .notYetValid)
+        /// Authentic, but its body is not a payload with an `aps` object.
+        public static let malformedPayload = Code(known: .malformedPayload)
+        /// Authentic, but shown before, and the policy is strict.
+        public static let duplicate = Code(known: .duplicate)
+
+        /// Every code.
+        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
+
+        /// The code as programs read it, for example `authentication-failed`.
+        public var description: String { known.rawValue }
+    }
+
+    /// Why.
+    public let code: Code
+    /// Where, and what to do; never holds key or payload bytes.
+    public let description: String
+
+    package init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+
+    /// Compares codes.
+    public static func == (a: OpenError, b: OpenError) -> Bool { a.code == b.code }
+
+    /// Hashes the code.
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+}
