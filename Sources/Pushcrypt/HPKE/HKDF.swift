@@ -25,9 +25,7 @@ package enum HKDF {
             let next = block(counter, after: previous.take(), prk: prk, info: info)
             let count = min(hashLength, length - written)
             next.withSpan { next in
-                output.withMutableSpan { output in
-                    for index in 0..<count { output[written + index] = next[index] }
-                }
+                output.withMutableSpan { $0.write(next.extracting(0..<count), at: written) }
             }
             written += count
             counter &+= 1

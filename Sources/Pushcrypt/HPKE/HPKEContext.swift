@@ -83,9 +83,7 @@ package struct HPKEContext: ~Copyable {
     package func nonce(sequence: UInt64) -> Ephemeral {
         var nonce = Ephemeral(count: ChaCha20Poly1305.nonceLength)
         nonce.withMutableSpan { nonce in
-            baseNonce.withSpan { base in
-                for index in base.indices { nonce[index] = base[index] }
-            }
+            baseNonce.withSpan { nonce.write($0, at: 0) }
             for index in 0..<8 { nonce[11 - index] ^= UInt8(truncatingIfNeeded: sequence >> (8 * UInt64(index))) }
         }
         return nonce

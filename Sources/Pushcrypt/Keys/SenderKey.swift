@@ -32,11 +32,7 @@ public final class SenderKey: Sendable {
         guard seed.count == Ed25519.seedLength else {
             throw KeyError(.malformedKey, "a sender's secret key has \(Ed25519.seedLength) bytes")
         }
-        var copy = Ephemeral(count: seed.count)
-        copy.withMutableSpan { output in
-            for index in seed.indices { output[index] = seed[index] }
-        }
-        self.init(copy)
+        self.init(Ephemeral(copying: seed))
     }
 
     private init(_ seed: consuming Ephemeral) {
@@ -50,12 +46,8 @@ public final class SenderKey: Sendable {
             return hmac.finish()
         }
         secret = SecretBytes(count: Self.hedgeKeyRange.upperBound) { output in
-            secretKey.withSpan { secretKey in
-                for index in secretKey.indices { output[index] = secretKey[index] }
-            }
-            hedgeKey.withSpan { hedgeKey in
-                for index in hedgeKey.indices { output[Self.hedgeKeyRange.lowerBound + index] = hedgeKey[index] }
-            }
+            secretKey.withSpan { output.write($0, at: 0) }
+            hedgeKey.withSpan { output.write($0, at: Self.hedgeKeyRange.lowerBound) }
         }
         publicKey = secret.withSpan { secret in
             SenderPublicKey(

@@ -39,6 +39,12 @@ package struct Ephemeral: ~Copyable {
         return try body(&span)
     }
 
+    /// Takes a copy of bytes that the caller wipes.
+    package init(copying source: Span<UInt8>) {
+        self.init(count: source.count)
+        withMutableSpan { $0.write(source, at: 0) }
+    }
+
     deinit {
         unsafe sodium_memzero(storage.baseAddress, storage.count)
         unsafe storage.deallocate()

@@ -38,9 +38,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
 
     /// Takes a copy of bytes that the caller wipes.
     package init(copying source: Span<UInt8>) {
-        self.init(count: source.count) { output in
-            for index in source.indices { output[index] = source[index] }
-        }
+        self.init(count: source.count) { $0.write(source, at: 0) }
     }
 
     /// The length in bytes.

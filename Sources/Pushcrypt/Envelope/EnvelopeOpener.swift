@@ -1,0 +1,175 @@
+/// Opens one envelope: steps 3 to 6 of the opening order. (`Docs/Format.md`, Opening)
+///
+/// Knows nothing of JSON; `Opener` does. Nothing it throws after step 3 tells which check failed.
+struct EnvelopeOpener {
+    let deviceKey: DeviceKey
+    let trust: SenderTrust
+    let topic: Topic
+    let now: Timestamp
+
+    /// An authentic, fresh message whose body nobody has looked at.
+    struct Message {
+        let sender: SenderPublicKey
+        let messageID: MessageID
+        let sentAt: Timestamp
+        let timeToLive: UInt32
+        /// The payload's bytes; statements are cut off.
+        let payload: ContiguousArray<UInt8>
+        /// The statements that change what is trusted, once the message has passed every step.
+        let statements: [RotationStatement]
+        /// A statement in the message contradicts one that was accepted before.
+        let rotationConflict: Bool
+    }
+
+    private static let failure = OpenError(
+        .authenticationFailed,
+        "not sealed by a trusted sender for this device and topic, or changed on the way; check the topic, the trusted sender and the device's key"
+    )
+
+    func open(_ envelope: Envelope) throws(OpenError) -> Message {
+        let inner = try decrypt(envelope)
+        return try inner.withSpan { (inner) throws(OpenError) in try read(inner, envelope) }
+    }
+
+    /// Step 4: HPKE.
+    private func decrypt(_ envelope: Envelope) throws(OpenError) -> Ephemeral {
+        do throws(SodiumRefusal) {
+            let info = envelope.withHeader { envelopeInfo(header: $0, topic: topic) }
+            let publicKey = deviceKey.publicKey.bytes
+            let sharedSecret = try envelope.withEnc { (enc) throws(SodiumRefusal) in
+                try deviceKey.withScalar { (scalar) throws(SodiumRefusal) in
+                    try DHKEM.decapsulate(enc, secret: scalar, publicKey: publicKey.span)
+                }
+            }
+            let context = try HPKEContext(sharedSecret: sharedSecret, info: info.span)
+            return try envelope.withCiphertext { (ciphertext) throws(SodiumRefusal) in
+                let empty = ContiguousArray<UInt8>()
+                return try context.open(ciphertext, authenticating: empty.span)
+            }
+        } catch {
+            throw Self.failure
+        }
+    }
+
+    /// Steps 5 and 6: the sender, the padding, the times.
+    private func read(_ inner: Span<UInt8>, _ envelope: Envelope) throws(OpenError) -> Message {
+        let bodyLength = Int(inner.bigEndian(at: InnerPlaintext.bodyLength.lowerBound, as: UInt16.self))
+        guard bodyLength <= inner.count - InnerPlaintext.body else { throw Self.failure }
+        let body = inner.extracting(InnerPlaintext.body..<InnerPlaintext.body + bodyLength)
+        let padding = inner.extracting(InnerPlaintext.body + bodyLength..<inner.count)
+        let type = InnerPlaintext.ContentType(rawValue: inner[InnerPlaintext.contentType])
+
+        let statements = type == .rotationAndPayload ? StatementBlock(body) : nil
+        let evaluation = statements.map { evaluate($0) } ?? Evaluation(trust: trust)
+        let sender = try verifiedSender(inner, envelope, evaluation)
+        guard Sodium.isAllZero(padding) else { throw Self.failure }
+
+        guard let type else {
+            throw OpenError(
+                .unsupportedMessage,
+                "the message has content type \(inner[InnerPlaintext.contentType]), which this version does not know; update the receiver"
+            )
+        }
+        let sentAt = Timestamp(milliseconds: inner.bigEndian(at: InnerPlaintext.sentAt.lowerBound))
+        let timeToLive: UInt32 = inner.bigEndian(at: InnerPlaintext.timeToLive.lowerBound)
+        try Freshness.check(sentAt: sentAt, timeToLive: timeToLive, now: now)
+        guard let messageID = MessageID(bytes: inner.extracting(InnerPlaintext.messageID)) else { throw Self.failure }
+
+        let payload: ContiguousArray<UInt8>
+        switch type {
+        case .payload: payload = ContiguousArray(copying: body)
+        case .rotationAndPayload:
+            guard let statements else {
+                throw OpenError(
+                    .malformedPayload,
+                    "the message's rotation statements cannot be read; its sender is not up to this format")
+            }
+            payload = ContiguousArray(copying: body.extracting(statements.length..<body.count))
+        }
+        return Message(
+            sender: sender, messageID: messageID, sentAt: sentAt, timeToLive: timeToLive, payload: payload,
+            statements: evaluation.accepted, rotationConflict: evaluation.conflict)
+    }
+
+    /// Finds the trusted key that signed; the statements of the message count only when no trusted key has its id.
+    private func verifiedSender(
+        _ inner: Span<UInt8>, _ envelope: Envelope, _ evaluation: Evaluation
+    ) throws(OpenError) -> SenderPublicKey {
+        let id = KeyID(value: inner.bigEndian(at: InnerPlaintext.senderKeyID.lowerBound))
+        var candidates = trust.candidates(for: id, at: now)
+        if candidates.isEmpty { candidates = evaluation.trust.candidates(for: id, at: now) }
+        for candidate in candidates where isSigned(inner, by: candidate, envelope) { return candidate }
+        if candidates.isEmpty, evaluation.conflict {
+            throw OpenError(
+                .rotationConflict,
+                "a sender key that was superseded has signed another rotation: treat that key as stolen, and pin the right one with 'sender trust --replace'"
+            )
+        }
+        throw Self.failure
+    }
+
+    private func isSigned(_ inner: Span<UInt8>, by sender: SenderPublicKey, _ envelope: Envelope) -> Bool {
+        let signed = envelope.withHeader { header in
+            envelope.withEnc { enc in
+                SignedMessage(
+                    header: header, enc: enc, recipient: deviceKey.publicKey, sender: sender, topic: topic, inner: inner
+                )
+            }
+        }
+        return signed.bytes.withSpan {
+            Ed25519.isValid(inner.extracting(InnerPlaintext.signature), for: $0, publicKey: sender.bytes.span)
+        }
+    }
+
+    // MARK: Statements
+
+    /// What the statements of one message would do to the trust.
+    private struct Evaluation {
+        var trust: SenderTrust
+        var accepted: [RotationStatement] = []
+        var conflict = false
+    }
+
+    /// Tries the statements in order on a copy of the trust; one that is not acceptable is passed over.
+    private func evaluate(_ block: StatementBlock) -> Evaluation {
+        var evaluation = Evaluation(trust: trust)
+        for statement in block.statements {
+            do throws(RotationError) {
+                if try evaluation.trust.accept(statement, at: now) != .unchanged {
+                    evaluation.accepted.append(statement)
+                }
+            } catch {
+                if error.code == .conflict { evaluation.conflict = true }
+            }
+        }
+        return evaluation
+    }
+}
+
+/// The statements at the front of a body of content type 0x02: a count of 1 to 4, then 181 bytes each, oldest first.
+struct StatementBlock {
+    static let maximumCount = 4
+
+    let statements: [RotationStatement]
+
+    /// The bytes before the payload.
+    var length: Int { Self.length(count: statements.count) }
+
+    static func length(count: Int) -> Int { 1 + count * RotationStatement.length }
+
+    /// Parses the front of a body, or gives nil.
+    init?(_ body: Span<UInt8>) {
+        guard !body.isEmpty else { return nil }
+        let count = Int(body[0])
+        guard (1...Self.maximumCount).contains(count), body.count >= Self.length(count: count) else { return nil }
+        var statements: [RotationStatement] = []
+        for index in 0..<count {
+            let start = Self.length(count: index)
+            guard
+                let statement = try? RotationStatement(bytes: body.extracting(start..<start + RotationStatement.length))
+            else { return nil }
+            statements.append(statement)
+        }
+        self.statements = statements
+    }
+}

@@ -1,0 +1,126 @@
+/// Seals one body into an envelope. (`Docs/Format.md`, Construction and Randomness)
+///
+/// Knows nothing of JSON; `Sealer` does. Keys of a message are never used for another.
+struct EnvelopeSealer: Sendable {
+    let sender: SenderKey
+    let topic: Topic
+
+    /// The times and the name of one message.
+    struct Message {
+        let contentType: InnerPlaintext.ContentType
+        let sentAt: Timestamp
+        let timeToLive: UInt32
+        /// nil for an id of its own.
+        let id: MessageID?
+    }
+
+    /// The random bytes of one message: fresh, except in tests.
+    struct Randomness: ~Copyable {
+        let messageID: Ephemeral
+        let ephemeral: Ephemeral
+
+        /// Fresh bytes from the system.
+        init() {
+            messageID = Ephemeral(randomCount: 32)
+            ephemeral = Ephemeral(randomCount: 32)
+        }
+
+        /// Given bytes, so that a test meets a known answer.
+        init(messageID: Span<UInt8>, ephemeral: Span<UInt8>) {
+            self.messageID = Ephemeral(copying: messageID)
+            self.ephemeral = Ephemeral(copying: ephemeral)
+        }
+    }
+
+    /// Seals `body`, which the caller has checked to fit the bucket.
+    func seal(
+        _ body: Span<UInt8>, _ message: Message, to recipient: DevicePublicKey, bucket: Int,
+        randomness: consuming Randomness
+    ) throws(SodiumRefusal) -> (envelope: Envelope, id: MessageID) {
+        var envelope = ContiguousArray<UInt8>()
+        envelope.reserveCapacity(Envelope.overhead + bucket)
+        envelope.append(Envelope.suite)
+        envelope.append(bigEndian: recipient.id.value)
+
+        let id = message.id ?? hedgedMessageID(body: body, sentAt: message.sentAt, randomness.messageID)
+        var inner = plaintext(body, message, id: id, bucket: bucket)
+        let ephemeral = try inner.withSpan { (inner) throws(SodiumRefusal) in
+            try hedgedKeyPair(header: envelope.span, recipient: recipient, inner: inner, randomness.ephemeral)
+        }
+        let encapsulation = try DHKEM.encapsulate(to: recipient.bytes.span, ephemeral: ephemeral)
+        sign(&inner, header: envelope.span, enc: encapsulation.enc.span, recipient: recipient)
+
+        let info = envelopeInfo(header: envelope.span, topic: topic)
+        envelope.append(contentsOf: encapsulation.enc)
+        let context = try HPKEContext(sharedSecret: encapsulation.sharedSecret, info: info.span)
+        try inner.withSpan { (inner) throws(SodiumRefusal) in
+            let empty = ContiguousArray<UInt8>()
+            try context.seal(inner, authenticating: empty.span, appendingTo: &envelope)
+        }
+        return (Envelope(sealed: envelope), id)
+    }
+
+    /// Lays out the inner plaintext with everything but the signature.
+    private func plaintext(_ body: Span<UInt8>, _ message: Message, id: MessageID, bucket: Int) -> Ephemeral {
+        var inner = Ephemeral(count: bucket)
+        inner.withMutableSpan { inner in
+            inner.write(bigEndian: sender.id.value, at: InnerPlaintext.senderKeyID.lowerBound)
+            inner[InnerPlaintext.contentType] = message.contentType.rawValue
+            inner.write(id.bytes.span, at: InnerPlaintext.messageID.lowerBound)
+            inner.write(bigEndian: message.sentAt.milliseconds, at: InnerPlaintext.sentAt.lowerBound)
+            inner.write(bigEndian: message.timeToLive, at: InnerPlaintext.timeToLive.lowerBound)
+            inner.write(bigEndian: UInt16(body.count), at: InnerPlaintext.bodyLength.lowerBound)
+            inner.write(body, at: InnerPlaintext.body)
+        }
+        return inner
+    }
+
+    private func sign(_ inner: inout Ephemeral, header: Span<UInt8>, enc: Span<UInt8>, recipient: DevicePublicKey) {
+        let signed = inner.withSpan { inner in
+            SignedMessage(
+                header: header, enc: enc, recipient: recipient, sender: sender.publicKey, topic: topic, inner: inner)
+        }
+        var signature = ContiguousArray<UInt8>(repeating: 0, count: Ed25519.signatureLength)
+        signed.bytes.withSpan { signed in
+            var output = signature.mutableSpan
+            sender.sign(signed, into: &output)
+        }
+        inner.withMutableSpan { $0.write(signature.span, at: InnerPlaintext.signature.lowerBound) }
+    }
+
+    // MARK: Hedged randomness
+
+    // Every value depends on fresh random bytes, on a secret key and on what it is for, so that a cloned machine or a
+    // dead random source never gives two different messages the same ephemeral key (RFC 8937).
+
+    private func hedgedMessageID(
+        body: Span<UInt8>, sentAt: Timestamp, _ random: borrowing Ephemeral
+    ) -> MessageID {
+        var sent = ContiguousArray<UInt8>()
+        sent.append(bigEndian: sentAt.milliseconds)
+        let hmac = sender.hedged()
+        hmac.update("pushcrypt/1 message id\0")
+        random.withSpan { hmac.update($0) }
+        hmac.update(sent.span)
+        hmac.update(SHA256.digest(body).span)
+        return MessageID(prefixOf: hmac.finishPublic())
+    }
+
+    private func hedgedKeyPair(
+        header: Span<UInt8>, recipient: DevicePublicKey, inner: Span<UInt8>, _ random: borrowing Ephemeral
+    ) throws(SodiumRefusal) -> DHKEM.KeyPair {
+        // Never the signature: it covers enc, which comes from here.
+        let hash = SHA256()
+        hash.update(topic.lengthPrefixed.span)
+        hash.update(inner.extracting(InnerPlaintext.senderKeyID))
+        hash.update(inner.extracting(InnerPlaintext.signed..<inner.count))
+        let hmac = sender.hedged()
+        hmac.update("pushcrypt/1 ephemeral\0")
+        random.withSpan { hmac.update($0) }
+        hmac.update(header)
+        hmac.update(recipient.bytes.span)
+        hmac.update(hash.finish().span)
+        let ikm = hmac.finish()
+        return try ikm.withSpan { (ikm) throws(SodiumRefusal) in try DHKEM.deriveKeyPair(ikm: ikm) }
+    }
+}
