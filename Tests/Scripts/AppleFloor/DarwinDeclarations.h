@@ -1,0 +1,159 @@
+// What the sources shared with Apple platforms use of Darwin's C headers, with Darwin's types (`mode_t` has 16 bits there, a
+// `stat` other field names), for the floor check on Linux. Add what a new call needs, as Apple's header declares it, with
+// the version that introduced it if that is newer than iOS 15: __attribute__((availability(ios, introduced=16.0))).
+// The targets are 64-bit, so `long` and `size_t` have 64 bits.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+// sys/types.h, time.h
+typedef long ssize_t;
+typedef int64_t off_t;
+typedef int32_t dev_t;
+typedef uint16_t mode_t;
+typedef uint16_t nlink_t;
+typedef uint32_t uid_t;
+typedef uint32_t gid_t;
+typedef int32_t pid_t;
+typedef long time_t;
+typedef enum { CLOCK_REALTIME = 0, CLOCK_MONOTONIC = 6 } clockid_t;
+struct timespec { time_t tv_sec; long tv_nsec; };
+time_t time(time_t *);
+int clock_gettime(clockid_t, struct timespec *);
+int nanosleep(const struct timespec *, struct timespec *);
+
+// sys/stat.h
+struct stat {
+    dev_t st_dev;
+    mode_t st_mode;
+    nlink_t st_nlink;
+    uint64_t st_ino;
+    uid_t st_uid;
+    gid_t st_gid;
+    dev_t st_rdev;
+    struct timespec st_atimespec, st_mtimespec, st_ctimespec, st_birthtimespec;
+    off_t st_size;
+    int64_t st_blocks;
+    int32_t st_blksize;
+    uint32_t st_flags, st_gen;
+    int32_t st_lspare;
+    int64_t st_qspare[2];
+};
+int stat(const char *, struct stat *);
+int lstat(const char *, struct stat *);
+int fstat(int, struct stat *);
+int fstatat(int, const char *, struct stat *, int);
+int chmod(const char *, mode_t);
+int fchmod(int, mode_t);
+int mkdir(const char *, mode_t);
+int mkdirat(int, const char *, mode_t);
+mode_t umask(mode_t);
+
+// fcntl.h, sys/file.h
+#define O_RDONLY 0x0000
+#define O_WRONLY 0x0001
+#define O_RDWR 0x0002
+#define O_APPEND 0x0008
+#define O_NOFOLLOW 0x0100
+#define O_CREAT 0x0200
+#define O_TRUNC 0x0400
+#define O_EXCL 0x0800
+#define O_DIRECTORY 0x100000
+#define O_CLOEXEC 0x1000000
+#define AT_FDCWD (-2)
+#define AT_SYMLINK_NOFOLLOW 0x0020
+#define AT_REMOVEDIR 0x0080
+#define F_GETFL 3
+#define F_SETFL 4
+#define F_SETLK 8
+#define F_SETLKW 9
+#define F_FULLFSYNC 51
+#define F_RDLCK 1
+#define F_UNLCK 2
+#define F_WRLCK 3
+#define LOCK_SH 1
+#define LOCK_EX 2
+#define LOCK_NB 4
+#define LOCK_UN 8
+struct flock { off_t l_start, l_len; pid_t l_pid; short l_type, l_whence; };
+int flock(int, int);
+
+// unistd.h, stdio.h
+#define SEEK_SET 0
+#define SEEK_CUR 1
+#define SEEK_END 2
+ssize_t read(int, void *, size_t);
+ssize_t write(int, const void *, size_t);
+ssize_t pread(int, void *, size_t, off_t);
+ssize_t pwrite(int, const void *, size_t, off_t);
+off_t lseek(int, off_t, int);
+int close(int);
+int fsync(int);
+int ftruncate(int, off_t);
+int link(const char *, const char *);
+int rename(const char *, const char *);
+int renameat(int, const char *, int, const char *);
+int rmdir(const char *);
+int unlink(const char *);
+int unlinkat(int, const char *, int);
+uid_t getuid(void);
+uid_t geteuid(void);
+gid_t getegid(void);
+pid_t getpid(void);
+
+// dirent.h
+typedef struct _DIR DIR;
+struct dirent {
+    uint64_t d_ino, d_seekoff;
+    uint16_t d_reclen, d_namlen;
+    uint8_t d_type;
+    char d_name[1024];
+};
+DIR *opendir(const char *);
+DIR *fdopendir(int);
+struct dirent *readdir(DIR *);
+int closedir(DIR *);
+
+// stdlib.h, string.h
+char *getenv(const char *);
+void *malloc(size_t);
+void free(void *);
+void *memchr(const void *, int, size_t);
+int memcmp(const void *, const void *, size_t);
+void *memcpy(void *, const void *, size_t);
+void *memset(void *, int, size_t);
+size_t strlen(const char *);
+char *strerror(int);
+
+// errno.h
+#define EPERM 1
+#define ENOENT 2
+#define EINTR 4
+#define EIO 5
+#define EBADF 9
+#define ENOMEM 12
+#define EACCES 13
+#define EEXIST 17
+#define EXDEV 18
+#define ENOTDIR 20
+#define EISDIR 21
+#define EINVAL 22
+#define EMFILE 24
+#define EFBIG 27
+#define ENOSPC 28
+#define EROFS 30
+#define EMLINK 31
+#define EAGAIN 35
+#define EWOULDBLOCK EAGAIN
+#define ELOOP 62
+#define ENAMETOOLONG 63
+#define ENOTEMPTY 66
+#define EDQUOT 69
+
+// pthread.h
+typedef struct { long __sig; char __opaque[56]; } pthread_mutex_t;
+typedef struct { long __sig; char __opaque[8]; } pthread_mutexattr_t;
+int pthread_mutex_init(pthread_mutex_t *, const pthread_mutexattr_t *);
+int pthread_mutex_destroy(pthread_mutex_t *);
+int pthread_mutex_lock(pthread_mutex_t *);
+int pthread_mutex_unlock(pthread_mutex_t *);
