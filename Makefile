@@ -1,0 +1,49 @@
+# Everything that people and machines type; `make` alone lists it. Only here is anything installed on the system.
+# Each target that compiles runs `setup` first, which takes some milliseconds when nothing is missing.
+
+PREFIX ?= /usr/local
+
+# The installed command stands alone; on a Mac the Swift library is part of the system.
+STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib)
+# Progress is for a terminal.
+QUIET := $(if $(MAKE_TERMERR),,--quiet)
+
+.PHONY: help setup setup-bench build demo test bench lint install uninstall clean
+
+help: ## list the targets (the default)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: ## install what is missing (apt) and check the Swift version
+	@Tests/Scripts/setup.sh
+
+build: setup ## build the command, optimised: .build/release/pushcrypt
+	swift build -c release $(STATIC) --product pushcrypt $(QUIET)
+
+demo: build ## seal, look, open, tamper, rotate: the whole story with real output
+	@.build/release/pushcrypt demo
+
+test: lint ## lint, then run every test and say how many vectors ran
+	@Tests/Scripts/test.sh
+
+bench: build setup-bench ## measure against the bare libsodium calls and against age
+	@Tests/Bench/run.sh
+
+setup-bench: setup
+	@Tests/Scripts/setup.sh bench
+
+lint: setup ## check the format, and that shared sources run on iOS 15
+	swift format lint --strict --parallel --recursive Package.swift Sources KeyStore Tests
+	@Tests/Scripts/apple-floor.sh
+
+# `sudo make install` only copies what `make` built before: compiling as root would leave files in .build that their owner
+# cannot replace.
+install: $(if $(SUDO_UID),,build) ## install the stripped command below PREFIX (/usr/local)
+	@test -x .build/release/pushcrypt || { echo 'make: nothing is built yet: run `make build` first, without sudo' >&2; exit 1; }
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -s -m 755 .build/release/pushcrypt "$(DESTDIR)$(PREFIX)/bin/pushcrypt"
+
+uninstall: ## remove the installed command
+	rm -f "$(DESTDIR)$(PREFIX)/bin/pushcrypt"
+
+clean: ## remove everything that was built
+	rm -rf .build

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Makes sure that what a target needs is there, and installs with apt what is missing. When nothing is missing it asks pkg-config,
+# starts nothing else, touches no network and prints nothing.
+# Usage: setup.sh          what every target needs
+#        setup.sh bench    what `make bench` needs besides
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+fail() {
+    printf 'setup: error: %s\n' "$1" >&2
+    shift
+    [ $# -eq 0 ] || printf 'setup: hint: %s\n' "$@" >&2
+    exit 1
+}
+
+# Swift 6.2 or later. To ask it takes 60 ms, so a good answer is kept, for the very file that gave it.
+check_swift() {
+    local swift file answer version known=.build/setup.swift
+    swift=$(command -v swift) || fail "there is no \`swift\` in the path; 6.2 or later is needed" \
+        'https://www.swift.org/install has it for this system; if it is installed, add its usr/bin folder to PATH'
+    file="6.2 $(ls -lLi "$swift")"
+    [ ! -f "$known" ] || [ "$(<"$known")" != "$file" ] || return 0
+    answer=$(swift --version 2>&1) || fail "\`$swift --version\` fails: $answer"
+    version=$(sed -nE 's/.*Swift version ([0-9]+)\.([0-9]+).*/\1 \2/p' <<<"$answer")
+    [ -n "$version" ] || fail "\`$swift --version\` names no version: $answer"
+    if [ "${version% *}" -lt 6 ] || { [ "${version% *}" -eq 6 ] && [ "${version#* }" -lt 2 ]; }; then
+        fail "Swift 6.2 or later is needed, $swift is ${version/ /.}" 'https://www.swift.org/install has newer ones for this system'
+    fi
+    mkdir -p .build
+    printf '%s\n' "$file" >"$known"
+}
+
+# Adds a package to `missing` unless the command that shows it is there succeeds.
+missing=()
+need() {
+    local package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+
+find_missing() {
+    missing=()
+    case $1 in
+    build)
+        need pkg-config command -v pkg-config
+        need libsodium-dev pkg-config --exists 'libsodium >= 1.0.18'
+        need libsqlite3-dev pkg-config --exists 'sqlite3 >= 3.37'
+        ;;
+    bench)
+        need age command -v age
+        need hyperfine command -v hyperfine
+        need gcc command -v gcc
+        ;;
+    *) fail "there is nothing called $1 to set up" ;;
+    esac
+}
+
+# The command that installs the missing packages on a system without apt.
+command_elsewhere() {
+    local names=" ${missing[*]} "
+    if command -v brew >/dev/null || [ "$(uname)" = Darwin ]; then
+        names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite }
+        echo "brew install$names"
+    elif command -v dnf >/dev/null; then
+        names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite-devel }
+        echo "sudo dnf install${names/ pkg-config / pkgconf-pkg-config }"
+    elif command -v pacman >/dev/null; then
+        names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite }
+        echo "sudo pacman -S${names/ pkg-config / pkgconf }"
+    elif command -v zypper >/dev/null; then
+        names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite3-devel }
+        echo "sudo zypper install$names"
+    else
+        echo "install what Debian calls$names"
+    fi
+}
+
+install_missing() {
+    local log=.build/setup.log as_root=()
+    command -v apt-get >/dev/null || fail "missing: ${missing[*]}" "$(command_elsewhere)"
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || fail "missing: ${missing[*]}" "as root: apt-get install ${missing[*]}"
+        as_root=(sudo)
+    fi
+    echo "setup: installing ${missing[*]}"
+    mkdir -p .build
+    # A source that cannot be reached does not matter if the others have the packages, so only the second command decides.
+    {
+        "${as_root[@]}" apt-get -q update || true
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${missing[@]}"
+    } >"$log" 2>&1 || {
+        tail -n 20 "$log" >&2
+        fail "apt-get could not install ${missing[*]}; all it said is in $log"
+    }
+}
+
+what=${1:-build}
+[ "$what" != build ] || check_swift
+find_missing "$what"
+[ ${#missing[@]} -gt 0 ] || exit 0
+install_missing
+find_missing "$what"
+[ ${#missing[@]} -eq 0 ] || fail "${missing[*]}: installed, but older than needed" \
+    'libsodium 1.0.18 and SQLite 3.37 or later are needed: Debian 12, Ubuntu 22.04 or later have them'

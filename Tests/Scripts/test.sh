@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Runs all tests and says at the end how many vectors ran and what was skipped; no vectors is a failure, whatever the tests say.
+# What a test prints for this, on a line of its own:
+#     vectors: NAME: COUNT          how many vectors of one file or kind it has just run
+#     SKIPPED: …                    what it could not run, and why
+# A screen shows what failed and the closing lines; .build/test.log has everything.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+log=.build/test.log
+
+# A crash in a test must end the run, not wait for a debugger.
+export SWIFT_BACKTRACE=enable=no
+
+quiet=--quiet
+[ ! -t 2 ] || quiet=
+echo "swift build --build-tests"
+swift build --build-tests $quiet
+
+echo "swift test --parallel"
+status=0
+swift test --skip-build --parallel 2>&1 | tee "$log" |
+    sed -E -e '/^✔ Test run with/b' -e '/^(◇|✔|➜) /d' -e '/^(vectors:|SKIPPED)/d' -e '/^↳ (Testing Library|Target Platform)/d' ||
+    status=1
+
+skipped=$(grep -E '^(SKIPPED|➜ .* skipped)' "$log" | sort | uniq -c | sed -E 's/^ *1 //; s/^ +([0-9]+) (.*)/\2 (\1 times)/') || true
+[ -z "$skipped" ] || printf '\n%s\n' "$skipped"
+
+echo
+grep '^vectors:' "$log" | LC_ALL=C sort | awk -F ': *' '
+    NF < 3 || $NF !~ /^[0-9]+$/ { print "test: error: not `vectors: NAME: COUNT`: " $0; bad = 1; next }
+    { name = $2; for (i = 3; i < NF; i++) name = name ": " $i; if (!(name in sum)) order[++kinds] = name; sum[name] += $NF }
+    END {
+        for (i = 1; i <= kinds; i++) {
+            total += sum[order[i]]
+            printf "vectors: %s: %d\n", order[i], sum[order[i]]
+            if (sum[order[i]] == 0) { print "test: error: no vector of " order[i] " ran"; bad = 1 }
+        }
+        if (total == 0) print "test: error: no vectors ran"; else printf "vectors: all: %d\n", total
+        exit bad || total == 0
+    }' || status=1
+
+[ $status -eq 0 ] || echo "test: failed; the whole log is $log" >&2
+exit $status
