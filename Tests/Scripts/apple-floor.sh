@@ -73,13 +73,14 @@ make_library_module() {
     # shellcheck disable=SC2086  # the flags are words
     "$frontend" -frontend -emit-module "$work/$module.swiftinterface" $flags -suppress-warnings -disable-availability-checking \
         -experimental-skip-all-function-bodies -resource-dir /nonexistent -I "$work" -module-cache-path "$work/cache" \
-        -Xcc "-I$resources/shims" -o "$work/$module.swiftmodule"
+        -Xcc "-I$resources/shims" -o "$work/$module.swiftmodule" ||
+        fail "$resources/linux/$module.swiftmodule/$interface does not become a module for iOS: is this toolchain newer than this script?"
 }
 
 # Makes, in .build, whatever does not depend on the project's sources, unless it is there for this toolchain and this script.
 prepare() {
     local key sodium sqlite
-    key=$(cksum Tests/Scripts/apple-floor.sh "$parts"/Darwin* "${interfaces[@]}")
+    key=$(pwd && cksum Tests/Scripts/apple-floor.sh "$parts"/Darwin* "${interfaces[@]}")
     [ "$key" = "$(cat "$work/key" 2>/dev/null)" ] && return
     echo 'apple-floor: making the Swift library for iOS (once, a few seconds)'
     rm -rf "$work"

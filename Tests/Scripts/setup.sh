@@ -60,18 +60,20 @@ command_elsewhere() {
     local names=" ${missing[*]} "
     if command -v brew >/dev/null || [ "$(uname)" = Darwin ]; then
         names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite }
-        echo "brew install$names"
+        echo "brew install${names% }"
     elif command -v dnf >/dev/null; then
         names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite-devel }
-        echo "sudo dnf install${names/ pkg-config / pkgconf-pkg-config }"
+        names=${names/ pkg-config / pkgconf-pkg-config }
+        echo "sudo dnf install${names% }"
     elif command -v pacman >/dev/null; then
         names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite }
-        echo "sudo pacman -S${names/ pkg-config / pkgconf }"
+        names=${names/ pkg-config / pkgconf }
+        echo "sudo pacman -S${names% }"
     elif command -v zypper >/dev/null; then
         names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite3-devel }
-        echo "sudo zypper install$names"
+        echo "sudo zypper install${names% }"
     else
-        echo "install what Debian calls$names"
+        echo "install what Debian calls${names% }"
     fi
 }
 
