@@ -17,14 +17,12 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     /// `maximum` or not a number becomes the nearest moment that exists.
     public init(secondsSince1970 seconds: Double) {
         let milliseconds = seconds * 1000
-        guard milliseconds >= 0 else {
-            self.init(milliseconds: 0)
-            return
+        if milliseconds >= Double(Self.maximum.milliseconds) {
+            self = .maximum
+        } else {
+            // The conversion drops the fraction; what is not above 0 is not a number or lies before 1970.
+            self.init(milliseconds: milliseconds > 0 ? UInt64(milliseconds) : 0)
         }
-        let ceiling = Self.maximum
-        self.init(
-            milliseconds: UInt64(exactly: milliseconds.rounded(.down)).map { min($0, ceiling.milliseconds) }
-                ?? ceiling.milliseconds)
     }
 
     /// This moment and so many milliseconds more; stays at the largest value instead of overflowing.

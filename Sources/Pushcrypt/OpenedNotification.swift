@@ -1,0 +1,54 @@
+/// A notification as its sender sealed it: authentic, fresh, for this device and topic.
+///
+/// Only `Opener` makes one. What a person is shown is a function of this alone. (`Docs/Format.md`, Opened notification)
+public struct OpenedNotification: Sendable {
+    /// The payload's bytes as they were sealed: UTF-8 JSON with an `aps` object.
+    public let payload: ContiguousArray<UInt8>
+    /// Who sealed it: a key that is trusted here.
+    public let sender: SenderPublicKey
+    /// Names the message; the same in every copy of it.
+    public let messageID: MessageID
+    /// When it was sealed, by the sender's clock.
+    public let sentAt: Timestamp
+    /// The last moment at which it opens.
+    public let expiresAt: Timestamp
+    /// The device key that opened it.
+    public let openedWith: DevicePublicKey
+    /// The rotations that the message brought and that change what is trusted, once it has passed the replay check too.
+    public let statements: [RotationStatement]
+    /// The message brought a rotation that contradicts an accepted one: a sign that an old sender key was stolen.
+    public let hasRotationConflict: Bool
+
+    private let document: JSONDocument
+
+    init(_ message: EnvelopeOpener.Message, openedWith: DevicePublicKey) throws(OpenError) {
+        do throws(JSONError) {
+            document = try JSONDocument(parsing: message.payload)
+        } catch {
+            throw OpenError(.malformedPayload, "the sealed payload is not JSON as this format takes it: \(error)")
+        }
+        guard document.root.kind == .object, document.root["aps"]?.kind == .object else {
+            throw OpenError(.malformedPayload, "the sealed payload has no aps object")
+        }
+        payload = message.payload
+        sender = message.sender
+        messageID = message.messageID
+        sentAt = message.sentAt
+        expiresAt = message.sentAt.adding(seconds: UInt64(message.timeToLive))
+        self.openedWith = openedWith
+        statements = message.statements
+        hasRotationConflict = message.rotationConflict
+    }
+
+    /// The title, when it is not localised on the device.
+    public var title: String? { alert?["title"]?.string }
+    /// The subtitle, when it is not localised on the device.
+    public var subtitle: String? { alert?["subtitle"]?.string }
+    /// The body, when it is not localised on the device.
+    public var body: String? { alert?.string ?? alert?["body"]?.string }
+
+    /// The payload as parsed JSON.
+    package var root: JSONValue { document.root }
+
+    private var alert: JSONValue? { document.root["aps"]?["alert"] }
+}

@@ -1,0 +1,48 @@
+/// The kinds of push that can be sealed: Apple's `apns-push-type`. (`Docs/Format.md`, Push types)
+public struct PushType: Hashable, Sendable, CustomStringConvertible {
+    private enum Known: String, CaseIterable {
+        case alert, background, voip
+    }
+
+    /// The types of Apple's that the system acts on before any code of the app runs.
+    private static let readByTheSystem = [
+        "complication", "controls", "fileprovider", "liveactivity", "location", "mdm", "pushtotalk", "widgets",
+    ]
+
+    private let known: Known
+
+    /// Shown to a person; the notification service extension opens it.
+    public static let alert = PushType(known: .alert)
+    /// Wakes the app, which opens it; shows nothing.
+    public static let background = PushType(known: .background)
+    /// A call; the app opens it. Up to 5120 bytes.
+    public static let voip = PushType(known: .voip)
+
+    private init(known: Known) {
+        self.known = known
+    }
+
+    /// Takes the name of a push type; throws `pushTypeNotSealable` with the reason.
+    public init(_ name: String) throws(SealError) {
+        guard let known = Known(rawValue: name) else {
+            throw SealError(
+                .pushTypeNotSealable,
+                Self.readByTheSystem.contains(name)
+                    ? "the system reads a \(name) push before any code of the app, so nothing could open it; send it without secrets"
+                    : "there is no push type of this name; those that can be sealed are alert, background and voip")
+        }
+        self.known = known
+    }
+
+    /// The most bytes of JSON that Apple takes.
+    public var maximumPushLength: Int { self == .voip ? 5120 : 4096 }
+
+    /// The largest inner plaintext.
+    var largestBucket: Int { self == .voip ? Bucket.largest : Bucket.largestForAlert }
+
+    /// The most bytes of minified payload.
+    public var maximumPayloadLength: Int { largestBucket - InnerPlaintext.body }
+
+    /// The name as Apple writes it.
+    public var description: String { known.rawValue }
+}

@@ -1,0 +1,66 @@
+/// A payload that is refused before it is sealed. Equal when the codes are equal.
+public struct SealError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Why a payload is refused.
+    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+        private enum Known: String, CaseIterable {
+            case malformedPayload = "malformed-payload"
+            case missingAPS = "missing-aps"
+            case invalidField = "invalid-field"
+            case nothingToShow = "nothing-to-show"
+            case reservedKey = "reserved-key"
+            case payloadTooLarge = "payload-too-large"
+            case pushTooLarge = "push-too-large"
+            case pushTypeNotSealable = "push-type-not-sealable"
+            case invalidPlaceholder = "invalid-placeholder"
+            case invalidTime = "invalid-time"
+            case unusableKey = "unusable-key"
+        }
+
+        private let known: Known
+
+        /// Not one JSON object as RFC 8259 has it, or with a name twice, or nested deeper than 32.
+        public static let malformedPayload = Code(known: .malformedPayload)
+        /// No `aps` object.
+        public static let missingAPS = Code(known: .missingAPS)
+        /// A field of `aps` has a type or a value that Apple's documents do not allow.
+        public static let invalidField = Code(known: .invalidField)
+        /// No title, subtitle or body: the system would not start the extension, and there would be nothing to show.
+        public static let nothingToShow = Code(known: .nothingToShow)
+        /// The payload has `ENCRYPTED_DATA` already, or a key that is kept for this format.
+        public static let reservedKey = Code(known: .reservedKey)
+        /// The minified payload is longer than the largest bucket holds.
+        public static let payloadTooLarge = Code(known: .payloadTooLarge)
+        /// The push to send is longer than Apple takes, because of its clear part.
+        public static let pushTooLarge = Code(known: .pushTooLarge)
+        /// A push type that the system reads before any code of the app.
+        public static let pushTypeNotSealable = Code(known: .pushTypeNotSealable)
+        /// The placeholder would show nothing.
+        public static let invalidPlaceholder = Code(known: .invalidPlaceholder)
+        /// The time to live or the clock is out of range.
+        public static let invalidTime = Code(known: .invalidTime)
+        /// libsodium refused the recipient's key.
+        public static let unusableKey = Code(known: .unusableKey)
+
+        /// Every code.
+        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
+
+        /// The code as programs read it, for example `payload-too-large`.
+        public var description: String { known.rawValue }
+    }
+
+    /// Why.
+    public let code: Code
+    /// Where, and what to do; never holds payload bytes.
+    public let description: String
+
+    init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+
+    /// Compares codes.
+    public static func == (a: SealError, b: SealError) -> Bool { a.code == b.code }
+
+    /// Hashes the code.
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+}

@@ -1,0 +1,45 @@
+/// A payload as it came from the relay: parsed, and not authenticated by anything.
+public struct ReceivedPush: Sendable {
+    /// The longest push that is looked at, in bytes: far more than Apple delivers.
+    public static let maximumLength = 1 << 16
+
+    private let document: JSONDocument
+
+    /// Parses the JSON of a push; throws `malformedNotification`.
+    @inlinable
+    public init(_ json: some Sequence<UInt8>) throws(OpenError) {
+        try self.init(bytes: ContiguousArray(json))
+    }
+
+    @usableFromInline
+    init(bytes: ContiguousArray<UInt8>) throws(OpenError) {
+        do throws(JSONError) {
+            document = try JSONDocument(parsing: bytes, maximumBytes: Self.maximumLength)
+        } catch {
+            throw OpenError(.malformedNotification, "what was received is not JSON: \(error)")
+        }
+        guard document.root.kind == .object else {
+            throw OpenError(.malformedNotification, "what was received is not a JSON object")
+        }
+    }
+
+    /// The envelope in `ENCRYPTED_DATA`; throws `notEncrypted`, `malformedEnvelope` or `unsupportedSuite`.
+    public func envelope() throws(OpenError) -> Envelope {
+        guard let text = document.root[CheckedPayload.encryptedDataKey]?.string else {
+            throw OpenError(.notEncrypted, "ENCRYPTED_DATA is missing or not a string: the push was not sealed")
+        }
+        return try Envelope(text: text)
+    }
+
+    /// The title that the relay sees: the only text a fallback keeps.
+    public var clearTitle: String? {
+        let alert = document.root["aps"]?["alert"]
+        return alert?["title"]?.string
+    }
+
+    /// The sound that the relay sees, as JSON: a string or an object.
+    package var clearSound: JSONValue? { document.root["aps"]?["sound"] }
+
+    /// The payload as it came.
+    package var root: JSONValue { document.root }
+}
