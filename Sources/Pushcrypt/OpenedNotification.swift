@@ -46,6 +46,8 @@ public struct OpenedNotification: Sendable {
     public var subtitle: String? { alert?["subtitle"]?.string }
     /// The body, when it is not localised on the device.
     public var body: String? { alert?.string ?? alert?["body"]?.string }
+    /// Whether the sealed payload has a sound.
+    public var hasSound: Bool { document.root["aps"]?["sound"] != nil }
 
     /// The payload as parsed JSON.
     package var root: JSONValue { document.root }

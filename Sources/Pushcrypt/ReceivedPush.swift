@@ -37,8 +37,8 @@ public struct ReceivedPush: Sendable {
         return alert?["title"]?.string
     }
 
-    /// The sound that the relay sees, as JSON: a string or an object.
-    package var clearSound: JSONValue? { document.root["aps"]?["sound"] }
+    /// Whether the relay sees a sound, which a fallback keeps too.
+    public var hasClearSound: Bool { document.root["aps"]?["sound"] != nil }
 
     /// The payload as it came.
     package var root: JSONValue { document.root }

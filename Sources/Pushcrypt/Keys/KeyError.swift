@@ -7,6 +7,7 @@ public struct KeyError: Error, Hashable, Sendable, CustomStringConvertible {
             case wrongChecksum = "wrong-checksum"
             case wrongKind = "wrong-kind-of-key"
             case weakKey = "weak-key"
+            case malformedRecord = "malformed-record"
         }
 
         private let known: Known
@@ -19,6 +20,8 @@ public struct KeyError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let wrongKind = Code(known: .wrongKind)
         /// A public key that no honest program makes: of small or mixed order, not on the curve, or not canonical.
         public static let weakKey = Code(known: .weakKey)
+        /// The record around a key is not the JSON object that it should be.
+        public static let malformedRecord = Code(known: .malformedRecord)
 
         /// The code as programs read it, for example `wrong-checksum`.
         public var description: String { known.rawValue }

@@ -1,0 +1,131 @@
+/// The JSON objects in which public keys travel between a phone and its provider. (`Docs/Format.md`, Records)
+///
+///     device   {"device","public_key","key_id","suite","topic","generation","created","sender"}
+///     sender   {"public_key","key_id","topic","generation","created"}
+///
+/// Only `public_key` must be there. Unknown members are passed over, so that a later version may say more.
+struct KeyRecord {
+    private let root: JSONValue
+
+    init(_ bytes: ContiguousArray<UInt8>) throws(KeyError) {
+        do throws(JSONError) {
+            root = try JSONDocument(parsing: bytes).root
+        } catch {
+            throw KeyError(.malformedRecord, "the record is not JSON: \(error)")
+        }
+        guard root.kind == .object else { throw KeyError(.malformedRecord, "the record is not a JSON object") }
+        if let suite = root["suite"], suite.integer != Int64(Envelope.suite) {
+            throw KeyError(.malformedRecord, "the record's suite is not \(Envelope.suite), the one this version knows")
+        }
+    }
+
+    /// The text of `public_key`.
+    func publicKey() throws(KeyError) -> String {
+        guard let text = try text("public_key") else {
+            throw KeyError(.malformedRecord, "the record has no public_key")
+        }
+        return text
+    }
+
+    /// Refuses a `key_id` that names another key.
+    func checkID(_ id: KeyID) throws(KeyError) {
+        guard let text = try text("key_id"), text != id.description else { return }
+        throw KeyError(.malformedRecord, "the record's key_id does not belong to its public_key")
+    }
+
+    func text(_ name: String) throws(KeyError) -> String? {
+        guard let value = root[name], value.kind != .null else { return nil }
+        guard let text = value.string else { throw KeyError(.malformedRecord, "the record's \(name) is not a string") }
+        return text
+    }
+
+    func topic() throws(KeyError) -> Topic? {
+        guard let text = try text("topic") else { return nil }
+        guard let topic = try? Topic(text) else {
+            throw KeyError(.malformedRecord, "the record's topic is no bundle id")
+        }
+        return topic
+    }
+
+    func number(_ name: String) throws(KeyError) -> UInt64? {
+        guard let value = root[name], value.kind != .null else { return nil }
+        guard let number = value.integer.flatMap(UInt64.init(exactly:)), number <= Timestamp.maximum.milliseconds else {
+            throw KeyError(.malformedRecord, "the record's \(name) is not a whole number, 0 or more")
+        }
+        return number
+    }
+}
+
+extension DeviceRegistration {
+    /// Reads a device's record; `generation` is 1 and `created` is `now` when it has none.
+    public init(json: ContiguousArray<UInt8>, at now: Timestamp) throws(KeyError) {
+        let record = try KeyRecord(json)
+        let publicKey = try DevicePublicKey(text: record.publicKey())
+        try record.checkID(publicKey.id)
+        var sender: SenderPublicKey?
+        if let text = try record.text("sender") { sender = try SenderPublicKey(text: text) }
+        self.init(
+            deviceID: try record.text("device"), publicKey: publicKey, topic: try record.topic(),
+            generation: try record.number("generation") ?? 1,
+            createdAt: try record.number("created").map(Timestamp.init(milliseconds:)) ?? now, pinnedSender: sender)
+    }
+
+    /// The record as minified JSON.
+    public var json: ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        json.object { json in
+            if let deviceID { json.string(deviceID, for: "device") }
+            json.string(publicKey.description, for: "public_key")
+            json.string(publicKey.id.description, for: "key_id")
+            json.integer(Envelope.suite, for: "suite")
+            if let topic { json.string(topic.bundleID, for: "topic") }
+            json.integer(generation, for: "generation")
+            json.integer(createdAt.milliseconds, for: "created")
+            if let pinnedSender { json.string(pinnedSender.description, for: "sender") }
+        }
+        return json.bytes
+    }
+}
+
+/// What a provider tells its app's phones about its signing key, built into the app or in the reply to a registration.
+public struct SenderAnnouncement: Hashable, Sendable {
+    /// What to trust.
+    public let publicKey: SenderPublicKey
+    /// The app that the key is for; nil when the key is not bound to one.
+    public let topic: Topic?
+    /// Counts the sender's keys.
+    public let generation: UInt64
+    /// When the key was made.
+    public let createdAt: Timestamp
+
+    /// Makes a record.
+    public init(publicKey: SenderPublicKey, topic: Topic?, generation: UInt64, createdAt: Timestamp) {
+        self.publicKey = publicKey
+        self.topic = topic
+        self.generation = generation
+        self.createdAt = createdAt
+    }
+
+    /// Reads a sender's record; `generation` is 1 and `created` is `now` when it has none.
+    public init(json: ContiguousArray<UInt8>, at now: Timestamp) throws(KeyError) {
+        let record = try KeyRecord(json)
+        let publicKey = try SenderPublicKey(text: record.publicKey())
+        try record.checkID(publicKey.id)
+        self.init(
+            publicKey: publicKey, topic: try record.topic(), generation: try record.number("generation") ?? 1,
+            createdAt: try record.number("created").map(Timestamp.init(milliseconds:)) ?? now)
+    }
+
+    /// The record as minified JSON.
+    public var json: ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        json.object { json in
+            json.string(publicKey.description, for: "public_key")
+            json.string(publicKey.id.description, for: "key_id")
+            if let topic { json.string(topic.bundleID, for: "topic") }
+            json.integer(generation, for: "generation")
+            json.integer(createdAt.milliseconds, for: "created")
+        }
+        return json.bytes
+    }
+}
