@@ -1,0 +1,87 @@
+/// Says why bytes are not a JSON text this project accepts, and where.
+///
+/// Two errors are equal when their codes are. Neither the error nor its description holds a byte of the text, which may
+/// be a person's message.
+package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What is wrong, by name. More codes may come, so a `switch` over them needs a default.
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String {
+            case unexpectedEnd = "unexpected-end"
+            case unexpectedByte = "unexpected-byte"
+            case invalidNumber = "invalid-number"
+            case invalidEscape = "invalid-escape"
+            case invalidUTF8 = "invalid-utf8"
+            case loneSurrogate = "lone-surrogate"
+            case controlCharacter = "control-character"
+            case tooDeep = "too-deep"
+            case duplicateName = "duplicate-name"
+            case trailingBytes = "trailing-bytes"
+            case byteOrderMark = "byte-order-mark"
+            case tooLarge = "too-large"
+        }
+
+        private let value: Value
+
+        /// The text ends inside a value, or has none. The offset is the text's length.
+        package static let unexpectedEnd = Code(value: .unexpectedEnd)
+        /// A byte that the grammar does not allow where it stands.
+        package static let unexpectedByte = Code(value: .unexpectedByte)
+        /// A number with a leading zero, or with something else where a digit must be. The offset is of the first byte
+        /// that does not fit.
+        package static let invalidNumber = Code(value: .invalidNumber)
+        /// A backslash in a string that starts none of the escapes of RFC 8259. The offset is of the backslash.
+        package static let invalidEscape = Code(value: .invalidEscape)
+        /// A string whose bytes are not UTF-8 (RFC 3629). The offset is of the ill-formed sequence's first byte.
+        package static let invalidUTF8 = Code(value: .invalidUTF8)
+        /// A `\u` escape that is half of a surrogate pair. The offset is of its backslash.
+        package static let loneSurrogate = Code(value: .loneSurrogate)
+        /// A character below U+0020 in a string, not escaped.
+        package static let controlCharacter = Code(value: .controlCharacter)
+        /// Objects and arrays nested deeper than ``JSONDocument/maximumDepth``. The offset is of the bracket that is
+        /// too much.
+        package static let tooDeep = Code(value: .tooDeep)
+        /// The same name twice in one object. The offset is of the first name that an earlier one equals.
+        package static let duplicateName = Code(value: .duplicateName)
+        /// Something other than white space after the value.
+        package static let trailingBytes = Code(value: .trailingBytes)
+        /// The text starts with a byte order mark, of UTF-8 or UTF-16.
+        package static let byteOrderMark = Code(value: .byteOrderMark)
+        /// More bytes than the caller takes. The offset is that maximum.
+        package static let tooLarge = Code(value: .tooLarge)
+
+        /// The code as a log or a program shows it, for example `duplicate-name`.
+        package var description: String { value.rawValue }
+
+        fileprivate var advice: String {
+            switch value {
+            case .unexpectedEnd: "the JSON ends too early: send all of it"
+            case .unexpectedByte: "not JSON: mend the byte at this offset"
+            case .invalidNumber: "not a JSON number: write it without leading zeros, and a digit after '-', '.' and 'e'"
+            case .invalidEscape: "not a JSON escape: use one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX"
+            case .invalidUTF8: "not UTF-8: encode the JSON as UTF-8"
+            case .loneSurrogate: "half a surrogate pair: write both halves, or the character itself"
+            case .controlCharacter: "a control character in a string: escape it"
+            case .tooDeep: "nested too deep: at most \(JSONDocument.maximumDepth) objects and arrays inside each other"
+            case .duplicateName: "a name appears twice in one object: remove one of the two"
+            case .trailingBytes: "something follows the JSON value: send one value alone"
+            case .byteOrderMark: "a byte order mark: save the JSON as UTF-8 without one"
+            case .tooLarge: "the JSON is too large: shorten it"
+            }
+        }
+    }
+
+    /// What is wrong.
+    package var code: Code
+    /// The byte, counted from 0, where it was seen.
+    package var offset: Int
+
+    init(_ code: Code, at offset: Int) {
+        self.code = code
+        self.offset = offset
+    }
+
+    package static func == (left: JSONError, right: JSONError) -> Bool { left.code == right.code }
+
+    /// The error for a person: what is wrong, what to do, where.
+    package var description: String { "\(code.advice) (\(code), byte \(offset))" }
+}

@@ -1,0 +1,44 @@
+/// Finds a name that appears twice in one object.
+///
+/// Names are compared as the UTF-8 bytes they stand for: `"a"` and `"\u0061"` are one name, while the two spellings of
+/// é, one scalar or two, are two names, which Swift's `String` would call equal.
+enum JSONNames {
+    /// The offset of the first name that an earlier one of the same object equals.
+    ///
+    /// Linear but for sorting integers, for two names as for a million: names are compared only when their hashes are
+    /// equal, and the hash is seeded by the process, so that nobody can prepare different names that share one.
+    static func firstRepeated(
+        in object: Int, members: Int, nodes: ContiguousArray<JSONNode>, bytes: ContiguousArray<UInt8>
+    ) -> Int? {
+        var names = ContiguousArray<(hash: Int, index: Int)>()
+        names.reserveCapacity(members)
+        let end = Int(nodes[object].next)
+        var name = object + 1
+        while name < end {
+            names.append((hash(of: nodes[name], bytes), name))
+            name = Int(nodes[name + 1].next)
+        }
+        names.sort { $0 < $1 }
+
+        var first: Int?
+        var run = 0
+        for later in names.indices {
+            if names[later].hash != names[run].hash { run = later }
+            let isRepeated = names[run..<later].contains { earlier in
+                areEqual(nodes[earlier.index], nodes[names[later].index], bytes)
+            }
+            if isRepeated { first = min(first ?? .max, Int(nodes[names[later].index].start)) }
+        }
+        return first
+    }
+
+    private static func areEqual(_ left: JSONNode, _ right: JSONNode, _ bytes: ContiguousArray<UInt8>) -> Bool {
+        JSONUnescaped(bytes, in: left.characters).elementsEqual(JSONUnescaped(bytes, in: right.characters))
+    }
+
+    private static func hash(of name: JSONNode, _ bytes: ContiguousArray<UInt8>) -> Int {
+        var hasher = Hasher()
+        for byte in JSONUnescaped(bytes, in: name.characters) { hasher.combine(byte) }
+        return hasher.finalize()
+    }
+}
