@@ -1,15 +1,18 @@
 /// A JSON text that has been checked completely, with the place of every value in it.
 ///
-/// Parsing checks all of RFC 8259 and, beyond it, what makes two readers disagree: UTF-8 is validated strictly, a byte order mark
-/// and half surrogate pairs are refused, and so are two equal names in one object, at every level, compared after unescaping.
-/// It does not change a byte: numbers and strings stay as they were written, and ``JSONValue`` reads them on demand.
-/// Time is linear in the text but for the names of one object, n·log n. Memory is at most 6 bytes for each byte of text beyond the text.
+/// Parsing checks all of RFC 8259 and, beyond it, what makes two readers disagree: UTF-8 is validated strictly, a byte
+/// order mark and half surrogate pairs are refused, and so are two equal names in one object, at every level, compared
+/// after unescaping. It does not change a byte: numbers and strings stay as they were written, and ``JSONValue`` reads
+/// them on demand. Time is linear in the text but for the names of one object, n·log n. Memory is 12 bytes for each
+/// value and each name.
 package struct JSONDocument: Sendable {
-    /// How many objects and arrays may stand inside each other: twice what any push payload uses, and little stack.
+    /// How many objects and arrays may stand inside each other: the format's limit (`Docs/Format.md`, body), which
+    /// keeps the stack small here and in receivers that other people write.
     package static let maximumDepth = 32
 
-    /// The bytes that are taken when the caller names no other maximum: 1 MiB, two hundred times the largest push payload, so that
-    /// a payload that is too long is refused by its own rule, which can say by how much, and a stray file costs little memory.
+    /// The bytes that are taken when the caller names no other maximum: 1 MiB, two hundred times the largest push
+    /// payload, so that a payload that is too long is refused by its own rule, which can say by how much, and a stray
+    /// file costs little memory.
     package static let defaultMaximumBytes = 1 << 20
 
     /// Offsets are kept in 32 bits.
@@ -41,8 +44,8 @@ package struct JSONDocument: Sendable {
 
 /// The place of one value or name in a document.
 ///
-/// The nodes of a document stand in the order in which the text opens them: an array is followed by its elements, an object by
-/// name, value, name, value. Whatever belongs to the node at `index` is `index ..< next`.
+/// The nodes of a document stand in the order in which the text opens them: an array is followed by its elements, an
+/// object by name, value, name, value. Whatever belongs to the node at `index` is `index ..< next`.
 struct JSONNode {
     /// The offset of the value's first byte, which also tells its kind.
     var start: Int32

@@ -1,7 +1,7 @@
 /// Says why bytes are not a JSON text this project accepts, and where.
 ///
-/// Two errors are equal when their codes are. Neither the error nor its description holds a byte of the text, which may be a
-/// person's message.
+/// Two errors are equal when their codes are. Neither the error nor its description holds a byte of the text, which may
+/// be a person's message.
 package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What is wrong, by name. More codes may come, so a `switch` over them needs a default.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -26,7 +26,8 @@ package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         package static let unexpectedEnd = Code(value: .unexpectedEnd)
         /// A byte that the grammar does not allow where it stands.
         package static let unexpectedByte = Code(value: .unexpectedByte)
-        /// A number with a leading zero, or without a digit where one must be. The offset is of that digit or of what stands for it.
+        /// A number with a leading zero, or with something else where a digit must be. The offset is of the first byte
+        /// that does not fit.
         package static let invalidNumber = Code(value: .invalidNumber)
         /// A backslash in a string that starts none of the escapes of RFC 8259. The offset is of the backslash.
         package static let invalidEscape = Code(value: .invalidEscape)
@@ -36,9 +37,10 @@ package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         package static let loneSurrogate = Code(value: .loneSurrogate)
         /// A character below U+0020 in a string, not escaped.
         package static let controlCharacter = Code(value: .controlCharacter)
-        /// Objects and arrays nested deeper than ``JSONDocument/maximumDepth``. The offset is of the bracket that is too much.
+        /// Objects and arrays nested deeper than ``JSONDocument/maximumDepth``. The offset is of the bracket that is
+        /// too much.
         package static let tooDeep = Code(value: .tooDeep)
-        /// The same name twice in one object. The offset is of the first name that was there before.
+        /// The same name twice in one object. The offset is of the first name that an earlier one equals.
         package static let duplicateName = Code(value: .duplicateName)
         /// Something other than white space after the value.
         package static let trailingBytes = Code(value: .trailingBytes)

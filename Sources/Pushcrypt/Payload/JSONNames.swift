@@ -1,12 +1,12 @@
 /// Finds a name that appears twice in one object.
 ///
-/// Names are compared as the UTF-8 bytes they stand for: `"a"` and `"\u0061"` are one name, while the two spellings of é, one
-/// scalar or two, are two names, which Swift's `String` would call equal.
+/// Names are compared as the UTF-8 bytes they stand for: `"a"` and `"\u0061"` are one name, while the two spellings of
+/// é, one scalar or two, are two names, which Swift's `String` would call equal.
 enum JSONNames {
     /// The offset of the first name that an earlier one of the same object equals.
     ///
-    /// Linear but for sorting integers, for two names as for a million: names are compared only when their hashes are equal, and
-    /// the hash is seeded by the process, so that nobody can prepare different names that share one.
+    /// Linear but for sorting integers, for two names as for a million: names are compared only when their hashes are
+    /// equal, and the hash is seeded by the process, so that nobody can prepare different names that share one.
     static func firstRepeated(
         in object: Int, members: Int, nodes: ContiguousArray<JSONNode>, bytes: ContiguousArray<UInt8>
     ) -> Int? {

@@ -1,6 +1,7 @@
 /// Checks a text against the grammar of RFC 8259 and notes where each value stands, in one pass.
 ///
-/// Recursive descent, bounded by ``JSONDocument/maximumDepth``. Every read is behind a comparison with the end of the text.
+/// Recursive descent, bounded by ``JSONDocument/maximumDepth``. Every read is behind a comparison with the end of the
+/// text.
 struct JSONParser {
     private let bytes: ContiguousArray<UInt8>
     private var position = 0
@@ -150,7 +151,7 @@ extension JSONParser {
     private mutating func parseDigits() throws(JSONError) {
         guard let first = peek() else { throw JSONError(.unexpectedEnd, at: position) }
         guard Self.isDigit(first) else { throw JSONError(.invalidNumber, at: position) }
-        repeat { position += 1 } while peek().map(Self.isDigit) ?? false
+        while let byte = peek(), Self.isDigit(byte) { position += 1 }
     }
 
     private mutating func parseLiteral(_ literal: String) throws(JSONError) {

@@ -111,7 +111,8 @@ extension JSONValue {
     /// Appends the value without the white space between its tokens.
     package func appendMinified(to output: inout ContiguousArray<UInt8>) {
         let bytes = document.bytes
-        // What is copied next starts at `start`; text up to `position` has been looked at. Only between scalars is there white space.
+        // What is copied next starts at `start`; text up to `position` has been looked at. Only between scalars is
+        // there white space.
         var start = range.lowerBound
         var position = start
         func copy(upTo end: Int) {

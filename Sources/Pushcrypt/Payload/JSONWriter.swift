@@ -1,7 +1,7 @@
 /// Builds a JSON text from the outside in.
 ///
-/// What is written is well-formed UTF-8, with nothing escaped but what RFC 8259 requires. It does not look for names that
-/// repeat, and the caller's duty is to write one value, names inside objects and nowhere else, and an end for every beginning.
+/// What is written is UTF-8 with nothing escaped but what RFC 8259 requires. It does not look for names that repeat. The
+/// caller's duty is to write one value, and to give names inside objects and nowhere else.
 ///
 ///     var json = JSONWriter()
 ///     json.object { json in
@@ -19,8 +19,8 @@ package struct JSONWriter: Sendable {
 
     /// Starts an empty text.
     ///
-    /// - Parameter pretty: for a person at a terminal: one member a line, indented by two spaces, strings of ``raw(_:for:)-(JSONValue,_)``
-    ///   unescaped, and those characters escaped that would act on the terminal or reorder the line.
+    /// - Parameter pretty: for a person at a terminal: one member a line, indented by two spaces; strings of documents
+    ///   shown without needless escapes; escaped, on the other hand, what would act on the terminal or reorder the line.
     package init(pretty: Bool = false) {
         self.pretty = pretty
     }
@@ -91,7 +91,7 @@ extension JSONWriter {
         bytes.append(contentsOf: value)
     }
 
-    /// Writes a value of a document, minified: its numbers and strings keep their bytes.
+    /// Writes a value of a document. A compact text gets it minified: its numbers and strings keep their bytes.
     package mutating func raw(_ value: JSONValue, for name: String? = nil) {
         switch value.kind {
         case .object where pretty:
@@ -170,7 +170,8 @@ extension JSONWriter {
     private func mustEscape(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x22, 0x5C, ..<0x20: true
-        // DEL and the C1 controls, some of which start a terminal's commands; marks that reverse or isolate what follows.
+        // DEL and the C1 controls, some of which start a terminal's commands; marks that reverse or isolate what
+        // follows.
         case 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: pretty
         default: false
         }

@@ -1,0 +1,24 @@
+import Pushcrypt
+
+extension JSONDocument {
+    /// Parses a text written in the test.
+    init(_ text: String) throws {
+        try self.init(parsing: ContiguousArray(text.utf8))
+    }
+}
+
+/// The refusal of these bytes, or `nil` if they are accepted.
+func jsonRefusal(of bytes: ContiguousArray<UInt8>, maximumBytes: Int = JSONDocument.defaultMaximumBytes) -> JSONError? {
+    do {
+        _ = try JSONDocument(parsing: bytes, maximumBytes: maximumBytes)
+        return nil
+    } catch {
+        return error
+    }
+}
+
+/// The refusal of a text, or `nil` if it is accepted.
+func jsonRefusal(of text: String) -> JSONError? { jsonRefusal(of: ContiguousArray(text.utf8)) }
+
+/// Bytes as text, for comparisons that print well.
+func jsonText(_ bytes: ContiguousArray<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
