@@ -40,6 +40,9 @@ public struct ReceivedPush: Sendable {
     /// Whether the relay sees a sound, which a fallback keeps too.
     public var hasClearSound: Bool { document.root["aps"]?["sound"] != nil }
 
+    /// The length in the widest form that a client may re-encode the push to, in bytes.
+    package var widestLength: Int { WidestLength.of(document.root.minified().span) }
+
     /// The payload as it came.
     package var root: JSONValue { document.root }
 }

@@ -28,6 +28,9 @@ public struct Envelope: Hashable, Sendable {
     /// Names the key the envelope was sealed to; a hint.
     public var recipientKeyID: KeyID { KeyID(value: bytes.span.bigEndian(at: 1)) }
 
+    /// The KEM share: an X25519 public key that is used once.
+    public var enc: ContiguousArray<UInt8> { ContiguousArray(bytes[Self.encRange]) }
+
     /// The length of the inner plaintext: one of the buckets.
     public var innerLength: Int { bytes.count - Self.overhead }
 
