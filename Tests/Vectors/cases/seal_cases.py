@@ -1,0 +1,198 @@
+"""envelopes.json, "seal": every input of a seal, the randomness included, and every byte that must come of it."""
+
+from reference import hpke
+from reference.envelope import (
+    BODY_OFFSET,
+    BUCKETS,
+    MAXIMUM_TTL,
+    PAYLOAD_CONTENT,
+    ROTATION_CONTENT,
+    TIME_LIMIT,
+    Message,
+    content,
+    ephemeral_ikm,
+    file_key,
+    header,
+    hedge_key,
+    info,
+    inner_plaintext,
+    message_id,
+    message_id_of_name,
+    seal,
+    smallest_bucket,
+    to_text,
+)
+from reference.opening import Receiver
+from reference.rotation import Statement
+
+from . import witness
+from .forge import describe_receiver, outcome
+from .material import (
+    CHAIN,
+    GENERATIONS,
+    NOW,
+    PAYLOAD,
+    PHONE,
+    PROVIDER,
+    SECOND_PROVIDER,
+    SENT_AT,
+    TABLET,
+    TOPIC,
+    Case,
+    Device,
+    Sender,
+    seed,
+    trust_in,
+)
+
+MULTILINGUAL = '{"aps":{"alert":{"title":"두 명 예약","body":"See you at 8 🚲 — 내일 봐"},"sound":"default"}}'.encode()
+ESCAPED = (
+    rb'{"aps":{"alert":{"title":"\uc608\uc57d","body":"\ud83d\udeb2 \"at 8\"\n\u0000"}},'
+    rb'"n":[1.50E+2,-0,12345678901234567890]}'
+)
+
+
+def filler(size: int) -> bytes:
+    """A payload of exactly `size` bytes, which is minimal JSON already."""
+    frame = b'{"aps":{"alert":"%s"}}'
+    room = size - len(frame % b"")
+    return frame % (b"0123456789" * (room // 10 + 1))[:room]
+
+
+def seal_case(
+    name: str,
+    payload: bytes = PAYLOAD,
+    *,
+    device: Device = PHONE,
+    sender: Sender = PROVIDER,
+    topic: str = TOPIC,
+    sent_at: int = SENT_AT,
+    now: int = NOW,
+    ttl: int = MAXIMUM_TTL,
+    caller_id: str | None = None,
+    statements: tuple[Statement, ...] = (),
+    pinned: Sender | None = None,
+) -> Case:
+    body, content_type = payload, PAYLOAD_CONTENT
+    if statements:
+        body = bytes([len(statements)]) + b"".join(statement.data for statement in statements) + payload
+        content_type = ROTATION_CONTENT
+
+    hedge = hedge_key(sender.seed)
+    r_message_id, r_ephemeral = seed(f"seal {name} r message id"), seed(f"seal {name} r ephemeral")
+    if caller_id is None:
+        identifier = message_id(hedge, r_message_id, sent_at, body)
+        origin = {"rMessageID": r_message_id.hex()}
+    else:
+        identifier = message_id_of_name(caller_id)
+        origin = {"callerID": caller_id}
+
+    message = Message(body, identifier, sent_at, ttl, content_type)
+    bucket = smallest_bucket(len(body))
+    signed_content = content(message, bucket)
+    ikm_e = ephemeral_ikm(hedge, r_ephemeral, device.public, topic, sender.key_id, signed_content)
+    envelope = seal(message, device.public, sender.seed, topic, ikm_e, bucket)
+
+    enc = hpke.public_key(hpke.derive_secret_key(ikm_e))
+    inner = inner_plaintext(enc, device.public, sender.seed, topic, signed_content)
+    hpke_info = info(header(device.public), topic)
+    assert envelope == header(device.public) + b"".join(witness.seal(ikm_e, device.public, hpke_info, b"", inner))
+
+    receiver = Receiver(topic, (device.secret,), trust_in(pinned or sender))
+    opening = outcome({"ENCRYPTED_DATA": to_text(envelope)}, receiver, now)
+    assert opening["result"] == "opened" and opening["payload"] == payload.decode()
+    return {
+        "name": name,
+        "topic": topic,
+        "deviceSecret": device.secret.hex(),
+        "devicePublic": device.public.hex(),
+        "recipientKeyID": device.key_id.hex(),
+        "senderSeed": sender.seed.hex(),
+        "senderPublic": sender.public.hex(),
+        "senderKeyID": sender.key_id.hex(),
+        "sentAt": sent_at,
+        "ttl": ttl,
+        "contentType": content_type,
+        "statements": [statement.data.hex() for statement in statements],
+        "body": body.hex(),
+        "hedgeKey": hedge.hex(),
+        **origin,
+        "messageID": identifier.hex(),
+        "rEphemeral": r_ephemeral.hex(),
+        "ikmE": ikm_e.hex(),
+        "enc": enc.hex(),
+        "info": hpke_info.hex(),
+        "signature": inner[4:68].hex(),
+        "inner": inner.hex(),
+        "receiver": describe_receiver(receiver),
+        "now": now,
+        "envelope": to_text(envelope),
+        **opening,
+    }
+
+
+def bucket_cases() -> list[Case]:
+    smallest = len(filler(0)) + 1
+    cases = []
+    for bucket in BUCKETS:
+        largest = bucket - BODY_OFFSET
+        cases.append(seal_case(f"the smallest body of bucket {bucket}", filler(smallest)))
+        cases.append(seal_case(f"the largest body of bucket {bucket}", filler(largest)))
+        smallest = largest + 1
+    return cases
+
+
+def worked_envelope() -> Case:
+    return seal_case("the worked example")
+
+
+def seal_cases() -> list[Case]:
+    longest_topic = ("com.example." * 22)[:254] + "z"
+    latest = TIME_LIMIT - 1
+    return [
+        worked_envelope(),
+        *bucket_cases(),
+        seal_case("Korean, a dash and an emoji", MULTILINGUAL),
+        seal_case("escapes and numbers stay as they were written", ESCAPED),
+        seal_case("a topic of one character", topic="a"),
+        seal_case("a topic of 255 characters", topic=longest_topic),
+        seal_case("a topic with capitals, digits and hyphens", topic="Com.Example-2.App-01"),
+        seal_case("the shortest time to live", ttl=1, now=SENT_AT + 1000),
+        seal_case("sent at the beginning of time", sent_at=0, now=0),
+        seal_case("sent at the end of time", sent_at=latest, now=latest),
+        seal_case("another device", device=TABLET),
+        seal_case("another sender", sender=SECOND_PROVIDER),
+        seal_case("a device key of zero bytes", device=Device(bytes(32))),
+        seal_case("a message that its caller named", caller_id="order-7731"),
+        seal_case(
+            "a message that its caller named, for another device: the same message id",
+            device=TABLET,
+            caller_id="order-7731",
+        ),
+        seal_case("a message whose name is not ASCII", caller_id="주문 7731 🚲"),
+        seal_case(
+            "one statement before the payload", sender=GENERATIONS[1], pinned=PROVIDER, statements=tuple(CHAIN[:1])
+        ),
+        seal_case(
+            "four statements before the payload", sender=GENERATIONS[4], pinned=PROVIDER, statements=tuple(CHAIN)
+        ),
+    ]
+
+
+def file_key_cases() -> list[Case]:
+    """The file key, which no envelope shows. Everything else that is hedged is in the seal cases."""
+    hedge = hedge_key(PROVIDER.seed)
+    cases = []
+    for name, plain in (("an empty file", b""), ("a short file", b"attachment"), ("300 bytes", bytes(300))):
+        r = seed(f"file {name} r")
+        cases.append(
+            {
+                "name": name,
+                "senderSeed": PROVIDER.seed.hex(),
+                "hedgeKey": hedge.hex(),
+                "r": r.hex(),
+                "plain": plain.hex(),
+                "fileKey": file_key(hedge, r, plain).hex(),
+            }
+        )
+    return cases

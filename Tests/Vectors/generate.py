@@ -1,0 +1,125 @@
+"""Writes the test vectors of the pushcrypt format, version 1.
+
+    python3 -m venv /tmp/pushcrypt-vectors
+    /tmp/pushcrypt-vectors/bin/pip install cryptography pyhpke
+    /tmp/pushcrypt-vectors/bin/python3 Tests/Vectors/generate.py            writes the files beside this one
+    /tmp/pushcrypt-vectors/bin/python3 Tests/Vectors/generate.py --check    exits with 1 if they differ
+
+Needs Python 3.11. The output is a function of this source alone: every seed is SHA-256 of a label.
+`reference` implements the format, `cases` says what each case must give. A case is written only after the reference
+gave what it says, and every HPKE ciphertext only after pyhpke gave the same.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+# The sources lie in a repository; compiled copies of them do not belong there.
+sys.dont_write_bytecode = True
+
+from cases import (  # noqa: E402
+    carried_cases,
+    hpke_cases,
+    inner_cases,
+    key_cases,
+    outer_cases,
+    payload_cases,
+    rotation_cases,
+    seal_cases,
+    worked_example,
+)
+
+# The sections of one file, each a list of cases.
+Document = dict[str, list[dict[str, Any]]]
+
+HERE = Path(__file__).resolve().parent
+
+
+def envelopes() -> Document:
+    return {
+        "topics": outer_cases.topic_cases(),
+        "seal": seal_cases.seal_cases(),
+        "fileKeys": seal_cases.file_key_cases(),
+        "received": outer_cases.received_cases(),
+        "open": [
+            *outer_cases.text_cases(),
+            *outer_cases.header_cases(),
+            *outer_cases.device_key_cases(),
+            *outer_cases.decryption_cases(),
+            *inner_cases.signature_cases(),
+            *inner_cases.structure_cases(),
+            *inner_cases.message_cases(),
+            *payload_cases.opened_cases(),
+            *payload_cases.malformed_cases(),
+            *carried_cases.unknown_sender_cases(),
+            *carried_cases.known_sender_cases(),
+            *carried_cases.overlap_cases(),
+            *inner_cases.order_cases(),
+        ],
+    }
+
+
+def documents() -> dict[str, Document]:
+    return {
+        "hpke.json": hpke_cases.document(),
+        "keys.json": key_cases.document(),
+        "rotation.json": rotation_cases.document(),
+        "envelopes.json": envelopes(),
+    }
+
+
+def check_names(cases: list[dict[str, Any]]) -> None:
+    """A name says what its case proves, so no two cases of a section share one."""
+    names = [case["name"] for case in cases]
+    assert len(names) == len(set(names)), [name for name in names if names.count(name) > 1]
+
+
+def render(document: Document) -> str:
+    """JSON with one field of a case on each line, so that a difference names the field."""
+
+    def compact(value: object) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+    def item(case: dict[str, object]) -> str:
+        return "{" + ",".join(f"\n   {compact(name)}: {compact(value)}" for name, value in case.items()) + "\n  }"
+
+    sections = []
+    for name, section in document.items():
+        items = ",".join(f"\n  {item(case)}" for case in section)
+        sections.append(f"\n {compact(name)}: [{items}\n ]")
+    text = "{" + ",".join(sections) + "\n}\n"
+    assert json.loads(text) == document
+    return text
+
+
+def main(arguments: list[str]) -> int:
+    if arguments not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 64
+    if not __debug__:
+        print("error: without assertions nothing is checked; run Python without -O", file=sys.stderr)
+        return 64
+    files = {}
+    for file, document in documents().items():
+        for section, cases in document.items():
+            check_names(cases)
+            print(f"{file:16} {section:18} {len(cases):4}")
+        files[file] = render(document)
+    files["worked-example.md"] = worked_example.document()
+
+    differing = []
+    for file, text in files.items():
+        path = HERE / file
+        if arguments:
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
+                differing.append(file)
+        else:
+            path.write_text(text, encoding="utf-8", newline="\n")
+    for file in differing:
+        print(f"error: {file} is not what this program writes", file=sys.stderr)
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,135 @@
+"""The envelope: layout, hedged randomness, sealing."""
+
+import base64
+import hashlib
+import hmac
+import re
+from dataclasses import dataclass
+
+from . import hpke, keys
+
+ENVELOPE_LABEL = b"pushcrypt/1 envelope\x00"
+SIGNATURE_LABEL = b"pushcrypt/1 signature\x00"
+HEDGE_LABEL = b"pushcrypt/1 hedge\x00"
+EPHEMERAL_LABEL = b"pushcrypt/1 ephemeral\x00"
+MESSAGE_ID_LABEL = b"pushcrypt/1 message id\x00"
+CALLER_ID_LABEL = b"pushcrypt/1 caller id\x00"
+FILE_LABEL = b"pushcrypt/1 file\x00"
+
+SUITE = 0x01
+PAYLOAD_CONTENT, ROTATION_CONTENT = 0x01, 0x02
+BUCKETS = (256, 512, 1024, 1536, 2048, 2560, 2816, 3584)
+
+HEADER_SIZE = 1 + 4
+CIPHERTEXT_OFFSET = HEADER_SIZE + 32
+OUTER_OVERHEAD = CIPHERTEXT_OFFSET + 16
+SIGNED_OFFSET = 4 + 64
+BODY_OFFSET = SIGNED_OFFSET + 1 + 16 + 8 + 4 + 2
+
+MAXIMUM_TEXT = 4850
+MAXIMUM_TTL = 2_592_000
+TIME_LIMIT = 2**53
+
+TOPIC = re.compile(r"[A-Za-z0-9.-]{1,255}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Message:
+    """What one message says, whoever it is sealed to."""
+
+    body: bytes
+    message_id: bytes
+    sent_at: int
+    ttl: int = MAXIMUM_TTL
+    content_type: int = PAYLOAD_CONTENT
+
+
+# Building blocks, each a line of the specification.
+
+
+def lp16(text: str) -> bytes:
+    return len(text.encode()).to_bytes(2, "big") + text.encode()
+
+
+def is_topic(text: str) -> bool:
+    return TOPIC.fullmatch(text) is not None
+
+
+def header(recipient_public: bytes) -> bytes:
+    return bytes([SUITE]) + keys.device_key_id(recipient_public)
+
+
+def info(envelope_header: bytes, topic: str) -> bytes:
+    return ENVELOPE_LABEL + envelope_header + lp16(topic)
+
+
+def signed_bytes(
+    envelope_header: bytes, enc: bytes, recipient: bytes, sender: bytes, topic: str, content: bytes
+) -> bytes:
+    return SIGNATURE_LABEL + envelope_header + enc + recipient + sender + lp16(topic) + content
+
+
+def smallest_bucket(body_size: int) -> int:
+    return next(bucket for bucket in BUCKETS if BODY_OFFSET + body_size <= bucket)
+
+
+def content(message: Message, bucket: int) -> bytes:
+    """inner[68...]: everything the sender signs of the inner plaintext, padding included."""
+    fields = (
+        bytes([message.content_type])
+        + message.message_id
+        + message.sent_at.to_bytes(8, "big")
+        + message.ttl.to_bytes(4, "big")
+        + len(message.body).to_bytes(2, "big")
+        + message.body
+    )
+    return fields.ljust(bucket - SIGNED_OFFSET, b"\x00")
+
+
+def to_text(envelope: bytes) -> str:
+    return base64.urlsafe_b64encode(envelope).decode().rstrip("=")
+
+
+# Hedged randomness.
+
+
+def hedge_key(sender_seed: bytes) -> bytes:
+    return hmac.digest(sender_seed, HEDGE_LABEL, "sha256")
+
+
+def message_id(hedge: bytes, r: bytes, sent_at: int, body: bytes) -> bytes:
+    data = MESSAGE_ID_LABEL + r + sent_at.to_bytes(8, "big") + hashlib.sha256(body).digest()
+    return hmac.digest(hedge, data, "sha256")[:16]
+
+
+def message_id_of_name(name: str) -> bytes:
+    return hashlib.sha256(CALLER_ID_LABEL + name.encode()).digest()[:16]
+
+
+def ephemeral_ikm(
+    hedge: bytes, r: bytes, recipient: bytes, topic: str, sender_id: bytes, signed_content: bytes
+) -> bytes:
+    digest = hashlib.sha256(lp16(topic) + sender_id + signed_content).digest()
+    return hmac.digest(hedge, EPHEMERAL_LABEL + r + header(recipient) + recipient + digest, "sha256")
+
+
+def file_key(hedge: bytes, r: bytes, plain: bytes) -> bytes:
+    data = FILE_LABEL + r + len(plain).to_bytes(8, "big") + hashlib.sha256(plain).digest()
+    return hmac.digest(hedge, data, "sha256")
+
+
+# Sealing.
+
+
+def inner_plaintext(enc: bytes, recipient: bytes, sender_seed: bytes, topic: str, signed_content: bytes) -> bytes:
+    sender = keys.sender_public_key(sender_seed)
+    signature = keys.sign(sender_seed, signed_bytes(header(recipient), enc, recipient, sender, topic, signed_content))
+    return keys.sender_key_id(sender) + signature + signed_content
+
+
+def seal(message: Message, recipient: bytes, sender_seed: bytes, topic: str, ikm: bytes, bucket: int) -> bytes:
+    """The envelope, for ephemeral input keying material that the caller derived."""
+    shared_secret, enc = hpke.encapsulate(hpke.derive_secret_key(ikm), recipient)
+    inner = inner_plaintext(enc, recipient, sender_seed, topic, content(message, bucket))
+    context = hpke.key_schedule(shared_secret, info(header(recipient), topic))
+    return header(recipient) + enc + context.seal(b"", inner)

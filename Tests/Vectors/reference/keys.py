@@ -1,0 +1,102 @@
+"""Keys: what is acceptable, their ids, their text forms."""
+
+import hashlib
+from enum import Enum
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from . import bech32, curve25519, hpke
+
+KEY_ID_LABEL = b"pushcrypt/1 key id\x00"
+X25519_TYPE, ED25519_TYPE = b"\x01", b"\x02"
+
+
+class Kind(Enum):
+    """The four kinds of key text. The value is the name used in the vectors."""
+
+    DEVICE_PUBLIC = "device-public"
+    SENDER_PUBLIC = "sender-public"
+    DEVICE_SECRET = "device-secret"
+    SENDER_SECRET = "sender-secret"
+
+    @property
+    def prefix(self) -> str:
+        return {
+            Kind.DEVICE_PUBLIC: "pcr",
+            Kind.SENDER_PUBLIC: "pcs",
+            Kind.DEVICE_SECRET: "pcr-secret-",
+            Kind.SENDER_SECRET: "pcs-secret-",
+        }[self]
+
+    @property
+    def is_secret(self) -> bool:
+        return self in (Kind.DEVICE_SECRET, Kind.SENDER_SECRET)
+
+
+class KeyRefused(Exception):
+    """The argument is the layer that refused: "text", "kind" or "key"."""
+
+
+def sender_public_key(seed: bytes) -> bytes:
+    return Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw()
+
+
+def sign(seed: bytes, message: bytes) -> bytes:
+    return Ed25519PrivateKey.from_private_bytes(seed).sign(message)
+
+
+def verifies(public: bytes, signature: bytes, message: bytes) -> bool:
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def device_key_id(public: bytes) -> bytes:
+    return hashlib.sha256(KEY_ID_LABEL + X25519_TYPE + public).digest()[:4]
+
+
+def sender_key_id(public: bytes) -> bytes:
+    return hashlib.sha256(KEY_ID_LABEL + ED25519_TYPE + public).digest()[:4]
+
+
+def is_acceptable_device_key(public: bytes) -> bool:
+    """Below p, which leaves bit 255 clear, and with a product that is not zero."""
+    if int.from_bytes(public, "little") >= curve25519.P:
+        return False
+    try:
+        # Clamping makes every scalar a multiple of 8 below the prime orders, so that any scalar tells.
+        hpke.diffie_hellman(bytes(32), public)
+    except hpke.OpenError:
+        return False
+    return True
+
+
+def is_acceptable_sender_key(public: bytes) -> bool:
+    """Canonical, on the curve and of prime order: L times the key is the identity, in full, not only its x."""
+    point = curve25519.decode(public)
+    return point is not None and curve25519.has_prime_order(point)
+
+
+def text_form(kind: Kind, key: bytes) -> str:
+    text = bech32.encode(kind.prefix, key)
+    return text.upper() if kind.is_secret else text
+
+
+def import_text(kind: Kind, text: str) -> bytes:
+    """The 32 bytes, or KeyRefused."""
+    decoded = bech32.decode(text.removesuffix("\n"))
+    if decoded is None:
+        raise KeyRefused("text")
+    prefix, key = decoded
+    if prefix != kind.prefix:
+        raise KeyRefused("kind")
+    if len(key) != 32 or text_form(kind, key) != text.removesuffix("\n"):
+        raise KeyRefused("text")
+    if kind is Kind.DEVICE_PUBLIC and not is_acceptable_device_key(key):
+        raise KeyRefused("key")
+    if kind is Kind.SENDER_PUBLIC and not is_acceptable_sender_key(key):
+        raise KeyRefused("key")
+    return key

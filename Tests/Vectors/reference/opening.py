@@ -1,0 +1,170 @@
+"""Opening an envelope. The steps and their order are part of the format, because they decide which error is reported.
+
+Step 8, replay, depends on what the receiver saw before and is not modelled here.
+"""
+
+import base64
+import re
+from dataclasses import dataclass, field
+
+from . import hpke, keys, payload, rotation
+from .envelope import (
+    BODY_OFFSET,
+    BUCKETS,
+    CIPHERTEXT_OFFSET,
+    HEADER_SIZE,
+    MAXIMUM_TEXT,
+    MAXIMUM_TTL,
+    OUTER_OVERHEAD,
+    PAYLOAD_CONTENT,
+    ROTATION_CONTENT,
+    SIGNED_OFFSET,
+    SUITE,
+    TIME_LIMIT,
+    Message,
+    info,
+    signed_bytes,
+    to_text,
+)
+from .rotation import CLOCK_TOLERANCE, Trust
+
+
+class Refused(Exception):
+    """The argument is the error code."""
+
+
+@dataclass(frozen=True)
+class Receiver:
+    """What one receiver holds: its topic, its device secrets (pending, active and retiring alike) and its trust."""
+
+    topic: str
+    device_secrets: tuple[bytes, ...]
+    trust: Trust = field(default_factory=Trust)
+
+
+def open_payload(received: dict[str, object], receiver: Receiver, now: int) -> tuple[bytes, Trust]:
+    """Step 1, and all that follow: the sealed payload's bytes, and the trust afterwards."""
+    text = received.get("ENCRYPTED_DATA")
+    if not isinstance(text, str):
+        raise Refused("not-encrypted")
+    return open_text(text, receiver, now)
+
+
+def open_text(text: str, receiver: Receiver, now: int) -> tuple[bytes, Trust]:
+    envelope = parse(text)
+    secret = select_device_key(envelope, receiver)
+    inner = decrypt(envelope, secret, receiver.topic)
+    authenticate(envelope, inner, hpke.public_key(secret), receiver, now)
+    message = read_message(inner)
+    check_freshness(message, now)
+    return read_body(message, receiver.trust, now)
+
+
+def parse(text: str) -> bytes:
+    """Step 2: text form, suite and length, before any cryptography."""
+    if not 1 <= len(text) <= MAXIMUM_TEXT or not re.fullmatch(r"[A-Za-z0-9_-]+", text) or len(text) % 4 == 1:
+        raise Refused("malformed-envelope")
+    envelope = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    if to_text(envelope) != text:
+        raise Refused("malformed-envelope")
+    if envelope[0] != SUITE:
+        raise Refused("unsupported-suite")
+    if len(envelope) - OUTER_OVERHEAD not in BUCKETS:
+        raise Refused("malformed-envelope")
+    return envelope
+
+
+def select_device_key(envelope: bytes, receiver: Receiver) -> bytes:
+    """Step 3: the key id selects one private key."""
+    for secret in receiver.device_secrets:
+        if keys.device_key_id(hpke.public_key(secret)) == envelope[1:HEADER_SIZE]:
+            return secret
+    raise Refused("unknown-recipient-key")
+
+
+def decrypt(envelope: bytes, secret: bytes, topic: str) -> bytes:
+    """Step 4: HPKE open."""
+    enc, ciphertext = envelope[HEADER_SIZE:CIPHERTEXT_OFFSET], envelope[CIPHERTEXT_OFFSET:]
+    try:
+        context = hpke.key_schedule(hpke.decapsulate(enc, secret), info(envelope[:HEADER_SIZE], topic))
+        return context.open(b"", ciphertext)
+    except hpke.OpenError as error:
+        raise Refused("authentication-failed") from error
+
+
+def authenticate(envelope: bytes, inner: bytes, recipient: bytes, receiver: Receiver, now: int) -> None:
+    """Step 5: body length, sender, signature, padding."""
+    body = body_of(inner)
+    if len(body) != body_length(inner):
+        raise Refused("authentication-failed")
+
+    trust, failure = receiver.trust, "authentication-failed"
+    if not trusted_under(inner[:4], trust, now) and inner[SIGNED_OFFSET] == ROTATION_CONTENT:
+        # An unknown sender may be a known one with a new key. What the chain changes is used for this message
+        # only; it takes effect when every later step has passed too.
+        try:
+            statements, _ = rotation.split(body)
+        except rotation.MalformedStatements as error:
+            raise Refused(failure) from error
+        outcomes, trust = rotation.evaluate_chain(statements, trust, now)
+        if "rotation-conflict" in outcomes:
+            failure = "rotation-conflict"
+
+    def signed_by(sender: bytes) -> bytes:
+        header, enc = envelope[:HEADER_SIZE], envelope[HEADER_SIZE:CIPHERTEXT_OFFSET]
+        return signed_bytes(header, enc, recipient, sender, receiver.topic, inner[SIGNED_OFFSET:])
+
+    signature = inner[4:SIGNED_OFFSET]
+    senders = trusted_under(inner[:4], trust, now)
+    if not any(keys.verifies(sender, signature, signed_by(sender)) for sender in senders):
+        raise Refused(failure)
+    if any(inner[BODY_OFFSET + len(body) :]):
+        raise Refused("authentication-failed")
+
+
+def trusted_under(sender_id: bytes, trust: Trust, now: int) -> list[bytes]:
+    return [key for key in trust.verification_keys(now) if keys.sender_key_id(key) == sender_id]
+
+
+def body_length(inner: bytes) -> int:
+    return int.from_bytes(inner[BODY_OFFSET - 2 : BODY_OFFSET], "big")
+
+
+def body_of(inner: bytes) -> bytes:
+    return inner[BODY_OFFSET : BODY_OFFSET + body_length(inner)]
+
+
+def read_message(inner: bytes) -> Message:
+    """Step 6, first half: a genuine message may still be one that this version does not understand."""
+    message = Message(
+        content_type=inner[68],
+        message_id=inner[69:85],
+        sent_at=int.from_bytes(inner[85:93], "big"),
+        ttl=int.from_bytes(inner[93:97], "big"),
+        body=body_of(inner),
+    )
+    known = message.content_type in (PAYLOAD_CONTENT, ROTATION_CONTENT)
+    if not known or not 1 <= message.ttl <= MAXIMUM_TTL or message.sent_at >= TIME_LIMIT:
+        raise Refused("unsupported-message")
+    return message
+
+
+def check_freshness(message: Message, now: int) -> None:
+    """Step 6, second half."""
+    if now > message.sent_at + message.ttl * 1000:
+        raise Refused("expired")
+    if message.sent_at > now + CLOCK_TOLERANCE:
+        raise Refused("not-yet-valid")
+
+
+def read_body(message: Message, trust: Trust, now: int) -> tuple[bytes, Trust]:
+    """Step 7: the payload, and the trust after the statements that came with it."""
+    body = message.body
+    try:
+        if message.content_type == ROTATION_CONTENT:
+            statements, body = rotation.split(body)
+            _, trust = rotation.evaluate_chain(statements, trust, now)
+        payload.parse(body)
+    except (rotation.MalformedStatements, payload.MalformedPayload) as error:
+        raise Refused("malformed-payload") from error
+    return body, trust
