@@ -42,6 +42,7 @@ let package = Package(
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
+        .systemLibrary(name: "CProcess"),
         .target(name: "Pushcrypt", dependencies: [sodium], swiftSettings: strict),
         .target(
             name: "PushcryptKeyStore", dependencies: ["Pushcrypt", "CSQLite"],
@@ -51,7 +52,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "PushcryptCommand",
-            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"],
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "CProcess"],
             swiftSettings: strict),
         .executableTarget(
             name: "PushcryptMain", dependencies: ["PushcryptCommand"], swiftSettings: strict),
@@ -65,7 +66,8 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptKeyStore"],
+            // PushcryptMain is named so that the transcripts find a fresh binary.
+            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptMain"],
             swiftSettings: strict),
     ]
 )

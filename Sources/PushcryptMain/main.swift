@@ -1,1 +1,4 @@
 import PushcryptCommand
+
+prepareProcess()
+endProcess(run(arguments: Array(CommandLine.arguments.dropFirst()), io: .standard))

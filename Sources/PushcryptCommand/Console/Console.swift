@@ -1,0 +1,116 @@
+/// The world as a command sees it: three streams, the environment and a clock.
+///
+/// Standard output carries data only. Everything for people goes to standard error, one line a message.
+public struct Console: Sendable {
+    let input: Descriptor
+    let output: Descriptor
+    let messages: Descriptor
+    /// The terminal that asks for passphrases, wherever the streams go.
+    let terminal: String
+    let variable: @Sendable (String) -> String?
+    /// The time in milliseconds since 1970-01-01 UTC.
+    let now: @Sendable () -> UInt64
+
+    init(
+        input: Descriptor, output: Descriptor, messages: Descriptor, terminal: String,
+        variable: @escaping @Sendable (String) -> String?, now: @escaping @Sendable () -> UInt64
+    ) {
+        self.input = input
+        self.output = output
+        self.messages = messages
+        self.terminal = terminal
+        self.variable = variable
+        self.now = now
+    }
+
+    /// The streams, the environment and the clock of this process.
+    public static var standard: Console {
+        Console(
+            input: .standardInput, output: .standardOutput, messages: .standardError, terminal: "/dev/tty",
+            variable: Surroundings.variable, now: Surroundings.milliseconds)
+    }
+}
+
+// MARK: Data
+
+extension Console {
+    /// Writes data to standard output, all of it and at once; many small pieces go through an `OutputBuffer`.
+    ///
+    /// A reader that left ends the command without a message (`CommandFailure.readerIsGone`).
+    func write(_ bytes: Span<UInt8>) throws(CommandFailure) {
+        do throws(SystemError) {
+            try output.writeAll(bytes)
+        } catch {
+            throw error == .readerIsGone ? .readerIsGone : .failed("cannot write standard output: \(error.text)")
+        }
+    }
+
+    /// Writes text to standard output.
+    func write(_ text: String) throws(CommandFailure) {
+        try write(ContiguousArray(text.utf8).span)
+    }
+}
+
+/// Standard output for many small pieces: it is written 64 KiB at a time.
+///
+/// The caller flushes at the end; what is left otherwise is lost.
+struct OutputBuffer: ~Copyable {
+    static let size = 65_536
+
+    private let console: Console
+    private var bytes: ContiguousArray<UInt8> = []
+
+    init(_ console: Console) {
+        self.console = console
+        bytes.reserveCapacity(Self.size)
+    }
+
+    /// Appends text, and writes when there is enough of it.
+    mutating func append(_ text: String) throws(CommandFailure) {
+        bytes.append(contentsOf: text.utf8)
+        if bytes.count >= Self.size { try flush() }
+    }
+
+    /// Writes what is there.
+    mutating func flush() throws(CommandFailure) {
+        try console.write(bytes.span)
+        bytes.removeAll(keepingCapacity: true)
+    }
+}
+
+// MARK: Messages
+
+extension Console {
+    /// Tells what went wrong.
+    func error(_ text: String) { report("error:", .red, text) }
+
+    /// Tells what is doubtful but went on.
+    func warning(_ text: String) { report("warning:", .yellow, text) }
+
+    /// Tells what to do next.
+    func hint(_ text: String) { report("hint:", .cyan, text) }
+
+    private func report(_ label: String, _ style: TextStyle, _ text: String) {
+        let label = allowsColour(messages) ? style.applied(to: label) : label
+        let line = "pushcrypt: \(label) \(sanitized(forTerminal: text))\n"
+        // Nobody is left to tell when this fails.
+        try? messages.writeAll(ContiguousArray(line.utf8).span)
+    }
+}
+
+// MARK: Colour
+
+extension Console {
+    /// Whether a person reads standard output directly.
+    var showsOutput: Bool { output.isTerminal }
+
+    /// The text in a style, where standard output is a terminal that takes it; the text as it is everywhere else.
+    func styled(_ text: String, _ style: TextStyle) -> String {
+        allowsColour(output) ? style.applied(to: text) : text
+    }
+
+    /// Colour is for terminals, and `NO_COLOR` set to anything but nothing turns it off (no-color.org).
+    private func allowsColour(_ stream: Descriptor) -> Bool {
+        stream.isTerminal && (variable("NO_COLOR") ?? "").isEmpty && variable("TERM") != "dumb"
+    }
+}

@@ -1,0 +1,150 @@
+/// One command: everything that parsing, help, completions and the manual page say about it.
+struct Command: Sendable {
+    let name: String
+    /// One line, lower case, no full stop.
+    let summary: String
+    /// Paragraphs that say what the summary cannot.
+    let discussion: [String]
+    let operands: [Operand]
+    let options: [Option]
+    let examples: [Example]
+    let action: Action
+
+    /// The work of a command.
+    typealias Run = @Sendable (Invocation, Console) throws(CommandFailure) -> ExitCode
+
+    /// What a command does: its own work, or leaving it to the commands under its name.
+    enum Action: Sendable {
+        case run(Run)
+        case group([Command])
+    }
+
+    /// A command that does something.
+    init(
+        _ name: String, _ summary: String, discussion: [String] = [], operands: [Operand] = [],
+        options: [Option] = [], examples: [Example], run: @escaping Run
+    ) {
+        self.name = name
+        self.summary = summary
+        self.discussion = discussion
+        self.operands = operands
+        self.options = options
+        self.examples = examples
+        action = .run(run)
+    }
+
+    /// A name that stands before others: `device` in `device add`.
+    init(
+        group name: String, _ summary: String, discussion: [String] = [], examples: [Example] = [],
+        commands: [Command]
+    ) {
+        self.name = name
+        self.summary = summary
+        self.discussion = discussion
+        operands = []
+        options = []
+        self.examples = examples
+        action = .group(commands)
+    }
+
+    /// The commands under this name; empty for a command that runs.
+    var subcommands: [Command] {
+        if case .group(let commands) = action { commands } else { [] }
+    }
+}
+
+/// An argument that is known by its place.
+struct Operand: Sendable {
+    /// As it stands in the synopsis: `FILE`.
+    let name: String
+    let help: String
+    let kind: ValueKind
+    let count: Count
+
+    /// How many arguments go here. Optional ones stand after the required ones, repeated ones last.
+    enum Count: Sendable {
+        case one, optional, any, atLeastOne
+    }
+
+    init(_ name: String, _ kind: ValueKind = .text, _ count: Count = .one, help: String) {
+        self.name = name
+        self.kind = kind
+        self.count = count
+        self.help = help
+    }
+}
+
+/// An argument that is known by its name.
+struct Option: Sendable {
+    /// With its dashes: `--to`.
+    let name: String
+    /// With its dash: `-o`.
+    let short: String?
+    let help: String
+    /// What the option takes; nil for a flag.
+    let value: Value?
+    let isRepeatable: Bool
+    let isRequired: Bool
+
+    /// The value of an option: its name in the synopsis, and what it may be.
+    struct Value: Sendable {
+        let name: String
+        let kind: ValueKind
+    }
+
+    /// An option that is there or not.
+    init(flag name: String, short: String? = nil, help: String) {
+        self.name = name
+        self.short = short
+        self.help = help
+        value = nil
+        isRepeatable = false
+        isRequired = false
+    }
+
+    /// An option with a value.
+    init(
+        _ name: String, short: String? = nil, _ valueName: String, _ kind: ValueKind = .text,
+        isRepeatable: Bool = false, isRequired: Bool = false, help: String
+    ) {
+        self.name = name
+        self.short = short
+        self.help = help
+        value = Value(name: valueName, kind: kind)
+        self.isRepeatable = isRepeatable
+        self.isRequired = isRequired
+    }
+
+    /// The option in a synopsis: `--to ID`.
+    var synopsis: String {
+        if let value { "\(name) \(value.name)" } else { name }
+    }
+}
+
+/// What a value may be. It is checked while the command line is read, and it tells a shell what to complete.
+enum ValueKind: Sendable, Equatable {
+    case text
+    /// A file to read; `-`, or nothing where the operand is optional, is standard input.
+    case input
+    /// A file to write.
+    case output
+    case directory
+    /// Where a secret is read from: a file, `fd:N` or `-`; never the secret itself.
+    case secret
+    case choice([String])
+    case integer(ClosedRange<Int>)
+    /// A number with a unit, `30d`; the bounds are in seconds.
+    case duration(ClosedRange<Int>)
+}
+
+/// A command line that shows a command at work.
+struct Example: Sendable {
+    let line: String
+    /// What the line does, where it does not say so itself.
+    let comment: String?
+
+    init(_ line: String, _ comment: String? = nil) {
+        self.line = line
+        self.comment = comment
+    }
+}

@@ -1,0 +1,97 @@
+/// What `--help` prints: one page for the program, for a group of commands, or for a command.
+struct HelpPage {
+    static let width = 80
+
+    let table: CommandTable
+    /// Empty for the program itself.
+    let path: [String]
+
+    /// The whole page.
+    var text: String {
+        let command = table.command(at: path)
+        var page = "\(name) - \(command?.summary ?? table.summary)\n\nusage: \(synopsis)\n"
+        for paragraph in command?.discussion ?? [] { page += "\n" + wrapped(paragraph, indent: 0) }
+        if let command {
+            page += list("commands", command.subcommands.map { ($0.name, $0.summary) })
+            page += list("operands", command.operands.map { ($0.name, $0.help) })
+            page += list("options", command.options.map(row) + [row(.help)])
+        } else {
+            for section in table.sections {
+                page += list(section.title, section.commands.map { ($0.name, $0.summary) })
+            }
+            page += list("options", (table.sharedOptions + [.help, .version]).map(row))
+        }
+        page += examples(command?.examples ?? table.examples)
+        if command?.subcommands.isEmpty != true { page += "\n\(name) COMMAND --help shows more about a command\n" }
+        return page
+    }
+
+    /// The shape of the command line: `pushcrypt device add [options] ID FILE`.
+    var synopsis: String {
+        guard let command = table.command(at: path) else { return "\(name) [options] COMMAND" }
+        if !command.subcommands.isEmpty { return "\(name) COMMAND" }
+        var words = [name]
+        words += command.options.filter(\.isRequired).map(\.synopsis)
+        if !command.options.allSatisfy(\.isRequired) { words.append("[options]") }
+        for operand in command.operands {
+            switch operand.count {
+            case .one: words.append(operand.name)
+            case .optional: words.append("[\(operand.name)]")
+            case .any: words.append("[\(operand.name) ...]")
+            case .atLeastOne: words.append("\(operand.name) ...")
+            }
+        }
+        return words.joined(separator: " ")
+    }
+
+    private var name: String { ([table.program] + path).joined(separator: " ") }
+}
+
+// MARK: Layout
+
+extension HelpPage {
+    private func row(_ option: Option) -> (String, String) {
+        let short = option.short.map { $0 + ", " } ?? "    "
+        var help = option.help
+        if option.isRepeatable { help += "; may be given several times" }
+        if case .choice(let words) = option.value?.kind { help += " (" + words.joined(separator: ", ") + ")" }
+        return (short + option.synopsis, help)
+    }
+
+    private func list(_ title: String, _ rows: [(term: String, help: String)]) -> String {
+        if rows.isEmpty { return "" }
+        let column = (rows.map(\.term.count).max() ?? 0) + 4
+        var text = "\n\(title):\n"
+        for row in rows {
+            let padding = String(repeating: " ", count: column - 2 - row.term.count)
+            text += "  " + row.term + padding + wrapped(row.help, indent: column)
+        }
+        return text
+    }
+
+    private func examples(_ examples: [Example]) -> String {
+        if examples.isEmpty { return "" }
+        var text = "\nexamples:\n"
+        for example in examples {
+            if let comment = example.comment { text += "  # \(comment)\n" }
+            text += "  \(example.line)\n"
+        }
+        return text
+    }
+
+    /// The words in lines of at most `width`, all but the first indented.
+    private func wrapped(_ text: String, indent: Int) -> String {
+        var lines = [""]
+        for word in text.split(separator: " ") {
+            let last = lines[lines.count - 1]
+            if last.isEmpty {
+                lines[lines.count - 1] = String(word)
+            } else if indent + last.count + 1 + word.count <= Self.width {
+                lines[lines.count - 1] += " " + word
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines.joined(separator: "\n" + String(repeating: " ", count: indent)) + "\n"
+    }
+}

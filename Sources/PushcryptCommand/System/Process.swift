@@ -1,0 +1,49 @@
+internal import CProcess
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// Makes the process safe for secrets and pipes; called once, before anything is opened.
+///
+/// It keeps memory out of core dumps and away from debuggers of the same user, turns a reader that left into an error
+/// that `write` returns, and occupies the descriptors 0 to 2, so that a key file never opens in place of standard output.
+public func prepareProcess() {
+    for (number, flags) in [(Int32(0), O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] where fcntl(number, F_GETFD) == -1 {
+        // The direction is the wrong one on purpose: using a closed stream stays an error.
+        _ = unsafe open("/dev/null", flags)
+    }
+    _ = signal(SIGPIPE, SIG_IGN)
+    var none = rlimit(rlim_cur: 0, rlim_max: 0)
+    #if canImport(Darwin)
+        _ = unsafe setrlimit(RLIMIT_CORE, &none)
+    #else
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+    #endif
+    _ = pushcrypt_forbid_dumps()
+}
+
+/// Ends the process.
+public func endProcess(_ code: Int32) -> Never {
+    exit(code)
+}
+
+/// What the process knows of the world around it.
+enum Surroundings {
+    /// A variable of the environment; secrets never come from here.
+    static func variable(_ name: String) -> String? {
+        guard let value = unsafe getenv(name) else { return nil }
+        return unsafe String(cString: value)
+    }
+
+    /// The system's clock, in milliseconds since 1970-01-01 UTC; 0 for a clock that is set before then.
+    static func milliseconds() -> UInt64 {
+        var time = timespec()
+        guard unsafe clock_gettime(CLOCK_REALTIME, &time) == 0, time.tv_sec >= 0 else { return 0 }
+        return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+    }
+}

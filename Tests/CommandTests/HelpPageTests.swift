@@ -1,0 +1,145 @@
+import Testing
+
+@testable import PushcryptCommand
+
+@Suite struct HelpPageTests {
+    @Test(
+        "Every way of asking for help gives the page of the deepest command named",
+        arguments: [
+            ("--help", ExpectedPage.program), ("-h", .program), ("help", .program), ("--json --help", .program),
+            ("device --help", .group), ("help device", .group), ("device -h", .group),
+            ("send --help", .command), ("help send", .command), ("send -h", .command), ("--help send", .command),
+            ("--store device --help send", .command),
+        ])
+    func page(line: String, page: ExpectedPage) throws {
+        let outcome = try outcome(line.split(separator: " ").map(String.init))
+        #expect(outcome == Outcome(exit: .done, output: page.text, messages: ""))
+    }
+
+    @Test(
+        "Help is given even where the rest of the line is wrong",
+        arguments: ["send --frobnicate --help", "send x y z --help", "send --to --help", "send --jobs 0 -h"])
+    func wrongLine(line: String) throws {
+        let outcome = try outcome(line.split(separator: " ").map(String.init))
+        #expect(outcome == Outcome(exit: .done, output: ExpectedPage.command.text, messages: ""))
+    }
+
+    @Test(
+        "Help about what does not exist is a usage error with a hint",
+        arguments: [
+            ("help sned", "did you mean sample send?"), ("sned --help", "did you mean sample send?"),
+            ("help device ad", "did you mean sample device add?"),
+            ("device ad --help", "did you mean sample device add?"),
+            ("help send more", "sample send --help lists the commands"),
+        ])
+    func unknown(line: String, hint: String) throws {
+        let outcome = try outcome(line.split(separator: " ").map(String.init))
+        #expect(outcome.exit == .usage)
+        #expect(outcome.messages.hasSuffix("pushcrypt: hint: \(hint)\n"))
+        #expect(outcome.output == "")
+    }
+
+    @Test("After -- nothing asks for help")
+    func afterTheEnd() throws {
+        #expect(try outcome(["greet", "--", "--help"]).output == "hello --help\n")
+    }
+}
+
+/// The pages of the sample table, as they must be.
+enum ExpectedPage: CaseIterable {
+    case program, group, command
+
+    var text: String {
+        switch self {
+        case .program: Self.programText
+        case .group: Self.groupText
+        case .command: Self.commandText
+        }
+    }
+
+    private static let programText = """
+        sample - a table for tests
+
+        usage: sample [options] COMMAND
+
+        keys:
+          device  work with devices
+
+        messages:
+          send   send a message
+          join   join files into one
+          greet  say hello
+
+        more:
+          help  show how a command is used
+
+        options:
+              --store DIR  the key store; otherwise PUSHCRYPT_STORE, otherwise the
+                           user's data directory
+              --json       write JSON, for programs
+          -h, --help       show this help
+              --version    show the versions of this program and of libsodium
+
+        examples:
+          # says hello
+          sample greet
+
+        sample COMMAND --help shows more about a command
+
+        """
+
+    private static let groupText = """
+        sample device - work with devices
+
+        usage: sample device COMMAND
+
+        Devices receive messages.
+
+        commands:
+          add   add a device
+          list  list the devices
+
+        options:
+          -h, --help  show this help
+
+        examples:
+          sample device add phone1
+
+        sample device COMMAND --help shows more about a command
+
+        """
+
+    private static let commandText = """
+        sample send - send a message
+
+        usage: sample send --to ID [options] [FILE]
+
+        Sends the message that FILE holds to every device that --to names, and waits for
+        none of them to answer.
+
+        A second paragraph.
+
+        operands:
+          FILE  the message
+
+        options:
+          -t, --to ID           the device to send to; may be given several times
+              --ttl DURATION    how long it lives
+              --jobs N          how many at once
+              --priority LEVEL  how urgent it is (low, normal, high)
+              --key SOURCE      where the key is read from
+          -q, --quiet           say nothing
+              --store DIR       the key store; otherwise PUSHCRYPT_STORE, otherwise the
+                                user's data directory
+              --json            write JSON, for programs
+          -o, --output FILE     write to a file that appears only after success
+              --force           replace the output file if it exists
+          -h, --help            show this help
+
+        examples:
+          sample send --to phone1 message.json
+          # from a pipe
+          sample send -t a -t b -
+
+        """
+}

@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+@testable import PushcryptCommand
+
+@Suite struct OutputFileTests {
+    let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func write(
+        _ text: String, to name: String, mode: UInt32 = 0o666, force: Bool = false
+    ) throws(CommandFailure) {
+        try OutputFile.write(ContiguousArray(text.utf8).span, to: directory.file(name), mode: mode, force: force)
+    }
+
+    private func refusal(to name: String, force: Bool = false) -> String? {
+        do throws(CommandFailure) {
+            try write("new", to: name, force: force)
+            return nil
+        } catch {
+            return error.exit == .failed ? error.message.replacing(directory.path, with: "DIR") : nil
+        }
+    }
+
+    private func mode(of name: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: directory.file(name))[.posixPermissions] as? Int
+    }
+
+    @Test("A new file has all its bytes, its mode, and nothing beside it")
+    func newFile() throws {
+        try write("secret", to: "key", mode: 0o600)
+        #expect(try directory.read("key") == "secret")
+        #expect(try mode(of: "key") == 0o600)
+        #expect(try directory.names == ["key"])
+    }
+
+    @Test("An existing file is kept without force")
+    func existingFile() throws {
+        try directory.write("old", to: "file")
+        #expect(refusal(to: "file") == "'DIR/file' exists already")
+        #expect(try directory.read("file") == "old")
+        #expect(try directory.names == ["file"])
+    }
+
+    @Test("With force an existing file is replaced, its mode and its other names are not kept")
+    func force() throws {
+        try directory.write("old", to: "file")
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: directory.file("file"))
+        try FileManager.default.linkItem(atPath: directory.file("file"), toPath: directory.file("other"))
+        try write("new", to: "file", mode: 0o600, force: true)
+        #expect(try directory.read("file") == "new")
+        #expect(try directory.read("other") == "old")
+        #expect(try mode(of: "file") == 0o600)
+        #expect(try directory.names == ["file", "other"])
+    }
+
+    @Test("A symbolic link is neither followed nor replaced", arguments: [false, true], ["target", "missing"])
+    func symbolicLink(force: Bool, target: String) throws {
+        try directory.write("old", to: "target")
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.file("link"), withDestinationPath: directory.file(target))
+        #expect(refusal(to: "link", force: force) == "'DIR/link' is a symbolic link")
+        #expect(try directory.read("target") == "old")
+        #expect(try directory.names == ["link", "target"])
+    }
+
+    @Test("What is not a regular file is never replaced", arguments: [false, true])
+    func otherKinds(force: Bool) throws {
+        try FileManager.default.createDirectory(atPath: directory.file("sub"), withIntermediateDirectories: false)
+        let made = unsafe mkfifo(directory.file("pipe"), 0o600)
+        #expect(made == 0)
+        #expect(refusal(to: "sub", force: force) == "'DIR/sub' is a directory")
+        #expect(refusal(to: "pipe", force: force) == "'DIR/pipe' is not a regular file")
+        #expect(try directory.names == ["pipe", "sub"])
+    }
+
+    @Test("A file that another process made meanwhile is kept")
+    func race() throws {
+        let output = try OutputFile(directory.file("file"), mode: 0o600, force: false)
+        try output.write(ContiguousArray("new".utf8).span)
+        try directory.write("theirs", to: "file")
+        do throws(CommandFailure) {
+            try output.commit()
+            Issue.record("the file was replaced")
+        } catch {
+            #expect(error.message.hasSuffix("exists already"))
+        }
+        #expect(try directory.read("file") == "theirs")
+        #expect(try directory.names == ["file"])
+    }
+
+    @Test("Without a commit nothing is left")
+    func abandoned() throws {
+        do {
+            let output = try OutputFile(directory.file("file"), mode: 0o600, force: false)
+            try output.write(ContiguousArray("half".utf8).span)
+            #expect(try directory.names.count == 1)
+            #expect(try directory.names != ["file"])
+        }
+        #expect(try directory.names == [])
+    }
+
+    @Test(
+        "A path that cannot be written says so",
+        arguments: [
+            ("missing/file", "cannot write into 'DIR/missing': no such file or directory"),
+            ("file/below", "cannot write into 'DIR/file': not a directory"),
+            ("", "'DIR/' names no file"), (".", "'DIR/.' names no file"), ("..", "'DIR/..' names no file"),
+            (String(repeating: "n", count: 256), nil),
+        ])
+    func unwritable(name: String, message: String?) throws {
+        try directory.write("old", to: "file")
+        let answer = refusal(to: name)
+        #expect(answer != nil)
+        if let message { #expect(answer == message) }
+        #expect(try directory.names == ["file"])
+    }
+
+    @Test("A directory without write permission is refused", .enabled(if: geteuid() != 0))
+    func readOnlyDirectory() throws {
+        try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: directory.path)
+        defer { try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path) }
+        #expect(refusal(to: "file") == "cannot write into 'DIR': permission denied")
+    }
+
+    @Test("A name of the greatest length can be written")
+    func longestName() throws {
+        let name = String(repeating: "n", count: 255)
+        try write("new", to: name)
+        #expect(try directory.names == [name])
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+@testable import PushcryptCommand
+
+/// What only a real process shows.
+@Suite struct ProgramTests {
+    @Test("A reader that has left ends the program quietly", arguments: [["--help"], ["--version"], ["help", "help"]])
+    func readerIsGone(arguments: [String]) throws {
+        let pipe = Pipe()
+        try pipe.fileHandleForReading.close()
+        let errors = Pipe()
+        let process = Process()
+        process.executableURL = try builtProgram()
+        process.arguments = arguments
+        process.standardOutput = pipe.fileHandleForWriting
+        process.standardError = errors.fileHandleForWriting
+        try process.run()
+        process.waitUntilExit()
+        try errors.fileHandleForWriting.close()
+        #expect(process.terminationReason == .exit)
+        #expect(process.terminationStatus == 0)
+        #expect(try errors.fileHandleForReading.readToEnd() ?? Data() == Data())
+    }
+
+    @Test("A prepared process leaves no core dump")
+    func coreDump() async {
+        await #expect(processExitsWith: .success) {
+            prepareProcess()
+            var limit = rlimit(rlim_cur: 1, rlim_max: 1)
+            _ = unsafe getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+            #expect(limit.rlim_cur == 0)
+            #expect(limit.rlim_max == 0)
+        }
+    }
+
+    @Test("A prepared process never opens a file as one of its closed streams", arguments: [0, 1, 2] as [CInt])
+    func closedStream(number: CInt) async {
+        await #expect(processExitsWith: .success) { [number = number as CInt] in
+            close(number)
+            prepareProcess()
+            let opened = unsafe open("/dev/null", O_RDONLY)
+            #expect(opened > 2)
+        }
+    }
+
+    @Test(
+        "A prepared process still reads what a shell hands it as /dev/fd",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/fd")))
+    func processSubstitution() async throws {
+        await #expect(processExitsWith: .success) {
+            prepareProcess()
+            let directory = try TemporaryDirectory()
+            let file = try directory.write("text", to: "file")
+            let handle = try #require(FileHandle(forReadingAtPath: file))
+            let bytes = try Console.standard.read("/dev/fd/\(handle.fileDescriptor)", limit: 100)
+            #expect(String(decoding: bytes, as: UTF8.self) == "text")
+        }
+    }
+
+    @Test("The library's entry gives the exit code as a number")
+    func entry() throws {
+        let captured = try CapturedConsole()
+        #expect(PushcryptCommand.run(arguments: ["frobnicate"], io: captured.console) == 64)
+        #expect(PushcryptCommand.run(arguments: ["--version"], io: captured.console) == 0)
+        #expect(try captured.output.hasPrefix("pushcrypt 0.1.0 (libsodium 1.0."))
+    }
+
+    @Test("The clock of the standard console is the system's, in milliseconds")
+    func clock() {
+        let difference = Date().timeIntervalSince1970 * 1000 - Double(Console.standard.now())
+        #expect(abs(difference) < 5000)
+    }
+
+    @Test("The standard console reads the environment")
+    func environment() {
+        #expect(Console.standard.variable("PATH") == ProcessInfo.processInfo.environment["PATH"])
+        #expect(Console.standard.variable("PUSHCRYPT_NO_SUCH_VARIABLE") == nil)
+    }
+}

@@ -1,0 +1,208 @@
+import Foundation
+import Pushcrypt
+import Synchronization
+import Testing
+
+@testable import PushcryptCommand
+
+/// The secret as text, and what is left of the buffer behind it.
+private func read(
+    capacity: Int = Console.secretCapacity, _ body: (inout MutableSpan<UInt8>) throws(CommandFailure) -> Int
+) throws(CommandFailure) -> String {
+    var buffer = Ephemeral(count: capacity)
+    let count = try buffer.withMutableSpan(body)
+    return buffer.withSpan { span in String(decoding: (0..<count).map { span[$0] }, as: UTF8.self) }
+}
+
+@Suite struct SecretInputTests {
+    @Test(
+        "A secret is read from a file, a descriptor or standard input; one newline at the end is not part of it",
+        arguments: [
+            ("secret", "secret"), ("secret\n", "secret"), ("secret\r\n", "secret"), ("secret\n\n", "secret\n"),
+            ("secret\r", "secret\r"), (" secret ", " secret "), ("pässwörd\n", "pässwörd"),
+        ])
+    func sources(text: String, secret: String) throws {
+        let captured = try CapturedConsole(input: text)
+        let file = try captured.directory.write(text, to: "file")
+        let handle = try #require(FileHandle(forReadingAtPath: file))
+        for source in [file, "fd:\(handle.fileDescriptor)", "-"] {
+            let found = try read { span throws(CommandFailure) in
+                try captured.console.readSecret(from: source, into: &span)
+            }
+            #expect(found == secret)
+        }
+    }
+
+    @Test(
+        "A secret has at most 4096 bytes, newline included", arguments: [(4096, true), (4097, false), (100_000, false)])
+    func limit(length: Int, fits: Bool) throws {
+        let captured = try CapturedConsole(input: String(repeating: "s", count: length))
+        do throws(CommandFailure) {
+            let found = try read { span throws(CommandFailure) in
+                try captured.console.readSecret(from: "-", into: &span)
+            }
+            #expect(fits && found.utf8.count == length)
+        } catch {
+            #expect(!fits && error.exit == .refused && error.message == "standard input is too long for a secret")
+        }
+    }
+
+    @Test(
+        "A source without a secret says what is wrong, and never what was read",
+        arguments: [
+            ("DIR/missing", ExitCode.failed, "cannot read 'DIR/missing': no such file or directory"),
+            ("DIR", .failed, "cannot read 'DIR': is a directory"),
+            ("DIR/in", .refused, "'DIR/in' is empty"), ("DIR/newline", .refused, "'DIR/newline' is empty"),
+            ("-", .refused, "standard input is empty"),
+            ("fd:999", .failed, "cannot read 'fd:999': bad file descriptor"),
+            ("fd:", .usage, "'fd:' names no descriptor"), ("fd:-1", .usage, "'fd:-1' names no descriptor"),
+            ("fd:99999999999", .usage, "'fd:99999999999' names no descriptor"),
+        ])
+    func noSecret(source: String, exit: ExitCode, message: String) throws {
+        let captured = try CapturedConsole()
+        try captured.directory.write("\n", to: "newline")
+        let path = captured.directory.path
+        do throws(CommandFailure) {
+            _ = try read { span throws(CommandFailure) in
+                try captured.console.readSecret(from: source.replacing("DIR", with: path), into: &span)
+            }
+            Issue.record("there was a secret")
+        } catch {
+            #expect(error.exit == exit)
+            #expect(error.message == message.replacing("DIR", with: path))
+        }
+    }
+
+    @Test("A key is read as containers mount it: a link, and read-only")
+    func mounted() throws {
+        let captured = try CapturedConsole()
+        let file = try captured.directory.write("secret", to: "file")
+        try FileManager.default.setAttributes([.posixPermissions: 0o440], ofItemAtPath: file)
+        let link = captured.directory.file("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "file")
+        let found = try read { span throws(CommandFailure) in
+            try captured.console.readSecret(from: link, into: &span)
+        }
+        #expect(found == "secret")
+    }
+}
+
+/// A question asked in a thread of its own: it blocks, and the test's own threads are few.
+private final class Asking: Sendable {
+    private let answer = Mutex<Result<String, CommandFailure>?>(nil)
+    private let done = DispatchSemaphore(value: 0)
+
+    init(at path: String) {
+        let console = Console(
+            input: .standardInput, output: .standardOutput, messages: .standardError, terminal: path,
+            variable: { _ in nil }, now: { 0 })
+        Thread.detachNewThread { [self] in
+            let result: Result<String, CommandFailure>
+            do throws(CommandFailure) {
+                let answer = try read(capacity: 64) { span throws(CommandFailure) in
+                    try console.askSecret("passphrase: ", otherwise: "use a file", into: &span)
+                }
+                result = .success(answer)
+            } catch {
+                result = .failure(error)
+            }
+            answer.withLock { $0 = result }
+            done.signal()
+        }
+    }
+
+    func wait() throws -> String? {
+        done.wait()
+        return try answer.withLock { try $0?.get() }
+    }
+}
+
+@Suite struct PromptTests {
+    @Test(
+        "What a person types is read and not shown, and the terminal is as before",
+        arguments: [
+            ("correct horse\n", "correct horse"), ("wrong\u{15}right\n", "right"), ("ab\u{7f}c\n", "ac"), ("ü\n", "ü"),
+        ])
+    func answer(typed: String, answer: String) throws {
+        let terminal = try PseudoTerminal()
+        #expect(terminal.echoes)
+        let asking = Asking(at: terminal.path)
+        #expect(terminal.wait(untilEchoes: false))
+        terminal.type(typed)
+        #expect(try asking.wait() == answer)
+        #expect(terminal.echoes)
+        #expect(terminal.shown(until: "\r\n") == "passphrase: \r\n")
+    }
+
+    @Test("What was typed before the question is not the answer")
+    func typedAhead() throws {
+        let terminal = try PseudoTerminal()
+        terminal.type("early\n")
+        #expect(terminal.shown(until: "\n").contains("early"))
+        let asking = Asking(at: terminal.path)
+        #expect(terminal.wait(untilEchoes: false))
+        terminal.type("late\n")
+        #expect(try asking.wait() == "late")
+    }
+
+    @Test(
+        "No answer, and one that is too long, are refused",
+        arguments: [
+            ("\n", "nothing was entered"), ("\u{4}", "nothing was entered"),
+            (String(repeating: "x", count: 64) + "\n", "what was entered is longer than 63 bytes"),
+        ])
+    func noAnswer(typed: String, message: String) throws {
+        let terminal = try PseudoTerminal()
+        let asking = Asking(at: terminal.path)
+        #expect(terminal.wait(untilEchoes: false))
+        terminal.type(typed)
+        let failure = #expect(throws: CommandFailure.self) { try asking.wait() }
+        #expect(failure?.message == message)
+        #expect(terminal.echoes)
+    }
+
+    @Test("The longest answer that fits is taken")
+    func longest() throws {
+        let terminal = try PseudoTerminal()
+        let asking = Asking(at: terminal.path)
+        #expect(terminal.wait(untilEchoes: false))
+        terminal.type(String(repeating: "x", count: 63) + "\n")
+        #expect(try asking.wait()?.utf8.count == 63)
+    }
+
+    @Test("Without a terminal the hint says what a program does")
+    func noTerminal() {
+        let asking = Asking(at: "/nonexistent/tty")
+        let failure = #expect(throws: CommandFailure.self) { try asking.wait() }
+        #expect(failure?.exit == .failed)
+        #expect(failure?.message == "there is no terminal to ask at: no such file or directory")
+        #expect(failure?.hints == ["use a file"])
+    }
+
+    @Test("A signal that ends the process finds the terminal as it was", arguments: [SIGINT, SIGTERM, SIGHUP])
+    func signal(number: CInt) async throws {
+        let terminal = try PseudoTerminal()
+        await #expect(processExitsWith: .signal(number)) { [path = terminal.path as String, number = number as CInt] in
+            // The threads of a test process hold signals back; a program's own does not.
+            var all = sigset_t()
+            _ = unsafe sigfillset(&all)
+            _ = unsafe pthread_sigmask(SIG_UNBLOCK, &all, nil)
+            let asking = pthread_self()
+            let watch = try #require(FileHandle(forUpdatingAtPath: path))
+            Thread.detachNewThread {
+                var settings = termios()
+                repeat {
+                    usleep(5000)
+                    _ = unsafe tcgetattr(watch.fileDescriptor, &settings)
+                } while settings.c_lflag & tcflag_t(ECHO) != 0
+                pthread_kill(asking, number)
+            }
+            var line = Ephemeral(count: 64)
+            _ = try line.withMutableSpan { span throws(SystemError) in
+                try Terminal.ask("passphrase: ", at: path, into: &span)
+            }
+        }
+        #expect(terminal.shown(until: ": ").hasSuffix("passphrase: "))
+        #expect(terminal.echoes)
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+@Suite struct TranscriptTests {
+    @Test("There are transcripts, and all of them can be read")
+    func count() throws {
+        let transcripts = try Transcript.all
+        print("transcripts: \(transcripts.count), commands in them: \(transcripts.map(\.steps.count).reduce(0, +))")
+        #expect(!transcripts.isEmpty)
+    }
+
+    @Test("The program answers as the transcript says", arguments: (try? Transcript.all) ?? [])
+    func transcript(_ transcript: Transcript) throws {
+        print("transcript: \(transcript.name)")
+        for difference in try transcript.differences(program: builtProgram()) {
+            Issue.record(Comment(rawValue: difference))
+        }
+    }
+}
+
+/// The runner is tested by transcripts that are wrong.
+@Suite struct TranscriptRunnerTests {
+    private func differences(_ text: String) throws -> [String] {
+        try Transcript(name: "t.txt", text: text).differences(program: builtProgram())
+    }
+
+    @Test(
+        "A session that is as written has no differences",
+        arguments: [
+            "$ true", "$ echo a; echo b >&2; exit 7\n! 7\n> a\n2> b\n", "$ printf 'a\\n\\nb\\n'\n> a\n>\n> b",
+            "$ echo one two three\n> one … three", "$ echo a…b\n> a…b", "$ seq 5\n> 1\n> …\n> 5",
+            "$ seq 1\n> …\n> 1\n> …", "$ printf unfinished\n> …",
+            "# only a comment\n\n$ cat f g\n> x\n\n> y\n-- f --\nx\n-- g --\ny",
+            "$ cat < f > h\n$ cat h\n> - $ x\n\n-- f --\n- $ x", "$ pushcrypt --version\n> pushcrypt …",
+        ])
+    func same(text: String) throws {
+        #expect(try differences(text) == [])
+    }
+
+    @Test(
+        "Every deviation is reported",
+        arguments: [
+            ("$ false", "t.txt:1: false\nexit code 1, expected 0"),
+            ("$ true\n! 1", "t.txt:1: true\nexit code 0, expected 1"),
+            ("\n$ echo a", "t.txt:2: echo a\nstandard output:\na\n"),
+            ("$ echo a\n> b", "t.txt:1: echo a\nstandard output:\na\n"),
+            ("$ echo a\n> a\n> b", "t.txt:1: echo a\nstandard output:\na\n"),
+            ("$ echo ab\n> a", "t.txt:1: echo ab\nstandard output:\nab\n"),
+            ("$ true\n> ", "t.txt:1: true\nstandard output:\n"),
+            ("$ printf a\n> a", "t.txt:1: printf a\nstandard output:\na"),
+            ("$ echo a >&2\n> a", "t.txt:1: echo a >&2\nstandard output:\n"),
+            ("$ seq 3\n> 1\n> …\n> 2", "t.txt:1: seq 3\nstandard output:\n1\n2\n3\n"),
+        ])
+    func different(text: String, first: String) throws {
+        #expect(try differences(text).first == first)
+    }
+
+    @Test(
+        "What cannot be read is an error with its place",
+        arguments: [
+            ("", "t.txt"), ("# nothing", "t.txt"), ("> a", "t.txt:1"), ("$ true\n! x", "t.txt:2"),
+            ("$ true\nplain", "t.txt:2"),
+        ])
+    func malformed(text: String, place: String) {
+        #expect(throws: Transcript.Malformed(place: place)) { try Transcript(name: "t.txt", text: text) }
+    }
+}
