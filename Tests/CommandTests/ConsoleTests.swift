@@ -58,7 +58,7 @@ import Testing
         #expect(failure?.exit == .refused)
     }
 
-    @Test("A huge regular file is refused before any of it is read")
+    @Test("A huge regular file is refused without being held")
     func huge() throws {
         let captured = try CapturedConsole()
         let file = try captured.directory.write("", to: "huge")

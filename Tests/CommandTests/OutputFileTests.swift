@@ -101,6 +101,26 @@ import Testing
         #expect(try directory.names == [])
     }
 
+    @Test("A disk that is full leaves nothing, and keeps the old file")
+    func fullDisk() async throws {
+        try directory.write("old", to: "file")
+        await #expect(processExitsWith: .success) { [path = directory.file("file") as String] in
+            // The limit on the size of a file stands for the size of the disk.
+            signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit(rlim_cur: 1000, rlim_max: 1000)
+            _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            let bytes = ContiguousArray<UInt8>(repeating: 0x78, count: 3000)
+            do throws(CommandFailure) {
+                try OutputFile.write(bytes.span, to: path, mode: 0o600, force: true)
+                Issue.record("3000 bytes fitted into 1000")
+            } catch {
+                #expect(error.message == "cannot write '\(path)': file too large")
+            }
+        }
+        #expect(try directory.read("file") == "old")
+        #expect(try directory.names == ["file"])
+    }
+
     @Test(
         "A path that cannot be written says so",
         arguments: [

@@ -202,7 +202,7 @@ private final class Asking: Sendable {
                 try Terminal.ask("passphrase: ", at: path, into: &span)
             }
         }
-        #expect(terminal.shown(until: ": ").hasSuffix("passphrase: "))
+        #expect(terminal.shown(until: "\r\n") == "passphrase: \r\n")
         #expect(terminal.echoes)
     }
 }

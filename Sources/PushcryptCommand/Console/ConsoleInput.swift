@@ -32,11 +32,8 @@ extension Console {
     private func readAll(
         _ source: Descriptor, named name: String, limit: Int
     ) throws(CommandFailure) -> ContiguousArray<UInt8> {
-        let tooLong = CommandFailure.refused("\(name) is longer than \(limit) bytes")
-        let claimed = source.regularFileSize
-        if let claimed, claimed > limit { throw tooLong }
         // One byte more than is expected, so that the end of the input shows without growing.
-        var bytes = ContiguousArray<UInt8>(repeating: 0, count: min(claimed ?? 16_383, limit) + 1)
+        var bytes = ContiguousArray<UInt8>(repeating: 0, count: min(source.regularFileSize ?? 16_383, limit) + 1)
         var filled = 0
         while true {
             do throws(SystemError) {
@@ -49,7 +46,7 @@ extension Console {
             } catch {
                 throw .failed("cannot read \(name): \(error.text)")
             }
-            if filled > limit { throw tooLong }
+            if filled > limit { throw .refused("\(name) is longer than \(limit) bytes") }
             if filled == bytes.count {
                 bytes.append(contentsOf: repeatElement(0, count: min(filled, limit + 1 - filled)))
             }

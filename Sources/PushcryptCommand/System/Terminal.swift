@@ -60,7 +60,10 @@ extension Descriptor {
         try writeAll(ContiguousArray(question.utf8).span)
         // A signal that the caller holds back already would never take effect, and the question would never end.
         let ending = deferredSignals.filter { unsafe sigismember(&before, $0) == 0 }
-        return try readLine(into: &line, unlessOneOf: ending)
+        let answer = try readLine(into: &line, unlessOneOf: ending)
+        // What the signal brings next, a shell's prompt for one, begins on a line of its own.
+        if answer == nil { try writeAll(ContiguousArray("\n".utf8).span) }
+        return answer
     }
 
     private func readLine(
