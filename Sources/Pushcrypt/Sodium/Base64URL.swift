@@ -33,10 +33,14 @@ package enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes, or gives nil for padding, white space, another alphabet, unused bits that are not zero, a wrong length.
+    /// Decodes, or gives nil for padding, white space, any other character, unused bits that are not zero, a wrong length.
     package static func decode(_ text: Span<UInt8>) -> ContiguousArray<UInt8>? {
         guard text.count % 4 != 1 else { return nil }
         guard !text.isEmpty else { return [] }
+        // libsodium 1.0.18 reads every byte above 127 as if it stood for 63.
+        var union: UInt8 = 0
+        for index in text.indices { union |= text[index] }
+        guard union <= 127 else { return nil }
         let length = text.count * 3 / 4
         var code: Int32 = -1
         var decoded = 0

@@ -1,0 +1,114 @@
+import Pushcrypt
+import Testing
+
+/// What HPKE refuses, and what its keys depend on.
+@Suite struct HPKETests {
+    private static let info = Bytes("info".utf8)
+    private static let data = Bytes("data".utf8)
+    private static let plaintext = Bytes("plaintext".utf8)
+
+    private static func keyPair(_ seed: UInt8) throws -> (secret: Bytes, publicKey: Bytes) {
+        let pair = try DHKEM.deriveKeyPair(ikm: Bytes(repeating: seed, count: 32).span)
+        return (pair.secret.bytes, pair.publicKey)
+    }
+
+    /// Encap with the ephemeral pair of a seed.
+    private static func encapsulate(to recipient: Bytes, seed: UInt8) throws -> (sharedSecret: Bytes, enc: Bytes) {
+        let ephemeral = try DHKEM.deriveKeyPair(ikm: Bytes(repeating: seed, count: 32).span)
+        let encapsulation = try DHKEM.encapsulate(to: recipient.span, ephemeral: ephemeral)
+        return (encapsulation.sharedSecret.bytes, encapsulation.enc)
+    }
+
+    private static func decapsulate(_ enc: Bytes, secret: Bytes, publicKey: Bytes) throws -> Bytes {
+        try DHKEM.decapsulate(enc.span, secret: secret.span, publicKey: publicKey.span).bytes
+    }
+
+    private static func context(
+        mode: HPKEContext.Mode = .base, sharedSecret: UInt8 = 1, info: Bytes = info, psk: Bytes = [], pskID: Bytes = []
+    ) throws -> HPKEContext {
+        try HPKEContext(
+            mode: mode, sharedSecret: Ephemeral(copying: Bytes(repeating: sharedSecret, count: 32).span),
+            info: info.span, psk: psk.span, pskIDHash: HPKEContext.pskIDHash(pskID.span))
+    }
+
+    @Test(arguments: smallOrderX25519Points)
+    func pointOfSmallOrderIsNeitherARecipientNorAShare(_ point: Hex) throws {
+        let recipient = try Self.keyPair(2)
+        #expect(throws: SodiumRefusal.self) { try Self.encapsulate(to: point.bytes, seed: 1) }
+        #expect(throws: SodiumRefusal.self) {
+            try Self.decapsulate(point.bytes, secret: recipient.secret, publicKey: recipient.publicKey)
+        }
+    }
+
+    @Test(arguments: [0, 31, 33])
+    func keyOfAnotherLengthIsRefused(_ count: Int) throws {
+        let recipient = try Self.keyPair(2)
+        let share = try Self.keyPair(1).publicKey
+        let wrong = Bytes(repeating: 9, count: count)
+        #expect(throws: SodiumRefusal.self) { try Self.encapsulate(to: wrong, seed: 1) }
+        #expect(throws: SodiumRefusal.self) {
+            try Self.decapsulate(wrong, secret: recipient.secret, publicKey: recipient.publicKey)
+        }
+        #expect(throws: SodiumRefusal.self) {
+            try Self.decapsulate(share, secret: wrong, publicKey: recipient.publicKey)
+        }
+    }
+
+    @Test func sharedSecretBelongsToOneShareAndOneRecipient() throws {
+        let (one, other) = (try Self.keyPair(2), try Self.keyPair(3))
+        let (sent, enc) = try Self.encapsulate(to: one.publicKey, seed: 1)
+        let otherShare = try Self.encapsulate(to: one.publicKey, seed: 4).enc
+        #expect(try Self.decapsulate(enc, secret: one.secret, publicKey: one.publicKey) == sent)
+        #expect(try Self.decapsulate(enc, secret: other.secret, publicKey: other.publicKey) != sent)
+        #expect(try Self.decapsulate(enc, secret: one.secret, publicKey: other.publicKey) != sent)
+        #expect(try Self.decapsulate(otherShare, secret: one.secret, publicKey: one.publicKey) != sent)
+    }
+
+    @Test func messageOpensOnlyAsItWasSealed() throws {
+        let context = try Self.context()
+        var sealed = Bytes()
+        try context.seal(Self.plaintext.span, authenticating: Self.data.span, sequence: 5, appendingTo: &sealed)
+        func opened(_ sealed: Bytes, data: Bytes = Self.data, sequence: UInt64 = 5) -> Bytes? {
+            try? context.open(sealed.span, authenticating: data.span, sequence: sequence).bytes
+        }
+        #expect(opened(sealed) == Self.plaintext)
+        for changed in sealed.withEachBitFlipped { #expect(opened(changed) == nil) }
+        for count in 0..<sealed.count { #expect(opened(Bytes(sealed.prefix(count))) == nil) }
+        for changed in Self.data.withEachBitFlipped { #expect(opened(sealed, data: changed) == nil) }
+        for sequence: UInt64 in [0, 4, 6, 5 | 1 << 32, 5 | 1 << 63] {
+            #expect(opened(sealed, sequence: sequence) == nil)
+        }
+    }
+
+    @Test func keysDependOnModeSecretInfoAndPSK() throws {
+        let keys = try [
+            Self.context().key.bytes,
+            Self.context(mode: .psk).key.bytes,
+            Self.context(mode: .auth).key.bytes,
+            Self.context(mode: .authPSK).key.bytes,
+            Self.context(sharedSecret: 2).key.bytes,
+            Self.context(info: []).key.bytes,
+            Self.context(mode: .psk, psk: [1]).key.bytes,
+            Self.context(mode: .psk, pskID: [1]).key.bytes,
+        ]
+        #expect(Set(keys).count == keys.count)
+    }
+
+    @Test(
+        arguments: [
+            (0, "000000000000000000000000"), (1, "000000000000000000000001"), (0x100, "000000000000000000000100"),
+            (0x0102_0304_0506_0708, "000000000102030405060708"), (.max, "00000000ffffffffffffffff"),
+        ] as [(UInt64, Hex)])
+    func nonceIsTheBaseNonceXorTheSequenceNumber(sequence: UInt64, difference: Hex) throws {
+        let context = try Self.context()
+        let nonce = Bytes(zip(context.baseNonce.bytes, difference.bytes).map { $0 ^ $1 })
+        #expect(context.nonce(sequence: sequence).bytes == nonce)
+    }
+
+    @Test(arguments: [(-1, false), (0, false), (1, true), (8160, true), (8161, false), (65536, false)])
+    func exportHasOneTo8160Bytes(length: Int, isAllowed: Bool) throws {
+        let context = try Self.context()
+        let count = try? context.export(Self.data.span, length: length).count
+        #expect(count == (isAllowed ? length : nil))
+    }
+}

@@ -1,0 +1,70 @@
+import Pushcrypt
+import Testing
+
+/// Comparison, zero check, wiping and randomness.
+@Suite struct SodiumHelperTests {
+    private static func areEqual(_ a: Bytes, _ b: Bytes) -> Bool { Sodium.areEqual(a.span, b.span) }
+    private static func isAllZero(_ bytes: Bytes) -> Bool { Sodium.isAllZero(bytes.span) }
+
+    @Test func bytesAreEqualOnlyWhenEveryBitIs() {
+        let bytes = Bytes(0..<70)
+        #expect(Self.areEqual(bytes, Bytes(0..<70)))
+        for changed in bytes.withEachBitFlipped { #expect(!Self.areEqual(bytes, changed)) }
+        for count in 0..<bytes.count {
+            #expect(!Self.areEqual(bytes, Bytes(bytes.prefix(count))))
+            #expect(!Self.areEqual(Bytes(bytes.prefix(count)), bytes))
+        }
+    }
+
+    @Test func noBytesEqualNoBytes() {
+        #expect(Self.areEqual([], []))
+        #expect(!Self.areEqual([], [0]))
+    }
+
+    @Test func allZeroMeansEveryBitOfEveryByte() {
+        for count in [0, 1, 31, 32, 33] {
+            let zeros = Bytes(repeating: 0, count: count)
+            #expect(Self.isAllZero(zeros))
+            for changed in zeros.withEachBitFlipped { #expect(!Self.isAllZero(changed)) }
+        }
+    }
+
+    @Test func wipingLeavesZerosAndTheLength() {
+        for count in [0, 1, 100] {
+            var bytes = Bytes(repeating: 0xff, count: count)
+            Sodium.wipe(&bytes)
+            #expect(bytes == Bytes(repeating: 0, count: count))
+        }
+    }
+
+    @Test(arguments: [0, 1, 32, 1000])
+    func randomBytesHaveTheLengthAskedFor(_ count: Int) {
+        #expect(Sodium.randomBytes(count).count == count)
+    }
+
+    /// Good randomness fails this once in 2^112 runs: 256 places, each the same in 16 draws with probability 2^-120.
+    @Test func randomBytesChangeInEveryPlace() {
+        let draws = (0..<16).map { _ in
+            var filled = Bytes(repeating: 0, count: 64)
+            do {
+                var span = filled.mutableSpan
+                Sodium.fillRandom(&span)
+            }
+            return (
+                filled, Sodium.randomBytes(64), Ephemeral(randomCount: 64).bytes, SecretBytes(randomCount: 64).bytes
+            )
+        }
+        for place in 0..<64 {
+            #expect(Set(draws.map { $0.0[place] }).count > 1)
+            #expect(Set(draws.map { $0.1[place] }).count > 1)
+            #expect(Set(draws.map { $0.2[place] }).count > 1)
+            #expect(Set(draws.map { $0.3[place] }).count > 1)
+        }
+    }
+
+    @Test func versionIsThatOfALibraryNewEnough() {
+        let numbers = Sodium.version.split(separator: ".").compactMap { Int($0) }
+        #expect(numbers.count == 3)
+        #expect(!numbers.lexicographicallyPrecedes([1, 0, 18]), "libsodium \(Sodium.version)")
+    }
+}
