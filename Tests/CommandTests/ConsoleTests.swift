@@ -78,6 +78,17 @@ import Testing
         #expect(text.hasSuffix("\n"))
     }
 
+    @Test("A person at the terminal is told that the program waits")
+    func terminal() throws {
+        let terminal = try PseudoTerminal()
+        terminal.type("typed\n\u{4}")
+        let captured = try CapturedConsole()
+        let bytes = try captured.console.reading(terminal.person).read("-", limit: 100)
+        #expect(String(decoding: bytes, as: UTF8.self) == "typed\n")
+        let hint = "pushcrypt: hint: reading from the terminal; control-d on a new line ends the input\n"
+        #expect(try captured.messages == hint)
+    }
+
     @Test(
         "What cannot be read says why, with exit 1",
         arguments: [

@@ -90,7 +90,7 @@ extension Console {
             throw .failed("there is no terminal to ask at: \(error.text)", hint: hint)
         }
         switch answer {
-        case .line(0), .none: throw .failed("nothing was entered")
+        case .line(0), .ended: throw .failed("nothing was entered")
         case .line(let count): return count
         case .tooLong: throw .refused("what was entered is longer than \(secret.count - 1) bytes")
         }

@@ -15,7 +15,7 @@ enum Terminal {
         /// The line did not fit.
         case tooLong
         /// The terminal was closed, or the person ended the input.
-        case none
+        case ended
     }
 
     /// Asks for one line without showing it, and reads it straight into `line`.
@@ -75,7 +75,7 @@ extension Descriptor {
             guard unsafe poll(&request, 1, 100) > 0 else { continue }
             // The terminal hands over one line at a time, so a newline is always the last byte.
             let count = try readSome(into: &line, from: length)
-            if count == 0 { return length == 0 ? Terminal.Answer.none : .line(length) }
+            if count == 0 { return length == 0 ? .ended : .line(length) }
             length += count
             if line[length - 1] == UInt8(ascii: "\n") { return .line(length - 1) }
             if length == line.count { return .tooLong }
