@@ -20,8 +20,8 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         if milliseconds >= Double(Self.maximum.milliseconds) {
             self = .maximum
         } else {
-            // The conversion drops the fraction; what is not above 0 is not a number or lies before 1970.
-            self.init(milliseconds: milliseconds > 0 ? UInt64(milliseconds) : 0)
+            // Rounded, because 1.001 * 1000 is a little less than 1001; what is not above 0 is not a number or lies before 1970.
+            self.init(milliseconds: milliseconds > 0 ? UInt64(milliseconds + 0.5) : 0)
         }
     }
 
