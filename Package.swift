@@ -69,5 +69,11 @@ let package = Package(
             // PushcryptMain is named so that the transcripts find a fresh binary.
             dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptMain"],
             swiftSettings: strict),
+        .target(
+            name: "BareCalls", dependencies: [sodium], path: "Tests/Bench/BareCalls",
+            cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
+        .executableTarget(
+            name: "PushcryptBench", dependencies: ["Pushcrypt", "BareCalls"],
+            path: "Tests/Bench/PushcryptBench", swiftSettings: strict),
     ]
 )

@@ -7,6 +7,7 @@ public struct Sealer: Sendable {
     public let placeholder: Placeholder
 
     private let envelopes: EnvelopeSealer
+    private let clearParts: ClearParts
 
     /// How one message is sealed.
     public struct Options: Hashable, Sendable {
@@ -30,6 +31,7 @@ public struct Sealer: Sendable {
     public init(sender: SenderKey, topic: Topic, placeholder: Placeholder = .standard) {
         envelopes = EnvelopeSealer(sender: sender, topic: topic)
         self.placeholder = placeholder
+        clearParts = ClearParts(placeholder)
     }
 
     /// Seals a payload for one device.
@@ -73,7 +75,7 @@ public struct Sealer: Sendable {
             let bucket = Bucket.smallest(
                 holding: InnerPlaintext.body + body.count, limit: options.pushType.largestBucket)
         else { throw tooLarge(body, options) }
-        let clear = ClearPart(payload, placeholder, options.pushType)
+        let clear = clearParts.part(for: payload, options.pushType)
         try clear.checkLength(bucket: bucket, options)
 
         let message = EnvelopeSealer.Message(

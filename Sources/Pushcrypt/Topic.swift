@@ -9,7 +9,8 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
     /// The bundle id.
     public let bundleID: String
 
-    let bytes: ContiguousArray<UInt8>
+    /// A u16 length and the bytes: how the format writes the context.
+    let lengthPrefixed: ContiguousArray<UInt8>
 
     /// Takes a bundle id, for example `com.example.app`; throws `InvalidTopic`.
     public init(_ bundleID: String) throws(InvalidTopic) {
@@ -18,7 +19,10 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
             throw InvalidTopic()
         }
         self.bundleID = bundleID
-        self.bytes = bytes
+        var lengthPrefixed = ContiguousArray<UInt8>()
+        lengthPrefixed.append(bigEndian: UInt16(bytes.count))
+        lengthPrefixed.append(contentsOf: bytes)
+        self.lengthPrefixed = lengthPrefixed
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
@@ -32,14 +36,6 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
 
     /// The bundle id.
     public var description: String { bundleID }
-
-    /// A u16 length and the bytes: how the format writes the context.
-    var lengthPrefixed: ContiguousArray<UInt8> {
-        var output = ContiguousArray<UInt8>()
-        output.append(bigEndian: UInt16(bytes.count))
-        output.append(contentsOf: bytes)
-        return output
-    }
 }
 
 /// A topic that is no bundle id.

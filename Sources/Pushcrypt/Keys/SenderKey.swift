@@ -7,7 +7,7 @@ public final class SenderKey: Sendable {
     public let publicKey: SenderPublicKey
 
     /// The first 4 bytes of a hash of the public key.
-    public let id: KeyID
+    public var id: KeyID { publicKey.id }
 
     /// libsodium's secret key (seed || public key), then the hedge key.
     private let secret: SecretBytes
@@ -53,7 +53,6 @@ public final class SenderKey: Sendable {
             SenderPublicKey(
                 checked: ContiguousArray(copying: secret.extracting(Ed25519.seedLength..<Ed25519.secretKeyLength)))
         }
-        id = publicKey.id
     }
 
     /// Gives the key's text to `body` and wipes it afterwards; what `body` keeps is the caller's to guard.

@@ -9,6 +9,11 @@ public struct SenderPublicKey: Hashable, Sendable, CustomStringConvertible, Loss
     /// The 32 bytes of the encoded point (RFC 8032).
     public let bytes: ContiguousArray<UInt8>
 
+    /// The first 4 bytes of a hash of the key: a hint, not an identity.
+    ///
+    /// Kept, because every message asks each trusted key for it.
+    public let id: KeyID
+
     /// Takes 32 bytes; throws `malformedKey` for another length, `weakKey` for a point that is not canonical, not on the
     /// curve, or not of prime order.
     public init(bytes: Span<UInt8>) throws(KeyError) {
@@ -18,12 +23,13 @@ public struct SenderPublicKey: Hashable, Sendable, CustomStringConvertible, Loss
         guard Ed25519.isValidPublicKey(bytes) else {
             throw KeyError(.weakKey, "this public key is not one a sender makes: signatures under it could be forged")
         }
-        self.bytes = ContiguousArray(copying: bytes)
+        self.init(checked: ContiguousArray(copying: bytes))
     }
 
     /// Takes what passed the import check before: computed from a seed, or read from an authenticated row.
     package init(checked bytes: ContiguousArray<UInt8>) {
         self.bytes = bytes
+        id = KeyID(of: bytes.span, type: .ed25519)
     }
 
     /// Reads `pcs1…`, one trailing newline allowed; throws `malformedKey`, `wrongChecksum`, `wrongKind` or `weakKey`.
@@ -38,9 +44,6 @@ public struct SenderPublicKey: Hashable, Sendable, CustomStringConvertible, Loss
         guard let key = try? SenderPublicKey(text: description) else { return nil }
         self = key
     }
-
-    /// The first 4 bytes of a hash of the key: a hint, not an identity.
-    public var id: KeyID { KeyID(of: bytes.span, type: .ed25519) }
 
     /// The key as `pcs1…`.
     public var description: String { Bech32.string(bytes.span, as: .senderPublic) }

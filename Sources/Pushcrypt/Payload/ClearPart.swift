@@ -1,18 +1,30 @@
 /// The JSON around an envelope: everything that the relay can read. (`Docs/Format.md`, Clear part)
-struct ClearPart {
+struct ClearPart: Sendable {
+    /// What a message decides of it, besides the clear fields.
+    struct Shape: Hashable {
+        let pushType: PushType
+        let hasSound: Bool
+        let isContentAvailable: Bool
+    }
+
     /// Ends where the envelope's text begins.
     let prefix: ContiguousArray<UInt8>
+
+    private let widestPrefixLength: Int
 
     /// Follows the envelope's text.
     static let suffix: StaticString = "\"}"
 
-    init(_ payload: CheckedPayload, _ placeholder: Placeholder, _ pushType: PushType) {
+    /// Writes it, with the placeholder's clear fields as `aps` has them.
+    init(_ shape: Shape, _ placeholder: Placeholder, _ aps: JSONValue?) {
         var json = JSONWriter()
         json.object { json in
             json.object(for: "aps") { json in
-                if pushType == .alert { Self.writeAlert(payload, placeholder, &json) }
+                if shape.pushType == .alert { Self.writeAlert(shape, placeholder, aps, &json) }
                 // The system wakes the app only for a clear one.
-                if payload.isContentAvailable || pushType == .background { json.integer(1, for: "content-available") }
+                if shape.isContentAvailable || shape.pushType == .background {
+                    json.integer(1, for: "content-available")
+                }
             }
         }
         // The object is reopened for the envelope, whose text needs no escapes.
@@ -20,21 +32,24 @@ struct ClearPart {
         bytes.removeLast()
         bytes.append(",\"ENCRYPTED_DATA\":\"")
         prefix = bytes
+        widestPrefixLength = WidestLength.of(bytes.span)
     }
 
-    private static func writeAlert(_ payload: CheckedPayload, _ placeholder: Placeholder, _ json: inout JSONWriter) {
+    private static func writeAlert(
+        _ shape: Shape, _ placeholder: Placeholder, _ aps: JSONValue?, _ json: inout JSONWriter
+    ) {
         json.integer(1, for: "mutable-content")
         json.object(for: "alert") { json in
             json.string(placeholder.title, for: "title")
             json.string(Placeholder.body, for: "body")
         }
         switch placeholder.sound {
-        case .matching where payload.hasSound: json.string("default", for: "sound")
+        case .matching where shape.hasSound: json.string("default", for: "sound")
         case .named(let name): json.string(name, for: "sound")
         case .matching, .silent: break
         }
-        guard !placeholder.clearFields.isEmpty else { return }
-        for (name, value) in payload.aps.members {
+        guard let aps, !placeholder.clearFields.isEmpty else { return }
+        for (name, value) in aps.members {
             guard let field = Placeholder.ClearField(rawValue: name), placeholder.clearFields.contains(field) else {
                 continue
             }
@@ -46,7 +61,7 @@ struct ClearPart {
     func length(bucket: Int, exact: Bool) -> Int {
         // The envelope's characters are the same in every encoding. Two bytes close the string and the object.
         let text = Base64URL.encodedLength(Envelope.overhead + bucket)
-        return (exact ? prefix.count : WidestLength.of(prefix.span)) + text + Self.suffix.utf8CodeUnitCount
+        return (exact ? prefix.count : widestPrefixLength) + text + Self.suffix.utf8CodeUnitCount
     }
 
     func checkLength(bucket: Int, _ options: Sealer.Options) throws(SealError) {
@@ -57,5 +72,36 @@ struct ClearPart {
             .pushTooLarge,
             "the push would have \(length) bytes\(options.isSentExactly ? "" : " in the widest form a client may send"), \(length - limit) more than Apple takes (\(limit)); shorten the placeholder's title or keep fewer fields in the clear"
         )
+    }
+}
+
+/// The clear parts of one sealer's messages.
+///
+/// Unless fields of the payload stand in the clear there are only a few, and they are written once.
+struct ClearParts: Sendable {
+    private let placeholder: Placeholder
+    private let ready: [ClearPart.Shape: ClearPart]
+
+    init(_ placeholder: Placeholder) {
+        self.placeholder = placeholder
+        guard placeholder.clearFields.isEmpty else {
+            ready = [:]
+            return
+        }
+        var ready: [ClearPart.Shape: ClearPart] = [:]
+        for pushType in [PushType.alert, .background, .voip] {
+            for (hasSound, isContentAvailable) in [(false, false), (false, true), (true, false), (true, true)] {
+                let shape = ClearPart.Shape(
+                    pushType: pushType, hasSound: hasSound, isContentAvailable: isContentAvailable)
+                ready[shape] = ClearPart(shape, placeholder, nil)
+            }
+        }
+        self.ready = ready
+    }
+
+    func part(for payload: CheckedPayload, _ pushType: PushType) -> ClearPart {
+        let shape = ClearPart.Shape(
+            pushType: pushType, hasSound: payload.hasSound, isContentAvailable: payload.isContentAvailable)
+        return ready[shape] ?? ClearPart(shape, placeholder, payload.aps)
     }
 }

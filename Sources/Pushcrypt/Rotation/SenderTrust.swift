@@ -44,8 +44,8 @@ public struct SenderTrust: Hashable, Sendable {
 
     /// The keys with this id that verify a message now: pinned, or superseded and still inside the overlap.
     public func candidates(for id: KeyID, at now: Timestamp) -> [SenderPublicKey] {
-        let overlapping = superseded.lazy.filter { $0.verifiesUntil.map { now <= $0 } ?? false }.map(\.key)
-        return Array((pinned + overlapping).lazy.filter { $0.id == id }.prefix(Self.maximumPerID))
+        let overlapping = superseded.filter { $0.key.id == id && $0.verifiesUntil.map { now <= $0 } ?? false }
+        return Array((pinned.filter { $0.id == id } + overlapping.map(\.key)).prefix(Self.maximumPerID))
     }
 
     /// Accepts a statement, or throws and changes nothing.

@@ -1,0 +1,31 @@
+import BareCalls
+import Pushcrypt
+
+/// The yardstick behind a Swift face: the same keys, and buffers that are allocated once.
+final class BareCaller {
+    private var keys = bare_keys()
+    private var text = [CChar](repeating: 0, count: BARE_MAXIMUM_TEXT)
+    private var payload = [UInt8](repeating: 0, count: BARE_MAXIMUM_PAYLOAD)
+
+    init(seed: [UInt8], scalar: [UInt8], topic: String) throws(SelfCheckFailure) {
+        guard unsafe bare_make_keys(&keys, seed, scalar, topic) == 0 else {
+            throw SelfCheckFailure(what: "the bare calls take no key")
+        }
+    }
+
+    /// Seals, and gives the length of the text.
+    func seal(_ payload: [UInt8], at time: Timestamp) -> Int {
+        unsafe bare_seal(&keys, payload, payload.count, time.milliseconds, &text)
+    }
+
+    /// Opens a text, and gives the length of the payload.
+    func open(_ text: [CChar]) -> Int {
+        unsafe bare_open(&keys, text, text.count, &payload)
+    }
+
+    /// The first characters of what was sealed last.
+    func sealed(_ count: Int) -> [UInt8] { text[0..<count].map { UInt8(bitPattern: $0) } }
+
+    /// The first bytes of what was opened last.
+    func opened(_ count: Int) -> [UInt8] { Array(payload[0..<count]) }
+}

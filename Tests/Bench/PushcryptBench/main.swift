@@ -1,0 +1,4 @@
+let bench = try LibraryBench()
+try bench.check()
+Table.printHeader()
+for _ in 0..<3 { try bench.run() }
