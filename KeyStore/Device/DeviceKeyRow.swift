@@ -1,0 +1,138 @@
+public import Pushcrypt
+
+/// What a store says about one of the device's keys; holds no secret.
+public struct DeviceKeyRecord: Hashable, Sendable {
+    /// Where a key stands in its life.
+    public enum State: UInt8, Hashable, Sendable, CustomStringConvertible {
+        /// Made and durable, and opens already; the provider does not seal to it yet, as far as this device knows.
+        case pending = 1
+        /// The provider seals to it.
+        case active = 2
+        /// Another has taken its place; it opens until its end date what is still under way.
+        case retiring = 3
+
+        /// The state as programs read it.
+        public var description: String {
+            switch self {
+            case .pending: "pending"
+            case .active: "active"
+            case .retiring: "retiring"
+            }
+        }
+    }
+
+    /// The account that the key is for.
+    public let name: String
+    /// The app that the key is for; nil when it is not bound to one.
+    public let topic: Topic?
+    /// What a provider seals to.
+    public let publicKey: DevicePublicKey
+    /// The first 4 bytes of a hash of the public key.
+    public let keyID: KeyID
+    /// Counts the keys of this name from 1.
+    public let generation: UInt64
+    /// Where the key stands in its life.
+    public let state: State
+    /// When the key was made or imported.
+    public let createdAt: Timestamp
+    /// The last moment at which a retiring key opens.
+    public let retiresAt: Timestamp?
+    /// Whether this name is meant when none is given.
+    public let isDefault: Bool
+}
+
+/// A device key as it is stored.
+struct DeviceKeyRow: StoredRow {
+    static let table = StoreTable(
+        "device_keys", "id", "name", "topic", "public_key", "key_id", "generation", "state", "created", "retires",
+        "sealed")
+
+    let id: Int64
+    let name: String
+    let topic: Topic?
+    let publicKey: DevicePublicKey
+    let generation: UInt64
+    let createdAt: Timestamp
+    private(set) var state: DeviceKeyRecord.State
+    private(set) var retiresAt: Timestamp?
+    private var sealed: Bytes
+
+    init(
+        id: Int64, name: String, topic: Topic?, key: DeviceKey, generation: UInt64, state: DeviceKeyRecord.State,
+        createdAt: Timestamp, keys: StoreKeys
+    ) {
+        self.id = id
+        self.name = name
+        self.topic = topic
+        publicKey = key.publicKey
+        self.generation = generation
+        self.createdAt = createdAt
+        self.state = state
+        sealed = []
+        seal(key, keys)
+    }
+
+    init(_ columns: inout ColumnReader) throws(KeyStoreError) {
+        id = try columns.integer()
+        name = try columns.text()
+        topic = try columns.topic()
+        publicKey = try columns.devicePublicKey()
+        guard try columns.integer() == Int64(publicKey.id.value) else { throw columns.damaged }
+        generation = try columns.unsigned()
+        guard let code = UInt8(exactly: try columns.integer()), let state = DeviceKeyRecord.State(rawValue: code) else {
+            throw columns.damaged
+        }
+        self.state = state
+        createdAt = try columns.time()
+        retiresAt = try columns.optionalTime()
+        sealed = try columns.blob()
+    }
+
+    var values: [SQLiteValue] {
+        [
+            .integer(id), .text(name), .text(topic?.bundleID), .blob(publicKey.bytes),
+            .integer(Int64(publicKey.id.value)), .unsigned(generation), .integer(Int64(state.rawValue)),
+            .time(createdAt), .time(retiresAt), .blob(sealed),
+        ]
+    }
+
+    /// A retiring key opens up to its end date and no longer; the others open always.
+    func opens(at now: Timestamp) -> Bool { retiresAt.map { now <= $0 } ?? true }
+
+    // MARK: The secret
+
+    private var place: StoreKeys.Place {
+        StoreKeys.Place(table: Self.table.name, row: id, generation: generation, state: state.rawValue)
+    }
+
+    func key(_ keys: StoreKeys) throws(KeyStoreError) -> DeviceKey {
+        guard let key = try? keys.open(sealed, at: place).withSpan({ (scalar) throws(KeyError) in
+            try DeviceKey(scalar: scalar)
+        }), key.publicKey == publicKey
+        else { throw .damagedRow(.integer(id), in: Self.table.name) }
+        return key
+    }
+
+    private mutating func seal(_ key: DeviceKey, _ keys: StoreKeys) {
+        sealed = key.withScalar { keys.seal($0, at: place) }
+    }
+
+    /// Moves the key on in its life, which seals its secret anew.
+    func moved(
+        to state: DeviceKeyRecord.State, retiresAt: Timestamp? = nil, _ keys: StoreKeys
+    ) throws(KeyStoreError) -> DeviceKeyRow {
+        let key = try key(keys)
+        var row = self
+        row.state = state
+        row.retiresAt = retiresAt
+        row.seal(key, keys)
+        return row
+    }
+
+    func record(defaultName: String?) -> DeviceKeyRecord {
+        DeviceKeyRecord(
+            name: name, topic: topic, publicKey: publicKey, keyID: publicKey.id, generation: generation, state: state,
+            createdAt: createdAt, retiresAt: retiresAt,
+            isDefault: defaultName.map { StoreName.areEqual($0, name) } ?? false)
+    }
+}

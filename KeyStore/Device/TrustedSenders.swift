@@ -1,0 +1,178 @@
+public import Pushcrypt
+
+// Whom a device believes. (`Docs/Format.md`, Rotation)
+extension SQLiteKeyStore {
+    /// Pins a sender's key, from the app, its own channel or an import; never from a message.
+    ///
+    /// `replace` is for after a theft: of the key that was pinned under this name, and of those before it, nothing is
+    /// believed any more, messages under way included.
+    ///
+    /// - Throws: `invalidName`; `senderAlreadyTrusted` when another key is pinned under this name; `senderSuperseded`
+    ///   for a key that was superseded here; `topicMismatch` for the same key and another app, unless `replace`.
+    @discardableResult
+    public func trustSender(
+        name: String, _ key: SenderPublicKey, topic: Topic? = nil, replace: Bool = false, now: Timestamp
+    ) throws(KeyStoreError) -> RegistrationOutcome {
+        try StoreName.check(name, "the name of a sender")
+        return try write { (store) throws(KeyStoreError) in
+            try store.trustSender(name: name, key, topic: topic, replace: replace, now: now)
+        }
+    }
+
+    /// The senders that are believed for an app, to verify a message with; an authentic copy of what is stored now.
+    ///
+    /// - Throws: `corruptStore` for one damaged row too: without it, trust that has ended could come back.
+    public func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust {
+        try read { (store) throws(KeyStoreError) in SenderTrust(try store.trustedSenders(for: topic)) }
+    }
+
+    /// Every sender that is or was believed, oldest first.
+    public func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRecord] {
+        try read { (store) throws(KeyStoreError) in
+            try store.rows(TrustedSenderRow.self, "ORDER BY id").map(\.record)
+        }
+    }
+
+    /// Stops believing a sender, its superseded keys included; tells whether one was pinned under this name.
+    ///
+    /// The superseded keys stay listed, so that none of them is ever pinned again.
+    @discardableResult
+    public func removeTrustedSender(_ name: String) throws(KeyStoreError) -> Bool {
+        try write { (store) throws(KeyStoreError) in
+            let rows = try store.trustedSenders(named: name)
+            for row in rows {
+                if row.state == .pinned {
+                    try store.delete(TrustedSenderRow.self, key: .integer(row.id))
+                } else {
+                    try store.put(row.superseded(by: row.statement, until: nil))
+                }
+            }
+            return rows.contains { $0.state == .pinned }
+        }
+    }
+
+    /// Accepts rotation statements that reached the device outside a message, all or none.
+    ///
+    /// - Throws: `rotationRefused`, `rotationConflict`.
+    public func acceptStatements(
+        _ statements: [RotationStatement], topic: Topic, now: Timestamp
+    ) throws(KeyStoreError) -> [SenderTrust.Change] {
+        try write { (store) throws(KeyStoreError) in try store.accept(statements, topic: topic, now: now) }
+    }
+
+    /// Keeps what a message has changed once it has passed every step, in one transaction: a pending key that it opened
+    /// with becomes active, and the statements that it brought take effect.
+    ///
+    /// A device key that is gone is passed over.
+    ///
+    /// - Throws: `rotationRefused`, `rotationConflict` when trust has changed since the message was opened; nothing is
+    ///   kept then, and the message may be shown all the same.
+    public func settle(
+        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic,
+        graceSeconds: UInt64 = standardGrace, now: Timestamp
+    ) throws(KeyStoreError) {
+        // Nearly every message changes nothing, and readers do not wait for each other.
+        let isPending = try read { (store) throws(KeyStoreError) in try store.pendingKey(publicKey) != nil }
+        guard isPending || !statements.isEmpty else { return }
+        try write { (store) throws(KeyStoreError) in
+            if let pending = try store.pendingKey(publicKey) {
+                _ = try store.activate(pending, graceSeconds: graceSeconds, now: now)
+            }
+            _ = try store.accept(statements, topic: topic, now: now)
+        }
+    }
+}
+
+extension StoreTransaction {
+    fileprivate func trustedSenders(named name: String) throws(KeyStoreError) -> [TrustedSenderRow] {
+        try rows(TrustedSenderRow.self, "WHERE name = ? ORDER BY id", .text(name))
+    }
+
+    fileprivate func trustedSenders(for topic: Topic) throws(KeyStoreError) -> [TrustedSenderRow] {
+        try rows(TrustedSenderRow.self, "WHERE topic IS NULL OR topic = ? ORDER BY id", .text(topic.bundleID))
+    }
+
+    fileprivate func pendingKey(_ publicKey: DevicePublicKey) throws(KeyStoreError) -> DeviceKeyRow? {
+        let row = try row(DeviceKeyRow.self, "WHERE key_id = ?", .integer(Int64(publicKey.id.value)))
+        return row.flatMap { $0.publicKey == publicKey && $0.state == .pending ? $0 : nil }
+    }
+
+    fileprivate func pin(
+        _ key: SenderPublicKey, name: String, topic: Topic?, now: Timestamp
+    ) throws(KeyStoreError) {
+        try put(
+            TrustedSenderRow(
+                id: try newRowNumber(in: TrustedSenderRow.self), name: name, topic: topic, key: key, createdAt: now))
+    }
+
+    fileprivate func trustSender(
+        name: String, _ key: SenderPublicKey, topic: Topic?, replace: Bool, now: Timestamp
+    ) throws(KeyStoreError) -> RegistrationOutcome {
+        let superseded = try rows(
+            TrustedSenderRow.self, "WHERE public_key = ? AND state = ?", .blob(key.bytes),
+            .integer(Int64(TrustedSenderRecord.State.superseded.rawValue)))
+        guard superseded.isEmpty else {
+            throw KeyStoreError(
+                .senderSuperseded,
+                "key \(key.id) was superseded here, and trust never goes back: get the sender's current key")
+        }
+        let rows = try trustedSenders(named: name)
+        guard let pinned = rows.first(where: { $0.state == .pinned }) else {
+            try pin(key, name: name, topic: topic, now: now)
+            return .added
+        }
+        if pinned.key == key {
+            if pinned.topic == topic { return .unchanged }
+            guard replace else {
+                throw KeyStoreError(
+                    .topicMismatch,
+                    "sender '\(name)' is trusted for \(pinned.topic?.bundleID ?? "every app") already; --replace changes that"
+                )
+            }
+            try delete(TrustedSenderRow.self, key: .integer(pinned.id))
+        } else {
+            guard replace else {
+                throw KeyStoreError(
+                    .senderAlreadyTrusted,
+                    "another key is trusted as '\(name)': a rotation brings its own proof; after a theft, --replace ends all trust in the old key"
+                )
+            }
+            for row in rows { try put(row.superseded(by: row.statement, until: nil)) }
+        }
+        try pin(key, name: name, topic: topic, now: now)
+        return .updated
+    }
+
+    fileprivate func accept(
+        _ statements: [RotationStatement], topic: Topic, now: Timestamp
+    ) throws(KeyStoreError) -> [SenderTrust.Change] {
+        var changes: [SenderTrust.Change] = []
+        for statement in statements {
+            let rows = try trustedSenders(for: topic)
+            var trust = SenderTrust(rows)
+            do throws(RotationError) {
+                changes.append(try trust.accept(statement, at: now))
+            } catch {
+                throw .rotation(error)
+            }
+            guard case .rotated(let old, let new)? = changes.last else { continue }
+            for row in rows where row.state == .pinned && row.key == old {
+                try put(row.superseded(by: statement, until: statement.overlapEnd))
+                try pin(new, name: row.name, topic: row.topic, now: now)
+            }
+        }
+        return changes
+    }
+}
+
+extension SenderTrust {
+    fileprivate init(_ rows: [TrustedSenderRow]) {
+        var pinned: [SenderPublicKey] = []
+        // One key may be pinned under two names.
+        for row in rows where row.state == .pinned && !pinned.contains(row.key) { pinned.append(row.key) }
+        let superseded = rows.filter { $0.state == .superseded }.map {
+            Superseded(key: $0.key, verifiesUntil: $0.verifiesUntil, statement: $0.statement)
+        }
+        self.init(pinned: pinned, superseded: superseded)
+    }
+}

@@ -1,0 +1,136 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+extension KeyStoreError {
+    static func diskFull(_ path: String) -> KeyStoreError {
+        KeyStoreError(.diskFull, "no room is left for \(path): free some space on its disk and try again")
+    }
+
+    /// Words for a system call that failed.
+    static func system(_ code: Int32, _ action: String) -> KeyStoreError {
+        guard code != ENOSPC, code != EDQUOT else {
+            return KeyStoreError(.diskFull, "cannot \(action): free some space on its disk and try again")
+        }
+        let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+        return KeyStoreError(.inputOutput, "cannot \(action): \(reason)")
+    }
+}
+
+/// What the system says about one file, without following a link.
+struct FileFacts {
+    let mode: mode_t
+    let owner: uid_t
+    let group: gid_t
+    let links: UInt64
+    let size: Int64
+    let identity: FileIdentity
+
+    var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
+    var isRegular: Bool { mode & S_IFMT == S_IFREG }
+    var isSymbolicLink: Bool { mode & S_IFMT == S_IFLNK }
+    /// The mode as `chmod` takes it.
+    var permissions: String { "0" + String(mode & 0o7777, radix: 8) }
+
+    /// Asks about a path; nil when nothing is there.
+    init?(at path: String) throws(KeyStoreError) {
+        var facts = stat()
+        guard unsafe lstat(path, &facts) == 0 else {
+            guard errno == ENOENT || errno == ENOTDIR else { throw .system(errno, "look at \(path)") }
+            return nil
+        }
+        self.init(facts)
+    }
+
+    /// Asks about an open file.
+    init(of descriptor: borrowing Descriptor) throws(KeyStoreError) {
+        var facts = stat()
+        guard unsafe fstat(descriptor.number, &facts) == 0 else { throw .system(errno, "look at \(descriptor.path)") }
+        self.init(facts)
+    }
+
+    private init(_ facts: stat) {
+        mode = facts.st_mode
+        owner = facts.st_uid
+        group = facts.st_gid
+        links = UInt64(facts.st_nlink)
+        size = Int64(facts.st_size)
+        identity = FileIdentity(device: UInt64(truncatingIfNeeded: facts.st_dev), number: UInt64(facts.st_ino))
+    }
+}
+
+/// Tells one file from another that has taken its name.
+struct FileIdentity: Hashable {
+    let device: UInt64
+    let number: UInt64
+}
+
+/// An open file, closed when it goes.
+struct Descriptor: ~Copyable {
+    let number: Int32
+    let path: String
+
+    /// Opens without following a link, waiting for a pipe's other end, or handing the file to a child process.
+    init(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(KeyStoreError) {
+        var number: Int32
+        repeat {
+            number = unsafe open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)
+        } while number < 0 && errno == EINTR
+        guard number >= 0 else { throw .system(errno, "open \(path)") }
+        self.number = number
+        self.path = path
+    }
+
+    /// Reads until `output` is full or the file ends; the number of bytes.
+    func read(into output: inout MutableSpan<UInt8>) throws(KeyStoreError) -> Int {
+        var filled = 0
+        while filled < output.count {
+            let start = filled
+            let (count, code) = unsafe output.withUnsafeMutableBytes { buffer in
+                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[start...])
+                let count = unsafe systemRead(number, rest.baseAddress, rest.count)
+                return (count, errno)
+            }
+            if count < 0, code == EINTR { continue }
+            guard count >= 0 else { throw .system(code, "read \(path)") }
+            guard count > 0 else { break }
+            filled += count
+        }
+        return filled
+    }
+
+    /// Writes all of it and waits until it lies on the disk.
+    func write(_ bytes: Span<UInt8>) throws(KeyStoreError) {
+        var written = 0
+        while written < bytes.count {
+            let (count, code) = unsafe bytes.extracting(written..<bytes.count).withUnsafeBytes { rest in
+                let count = unsafe systemWrite(number, rest.baseAddress, rest.count)
+                return (count, errno)
+            }
+            if count < 0, code == EINTR { continue }
+            guard count >= 0 else { throw .system(code, "write \(path)") }
+            written += count
+        }
+        try synchronize()
+    }
+
+    /// Waits until what was written lies on the disk.
+    func synchronize() throws(KeyStoreError) {
+        guard fsync(number) == 0 else { throw .system(errno, "write \(path)") }
+    }
+
+    deinit { _ = close(number) }
+}
+
+// Methods of the same name hide these inside `Descriptor`.
+private func systemRead(_ number: Int32, _ base: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    unsafe read(number, base, count)
+}
+
+private func systemWrite(_ number: Int32, _ base: UnsafeRawPointer?, _ count: Int) -> Int {
+    unsafe write(number, base, count)
+}

@@ -1,0 +1,145 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// The directory of a store: its owner's alone, and reached only through directories that nobody else can rearrange.
+struct StoreDirectory: Sendable {
+    private static let mode: mode_t = 0o700
+
+    /// Absolute, without symbolic links.
+    let path: String
+
+    /// Finds a directory that must exist.
+    init(existing path: String) throws(KeyStoreError) {
+        let path = try Self.normalised(path)
+        guard let facts = try FileFacts(at: path) else { throw Self.missing(path) }
+        self.path = try Self.resolved(path, facts)
+        if let problem = try problems().first { throw problem }
+    }
+
+    /// Makes the directory, and those above it, where they are missing.
+    init(making path: String) throws(KeyStoreError) {
+        let path = try Self.normalised(path)
+        try Self.makeParents(of: path)
+        try Self.makeDirectory(path)
+        try self.init(existing: path)
+    }
+
+    func file(_ name: StaticString) -> String { "\(path)/\(name)" }
+
+    static func missing(_ path: String) -> KeyStoreError {
+        KeyStoreError(.storeMissing, "no key store at \(path): make one with 'init', or name its directory with --store")
+    }
+
+    // MARK: Paths
+
+    private static func normalised(_ path: String) throws(KeyStoreError) -> String {
+        // C would see only what comes before a zero byte.
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw KeyStoreError(.inputOutput, "the path of the store's directory is empty, or has a zero byte in it")
+        }
+        // With a slash at its end, a path follows the link that it names.
+        var path = path
+        while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+        return path
+    }
+
+    private static func resolved(_ path: String, _ facts: FileFacts) throws(KeyStoreError) -> String {
+        guard !facts.isSymbolicLink else {
+            throw UnsafeFile.error(path, "is a symbolic link", "name the directory itself: \"$(realpath \(quoted(path)))\"")
+        }
+        guard facts.isDirectory else {
+            throw UnsafeFile.error(path, "is not a directory", "name another with --store")
+        }
+        guard let resolved = unsafe realpath(path, nil) else { throw .system(errno, "look at \(path)") }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+
+    private static func makeParents(of path: String) throws(KeyStoreError) {
+        var position = path.utf8.startIndex
+        while let slash = path.utf8[position...].firstIndex(of: UInt8(ascii: "/")) {
+            if slash > path.utf8.startIndex { try makeDirectory(String(path[..<slash])) }
+            position = path.utf8.index(after: slash)
+        }
+    }
+
+    private static func makeDirectory(_ path: String) throws(KeyStoreError) {
+        guard unsafe mkdir(path, mode) != 0, errno != EEXIST else { return }
+        // A system may refuse to make what is there already in another way than by EEXIST.
+        let code = errno
+        guard try FileFacts(at: path) == nil else { return }
+        throw .system(code, "make the directory \(path)")
+    }
+
+    // MARK: Rules
+
+    /// What is wrong with the directory and those above it, the worst first.
+    func problems() throws(KeyStoreError) -> [KeyStoreError] {
+        guard let facts = try FileFacts(at: path) else { return [Self.missing(path)] }
+        var problems = UnsafeFile.problems(of: path, facts, mode: Self.mode)
+        var position = path.utf8.endIndex
+        while let slash = path.utf8[..<position].lastIndex(of: UInt8(ascii: "/")), position > path.utf8.startIndex {
+            position = slash
+            let parent = slash == path.utf8.startIndex ? "/" : String(path[..<slash])
+            if let facts = try FileFacts(at: parent) { problems += UnsafeFile.problems(ofParent: parent, facts) }
+        }
+        return problems
+    }
+
+    /// Tells whether a file of the store is there; throws when it is and is not its owner's alone.
+    func has(_ name: StaticString) throws(KeyStoreError) -> Bool { try facts(of: name) != nil }
+
+    /// What the system says about a file of the store, once it has passed every rule.
+    func facts(of name: StaticString) throws(KeyStoreError) -> FileFacts? {
+        guard let facts = try FileFacts(at: file(name)) else { return nil }
+        if let problem = UnsafeFile.problems(of: file(name), facts).first { throw problem }
+        return facts
+    }
+
+    // MARK: Verbs
+
+    /// Keeps other processes out while files are made or replaced, for as long as `body` runs; a process that dies lets go.
+    func withLock<R>(waiting milliseconds: Int32, _ body: () throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
+        let step: Int32 = 5
+        let directory = try Descriptor(path, O_RDONLY | O_DIRECTORY)
+        var waited: Int32 = 0
+        while flock(directory.number, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw .system(errno, "lock \(path)") }
+            guard waited < milliseconds else {
+                throw KeyStoreError(.storeBusy, "another process is making a store in \(path): try again when it is done")
+            }
+            var pause = timespec(tv_sec: 0, tv_nsec: Int(step) * 1_000_000)
+            unsafe nanosleep(&pause, nil)
+            waited += step
+        }
+        return try body()
+    }
+
+    /// Makes an empty file that is its owner's alone.
+    func create(_ name: StaticString) throws(KeyStoreError) -> Descriptor {
+        let descriptor = try Descriptor(file(name), O_WRONLY | O_CREAT | O_EXCL, mode: UnsafeFile.fileMode)
+        // The process's umask may have taken bits away.
+        guard fchmod(descriptor.number, UnsafeFile.fileMode) == 0 else {
+            throw .system(errno, "protect \(file(name))")
+        }
+        return descriptor
+    }
+
+    func removeIfPresent(_ name: StaticString) throws(KeyStoreError) {
+        guard unsafe unlink(file(name)) != 0, errno != ENOENT else { return }
+        throw .system(errno, "remove \(file(name))")
+    }
+
+    /// Gives a finished file its name, in one step that is on the disk when this returns.
+    func rename(_ name: StaticString, to final: StaticString) throws(KeyStoreError) {
+        guard systemRename(file(name), file(final)) == 0 else { throw .system(errno, "write \(file(final))") }
+        try Descriptor(path, O_RDONLY | O_DIRECTORY).synchronize()
+    }
+}
+
+private func systemRename(_ old: String, _ new: String) -> Int32 { unsafe rename(old, new) }

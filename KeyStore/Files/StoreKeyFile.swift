@@ -1,0 +1,49 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+internal import Pushcrypt
+
+/// The file `store.key`: 32 random bytes without which the database opens nothing.
+enum StoreKeyFile {
+    static let name: StaticString = "store.key"
+    private static let newName: StaticString = "store.key.new"
+
+    static func read(in directory: StoreDirectory) throws(KeyStoreError) -> SecretBytes {
+        let path = directory.file(name)
+        guard try directory.has(name) else {
+            throw KeyStoreError(
+                .storeKeyMissing, "\(path) is missing, and the database does not open without it: restore it from a backup")
+        }
+        let descriptor = try Descriptor(path, O_RDONLY)
+        // What was opened may be another file than what was looked at.
+        let facts = try FileFacts(of: descriptor)
+        if let problem = UnsafeFile.problems(of: path, facts).first { throw problem }
+        guard facts.size == StoreKDF.keyLength else { throw wrongSize(path, facts.size) }
+        return try SecretBytes(count: StoreKDF.keyLength) { (output) throws(KeyStoreError) in
+            let count = try descriptor.read(into: &output)
+            guard count == StoreKDF.keyLength else { throw wrongSize(path, Int64(count)) }
+        }
+    }
+
+    private static func wrongSize(_ path: String, _ size: Int64) -> KeyStoreError {
+        KeyStoreError(
+            .corruptStore, "\(path) has \(size) bytes instead of \(StoreKDF.keyLength): restore it from a backup")
+    }
+
+    /// Makes the file, or takes the one that an interrupted creation left behind; the directory is locked.
+    ///
+    /// A key that is there is never overwritten: it may be the only one that opens a database kept elsewhere.
+    static func make(in directory: StoreDirectory) throws(KeyStoreError) -> SecretBytes {
+        if try directory.has(name) { return try read(in: directory) }
+        try directory.removeIfPresent(newName)
+        let key = SecretBytes(randomCount: StoreKDF.keyLength)
+        let descriptor = try directory.create(newName)
+        try key.withSpan { (key) throws(KeyStoreError) in try descriptor.write(key) }
+        try directory.rename(newName, to: name)
+        return key
+    }
+}

@@ -1,0 +1,164 @@
+public import Pushcrypt
+
+// The rotation of a signing key, and what messages announce of it. (`Docs/KeyRotation.md`)
+extension SQLiteKeyStore {
+    /// How long every message announces a rotation unless the caller says otherwise: 60 days, in seconds.
+    public static let standardAnnouncement: UInt64 = 5_184_000
+
+    /// The most rotation statements that one message carries.
+    public static let maximumAnnouncements = 4
+
+    /// Gives a name a new key, with a statement that both keys have signed; the old secret is destroyed.
+    ///
+    /// When it returns, the old secret is in none of the store's files, not even sealed; should another process be
+    /// reading what was before, the connection that closes last removes it from the log. nil means the default name.
+    ///
+    /// - Parameters:
+    ///   - overlap: for how many seconds devices go on believing messages of the old key; at most 60 days.
+    ///   - acceptFor: for how many seconds devices accept the statement.
+    ///   - announceSeconds: for how long messages carry the statement to devices that have not reported the new key.
+    ///   - force: rotates although a message cannot announce one more; devices that missed the oldest are lost.
+    /// - Throws: `unknownName`, `ambiguousName`, `tooManyAnnouncements`; `rotationRefused` for an overlap above 60 days.
+    public func rotateSenderKey(
+        name: String? = nil, overlap: UInt32 = RotationStatement.standardOverlap,
+        acceptFor: UInt32 = RotationStatement.standardAcceptFor, announceSeconds: UInt64 = standardAnnouncement,
+        force: Bool = false, now: Timestamp
+    ) throws(KeyStoreError) -> (record: SenderKeyRecord, statement: RotationStatement) {
+        let result = try write { (store) throws(KeyStoreError) in
+            let old = try store.senderKeyRow(name)
+            try store.deleteStaleAnnouncements(now)
+            let announced = try store.announcementChain().statements(endingAt: old.publicKey, pinned: nil, now: now)
+            guard force || announced.count < Self.maximumAnnouncements else {
+                throw KeyStoreError(
+                    .tooManyAnnouncements,
+                    "\(announced.count) rotations are being announced, and a message carries no more: wait until the first has been announced for its time, or force it and lose the devices that missed it"
+                )
+            }
+            let oldKey = try old.key(keys)
+            let key = try store.newSenderKey()
+            let statement: RotationStatement
+            do throws(RotationError) {
+                statement = try RotationStatement(
+                    from: oldKey, to: key, issuedAt: now, acceptFor: acceptFor, overlap: overlap)
+            } catch {
+                throw .rotation(error)
+            }
+            let row = SenderKeyRow(
+                id: old.id, name: old.name, topic: old.topic, key: key, generation: try next(old.generation),
+                createdAt: now, keys: keys)
+            try store.put(row)
+            try store.put(
+                AnnouncementRow(
+                    id: try store.newRowNumber(in: AnnouncementRow.self), oldKey: old.publicKey,
+                    newKey: key.publicKey, statement: statement,
+                    announcedUntil: now.adding(seconds: announceSeconds)))
+            return (record: try store.record(row), statement: statement)
+        }
+        // The rotation is done: that a reader keeps the log for a moment is no reason to report a failure.
+        try? withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
+        return result
+    }
+
+    /// The statements that a message signed by `sender` must carry, oldest first, at most the newest four.
+    ///
+    /// - Parameters:
+    ///   - sender: the key that signs the message.
+    ///   - pinned: the sender key that the device reported last. None is needed when that is `sender`; when it is an
+    ///     older key of the chain, all from that key on are, however long they have been announced, as long as devices
+    ///     accept them; otherwise those that are still announced.
+    public func announcements(
+        for sender: SenderPublicKey, to pinned: SenderPublicKey?, now: Timestamp
+    ) throws(KeyStoreError) -> [RotationStatement] {
+        guard pinned != sender else { return [] }
+        return try read { (store) throws(KeyStoreError) in
+            try store.announcementChain().statements(endingAt: sender, pinned: pinned, now: now)
+        }
+    }
+}
+
+/// A statement that messages carry for some time.
+struct AnnouncementRow: StoredRow {
+    static let table = StoreTable("announcements", "id", "old_key", "new_key", "statement", "announced_until")
+
+    let id: Int64
+    let oldKey: SenderPublicKey
+    let newKey: SenderPublicKey
+    let statement: RotationStatement
+    let announcedUntil: Timestamp
+
+    init(
+        id: Int64, oldKey: SenderPublicKey, newKey: SenderPublicKey, statement: RotationStatement,
+        announcedUntil: Timestamp
+    ) {
+        self.id = id
+        self.oldKey = oldKey
+        self.newKey = newKey
+        self.statement = statement
+        self.announcedUntil = announcedUntil
+    }
+
+    init(_ columns: inout ColumnReader) throws(KeyStoreError) {
+        id = try columns.integer()
+        oldKey = try columns.senderPublicKey()
+        newKey = try columns.senderPublicKey()
+        let bytes = try columns.blob()
+        guard let statement = try? RotationStatement(bytes: bytes.span) else { throw columns.damaged }
+        self.statement = statement
+        announcedUntil = try columns.time()
+    }
+
+    var values: [SQLiteValue] {
+        [
+            .integer(id), .blob(oldKey.bytes), .blob(newKey.bytes), .blob(statement.bytes), .time(announcedUntil),
+        ]
+    }
+
+    func isAnnounced(at now: Timestamp) -> Bool { now <= announcedUntil }
+
+    func isAccepted(at now: Timestamp) -> Bool {
+        now <= statement.issuedAt.adding(seconds: UInt64(statement.acceptFor))
+    }
+}
+
+/// The rotations of a store's sender keys, each of which leads from one key to the next.
+struct AnnouncementChain {
+    let rows: [AnnouncementRow]
+
+    /// The statements that lead a device to `sender`, oldest first.
+    func statements(endingAt sender: SenderPublicKey, pinned: SenderPublicKey?, now: Timestamp) -> [RotationStatement] {
+        var chain: [AnnouncementRow] = []
+        var key = sender
+        // No more steps than rows, whatever the rows say.
+        while chain.count < rows.count, let row = rows.first(where: { $0.newKey == key }) {
+            chain.append(row)
+            key = row.oldKey
+        }
+        // Newest first until here; one that is missing makes those before it useless.
+        let needed: ArraySlice<AnnouncementRow>
+        if let pinned, let reported = chain.firstIndex(where: { $0.oldKey == pinned }) {
+            needed = chain[...reported].prefix { $0.isAccepted(at: now) }
+        } else {
+            needed = chain.prefix { $0.isAnnounced(at: now) }
+        }
+        return needed.prefix(SQLiteKeyStore.maximumAnnouncements).reversed().map(\.statement)
+    }
+}
+
+extension StoreTransaction {
+    fileprivate func announcementChain() throws(KeyStoreError) -> AnnouncementChain {
+        AnnouncementChain(rows: try rows(AnnouncementRow.self, "ORDER BY id"))
+    }
+
+    fileprivate func deleteStaleAnnouncements(_ now: Timestamp) throws(KeyStoreError) {
+        for row in try rows(AnnouncementRow.self, "ORDER BY id") {
+            guard !row.isAnnounced(at: now), !row.isAccepted(at: now) else { continue }
+            try delete(AnnouncementRow.self, key: .integer(row.id))
+        }
+    }
+}
+
+extension KeyStoreError {
+    static func rotation(_ error: RotationError) -> KeyStoreError {
+        KeyStoreError(error.code == .conflict ? .rotationConflict : .rotationRefused, error.description)
+    }
+}

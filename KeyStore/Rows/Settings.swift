@@ -1,0 +1,71 @@
+internal import Pushcrypt
+
+/// A small text under a name. The store's own settings have a dot in their names.
+struct SettingRow: StoredRow {
+    static let table = StoreTable("settings", "name", "value")
+
+    let name: String
+    let value: String
+
+    init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    init(_ columns: inout ColumnReader) throws(KeyStoreError) {
+        name = try columns.text()
+        value = try columns.text()
+    }
+
+    var values: [SQLiteValue] { [.text(name), .text(value)] }
+}
+
+extension StoreTransaction {
+    func setting(_ name: String) throws(KeyStoreError) -> String? {
+        try row(SettingRow.self, "WHERE name = ?", .text(name))?.value
+    }
+
+    func setSetting(_ name: String, _ value: String?) throws(KeyStoreError) {
+        if let value {
+            try put(SettingRow(name: name, value: value))
+        } else {
+            try delete(SettingRow.self, key: .text(name))
+        }
+    }
+}
+
+extension SQLiteKeyStore {
+    /// The longest value of a setting in bytes.
+    public static let maximumSettingLength = 4096
+
+    /// A text that a program keeps in the store, such as `title`; nil when it was never set.
+    public func setting(_ name: String) throws(KeyStoreError) -> String? {
+        try checkSettingName(name)
+        return try read { (store) throws(KeyStoreError) in try store.setting(name) }
+    }
+
+    /// Keeps a text of at most 4096 bytes under a name of ASCII letters, digits and `-`; nil removes it.
+    ///
+    /// Throws `invalidName` for another name or a longer text. The text is authenticated, not secret.
+    public func setSetting(_ name: String, _ value: String?) throws(KeyStoreError) {
+        try checkSettingName(name)
+        guard value?.utf8.count ?? 0 <= Self.maximumSettingLength else {
+            throw KeyStoreError(.invalidName, "the value of a setting has at most \(Self.maximumSettingLength) bytes")
+        }
+        try write { (store) throws(KeyStoreError) in try store.setSetting(name, value) }
+    }
+
+    private func checkSettingName(_ name: String) throws(KeyStoreError) {
+        let isAllowed = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        guard isAllowed, (1...StoreName.maximumLength).contains(name.utf8.count) else {
+            throw KeyStoreError(.invalidName, "the name of a setting is made of ASCII letters, digits and '-'")
+        }
+    }
+}

@@ -1,0 +1,71 @@
+internal import Pushcrypt
+
+/// The one row that says how the store key is had, and proves that it is the right one.
+struct StoreHeader: StoredRow {
+    static let table = StoreTable("store", "id", "store_id", "salt", "passes", "memory", "created", "key_check")
+    static let id: Int64 = 1
+
+    /// How a passphrase becomes the store key; nil for a store that has a `store.key`.
+    struct Derivation {
+        let salt: Bytes
+        let cost: StoreKDF.Cost
+    }
+
+    let storeID: Bytes
+    let derivation: Derivation?
+    let createdAt: Timestamp
+    let keyCheck: Bytes
+
+    init(keys: StoreKeys, derivation: Derivation?, createdAt: Timestamp) {
+        storeID = keys.storeID
+        self.derivation = derivation
+        self.createdAt = createdAt
+        keyCheck = keys.check
+    }
+
+    init(_ columns: inout ColumnReader) throws(KeyStoreError) {
+        guard try columns.integer() == Self.id else { throw columns.damaged }
+        storeID = try columns.blob()
+        let salt = try columns.optionalBlob()
+        let passes = try columns.optionalUnsigned()
+        let memory = try columns.optionalUnsigned()
+        createdAt = try columns.time()
+        keyCheck = try columns.blob()
+        guard storeID.count == StoreKeys.storeIDLength else { throw columns.damaged }
+        guard let salt else {
+            derivation = nil
+            return
+        }
+        // Nothing has proved these yet: the ceilings keep a hostile file from taking the machine.
+        guard salt.count == StoreKDF.saltLength, let passes, let memory = memory.flatMap({ Int(exactly: $0) }),
+            let cost = StoreKDF.Cost(passes: passes, memory: memory)
+        else { throw columns.damaged }
+        derivation = Derivation(salt: salt, cost: cost)
+    }
+
+    var values: [SQLiteValue] {
+        [
+            .integer(Self.id), .blob(storeID), .blob(derivation?.salt),
+            derivation.map { .unsigned($0.cost.passes) } ?? .null,
+            derivation.map { .integer(Int64($0.cost.memory)) } ?? .null, .time(createdAt), .blob(keyCheck),
+        ]
+    }
+}
+
+extension StoreHeader.Derivation {
+    /// A new salt at the given cost.
+    init(cost: StoreKDF.Cost) {
+        self.init(salt: Sodium.randomBytes(StoreKDF.saltLength), cost: cost)
+    }
+
+    func storeKey(from passphrase: StorePassphrase) throws(KeyStoreError) -> SecretBytes {
+        do throws(SodiumRefusal) {
+            return try passphrase.storeKey(salt: salt.span, cost: cost)
+        } catch {
+            throw KeyStoreError(
+                .inputOutput,
+                "turning the passphrase into a key takes \(cost.memory >> 20) MiB of memory, which the system does not give: free some and try again"
+            )
+        }
+    }
+}

@@ -1,0 +1,88 @@
+internal import Pushcrypt
+
+/// The two keys under which a store's rows are kept: one seals secret columns, one authenticates whole rows.
+final class StoreKeys: Sendable {
+    static let storeIDLength = 16
+    private static let context: StaticString = "pcstore1"
+
+    private enum Purpose: UInt64 {
+        case sealing = 1
+        case authentication = 2
+    }
+
+    let storeID: Bytes
+    private let sealingKey: SecretBytes
+    private let authenticationKey: SecretBytes
+
+    init(storeKey: borrowing SecretBytes, storeID: Bytes) {
+        self.storeID = storeID
+        sealingKey = StoreKDF.subkey(Purpose.sealing.rawValue, context: Self.context, of: storeKey)
+        authenticationKey = StoreKDF.subkey(Purpose.authentication.rawValue, context: Self.context, of: storeKey)
+    }
+
+    /// The keys of a new store.
+    convenience init(newStoreWith storeKey: consuming SecretBytes) {
+        self.init(storeKey: storeKey, storeID: Sodium.randomBytes(Self.storeIDLength))
+    }
+
+    // MARK: Rows
+
+    /// The tag of a row: it belongs to these values, in this table, of this store.
+    func tag(of values: ArraySlice<SQLiteValue>, in table: StaticString) -> Bytes {
+        var message = label(table)
+        message.reserveCapacity(256)
+        for value in values { message.append(value) }
+        return authenticationKey.withSpan { key in
+            let hmac = HMACSHA256(key: key)
+            hmac.update("pushcrypt/1 store row\0")
+            hmac.update(message.span)
+            return hmac.finishPublic()
+        }
+    }
+
+    /// Tells a wrong store key from a damaged row: the tag of no row at all.
+    var check: Bytes { tag(of: [], in: "key check") }
+
+    // MARK: Secret columns
+
+    /// Where a secret lies; sealed with it, so that a secret moved to another place does not open.
+    struct Place {
+        let table: StaticString
+        let row: Int64
+        let generation: UInt64
+        let state: UInt8
+    }
+
+    func seal(_ secret: Span<UInt8>, at place: Place) -> Bytes {
+        let data = associatedData(place)
+        let sealed = sealingKey.withSpan { key in
+            try? XChaCha20Poly1305.seal(secret, key: key, authenticating: data.span)
+        }
+        guard let sealed else { preconditionFailure("libsodium refused a key of 32 bytes") }
+        return sealed
+    }
+
+    /// Opens a secret; refused when it was sealed elsewhere, or changed.
+    func open(_ sealed: Bytes, at place: Place) throws(SodiumRefusal) -> Ephemeral {
+        let data = associatedData(place)
+        return try sealingKey.withSpan { (key) throws(SodiumRefusal) in
+            try XChaCha20Poly1305.open(sealed.span, key: key, authenticating: data.span)
+        }
+    }
+
+    private func associatedData(_ place: Place) -> Bytes {
+        var data = label(place.table)
+        data.append(bigEndian: place.row)
+        data.append(bigEndian: place.generation)
+        data.append(place.state)
+        return data
+    }
+
+    /// The store's id and a table's name with its length.
+    private func label(_ table: StaticString) -> Bytes {
+        var label = storeID
+        label.append(UInt8(truncatingIfNeeded: table.utf8CodeUnitCount))
+        label.append(table)
+        return label
+    }
+}

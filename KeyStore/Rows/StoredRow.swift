@@ -1,0 +1,141 @@
+internal import Pushcrypt
+
+/// A row of one table: how it is written, and how it is read once its tag has proved it.
+protocol StoredRow {
+    static var table: StoreTable { get }
+    /// One value for each column of the table, the primary key first.
+    var values: [SQLiteValue] { get }
+    init(_ columns: inout ColumnReader) throws(KeyStoreError)
+}
+
+/// The name and the columns of a table. Its last column, which is not listed, is the row's tag.
+struct StoreTable: Sendable {
+    let name: StaticString
+    let count: Int
+    let select: String
+    let put: String
+    let delete: String
+
+    init(_ name: StaticString, _ columns: String...) {
+        self.name = name
+        count = columns.count
+        let key = columns.first ?? ""
+        let list = (columns + ["tag"]).joined(separator: ", ")
+        let values = repeatElement("?", count: columns.count + 1).joined(separator: ", ")
+        // REPLACE would silently delete other rows that are in the way of a unique index.
+        let updates = (columns.dropFirst() + ["tag"]).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        select = "SELECT \(list) FROM \(name)"
+        put = "INSERT INTO \(name) (\(list)) VALUES (\(values)) ON CONFLICT (\(key)) DO UPDATE SET \(updates)"
+        delete = "DELETE FROM \(name) WHERE \(key) = ?"
+    }
+}
+
+/// Takes the columns of an authenticated row one by one. A value of the wrong kind is an error like a wrong tag.
+struct ColumnReader {
+    private let table: StaticString
+    private var values: ArraySlice<SQLiteValue>
+    private let key: SQLiteValue
+
+    init(_ values: ArraySlice<SQLiteValue>, of table: StoreTable) {
+        self.values = values
+        self.table = table.name
+        key = values.first ?? .null
+    }
+
+    var damaged: KeyStoreError { .damagedRow(key, in: table) }
+
+    private mutating func next() throws(KeyStoreError) -> SQLiteValue {
+        guard let value = values.popFirst() else { throw damaged }
+        return value
+    }
+
+    mutating func integer() throws(KeyStoreError) -> Int64 {
+        guard case .integer(let value) = try next() else { throw damaged }
+        return value
+    }
+
+    mutating func unsigned() throws(KeyStoreError) -> UInt64 { UInt64(bitPattern: try integer()) }
+
+    mutating func optionalUnsigned() throws(KeyStoreError) -> UInt64? {
+        switch try next() {
+        case .null: return nil
+        case .integer(let value): return UInt64(bitPattern: value)
+        default: throw damaged
+        }
+    }
+
+    mutating func time() throws(KeyStoreError) -> Timestamp { Timestamp(milliseconds: try unsigned()) }
+
+    mutating func optionalTime() throws(KeyStoreError) -> Timestamp? {
+        try optionalUnsigned().map(Timestamp.init(milliseconds:))
+    }
+
+    mutating func blob() throws(KeyStoreError) -> Bytes {
+        guard case .blob(let bytes) = try next() else { throw damaged }
+        return bytes
+    }
+
+    mutating func optionalBlob() throws(KeyStoreError) -> Bytes? {
+        switch try next() {
+        case .null: return nil
+        case .blob(let bytes): return bytes
+        default: throw damaged
+        }
+    }
+
+    mutating func text() throws(KeyStoreError) -> String {
+        guard let text = try optionalText() else { throw damaged }
+        return text
+    }
+
+    mutating func optionalText() throws(KeyStoreError) -> String? {
+        switch try next() {
+        case .null: return nil
+        case .text(let bytes): return String(decoding: bytes, as: UTF8.self)
+        default: throw damaged
+        }
+    }
+
+    mutating func topic() throws(KeyStoreError) -> Topic? {
+        guard let text = try optionalText() else { return nil }
+        guard let topic = try? Topic(text) else { throw damaged }
+        return topic
+    }
+
+    mutating func devicePublicKey() throws(KeyStoreError) -> DevicePublicKey {
+        let bytes = try blob()
+        guard let key = try? DevicePublicKey(bytes: bytes.span) else { throw damaged }
+        return key
+    }
+
+    /// Without the import check, which costs 60 µs: the tag proves that the key passed it before.
+    mutating func senderPublicKey() throws(KeyStoreError) -> SenderPublicKey {
+        guard let key = try optionalSenderPublicKey() else { throw damaged }
+        return key
+    }
+
+    mutating func optionalSenderPublicKey() throws(KeyStoreError) -> SenderPublicKey? {
+        guard let bytes = try optionalBlob() else { return nil }
+        guard bytes.count == SenderPublicKey.length else { throw damaged }
+        return SenderPublicKey(checked: bytes)
+    }
+}
+
+extension KeyStoreError {
+    /// Names a row that is not used any more, by its primary key.
+    static func damagedRow(_ key: SQLiteValue, in table: StaticString) -> KeyStoreError {
+        let name =
+            switch key {
+            case .integer(let number): "\(number)"
+            // Nothing has proved this text, so it is shown only if a terminal can take it.
+            case .text(let bytes) where StoreName.isAllowed(String(decoding: bytes, as: UTF8.self)):
+                "'\(String(decoding: bytes, as: UTF8.self))'"
+            case .text(let bytes), .blob(let bytes): Bytes(bytes.prefix(32)).hex
+            case .null: "without a key"
+            }
+        return KeyStoreError(
+            .corruptStore,
+            "row \(name) of table \(table) is damaged, or was changed without the store key, and is not used; 'doctor' lists all such rows, a backup or making it anew mends it"
+        )
+    }
+}

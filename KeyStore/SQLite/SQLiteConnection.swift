@@ -1,0 +1,173 @@
+internal import CSQLite
+internal import Pushcrypt
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// One connection to one database; not for two threads at once.
+@safe
+final class SQLiteConnection {
+    static let memory = ":memory:"
+
+    private let database: OpaquePointer
+    private let path: String
+    private var statements: [String: SQLiteStatement] = [:]
+
+    /// Ceilings, so that a damaged or hostile file cannot make SQLite take memory or time without bound.
+    private static let limits: [(Int32, Int32)] = [
+        (SQLITE_LIMIT_LENGTH, 1 << 20), (SQLITE_LIMIT_SQL_LENGTH, 1 << 16), (SQLITE_LIMIT_COLUMN, 64),
+        (SQLITE_LIMIT_EXPR_DEPTH, 64), (SQLITE_LIMIT_COMPOUND_SELECT, 8), (SQLITE_LIMIT_ATTACHED, 0),
+        (SQLITE_LIMIT_TRIGGER_DEPTH, 0), (SQLITE_LIMIT_VARIABLE_NUMBER, 32), (SQLITE_LIMIT_WORKER_THREADS, 0),
+    ]
+
+    /// Opens a file that exists, or a new database in memory.
+    ///
+    /// `secure_delete` overwrites what is deleted; `temp_store` keeps what SQLite sorts off the disk; the others
+    /// distrust what stands in the file.
+    init(path: String, busyTimeout milliseconds: Int32) throws(KeyStoreError) {
+        var handle: OpaquePointer?
+        var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
+        if path == Self.memory { flags |= SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY }
+        let code = unsafe sqlite3_open_v2(path, &handle, flags, nil)
+        guard let opened = unsafe handle else {
+            throw KeyStoreError(.inputOutput, "out of memory while opening \(path)")
+        }
+        unsafe database = opened
+        self.path = path
+        // From here on deinit closes, as SQLite asks for after a failure too.
+        guard code == SQLITE_OK else { throw failure(code) }
+        unsafe sqlite3_extended_result_codes(database, 1)
+        unsafe sqlite3_busy_timeout(database, milliseconds)
+        for (limit, value) in Self.limits { unsafe sqlite3_limit(database, limit, value) }
+        try execute(
+            """
+            PRAGMA secure_delete = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
+            PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
+            """)
+    }
+
+    deinit {
+        for statement in statements.values { statement.finalize() }
+        unsafe sqlite3_close_v2(database)
+    }
+
+    // MARK: Statements
+
+    /// Runs one or more statements that give no rows.
+    func execute(_ sql: String) throws(KeyStoreError) {
+        let code = unsafe sqlite3_exec(database, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw failure(code) }
+    }
+
+    /// Runs one statement, prepared once, and gives its rows.
+    @discardableResult
+    func rows(_ sql: String, _ values: [SQLiteValue] = []) throws(KeyStoreError) -> [[SQLiteValue]] {
+        let statement = try prepared(sql)
+        defer { statement.reset() }
+        try check(statement.bind(values))
+        var rows: [[SQLiteValue]] = []
+        while true {
+            let code = statement.step()
+            if code == SQLITE_DONE { return rows }
+            guard code == SQLITE_ROW else { throw failure(code) }
+            rows.append(statement.row())
+        }
+    }
+
+    /// The one integer that a statement gives, such as a pragma or a count.
+    func integer(_ sql: String, _ values: [SQLiteValue] = []) throws(KeyStoreError) -> Int64 {
+        guard case .integer(let value)? = try rows(sql, values).first?.first else {
+            throw KeyStoreError(.corruptStore, "\(path) gives no number where it must: restore it from a backup")
+        }
+        return value
+    }
+
+    /// How many rows the last statement changed.
+    var changes: Int { Int(unsafe sqlite3_changes(database)) }
+
+    private func prepared(_ sql: String) throws(KeyStoreError) -> SQLiteStatement {
+        if let statement = statements[sql] { return statement }
+        var handle: OpaquePointer?
+        try check(unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil))
+        guard let handle = unsafe handle else { preconditionFailure("an empty statement") }
+        let statement = unsafe SQLiteStatement(handle)
+        statements[sql] = statement
+        return statement
+    }
+
+    // MARK: Transactions
+
+    enum Access: String {
+        case reading = "BEGIN"
+        /// Waits for other writers at the start, so that nothing read before the first write can be out of date.
+        case writing = "BEGIN IMMEDIATE"
+    }
+
+    /// Runs `body` in one transaction: all of what it writes, or, when it throws, nothing.
+    func transaction<R>(_ access: Access, _ body: () throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
+        try rows(access.rawValue)
+        do throws(KeyStoreError) {
+            let result = try body()
+            try rows("COMMIT")
+            return result
+        } catch {
+            // SQLite has rolled back by itself after some failures, and then this says that there is nothing to do.
+            _ = try? rows("ROLLBACK")
+            throw error
+        }
+    }
+
+    /// Keeps changes in a write-ahead log from now on, so that readers and the writer do not wait for each other.
+    func useLog() throws(KeyStoreError) {
+        let mode = try rows("PRAGMA journal_mode = WAL").first?.first
+        guard mode == .text("wal") || mode == .text("memory") else {
+            throw KeyStoreError(
+                .inputOutput, "the file system of \(path) cannot share memory between processes: use a local disk")
+        }
+    }
+
+    /// Copies the write-ahead log into the database and cuts it to nothing, so that what was deleted lies in neither.
+    func emptyLog() throws(KeyStoreError) {
+        try check(unsafe sqlite3_wal_checkpoint_v2(database, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil))
+    }
+
+    // MARK: Failures
+
+    private func check(_ code: Int32) throws(KeyStoreError) {
+        guard code == SQLITE_OK else { throw failure(code) }
+    }
+
+    /// Says what a result code means for whoever uses the store. Bound values never appear in it.
+    private func failure(_ code: Int32) -> KeyStoreError {
+        let systemError = unsafe sqlite3_system_errno(database)
+        switch code & 0xff {
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            return KeyStoreError(.storeBusy, "another process is using \(path): try again when it is done")
+        case SQLITE_FULL:
+            return .diskFull(path)
+        case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT:
+            return .diskFull(path)
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH,
+            SQLITE_TOOBIG:
+            return KeyStoreError(
+                .corruptStore, "\(path) is damaged (\(Self.text(of: code))): restore it from a backup")
+        default:
+            return systemError == 0
+                ? KeyStoreError(.inputOutput, "cannot use \(path): \(Self.text(of: code))")
+                : .system(systemError, "use \(path)")
+        }
+    }
+
+    private static func text(of code: Int32) -> String {
+        guard let text = unsafe sqlite3_errstr(code) else { return "error \(code)" }
+        return unsafe String(cString: text)
+    }
+
+    /// The version of the library that is linked, for example `3.40.1`.
+    static var version: String { unsafe String(cString: sqlite3_libversion()) }
+}

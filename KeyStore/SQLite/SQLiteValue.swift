@@ -1,0 +1,41 @@
+internal import Pushcrypt
+
+/// One value of a row, as SQLite stores it.
+enum SQLiteValue: Hashable, Sendable {
+    case null
+    case integer(Int64)
+    case text(Bytes)
+    case blob(Bytes)
+
+    static func text(_ string: String) -> SQLiteValue { .text(Bytes(string.utf8)) }
+
+    static func text(_ string: String?) -> SQLiteValue { string.map { .text($0) } ?? .null }
+
+    static func blob(_ bytes: Bytes?) -> SQLiteValue { bytes.map { .blob($0) } ?? .null }
+
+    /// SQLite has no unsigned integers: the 64 bits are kept, their order is not.
+    static func unsigned(_ value: UInt64) -> SQLiteValue { .integer(Int64(bitPattern: value)) }
+
+    static func time(_ time: Timestamp?) -> SQLiteValue { time.map { .unsigned($0.milliseconds) } ?? .null }
+}
+
+extension Bytes {
+    /// Appends a value so that no two lists of values give the same bytes: its kind, its length, itself.
+    mutating func append(_ value: SQLiteValue) {
+        switch value {
+        case .null:
+            append(0)
+        case .integer(let integer):
+            append(1)
+            append(bigEndian: integer)
+        case .text(let bytes):
+            append(2)
+            append(bigEndian: UInt32(bytes.count))
+            append(contentsOf: bytes)
+        case .blob(let bytes):
+            append(3)
+            append(bigEndian: UInt32(bytes.count))
+            append(contentsOf: bytes)
+        }
+    }
+}

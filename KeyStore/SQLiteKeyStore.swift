@@ -1,0 +1,235 @@
+public import Pushcrypt
+
+/// Keys, trusted senders and devices in one SQLite database, for a provider, a device, or both.
+///
+/// A directory of mode 0700 holds `keystore.db` and `store.key`; with a passphrase there is no `store.key`. Every secret
+/// is sealed in its row and every row is authenticated: whoever can read the database but not `store.key` learns names,
+/// public keys and times, and whoever can write it can delete rows or put back an older copy of the database, and nothing
+/// else. Every change is one transaction, on the disk when the call returns.
+///
+/// Any number of threads and processes may use one store. A call waits up to five seconds for another process that
+/// writes, then throws `storeBusy`.
+public final class SQLiteKeyStore: Sendable {
+    static let databaseName: StaticString = "keystore.db"
+    private static let newDatabaseName: StaticString = "keystore.db.new"
+
+    /// Files of an interrupted creation, and the log of a database that somebody removed: SQLite would play an old log
+    /// into a new database of the same name.
+    private static let leftovers: [StaticString] = [
+        newDatabaseName, "keystore.db.new-wal", "keystore.db.new-shm", "keystore.db.new-journal",
+        "keystore.db-wal", "keystore.db-shm", "keystore.db-journal",
+    ]
+
+    let directory: StoreDirectory?
+    let keys: StoreKeys
+    let options: StoreOptions
+    private let connection: Locked<SQLiteConnection>
+
+    // MARK: Opening
+
+    /// Makes a store; its directory is made too, and those above it.
+    ///
+    /// A creation that was interrupted, even by a power cut, leaves no store; another one finishes it.
+    ///
+    /// - Throws: `storeExists`, `unsafeStoreFile`, `storeBusy`, `diskFull`, `inputOutput`.
+    public static func create(
+        at directory: String, passphrase: StorePassphrase? = nil, now: Timestamp
+    ) throws(KeyStoreError) -> SQLiteKeyStore {
+        try create(at: directory, passphrase: passphrase, options: StoreOptions(), now: now)
+    }
+
+    /// Opens a store that exists.
+    ///
+    /// - Throws: `storeMissing`, `unsafeStoreFile`, `storeKeyMissing`, `passphraseNeeded`, `wrongPassphrase` (also for a
+    ///   `store.key` of another store, and for a passphrase that the store does not have), `newerVersion`,
+    ///   `corruptStore`, `storeBusy`, `diskFull`, `inputOutput`.
+    public static func open(
+        at directory: String, passphrase: StorePassphrase? = nil
+    ) throws(KeyStoreError) -> SQLiteKeyStore {
+        try open(at: directory, passphrase: passphrase, options: StoreOptions())
+    }
+
+    /// Makes a store that is gone with its last reference, for tests.
+    public static func inMemory() throws(KeyStoreError) -> SQLiteKeyStore { try inMemory(options: StoreOptions()) }
+
+    /// Opens another connection to the same store without deriving its key again, so that two threads can read at once.
+    ///
+    /// A store in memory has one connection, which is shared.
+    public func anotherConnection() throws(KeyStoreError) -> SQLiteKeyStore {
+        guard let directory else { return self }
+        return SQLiteKeyStore(
+            try Self.connect(directory.file(Self.databaseName), options), keys, directory, options)
+    }
+
+    package static func create(
+        at path: String, passphrase: StorePassphrase?, options: StoreOptions, now: Timestamp
+    ) throws(KeyStoreError) -> SQLiteKeyStore {
+        let directory = try StoreDirectory(making: path)
+        let keys = try directory.withLock(waiting: options.busyTimeout) { () throws(KeyStoreError) in
+            guard try !directory.has(databaseName) else {
+                throw KeyStoreError(
+                    .storeExists, "there is a key store at \(directory.path) already: use it, or name another directory")
+            }
+            for name in leftovers { try directory.removeIfPresent(name) }
+            do throws(KeyStoreError) {
+                return try build(in: directory, passphrase, options, now)
+            } catch {
+                for name in leftovers { try? directory.removeIfPresent(name) }
+                throw error
+            }
+        }
+        return SQLiteKeyStore(try connect(directory.file(databaseName), options), keys, directory, options)
+    }
+
+    /// Makes the database under another name, and renames it when it is whole: it is never there without its key.
+    private static func build(
+        in directory: StoreDirectory, _ passphrase: StorePassphrase?, _ options: StoreOptions, _ now: Timestamp
+    ) throws(KeyStoreError) -> StoreKeys {
+        let derivation = passphrase.map { _ in StoreHeader.Derivation(cost: options.cost) }
+        let keys: StoreKeys
+        if let passphrase, let derivation {
+            keys = StoreKeys(newStoreWith: try derivation.storeKey(from: passphrase))
+        } else {
+            keys = StoreKeys(newStoreWith: try StoreKeyFile.make(in: directory))
+        }
+        _ = try directory.create(newDatabaseName)
+        try fill(try connect(directory.file(newDatabaseName), options), keys, derivation, options, now)
+        try directory.rename(newDatabaseName, to: databaseName)
+        return keys
+    }
+
+    package static func inMemory(options: StoreOptions) throws(KeyStoreError) -> SQLiteKeyStore {
+        let keys = StoreKeys(newStoreWith: SecretBytes(randomCount: StoreKDF.keyLength))
+        let connection = try connect(SQLiteConnection.memory, options)
+        try fill(connection, keys, nil, options, Timestamp(milliseconds: 0))
+        return SQLiteKeyStore(connection, keys, nil, options)
+    }
+
+    package static func open(
+        at path: String, passphrase: StorePassphrase?, options: StoreOptions
+    ) throws(KeyStoreError) -> SQLiteKeyStore {
+        let directory = try StoreDirectory(existing: path)
+        guard try directory.has(databaseName) else { throw StoreDirectory.missing(directory.path) }
+        let connection = try connect(directory.file(databaseName), options)
+        let keys = try unlock(connection, in: directory, passphrase, options)
+        try Schema.migrate(connection, by: options.migrations)
+        return SQLiteKeyStore(connection, keys, directory, options)
+    }
+
+    private init(
+        _ connection: SQLiteConnection, _ keys: StoreKeys, _ directory: StoreDirectory?, _ options: StoreOptions
+    ) {
+        self.connection = Locked(connection)
+        self.keys = keys
+        self.directory = directory
+        self.options = options
+    }
+
+    private static func connect(_ path: String, _ options: StoreOptions) throws(KeyStoreError) -> SQLiteConnection {
+        let connection = try SQLiteConnection(path: path, busyTimeout: options.busyTimeout)
+        if let pages = options.maximumPages { try connection.execute("PRAGMA max_page_count = \(pages)") }
+        return connection
+    }
+
+    /// Writes the tables and the header of a new store.
+    private static func fill(
+        _ connection: SQLiteConnection, _ keys: StoreKeys, _ derivation: StoreHeader.Derivation?,
+        _ options: StoreOptions, _ now: Timestamp
+    ) throws(KeyStoreError) {
+        try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
+        try Schema.migrate(connection, by: options.migrations)
+        try connection.transaction(.writing) { () throws(KeyStoreError) in
+            let header = StoreHeader(keys: keys, derivation: derivation, createdAt: now)
+            try StoreTransaction(connection: connection, keys: keys).put(header)
+        }
+        try connection.useLog()
+    }
+
+    /// Finds the store's key, and proves it before anything else is believed.
+    private static func unlock(
+        _ connection: SQLiteConnection, in directory: StoreDirectory, _ passphrase: StorePassphrase?,
+        _ options: StoreOptions
+    ) throws(KeyStoreError) -> StoreKeys {
+        let path = directory.file(databaseName)
+        let version = try Schema.version(of: connection)
+        guard try connection.integer("PRAGMA application_id") == Schema.applicationID, version > 0 else {
+            throw KeyStoreError(.corruptStore, "\(path) is not a key store: restore it from a backup")
+        }
+        guard version <= options.migrations.count else {
+            throw KeyStoreError(
+                .newerVersion, "\(path) was written by a newer version (\(version)) than this one reads: upgrade pushcrypt")
+        }
+        guard let values = try connection.rows("\(StoreHeader.table.select) WHERE id = 1").first else {
+            throw KeyStoreError(.corruptStore, "\(path) has no header: restore it from a backup")
+        }
+        var columns = ColumnReader(values.prefix(StoreHeader.table.count), of: StoreHeader.table)
+        let header = try StoreHeader(&columns)
+        let keys = StoreKeys(storeKey: try storeKey(header, in: directory, passphrase), storeID: header.storeID)
+        guard Sodium.areEqual(keys.check.span, header.keyCheck.span) else {
+            throw KeyStoreError(
+                .wrongPassphrase,
+                header.derivation == nil
+                    ? "\(directory.file(StoreKeyFile.name)) is not the key of \(path): put back the one that was made with it"
+                    : "the passphrase does not open \(path): try again")
+        }
+        _ = try StoreTransaction(connection: connection, keys: keys).proved(values) as StoreHeader
+        return keys
+    }
+
+    private static func storeKey(
+        _ header: StoreHeader, in directory: StoreDirectory, _ passphrase: StorePassphrase?
+    ) throws(KeyStoreError) -> SecretBytes {
+        switch (header.derivation, passphrase) {
+        case (let derivation?, let passphrase?):
+            return try derivation.storeKey(from: passphrase)
+        case (_?, nil):
+            throw KeyStoreError(.passphraseNeeded, "the store at \(directory.path) is opened by a passphrase: give it")
+        case (nil, nil):
+            return try StoreKeyFile.read(in: directory)
+        case (nil, _?):
+            // Whoever expects a passphrase must not be given another store in its place.
+            throw KeyStoreError(
+                .wrongPassphrase, "the store at \(directory.path) has no passphrase: open it without one if it is yours")
+        }
+    }
+
+    // MARK: Transactions
+
+    /// Reads in one snapshot.
+    func read<R>(_ body: (StoreTransaction) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
+        try transaction(.reading, body)
+    }
+
+    /// Reads and writes as the only writer; when `body` throws, nothing has changed.
+    func write<R>(_ body: (StoreTransaction) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
+        try transaction(.writing, body)
+    }
+
+    private func transaction<R>(
+        _ access: SQLiteConnection.Access, _ body: (StoreTransaction) throws(KeyStoreError) -> R
+    ) throws(KeyStoreError) -> R {
+        try connection.withLock { (connection) throws(KeyStoreError) in
+            try connection.transaction(access) { () throws(KeyStoreError) in
+                try body(StoreTransaction(connection: connection, keys: keys))
+            }
+        }
+    }
+
+    /// Uses the connection outside a transaction.
+    func withConnection<R>(_ body: (SQLiteConnection) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
+        try connection.withLock(body)
+    }
+}
+
+/// What tests choose and nobody else.
+package struct StoreOptions: Sendable {
+    package var cost = StoreKDF.Cost.standard
+    /// How long a call waits for other writers, in milliseconds.
+    package var busyTimeout: Int32 = 5000
+    package var migrations = Schema.migrations
+    /// The size at which the database counts as a full disk.
+    package var maximumPages: Int?
+    package var makeDeviceKey: @Sendable () -> DeviceKey = { DeviceKey() }
+
+    package init() {}
+}
