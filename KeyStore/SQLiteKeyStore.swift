@@ -15,10 +15,15 @@ public final class SQLiteKeyStore: Sendable {
 
     /// Files of an interrupted creation, and the log of a database that somebody removed: SQLite would play an old log
     /// into a new database of the same name.
-    private static let leftovers: [StaticString] = [
-        newDatabaseName, "keystore.db.new-wal", "keystore.db.new-shm", "keystore.db.new-journal",
-        "keystore.db-wal", "keystore.db-shm", "keystore.db-journal",
-    ]
+    private static let leftovers: [StaticString] =
+        [
+            newDatabaseName, "keystore.db.new-wal", "keystore.db.new-shm", "keystore.db.new-journal",
+            "keystore.db-journal",
+        ] + logFiles
+
+    private static let logFiles: [StaticString] = ["keystore.db-wal", "keystore.db-shm"]
+    /// What lies in a store's directory.
+    static let files: [StaticString] = logFiles + [databaseName, StoreKeyFile.name, ReplaySession.name]
 
     let directory: StoreDirectory?
     let keys: StoreKeys
@@ -68,7 +73,8 @@ public final class SQLiteKeyStore: Sendable {
         let keys = try directory.withLock(waiting: options.busyTimeout) { () throws(KeyStoreError) in
             guard try !directory.has(databaseName) else {
                 throw KeyStoreError(
-                    .storeExists, "there is a key store at \(directory.path) already: use it, or name another directory")
+                    .storeExists, "there is a key store at \(directory.path) already: use it, or name another directory"
+                )
             }
             for name in leftovers { try directory.removeIfPresent(name) }
             do throws(KeyStoreError) {
@@ -110,6 +116,7 @@ public final class SQLiteKeyStore: Sendable {
     ) throws(KeyStoreError) -> SQLiteKeyStore {
         let directory = try StoreDirectory(existing: path)
         guard try directory.has(databaseName) else { throw StoreDirectory.missing(directory.path) }
+        for name in logFiles { _ = try directory.has(name) }
         let connection = try connect(directory.file(databaseName), options)
         let keys = try unlock(connection, in: directory, passphrase, options)
         try Schema.migrate(connection, by: options.migrations)
@@ -157,7 +164,8 @@ public final class SQLiteKeyStore: Sendable {
         }
         guard version <= options.migrations.count else {
             throw KeyStoreError(
-                .newerVersion, "\(path) was written by a newer version (\(version)) than this one reads: upgrade pushcrypt")
+                .newerVersion,
+                "\(path) was written by a newer version (\(version)) than this one reads: upgrade pushcrypt")
         }
         guard let values = try connection.rows("\(StoreHeader.table.select) WHERE id = 1").first else {
             throw KeyStoreError(.corruptStore, "\(path) has no header: restore it from a backup")
@@ -189,7 +197,8 @@ public final class SQLiteKeyStore: Sendable {
         case (nil, _?):
             // Whoever expects a passphrase must not be given another store in its place.
             throw KeyStoreError(
-                .wrongPassphrase, "the store at \(directory.path) has no passphrase: open it without one if it is yours")
+                .wrongPassphrase, "the store at \(directory.path) has no passphrase: open it without one if it is yours"
+            )
         }
     }
 

@@ -69,7 +69,8 @@ extension SQLiteKeyStore {
     func next(_ generation: UInt64) throws(KeyStoreError) -> UInt64 {
         let (next, overflow) = generation.addingReportingOverflow(1)
         guard !overflow else {
-            throw KeyStoreError(.rotationRefused, "this key has the last generation there is: make one under a new name")
+            throw KeyStoreError(
+                .rotationRefused, "this key has the last generation there is: make one under a new name")
         }
         return next
     }

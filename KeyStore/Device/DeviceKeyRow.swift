@@ -106,12 +106,15 @@ struct DeviceKeyRow: StoredRow {
     }
 
     func key(_ keys: StoreKeys) throws(KeyStoreError) -> DeviceKey {
-        guard let key = try? keys.open(sealed, at: place).withSpan({ (scalar) throws(KeyError) in
-            try DeviceKey(scalar: scalar)
-        }), key.publicKey == publicKey
+        guard
+            let key = try? keys.open(sealed, at: place).withSpan({ (scalar) throws(KeyError) in
+                try DeviceKey(scalar: scalar)
+            }), key.publicKey == publicKey
         else { throw .damagedRow(.integer(id), in: Self.table.name) }
         return key
     }
+
+    func checkSecret(_ keys: StoreKeys) throws(KeyStoreError) { _ = try key(keys) }
 
     private mutating func seal(_ key: DeviceKey, _ keys: StoreKeys) {
         sealed = key.withScalar { keys.seal($0, at: place) }

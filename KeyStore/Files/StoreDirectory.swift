@@ -32,7 +32,8 @@ struct StoreDirectory: Sendable {
     func file(_ name: StaticString) -> String { "\(path)/\(name)" }
 
     static func missing(_ path: String) -> KeyStoreError {
-        KeyStoreError(.storeMissing, "no key store at \(path): make one with 'init', or name its directory with --store")
+        KeyStoreError(
+            .storeMissing, "no key store at \(path): make one with 'init', or name its directory with --store")
     }
 
     // MARK: Paths
@@ -50,7 +51,8 @@ struct StoreDirectory: Sendable {
 
     private static func resolved(_ path: String, _ facts: FileFacts) throws(KeyStoreError) -> String {
         guard !facts.isSymbolicLink else {
-            throw UnsafeFile.error(path, "is a symbolic link", "name the directory itself: \"$(realpath \(quoted(path)))\"")
+            throw UnsafeFile.error(
+                path, "is a symbolic link", "name the directory itself: \"$(realpath \(quoted(path)))\"")
         }
         guard facts.isDirectory else {
             throw UnsafeFile.error(path, "is not a directory", "name another with --store")
@@ -111,7 +113,8 @@ struct StoreDirectory: Sendable {
         while flock(directory.number, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { throw .system(errno, "lock \(path)") }
             guard waited < milliseconds else {
-                throw KeyStoreError(.storeBusy, "another process is making a store in \(path): try again when it is done")
+                throw KeyStoreError(
+                    .storeBusy, "another process is making a store in \(path): try again when it is done")
             }
             var pause = timespec(tv_sec: 0, tv_nsec: Int(step) * 1_000_000)
             unsafe nanosleep(&pause, nil)

@@ -16,7 +16,8 @@ enum StoreKeyFile {
         let path = directory.file(name)
         guard try directory.has(name) else {
             throw KeyStoreError(
-                .storeKeyMissing, "\(path) is missing, and the database does not open without it: restore it from a backup")
+                .storeKeyMissing,
+                "\(path) is missing, and the database does not open without it: restore it from a backup")
         }
         let descriptor = try Descriptor(path, O_RDONLY)
         // What was opened may be another file than what was looked at.

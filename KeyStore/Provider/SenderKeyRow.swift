@@ -69,12 +69,15 @@ struct SenderKeyRow: StoredRow {
 
     func key(_ keys: StoreKeys) throws(KeyStoreError) -> SenderKey {
         let place = Self.place(id, generation)
-        guard let key = try? keys.open(sealed, at: place).withSpan({ (seed) throws(KeyError) in
-            try SenderKey(seed: seed)
-        }), key.publicKey == publicKey
+        guard
+            let key = try? keys.open(sealed, at: place).withSpan({ (seed) throws(KeyError) in
+                try SenderKey(seed: seed)
+            }), key.publicKey == publicKey
         else { throw .damagedRow(.integer(id), in: Self.table.name) }
         return key
     }
+
+    func checkSecret(_ keys: StoreKeys) throws(KeyStoreError) { _ = try key(keys) }
 
     func record(defaultName: String?) -> SenderKeyRecord {
         SenderKeyRecord(

@@ -65,7 +65,8 @@ enum NamedKeys: String {
     func taken(_ name: String) -> KeyStoreError {
         KeyStoreError(
             .nameTaken,
-            "a \(rawValue) key is called '\(name)' already: 'rotate \(rawValue)' gives it a new key, --name another name")
+            "a \(rawValue) key is called '\(name)' already: 'rotate \(rawValue)' gives it a new key, --name another name"
+        )
     }
 
     /// Makes the first name the default; the last one left is the default too.

@@ -52,4 +52,9 @@ package enum Schema {
     static func version(of connection: SQLiteConnection) throws(KeyStoreError) -> Int {
         Int(max(0, try connection.integer("PRAGMA user_version")))
     }
+
+    /// The tables, indexes and whatever else a database declares.
+    static func objects(of connection: SQLiteConnection) throws(KeyStoreError) -> [[SQLiteValue]] {
+        try connection.rows("SELECT type, name, sql FROM sqlite_schema ORDER BY name")
+    }
 }

@@ -6,11 +6,18 @@ protocol StoredRow {
     /// One value for each column of the table, the primary key first.
     var values: [SQLiteValue] { get }
     init(_ columns: inout ColumnReader) throws(KeyStoreError)
+    /// Opens the secret that the row seals, if it has one, and throws `corruptStore` when it cannot.
+    func checkSecret(_ keys: StoreKeys) throws(KeyStoreError)
+}
+
+extension StoredRow {
+    func checkSecret(_ keys: StoreKeys) throws(KeyStoreError) {}
 }
 
 /// The name and the columns of a table. Its last column, which is not listed, is the row's tag.
 struct StoreTable: Sendable {
     let name: StaticString
+    let key: String
     let count: Int
     let select: String
     let put: String
@@ -19,7 +26,7 @@ struct StoreTable: Sendable {
     init(_ name: StaticString, _ columns: String...) {
         self.name = name
         count = columns.count
-        let key = columns.first ?? ""
+        key = columns.first ?? ""
         let list = (columns + ["tag"]).joined(separator: ", ")
         let values = repeatElement("?", count: columns.count + 1).joined(separator: ", ")
         // REPLACE would silently delete other rows that are in the way of a unique index.

@@ -15,7 +15,7 @@ final class SQLiteConnection {
     static let memory = ":memory:"
 
     private let database: OpaquePointer
-    private let path: String
+    let path: String
     private var statements: [String: SQLiteStatement] = [:]
 
     /// Ceilings, so that a damaged or hostile file cannot make SQLite take memory or time without bound.
@@ -134,6 +134,11 @@ final class SQLiteConnection {
     /// Copies the write-ahead log into the database and cuts it to nothing, so that what was deleted lies in neither.
     func emptyLog() throws(KeyStoreError) {
         try check(unsafe sqlite3_wal_checkpoint_v2(database, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil))
+    }
+
+    /// Looks through the whole file for damage to its structure, and compares indexes with tables.
+    func isSound() throws(KeyStoreError) -> Bool {
+        try rows("PRAGMA integrity_check(1)").first?.first == .text("ok")
     }
 
     // MARK: Failures

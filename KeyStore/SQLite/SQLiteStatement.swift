@@ -42,7 +42,8 @@ struct SQLiteStatement {
             let count = UInt64(buffer.count)
             return isText
                 ? unsafe sqlite3_bind_text64(
-                    handle, index, unsafe base.assumingMemoryBound(to: CChar.self), count, Self.copying, UInt8(SQLITE_UTF8))
+                    handle, index, unsafe base.assumingMemoryBound(to: CChar.self), count, Self.copying,
+                    UInt8(SQLITE_UTF8))
                 : unsafe sqlite3_bind_blob64(handle, index, base, count, Self.copying)
         }
     }

@@ -1,0 +1,154 @@
+internal import Pushcrypt
+
+/// One thing that a look through a store has found.
+public struct StoreFinding: Hashable, Sendable {
+    /// How bad it is.
+    public enum Severity: Hashable, Sendable {
+        /// As it should be.
+        case good
+        /// Works, and should be mended.
+        case warning
+        /// Does not work, or is not safe.
+        case problem
+    }
+
+    /// How bad it is.
+    public let severity: Severity
+    /// What was found, and what to do about it.
+    public let text: String
+}
+
+extension SQLiteKeyStore {
+    /// Looks through the whole store: files and modes, the database's structure and tables, the tag of every row, every
+    /// sealed secret, and whether it can be written. A million devices take some seconds. Changes nothing.
+    public func check() -> [StoreFinding] {
+        var check = StoreCheck(store: self)
+        check.run()
+        return check.findings
+    }
+}
+
+/// A look through a store, step by step; a step that fails does not stop the next.
+private struct StoreCheck {
+    private static let pageLength: Int64 = 1000
+    private static let rowsListed = 10
+
+    let store: SQLiteKeyStore
+    var findings: [StoreFinding] = []
+
+    mutating func run() {
+        checkFiles()
+        step { check throws(KeyStoreError) in try check.checkDatabase() }
+        checkRows(of: StoreHeader.self)
+        checkRows(of: SettingRow.self)
+        checkRows(of: DeviceKeyRow.self)
+        checkRows(of: TrustedSenderRow.self)
+        checkRows(of: SenderKeyRow.self)
+        checkRows(of: AnnouncementRow.self)
+        checkRows(of: DeviceRow.self)
+        step { check throws(KeyStoreError) in try check.checkWriting() }
+    }
+
+    private mutating func find(_ severity: StoreFinding.Severity, _ text: String) {
+        findings.append(StoreFinding(severity: severity, text: text))
+    }
+
+    private mutating func step(_ body: (inout StoreCheck) throws(KeyStoreError) -> Void) {
+        do throws(KeyStoreError) {
+            try body(&self)
+        } catch {
+            find(.problem, error.description)
+        }
+    }
+
+    private mutating func checkFiles() {
+        guard let directory = store.directory else { return }
+        let before = findings.count
+        step { check throws(KeyStoreError) in
+            for problem in try directory.problems() { check.find(.problem, problem.description) }
+        }
+        for name in SQLiteKeyStore.files {
+            step { check throws(KeyStoreError) in _ = try directory.has(name) }
+        }
+        if findings.count == before { find(.good, "the files in \(directory.path) are their owner's alone") }
+    }
+
+    private mutating func checkDatabase() throws(KeyStoreError) {
+        let (isSound, mode, objects) = try store.withConnection { (connection) throws(KeyStoreError) in
+            (
+                try connection.isSound(), try connection.rows("PRAGMA journal_mode").first?.first,
+                try Schema.objects(of: connection)
+            )
+        }
+        if isSound {
+            find(.good, "the database is sound (SQLite \(SQLiteConnection.version))")
+        } else {
+            find(.problem, "the database is damaged: restore it from a backup")
+        }
+        if store.directory != nil, mode != .text("wal") {
+            find(
+                .warning,
+                "the database has lost its write-ahead log: run sqlite3 keystore.db 'PRAGMA journal_mode = WAL'")
+        }
+        let fresh = try SQLiteKeyStore.inMemory(options: store.options)
+        let expected = try fresh.withConnection { (connection) throws(KeyStoreError) in
+            try Schema.objects(of: connection)
+        }
+        if objects != expected {
+            find(
+                .problem,
+                "the database has other tables than it must: somebody has changed it; restore it from a backup")
+        }
+    }
+
+    private mutating func checkRows<Row: StoredRow>(of type: Row.Type) {
+        var count = 0
+        var damaged: [KeyStoreError] = []
+        step { check throws(KeyStoreError) in
+            var last: SQLiteValue?
+            while true {
+                let (page, problems) = try check.page(of: type, after: last)
+                count += page.count
+                damaged += problems
+                guard page.count == Self.pageLength, let end = page.last?.first else { return }
+                last = end
+            }
+        }
+        for error in damaged.prefix(Self.rowsListed) { find(.problem, error.description) }
+        if damaged.count > Self.rowsListed {
+            find(.problem, "\(damaged.count - Self.rowsListed) more rows of table \(type.table.name) are damaged")
+        }
+        if damaged.isEmpty { find(.good, "table \(type.table.name): \(count) rows, all authentic") }
+    }
+
+    private func page<Row: StoredRow>(
+        of type: Row.Type, after last: SQLiteValue?
+    ) throws(KeyStoreError) -> ([[SQLiteValue]], [KeyStoreError]) {
+        let table = type.table
+        let start = last == nil ? "" : "WHERE \(table.key) > ?"
+        let sql = "\(table.select) \(start) ORDER BY \(table.key) LIMIT \(Self.pageLength)"
+        return try store.read { (transaction) throws(KeyStoreError) in
+            let page = try transaction.connection.rows(sql, last.map { [$0] } ?? [])
+            var problems: [KeyStoreError] = []
+            for values in page {
+                do throws(KeyStoreError) {
+                    let row: Row = try transaction.proved(values)
+                    try row.checkSecret(transaction.keys)
+                } catch {
+                    problems.append(error)
+                }
+            }
+            return (page, problems)
+        }
+    }
+
+    /// Writes what is there already, which takes the same way to the disk as any change.
+    private mutating func checkWriting() throws(KeyStoreError) {
+        try store.write { (transaction) throws(KeyStoreError) in
+            let version = try Schema.version(of: transaction.connection)
+            try transaction.connection.execute("PRAGMA user_version = \(version)")
+        }
+        try store.withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
+        find(.good, "the store can be written")
+    }
+}

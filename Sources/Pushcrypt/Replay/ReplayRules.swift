@@ -1,0 +1,103 @@
+/// What the replay check says of a message that has passed every other step. (`Docs/Format.md`, Replay)
+public enum ReplayVerdict: Hashable, Sendable {
+    /// Not seen before: it is shown as it was sealed.
+    case new
+    /// Seen under the same notification request: the same content again, without its sound 60 seconds after the first.
+    case sameRequest(soundAllowed: Bool)
+    /// Seen under another request, or too old to tell: shown without sound and without lighting the screen, or, under a
+    /// strict policy, not at all.
+    case duplicate
+}
+
+/// A message as the replay check sees it.
+package struct ReplayMessage: Sendable {
+    package let sender: SenderPublicKey
+    package let id: MessageID
+    /// A hash of the request's id, which may have any length.
+    package let request: Bytes
+    package let sentAt: Timestamp
+    package let expiresAt: Timestamp
+
+    package init(
+        sender: SenderPublicKey, id: MessageID, requestID: String, sentAt: Timestamp, expiresAt: Timestamp
+    ) {
+        self.sender = sender
+        self.id = id
+        request = SHA256.digest(Bytes(requestID.utf8).span)
+        self.sentAt = sentAt
+        self.expiresAt = expiresAt
+    }
+}
+
+/// What a guard remembers of a message: one row for each sender and message id.
+package struct ReplayRow: Hashable, Sendable {
+    package let request: Bytes
+    package let firstSeen: Timestamp
+
+    package init(request: Bytes, firstSeen: Timestamp) {
+        self.request = request
+        self.firstSeen = firstSeen
+    }
+}
+
+/// Where a guard keeps its rows; whoever implements it makes one `ReplayRules.judge` one transaction.
+package protocol ReplayStorage {
+    associatedtype Failure: Error
+
+    func row(of message: ReplayMessage) throws(Failure) -> ReplayRow?
+    /// What was sent at this moment or before it, and has no row, counts as seen.
+    func floor(of sender: SenderPublicKey) throws(Failure) -> Timestamp
+    func count(of sender: SenderPublicKey) throws(Failure) -> Int
+
+    mutating func insert(_ message: ReplayMessage, firstSeen: Timestamp) throws(Failure)
+    /// Keeps a row for as long as this copy of its message lives, if that is longer than the copies before.
+    mutating func extend(_ message: ReplayMessage) throws(Failure)
+    /// Drops every row whose message has expired.
+    mutating func dropExpired(at now: Timestamp) throws(Failure)
+    /// Drops the row of a sender that was sent first; the moment at which it was sent.
+    mutating func dropEarliest(of sender: SenderPublicKey) throws(Failure) -> Timestamp
+    mutating func raiseFloor(of sender: SenderPublicKey, to floor: Timestamp) throws(Failure)
+}
+
+/// How a receiver tells a message from its copies. (`Docs/Format.md`, Replay)
+package enum ReplayRules {
+    /// How many messages of one sender are remembered.
+    package static let rowsPerSender = 4096
+    /// How long after the first copy one with the same request id keeps its sound, in milliseconds.
+    package static let soundWindow: UInt64 = 60_000
+    /// How far before now the floor of a guard lies that had to be made anew, in milliseconds: the message in hand still
+    /// counts as new.
+    package static let remadeFloorAge: UInt64 = 600_000
+
+    /// Judges without remembering.
+    package static func verdict(
+        of message: ReplayMessage, row: ReplayRow?, floor: Timestamp, now: Timestamp
+    ) -> ReplayVerdict {
+        guard let row else { return message.sentAt <= floor ? .duplicate : .new }
+        guard row.request == message.request else { return .duplicate }
+        return .sameRequest(soundAllowed: now.milliseconds(since: row.firstSeen) <= soundWindow)
+    }
+
+    /// Judges, and remembers a message that is new.
+    ///
+    /// What has expired goes first and needs no floor, because nothing expired is judged. When a message that still lives
+    /// has to go, the floor rises to it: a copy of it then counts as seen.
+    package static func judge<Storage: ReplayStorage>(
+        _ message: ReplayMessage, in storage: inout Storage, now: Timestamp
+    ) throws(Storage.Failure) -> ReplayVerdict {
+        let row = try storage.row(of: message)
+        let verdict = verdict(of: message, row: row, floor: try storage.floor(of: message.sender), now: now)
+        // A message may have been sealed again under its id, to live longer than the copy that was seen.
+        if row != nil { try storage.extend(message) }
+        guard verdict == .new else { return verdict }
+        try storage.dropExpired(at: now)
+        while try storage.count(of: message.sender) >= rowsPerSender {
+            let sentAt = try storage.dropEarliest(of: message.sender)
+            if sentAt > (try storage.floor(of: message.sender)) {
+                try storage.raiseFloor(of: message.sender, to: sentAt)
+            }
+        }
+        try storage.insert(message, firstSeen: now)
+        return .new
+    }
+}
