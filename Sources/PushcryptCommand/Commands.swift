@@ -10,6 +10,14 @@ extension CommandTable {
         version: "pushcrypt \(programVersion) (libsodium \(Sodium.version))",
         summary: "end-to-end encrypted push notifications",
         sharedOptions: [.store, .json],
-        sections: [Section(title: "more", commands: [.help])],
-        examples: [])
+        sections: [
+            Section(title: "notifications", commands: [.seal, .open, .inspect]),
+            Section(title: "keys", commands: [.`init`, .keygen, .export, .device, .sender, .rotate]),
+            Section(title: "more", commands: [.demo, .doctor, .config, .help]),
+        ],
+        examples: [
+            Example("pushcrypt demo", "see the main job done, step by step"),
+            Example("pushcrypt seal --to phone1 --topic com.example.app payload.json", "on a provider's server"),
+            Example("pushcrypt open --topic com.example.app sealed.json", "what the phone would show"),
+        ])
 }

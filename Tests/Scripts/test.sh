@@ -21,6 +21,9 @@ status=0
 swift test --skip-build --parallel 2>&1 | tee "$log" | sed -E -e '/^✔ Test run with/b' -e '/^(◇|✔|➜) /d' \
     -e '/^(vectors:|SKIPPED|\[0\/1\] Planning|↳ Testing Library|↳ Target Platform)/d' || status=1
 
+# The README's examples, as somebody else's package.
+Tests/Scripts/readme-examples.sh .build/debug/pushcrypt || status=1
+
 skipped=$(grep -aE '^(SKIPPED|➜ .* skipped)' "$log" | sort | uniq -c | sed -E 's/^ *1 //; s/^ +([0-9]+) (.*)/\2 (\1 times)/') || true
 [ -z "$skipped" ] || printf '\n%s\n' "$skipped"
 

@@ -47,3 +47,37 @@ enum Surroundings {
         return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
     }
 }
+
+/// What the system lets this process do.
+enum ProcessLimits {
+    /// How many bytes can be kept from swapping; nil for no limit.
+    static var lockableMemory: UInt64? {
+        #if canImport(Darwin)
+            let limit = limit(of: RLIMIT_MEMLOCK)
+        #else
+            let limit = limit(of: __rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue))
+        #endif
+        return limit.flatMap { $0 > UInt64(Int64.max) ? nil : $0 }
+    }
+
+    /// Whether a crash may leave the process's memory on the disk.
+    static var writesCoreDumps: Bool {
+        #if canImport(Darwin)
+            limit(of: RLIMIT_CORE) != 0
+        #else
+            limit(of: __rlimit_resource_t(RLIMIT_CORE.rawValue)) != 0
+        #endif
+    }
+
+    #if canImport(Darwin)
+        private typealias Resource = Int32
+    #else
+        private typealias Resource = __rlimit_resource_t
+    #endif
+
+    private static func limit(of resource: Resource) -> UInt64? {
+        var limit = rlimit()
+        guard unsafe getrlimit(resource, &limit) == 0 else { return nil }
+        return UInt64(limit.rlim_cur)
+    }
+}

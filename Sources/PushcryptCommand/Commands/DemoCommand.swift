@@ -1,0 +1,134 @@
+extension Command {
+    static let demo = Command(
+        "demo", "show the main job step by step, with a provider's and a phone's store in a temporary folder",
+        discussion: [
+            "Every line that begins with $ is a command that really runs; what follows it is what it printed. The folder is removed at the end."
+        ],
+        options: [], examples: [Example("pushcrypt demo")], run: runDemo)
+}
+
+private func runDemo(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
+    let folder = try TemporaryFolder()
+    return try folder.whileItExists { (path) throws(CommandFailure) in
+        try Demo(path: path, table: invocation.table, console: console).tell()
+        return .done
+    }
+}
+
+/// The story that the demonstration tells. A command that does not end as the story says ends the demonstration.
+private struct Demo {
+    let path: String
+    let table: CommandTable
+    let console: Console
+
+    private static let payload =
+        #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8 🚲 — 내일 봐"},"sound":"default"},"chat":"c41"}"#
+    private static let second =
+        #"{"aps":{"alert":{"title":"Table for two","body":"Sorry, make it half past"},"sound":"default"},"chat":"c41"}"#
+
+    func tell() throws(CommandFailure) {
+        try keys()
+        try sealAndOpen()
+        try whatCannotBeOpened()
+        try rotateWithAMessageInFlight()
+    }
+
+    private func keys() throws(CommandFailure) {
+        try say("1. The provider makes a signing key, the phone a key of its own. Only public keys change hands.")
+        try command("--store provider init")
+        try command("--store phone init")
+        try command("--store provider keygen sender --topic com.example.app")
+        try command("--store phone keygen device --topic com.example.app")
+        try command("--store phone export device --json -o phone.json")
+        try command("--store provider device add phone1 phone.json")
+        try command("--store provider export sender --json -o sender.json")
+        try command("--store phone sender trust provider sender.json")
+    }
+
+    private func sealAndOpen() throws(CommandFailure) {
+        try say("2. What the provider sends today:")
+        try write(Self.payload, to: "today.json")
+        try show("today.json")
+        try say("3. The same, sealed. This is all that the relay sees, and all it can say about it:")
+        try command("--store provider seal --to phone1 today.json -o sealed.json")
+        try show("sealed.json")
+        try command("inspect sealed.json")
+        try say("4. What the phone shows:")
+        try command("--store phone open --banner sealed.json")
+    }
+
+    private func whatCannotBeOpened() throws(CommandFailure) {
+        try say("5. One character changed on the way: the phone shows that there is something, and nothing else.")
+        let sealed = try read("sealed.json")
+        try write(Self.tampered(sealed), to: "tampered.json")
+        try command("--store phone open --banner tampered.json", expecting: .refused)
+        try say("6. A push that nobody sealed: its text is not shown under the app's name.")
+        try write(#"{"aps":{"mutable-content":1,"alert":{"title":"Bank","body":"Send money"}}}"#, to: "forged.json")
+        try command("--store phone open --banner forged.json", expecting: .refused)
+        try say("7. The relay plays the first push once more: it does not ring again.")
+        try command("--store phone open --banner --request-id another sealed.json")
+    }
+
+    private func rotateWithAMessageInFlight() throws(CommandFailure) {
+        try say("8. A message is on its way to the old key while the phone changes its key:")
+        try write(Self.second, to: "second.json")
+        try command("--store provider seal --to phone1 second.json -o in-flight.json")
+        try command("--store phone rotate device --json")
+        try command("--store phone export device --json -o phone-new.json")
+        try command("--store provider device add phone1 phone-new.json")
+        try command("--store phone rotate device --confirm")
+        try command("--store phone open --banner in-flight.json")
+        try say(
+            "9. The provider changes its key too, and destroys the old one. The next push tells the phone by itself:")
+        try command("--store provider rotate sender")
+        try command("--store provider seal --to phone1 today.json -o announcing.json")
+        try command("--store phone open --banner announcing.json")
+        try command("--store phone sender list")
+    }
+
+    // MARK: Telling
+
+    private func say(_ text: String) throws(CommandFailure) {
+        try console.write("\n" + console.styled(text, .bold) + "\n\n")
+    }
+
+    private func show(_ file: String) throws(CommandFailure) {
+        try console.write(console.styled("$ cat \(file)", .cyan) + "\n" + read(file).trimmedNewline + "\n")
+    }
+
+    /// Runs a command of the table in this process, with the names of files standing for files in the folder.
+    private func command(_ line: String, expecting expected: ExitCode = .done) throws(CommandFailure) {
+        try console.write(console.styled("$ pushcrypt \(line)", .cyan) + "\n")
+        let words = line.split(separator: " ").map(String.init)
+        let files = ["provider", "phone"]
+        let arguments = words.enumerated().map { index, word in
+            let isStore = files.contains(word) && index > 0 && words[index - 1] == "--store"
+            return isStore || word.hasSuffix(".json") ? "\(path)/\(word)" : word
+        }
+        let exit = run(arguments: arguments, table: table, console: console)
+        if exit != .done { try console.write("(exit \(exit.rawValue))\n") }
+        guard exit == expected else {
+            throw .failed("the demonstration expected exit \(expected.rawValue) here", hint: "run pushcrypt doctor")
+        }
+    }
+
+    private func write(_ text: String, to file: String) throws(CommandFailure) {
+        try OutputFile.write(ContiguousArray((text + "\n").utf8).span, to: "\(path)/\(file)", mode: 0o600, force: false)
+    }
+
+    private func read(_ file: String) throws(CommandFailure) -> String {
+        String(decoding: try console.read("\(path)/\(file)", limit: 1 << 16), as: UTF8.self)
+    }
+
+    /// Exchanges one character in the middle of the ciphertext.
+    private static func tampered(_ sealed: String) -> String {
+        var bytes = Array(sealed.trimmedNewline.utf8)
+        let place = bytes.count - 100
+        bytes[place] = bytes[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension String {
+    fileprivate var trimmedNewline: String { hasSuffix("\n") ? String(dropLast()) : self }
+}

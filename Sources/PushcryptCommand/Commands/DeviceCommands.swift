@@ -1,0 +1,156 @@
+internal import Pushcrypt
+internal import PushcryptKeyStore
+
+extension Command {
+    static let device = Command(
+        group: "device", "the devices that a provider seals for",
+        examples: [Example("pushcrypt device add phone1 phone1.json"), Example("pushcrypt device list")],
+        commands: [deviceAdd, deviceList, deviceRemove, deviceImport])
+
+    private static let deviceAdd = Command(
+        "add", "take a device's public key, or a newer one",
+        discussion: [
+            "Takes what 'pushcrypt export device' prints: the key (pcr1…) or the registration record (--json). A record with a lower generation than the store has is refused: it is an old one, or somebody plays one back."
+        ],
+        operands: [
+            Operand("ID", help: "what the provider calls the device"),
+            Operand("FILE", .input, .optional, help: "the key or the record; standard input otherwise"),
+        ],
+        options: [
+            Option("--topic", "BUNDLE-ID", help: "the app that the key is for, where the record does not say"),
+            Option(flag: "--replace", help: "take the key whatever generation it has, for example after a reinstall"),
+            .store, .passphraseFile, .json,
+        ],
+        examples: [Example("pushcrypt export device | pushcrypt --store P device add phone1 -")], run: runDeviceAdd)
+
+    private static let deviceList = Command(
+        "list", "list the devices, one a line", options: [.store, .passphraseFile, .json],
+        examples: [Example("pushcrypt device list --json", "one registration record a line")], run: runDeviceList)
+
+    private static let deviceRemove = Command(
+        "remove", "forget devices",
+        operands: [Operand("ID", .text, .atLeastOne, help: "the device to forget")],
+        options: [.store, .passphraseFile], examples: [Example("pushcrypt device remove phone1")],
+        run: runDeviceRemove)
+
+    private static let deviceImport = Command(
+        "import", "take many registration records, one a line",
+        discussion: [
+            "Each line is a record with its 'device', as 'device list --json' prints it. A line that is refused is reported with its number; the others are taken, and the exit code is then 65."
+        ],
+        operands: [Operand("FILE", .input, .optional, help: "newline-delimited JSON; standard input otherwise")],
+        options: [
+            Option(flag: "--replace", help: "take keys whatever generation they have"), .store, .passphraseFile, .json,
+        ],
+        examples: [Example("pushcrypt device import devices.ndjson")], run: runDeviceImport)
+}
+
+private func runDeviceAdd(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
+    let bytes = try console.read(invocation.operand("FILE"), limit: DeviceInput.maximumRecord)
+    var registration = try DeviceInput.registration(bytes, at: console.timestamp)
+    if let topic = try invocation.topic() {
+        guard registration.topic == nil || registration.topic == topic else {
+            throw .usage("the record is for another topic than --topic", hint: "leave --topic out")
+        }
+        registration.topic = topic
+    }
+    let store = try console.openStore(invocation)
+    let id = invocation.operand("ID")
+    let outcome = try withStoreErrors { () throws(KeyStoreError) in
+        try store.addDevice(
+            id: id, registration, replace: invocation.flag("--replace"), now: console.timestamp)
+    }
+    if invocation.flag("--json") {
+        var json = JSONWriter()
+        json.object { json in
+            json.string(id, for: "device")
+            json.string(outcome.name, for: "outcome")
+            json.string(registration.publicKey.id.description, for: "key_id")
+            json.integer(registration.generation, for: "generation")
+        }
+        try console.write(String(decoding: json.bytes, as: UTF8.self) + "\n")
+    }
+    return .done
+}
+
+private func runDeviceList(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
+    let store = try console.openStore(invocation)
+    let isJSON = invocation.flag("--json")
+    var output = OutputBuffer(console)
+    do {
+        try store.forEachDevice { device in
+            let registration = device.registration
+            let line =
+                isJSON
+                ? String(decoding: registration.json, as: UTF8.self)
+                : "\(sanitized(forTerminal: device.id))  \(device.publicKey)  \(device.topic?.bundleID ?? "-")"
+            try output.append(line + "\n")
+        }
+    } catch let error as KeyStoreError {
+        throw CommandFailure(error)
+    } catch let error as CommandFailure {
+        throw error
+    } catch {
+        throw .failed("the devices could not be listed")
+    }
+    try output.flush()
+    return .done
+}
+
+private func runDeviceRemove(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
+    let store = try console.openStore(invocation)
+    var exit = ExitCode.done
+    for id in invocation.operands("ID") {
+        let wasThere = try withStoreErrors { () throws(KeyStoreError) in try store.removeDevice(id) }
+        if !wasThere {
+            console.error("there is no device \(quoted(id))")
+            exit = .usage
+        }
+    }
+    return exit
+}
+
+extension DeviceRecord {
+    /// The record as its device would register again.
+    var registration: DeviceRegistration {
+        DeviceRegistration(
+            deviceID: id, publicKey: publicKey, topic: topic, generation: generation, createdAt: createdAt,
+            pinnedSender: pinnedSender)
+    }
+}
+
+extension RegistrationOutcome {
+    /// As programs read it.
+    var name: String {
+        switch self {
+        case .added: "added"
+        case .updated: "updated"
+        case .unchanged: "unchanged"
+        }
+    }
+}
+
+/// What `device add` and `device import` read.
+enum DeviceInput {
+    static let maximumRecord = 1 << 16
+    static let maximumImport = 1 << 30
+
+    /// Reads a registration record, or a bare `pcr1…`.
+    static func registration(
+        _ bytes: ContiguousArray<UInt8>, at now: Timestamp
+    ) throws(CommandFailure) -> DeviceRegistration {
+        do throws(KeyError) {
+            if bytes.first(where: { !$0.isWhiteSpace }) == UInt8(ascii: "{") {
+                return try DeviceRegistration(json: bytes, at: now)
+            }
+            let key = try DevicePublicKey(text: String(decoding: bytes, as: UTF8.self))
+            return DeviceRegistration(publicKey: key, createdAt: now)
+        } catch {
+            throw CommandFailure(error, in: "the device's key")
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isWhiteSpace: Bool { self == 0x20 || (0x09...0x0d).contains(self) }
+}

@@ -1,0 +1,145 @@
+internal import Pushcrypt
+internal import PushcryptKeyStore
+
+extension Command {
+    static let doctor = Command(
+        "doctor", "look for what is wrong, and say what mends it",
+        discussion: [
+            "Looks at libsodium, the clock, the limits of the system, and the whole key store: files and permissions, the database, every row and every sealed secret. Changes nothing. Ends with 1 if something does not work or is not safe."
+        ],
+        options: [.store, .passphraseFile, .json],
+        examples: [Example("pushcrypt doctor"), Example("pushcrypt --store /var/lib/pushcrypt doctor --json")],
+        run: runDoctor)
+}
+
+private func runDoctor(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
+    var findings = [checkSodium(), checkClock(console.timestamp)] + checkLimits()
+    let path = try console.storePath(invocation)
+    do throws(CommandFailure) {
+        let store = try console.openStore(invocation)
+        findings += store.check().map(Finding.init)
+        findings += try checkKeys(of: store, at: console.timestamp)
+    } catch {
+        findings.append(Finding(.problem, "\(quoted(path)): \(error.message)"))
+    }
+    var output = OutputBuffer(console)
+    for finding in findings { try output.append(invocation.flag("--json") ? finding.json : finding.line(console)) }
+    try output.flush()
+    return findings.contains { $0.level == .problem } ? .failed : .done
+}
+
+/// One thing that was looked at.
+private struct Finding {
+    enum Level: String {
+        case good = "ok"
+        case warning
+        case problem
+    }
+
+    let level: Level
+    let text: String
+
+    init(_ level: Level, _ text: String) {
+        self.level = level
+        self.text = text
+    }
+
+    init(_ finding: StoreFinding) {
+        let level: Level =
+            switch finding.severity {
+            case .good: .good
+            case .warning: .warning
+            case .problem: .problem
+            }
+        self.init(level, finding.text)
+    }
+
+    func line(_ console: Console) -> String {
+        let style: TextStyle =
+            switch level {
+            case .good: .green
+            case .warning: .yellow
+            case .problem: .red
+            }
+        let padding = String(repeating: " ", count: 9 - level.rawValue.count)
+        return console.styled(level.rawValue, style) + padding + sanitized(forTerminal: text) + "\n"
+    }
+
+    var json: String {
+        var json = JSONWriter()
+        json.object { json in
+            json.string(level.rawValue, for: "level")
+            json.string(text, for: "text")
+        }
+        return String(decoding: json.bytes, as: UTF8.self) + "\n"
+    }
+}
+
+// MARK: Looking
+
+/// Works out a known answer, so that a broken library or a broken build is found here and not by a customer.
+private func checkSodium() -> Finding {
+    let digest = SHA256.digest(ContiguousArray("abc".utf8).span).hex
+    guard digest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" else {
+        return Finding(.problem, "libsodium \(Sodium.version) computes a wrong hash: install it anew")
+    }
+    return Finding(.good, "libsodium \(Sodium.version)")
+}
+
+private func checkClock(_ now: Timestamp) -> Finding {
+    /// 2026-01-01: no clock that is right shows an earlier time.
+    let built = Timestamp(milliseconds: 1_767_225_600_000)
+    guard now > built, now < .maximum else {
+        return Finding(
+            .problem, "the clock shows \(now): set it, or messages are refused as expired or as from the future")
+    }
+    return Finding(.good, "the clock shows \(now)")
+}
+
+private func checkLimits() -> [Finding] {
+    var findings: [Finding] = []
+    if let lockable = ProcessLimits.lockableMemory, lockable < 1 << 16 {
+        findings.append(
+            Finding(
+                .warning, "only \(lockable) bytes of memory can be kept from swapping: raise 'ulimit -l' to 64 or more")
+        )
+    }
+    if ProcessLimits.writesCoreDumps {
+        findings.append(Finding(.warning, "core dumps are on: a crash could write secrets to the disk"))
+    } else {
+        findings.append(Finding(.good, "no core dumps, so a crash writes no secret"))
+    }
+    return findings
+}
+
+private func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(CommandFailure) -> [Finding] {
+    let (devices, senders, trusted, count) = try withStoreErrors { () throws(KeyStoreError) in
+        (try store.deviceKeys(), try store.senderKeys(), try store.trustedSenders(), try store.deviceCount())
+    }
+    var findings: [Finding] = []
+    for key in devices {
+        let name = "device key \(key.keyID) of \(quoted(key.name))"
+        if key.createdAt > now {
+            findings.append(Finding(.warning, "\(name) is from the future (\(key.createdAt)): check the clock"))
+        } else if let end = key.retiresAt, end < now {
+            findings.append(Finding(.warning, "\(name) has retired: destroy it with 'rotate device --purge'"))
+        } else if key.state == .pending {
+            findings.append(
+                Finding(.warning, "\(name) is pending: register it, then 'rotate device --confirm'"))
+        } else {
+            findings.append(Finding(.good, "\(name) is \(key.state)"))
+        }
+    }
+    for key in senders {
+        findings.append(Finding(.good, "sender key \(key.keyID) of \(quoted(key.name)), made \(key.createdAt)"))
+    }
+    if !devices.isEmpty, !trusted.contains(where: { $0.state == .pinned }) {
+        findings.append(Finding(.warning, "no sender is trusted, so nothing opens: 'sender trust NAME FILE'"))
+    }
+    if !senders.isEmpty { findings.append(Finding(.good, "\(count) devices to seal for")) }
+    if devices.isEmpty, senders.isEmpty {
+        findings.append(
+            Finding(.warning, "the store has no key: 'keygen sender' (provider) or 'keygen device' (phone)"))
+    }
+    return findings
+}

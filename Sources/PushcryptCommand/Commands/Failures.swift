@@ -1,0 +1,59 @@
+internal import Pushcrypt
+internal import PushcryptKeyStore
+
+// How the library's errors end a command. Exit 65 says that the same input fails again; exit 64 that the call or the
+// set-up must change; exit 1 that the same call may succeed later.
+
+extension CommandFailure {
+    init(_ error: SealError) {
+        self.init(.refused, "\(error.code): \(error)")
+    }
+
+    init(_ error: OpenError) {
+        self.init(.refused, "\(error.code): \(error)")
+    }
+
+    init(_ error: KeyError, in place: String) {
+        self.init(.refused, "\(place): \(error.code): \(error)")
+    }
+
+    init(_ error: KeyStoreError) {
+        let exit: ExitCode =
+            switch error.code {
+            case .storeBusy, .diskFull, .inputOutput: .failed
+            case .corruptStore, .generationRollback, .rotationRefused, .keyIDTaken: .refused
+            default: .usage
+            }
+        self.init(exit, "\(error.code): \(error)")
+    }
+
+    init(_ error: InvalidTopic, in place: String) {
+        self.init(.usage, "\(place): \(error)")
+    }
+}
+
+/// Runs calls of the key store inside a command.
+func withStoreErrors<R: ~Copyable>(_ body: () throws(KeyStoreError) -> R) throws(CommandFailure) -> R {
+    do throws(KeyStoreError) {
+        return try body()
+    } catch {
+        throw CommandFailure(error)
+    }
+}
+
+extension Invocation {
+    /// The topic that the caller gave.
+    func topic() throws(CommandFailure) -> Topic? {
+        guard let text = value("--topic") else { return nil }
+        do throws(InvalidTopic) {
+            return try Topic(text)
+        } catch {
+            throw CommandFailure(error, in: "--topic")
+        }
+    }
+}
+
+extension Console {
+    /// The present time, as the library takes it.
+    var timestamp: Timestamp { Timestamp(milliseconds: now()) }
+}

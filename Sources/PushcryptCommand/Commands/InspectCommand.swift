@@ -1,0 +1,96 @@
+internal import Pushcrypt
+
+extension Command {
+    static let inspect = Command(
+        "inspect", "show what the relay can read of a sealed payload",
+        discussion: ["Needs no key and shows no secret: the clear fields, the sizes, and the envelope's outside."],
+        operands: [
+            Operand("FILE", .input, .optional, help: "a sealed payload, or an envelope alone; standard input otherwise")
+        ],
+        options: [.json], examples: [Example("pushcrypt inspect sealed.json")], run: runInspect)
+}
+
+private func runInspect(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
+    let input = try console.read(invocation.operand("FILE"), limit: ReceivedPush.maximumLength)
+    let inspection: Inspection
+    do throws(OpenError) {
+        inspection = try Inspection(input)
+    } catch {
+        throw CommandFailure(error)
+    }
+    try console.write(invocation.flag("--json") ? inspection.json : inspection.text(console))
+    return .done
+}
+
+/// What anybody on the way can tell.
+private struct Inspection {
+    private let push: ReceivedPush?
+    private let envelope: Envelope
+    private let pushLength: Int
+
+    init(_ input: ContiguousArray<UInt8>) throws(OpenError) {
+        let trimmed = input.last == UInt8(ascii: "\n") ? ContiguousArray(input.dropLast()) : input
+        if trimmed.contains(UInt8(ascii: "{")) {
+            let push = try ReceivedPush(trimmed)
+            envelope = try push.envelope()
+            self.push = push
+        } else {
+            envelope = try Envelope(text: trimmed.span)
+            push = nil
+        }
+        pushLength = trimmed.count
+    }
+
+    private var rows: [(name: String, value: String)] {
+        var rows: [(String, String)] = []
+        if let push {
+            rows.append(
+                ("push", "\(pushLength) bytes, \(push.widestLength) in the widest form; Apple takes 4096 (voip 5120)"))
+            rows.append(("clear", clearText(push)))
+        }
+        rows.append(("envelope", "\(envelope.bytes.count) bytes, \(envelope.text.utf8.count) characters"))
+        rows.append(
+            ("suite", "\(Envelope.suite): X25519, HKDF-SHA256, ChaCha20-Poly1305 (HPKE base mode); Ed25519 inside"))
+        rows.append(("recipient", "key \(envelope.recipientKeyID)"))
+        rows.append(("enc", envelope.enc.hex))
+        rows.append(("bucket", "\(envelope.innerLength) bytes: sender, times, content and padding, sealed"))
+        return rows
+    }
+
+    func text(_ console: Console) -> String {
+        rows.map { row in
+            let name = row.name + String(repeating: " ", count: max(0, 11 - row.name.count))
+            return console.styled(name, .dim) + sanitized(forTerminal: row.value) + "\n"
+        }.joined()
+    }
+
+    var json: String {
+        var json = JSONWriter()
+        json.object { json in
+            if let push {
+                json.integer(pushLength, for: "bytes")
+                json.integer(push.widestLength, for: "widest_bytes")
+                json.object(for: "clear") { json in
+                    for (name, value) in push.root.members where name != "ENCRYPTED_DATA" { json.raw(value, for: name) }
+                }
+            }
+            json.object(for: "envelope") { json in
+                json.integer(envelope.bytes.count, for: "bytes")
+                json.integer(envelope.text.utf8.count, for: "characters")
+                json.integer(Envelope.suite, for: "suite")
+                json.string(envelope.recipientKeyID.description, for: "recipient_key_id")
+                json.string(envelope.enc.hex, for: "enc")
+                json.integer(envelope.innerLength, for: "bucket")
+            }
+        }
+        return String(decoding: json.bytes, as: UTF8.self) + "\n"
+    }
+
+    private func clearText(_ push: ReceivedPush) -> String {
+        var json = JSONWriter()
+        json.object { json in
+            for (name, value) in push.root.members where name != "ENCRYPTED_DATA" { json.raw(value, for: name) }
+        }
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+}

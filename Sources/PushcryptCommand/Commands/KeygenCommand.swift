@@ -1,0 +1,153 @@
+internal import Pushcrypt
+internal import PushcryptKeyStore
+
+extension Command {
+    static let keygen = Command(
+        group: "keygen", "make a key",
+        examples: [Example("pushcrypt keygen sender --topic com.example.app"), Example("pushcrypt keygen device")],
+        commands: [keygenDevice, keygenSender])
+
+    private static let keygenDevice = Command(
+        "device", "make a device's key, which opens",
+        discussion: [
+            "Prints the public key, which the device registers with its provider. The secret key stays in the store."
+        ],
+        options: keygenOptions,
+        examples: [
+            Example("pushcrypt keygen device"), Example("pushcrypt keygen device --name work --topic com.example.app"),
+            Example("pushcrypt keygen device --output device.key", "into a key file, without a store"),
+        ], run: { (invocation, console) throws(CommandFailure) in try KeyRole.device.generate(invocation, console) })
+
+    private static let keygenSender = Command(
+        "sender", "make a provider's key, which signs",
+        discussion: [
+            "Prints the public key, which the app's devices trust. The secret key stays in the store."
+        ],
+        options: keygenOptions,
+        examples: [
+            Example("pushcrypt keygen sender --topic com.example.app"),
+            Example("pushcrypt keygen sender --import sender.key", "take a key that exists"),
+        ], run: { (invocation, console) throws(CommandFailure) in try KeyRole.sender.generate(invocation, console) })
+
+    private static let keygenOptions: [Option] = [
+        Option("--name", "NAME", help: "what the store calls the key; 'default' otherwise"),
+        Option("--topic", "BUNDLE-ID", help: "bind the key to one app, which then need not be repeated"),
+        Option(flag: "--default", help: "make it the key that commands use when none is named"),
+        Option("--import", "FILE", .secret, help: "take the secret key of a file, fd:N or - instead of a new one"),
+        .store, .passphraseFile, .json,
+        Option(
+            "--output", short: "-o", "FILE", .output, help: "write the secret key to a file, and use no store"),
+        .force,
+    ]
+}
+
+/// Which of the two kinds of key a command is about.
+enum KeyRole: String, Sendable {
+    case device
+    case sender
+
+    func generate(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
+        if invocation.flag("--output") { return try generateFile(invocation, console) }
+        let store = try console.openStore(invocation)
+        let name = invocation.value("--name") ?? "default"
+        let topic = try invocation.topic()
+        let now = console.timestamp
+        let isDefault = invocation.flag("--default")
+        let printed: String
+        switch self {
+        case .device:
+            let imported = try invocation.value("--import").map(console.readDeviceKey(from:))
+            let record = try withStoreErrors { () throws(KeyStoreError) in
+                let record =
+                    if let imported {
+                        try store.importDeviceKey(imported, name: name, topic: topic, now: now)
+                    } else {
+                        try store.generateDeviceKey(name: name, topic: topic, now: now)
+                    }
+                if isDefault { try store.setDefaultDeviceKey(name: name) }
+                return record
+            }
+            // The guard is made with the key: what was sent before cannot be for it.
+            try console.createReplayFile(invocation)
+            printed = try invocation.flag("--json") ? registrationText(record, store) : "\(record.publicKey)"
+        case .sender:
+            let imported = try invocation.value("--import").map(console.readSenderKey(from:))
+            let record = try withStoreErrors { () throws(KeyStoreError) in
+                let record =
+                    if let imported {
+                        try store.importSenderKey(imported, name: name, topic: topic, now: now)
+                    } else {
+                        try store.generateSenderKey(name: name, topic: topic, now: now)
+                    }
+                if isDefault { try store.setDefaultSenderKey(name: name) }
+                return record
+            }
+            printed = invocation.flag("--json") ? announcementText(record) : "\(record.publicKey)"
+        }
+        try console.write(printed + "\n")
+        return .done
+    }
+
+    /// Makes a key file: the public key is printed, the secret one appears only in the file.
+    private func generateFile(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
+        for name in ["--store", "--name", "--default", "--import", "--passphrase-file", "--topic"]
+        where invocation.flag(name) {
+            throw .usage("--output and \(name) exclude each other", hint: "a key file is used without a store")
+        }
+        let publicKey: String
+        switch self {
+        case .device:
+            let key = DeviceKey()
+            publicKey = "\(key.publicKey)"
+            try key.withText { (text) throws(CommandFailure) in
+                try console.deliverSecret(text, of: invocation)
+            }
+        case .sender:
+            let key = SenderKey()
+            publicKey = "\(key.publicKey)"
+            try key.withText { (text) throws(CommandFailure) in
+                try console.deliverSecret(text, of: invocation)
+            }
+        }
+        if invocation.value("--output") != "-" { try console.write(publicKey + "\n") }
+        return .done
+    }
+}
+
+extension Console {
+    /// Writes the text of a secret key and a newline to a file of its owner's, or to a pipe; never to a terminal.
+    func deliverSecret(_ text: Span<UInt8>, of invocation: Invocation) throws(CommandFailure) {
+        if showsOutput, invocation.value("--output").map({ $0 == "-" }) ?? true {
+            throw .usage("a secret key is not shown on a terminal", hint: "write it to a file with --output FILE")
+        }
+        var line = Ephemeral(count: text.count + 1)
+        line.withMutableSpan { line in
+            for index in text.indices { line[index] = text[index] }
+            line[text.count] = UInt8(ascii: "\n")
+        }
+        try line.withSpan { (line) throws(CommandFailure) in
+            try deliver(line, of: invocation, isSecret: true)
+        }
+    }
+}
+
+// MARK: Records
+
+/// What a phone sends to its provider.
+func registrationText(_ record: DeviceKeyRecord, _ store: SQLiteKeyStore) throws(CommandFailure) -> String {
+    let senders = try withStoreErrors { () throws(KeyStoreError) in try store.trustedSenders() }
+    let pinned = senders.last { sender in
+        sender.state == .pinned && (sender.topic == nil || record.topic == nil || sender.topic == record.topic)
+    }
+    let registration = DeviceRegistration(
+        publicKey: record.publicKey, topic: record.topic, generation: record.generation, createdAt: record.createdAt,
+        pinnedSender: pinned?.key)
+    return String(decoding: registration.json, as: UTF8.self)
+}
+
+/// What a provider tells its app's phones.
+func announcementText(_ record: SenderKeyRecord) -> String {
+    let announcement = SenderAnnouncement(
+        publicKey: record.publicKey, topic: record.topic, generation: record.generation, createdAt: record.createdAt)
+    return String(decoding: announcement.json, as: UTF8.self)
+}

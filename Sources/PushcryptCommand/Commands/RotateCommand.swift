@@ -1,0 +1,143 @@
+internal import Pushcrypt
+internal import PushcryptKeyStore
+
+extension Command {
+    static let rotate = Command(
+        group: "rotate", "change a key without losing a notification in flight",
+        examples: [Example("pushcrypt rotate device"), Example("pushcrypt rotate sender --if-older-than 30d")],
+        commands: [rotateDevice, rotateSender])
+
+    private static let rotateDevice = Command(
+        "device", "change this device's key",
+        discussion: [
+            "Without --confirm or --purge: makes a pending key, or finds the one that is pending already, and prints what to register. It opens from now on. Register it with the provider, then confirm; the first message that opens with it confirms too. The old key goes on opening for the grace."
+        ],
+        options: [
+            .name,
+            Option(flag: "--confirm", help: "the provider has the pending key: it becomes the active one"),
+            Option(flag: "--purge", help: "destroy the old keys whose grace has passed"),
+            Option(flag: "--everything", help: "with --purge: destroy every key of the name at once, for a log-out"),
+            Option(
+                "--grace", "TIME", .duration(0...400 * 86_400),
+                help: "how long the old key goes on opening; 31d otherwise, because a push is kept for 30"),
+            olderThan, .store, .passphraseFile, .json,
+        ],
+        examples: [
+            Example("pushcrypt rotate device --json", "the record to register"),
+            Example("pushcrypt rotate device --confirm"), Example("pushcrypt rotate device --purge"),
+        ], run: runRotateDevice)
+
+    private static let rotateSender = Command(
+        "sender", "change this provider's signing key",
+        discussion: [
+            "Makes a new key, signs a statement with the old and the new one, and destroys the old. Every message carries the statement while it is announced, so that a phone that was off for all of it still opens its next push. This is hygiene; after a theft use 'sender trust --replace' on the devices."
+        ],
+        options: [
+            .name,
+            Option(
+                "--overlap", "TIME", .duration(0...Int(RotationStatement.maximumOverlap)),
+                help: "how long devices go on taking messages of the old key; 31d otherwise"),
+            Option(
+                "--announce", "TIME", .duration(86_400...400 * 86_400),
+                help: "how long messages carry the statement; 60d otherwise"),
+            Option(flag: "--force", help: "rotate although four statements are being announced already"),
+            olderThan, .store, .passphraseFile, .json,
+        ],
+        examples: [Example("pushcrypt rotate sender --if-older-than 30d", "from cron")], run: runRotateSender)
+
+    private static let olderThan = Option(
+        "--if-older-than", "TIME", .duration(1...3650 * 86_400), help: "do nothing while the key is younger, for cron")
+}
+
+// MARK: Device
+
+private func runRotateDevice(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
+    try invocation.atMostOne(of: "--confirm", "--purge", "--if-older-than")
+    if invocation.flag("--everything"), !invocation.flag("--purge") {
+        throw .usage("--everything goes with --purge")
+    }
+    let store = try console.openStore(invocation)
+    if invocation.flag("--purge") { return try purge(store, invocation, console) }
+    if invocation.flag("--confirm") { return try confirm(store, invocation, console) }
+
+    let name = invocation.value("--name")
+    let now = console.timestamp
+    let records = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys(named: name) }
+    if let age = invocation.seconds("--if-older-than"), let newest = records.map(\.createdAt).max(),
+        now.milliseconds(since: newest) < UInt64(age) * 1000
+    {
+        console.hint("the key was made \(newest): nothing to do yet")
+        return .done
+    }
+    let record = try withStoreErrors { () throws(KeyStoreError) in try store.rotateDeviceKey(name: name, now: now) }
+    let text = try invocation.flag("--json") ? registrationText(record, store) : "\(record.publicKey)"
+    try console.write(text + "\n")
+    console.hint(
+        "key \(record.keyID) is pending and opens already; register it, then: pushcrypt rotate device --confirm")
+    return .done
+}
+
+private func confirm(
+    _ store: SQLiteKeyStore, _ invocation: Invocation, _ console: Console
+) throws(CommandFailure) -> ExitCode {
+    let grace = invocation.seconds("--grace").map { UInt64($0) } ?? SQLiteKeyStore.standardGrace
+    let record = try withStoreErrors { () throws(KeyStoreError) in
+        try store.confirmDeviceKey(
+            name: invocation.value("--name"), graceSeconds: grace, now: console.timestamp)
+    }
+    guard let record else {
+        console.hint("no key is pending: it was confirmed before, or a message has confirmed it")
+        return .done
+    }
+    if invocation.flag("--json") { try console.write(registrationText(record, store) + "\n") }
+    console.hint("key \(record.keyID) is active; the old one opens for \(durationText(Int(clamping: grace))) more")
+    return .done
+}
+
+private func purge(
+    _ store: SQLiteKeyStore, _ invocation: Invocation, _ console: Console
+) throws(CommandFailure) -> ExitCode {
+    let purged = try withStoreErrors { () throws(KeyStoreError) in
+        try store.purgeDeviceKeys(
+            name: invocation.value("--name"), now: console.timestamp, everything: invocation.flag("--everything"))
+    }
+    if invocation.flag("--json") {
+        var json = JSONWriter()
+        json.object { json in
+            json.array(for: "purged") { json in
+                for record in purged { json.string(record.keyID.description) }
+            }
+        }
+        try console.write(String(decoding: json.bytes, as: UTF8.self) + "\n")
+    }
+    let keys = purged.isEmpty ? "no key" : purged.map(\.keyID.description).joined(separator: ", ")
+    console.hint("destroyed: \(keys)")
+    return .done
+}
+
+// MARK: Sender
+
+private func runRotateSender(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
+    let store = try console.openStore(invocation)
+    let name = invocation.value("--name")
+    let now = console.timestamp
+    if let age = invocation.seconds("--if-older-than") {
+        let (record, _) = try withStoreErrors { () throws(KeyStoreError) in try store.senderKey(named: name) }
+        if now.milliseconds(since: record.createdAt) < UInt64(age) * 1000 {
+            console.hint("the key was made \(record.createdAt): nothing to do yet")
+            return .done
+        }
+    }
+    let announce = invocation.seconds("--announce").map { UInt64($0) } ?? SQLiteKeyStore.standardAnnouncement
+    let overlap = invocation.seconds("--overlap").map { UInt32(clamping: $0) } ?? RotationStatement.standardOverlap
+    let (record, statement) = try withStoreErrors { () throws(KeyStoreError) in
+        try store.rotateSenderKey(
+            name: name, overlap: overlap, acceptFor: RotationStatement.standardAcceptFor, announceSeconds: announce,
+            force: invocation.flag("--force"), now: now)
+    }
+    try console.write((invocation.flag("--json") ? announcementText(record) : "\(record.publicKey)") + "\n")
+    console.hint(
+        "key \(statement.oldKeyID) is destroyed; messages announce \(record.keyID) for \(durationText(Int(clamping: announce)))"
+    )
+    return .done
+}

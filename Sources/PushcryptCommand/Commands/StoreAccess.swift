@@ -1,0 +1,133 @@
+internal import Pushcrypt
+internal import PushcryptKeyStore
+
+extension Option {
+    static let topic = Option(
+        "--topic", "BUNDLE-ID", help: "the app, for example com.example.app; needed where no key is bound to one")
+    static let name = Option("--name", "NAME", help: "which of the store's keys; otherwise the default one")
+    static let passphraseFile = Option(
+        "--passphrase-file", "FILE", .secret,
+        help: "the store's passphrase: a file, fd:N, or - for standard input; a terminal is asked otherwise")
+}
+
+extension Console {
+    /// Where the store is: `--store`, else PUSHCRYPT_STORE, else the user's data directory (XDG).
+    func storePath(_ invocation: Invocation) throws(CommandFailure) -> String {
+        if let path = invocation.value("--store") { return path }
+        if let path = variable("PUSHCRYPT_STORE"), !path.isEmpty { return path }
+        if let data = variable("XDG_DATA_HOME"), data.hasPrefix("/") { return data + "/pushcrypt" }
+        if let home = variable("HOME"), home.hasPrefix("/") { return home + "/.local/share/pushcrypt" }
+        throw .usage("there is no place for a key store", hint: "name one with --store DIR")
+    }
+
+    /// Opens the key store, asking for its passphrase if it has one.
+    func openStore(_ invocation: Invocation) throws(CommandFailure) -> SQLiteKeyStore {
+        let path = try storePath(invocation)
+        if let source = invocation.value("--passphrase-file") {
+            let passphrase = try passphrase(readSecret(from: source))
+            return try withStoreErrors { () throws(KeyStoreError) in
+                try SQLiteKeyStore.open(at: path, passphrase: passphrase)
+            }
+        }
+        do throws(KeyStoreError) {
+            return try SQLiteKeyStore.open(at: path, passphrase: nil)
+        } catch {
+            guard error.code == .passphraseNeeded else { throw CommandFailure(error) }
+        }
+        let passphrase = try passphrase(askPassphrase("passphrase for \(quoted(path)): "))
+        return try withStoreErrors { () throws(KeyStoreError) in
+            try SQLiteKeyStore.open(at: path, passphrase: passphrase)
+        }
+    }
+
+    /// Makes the replay guard beside the store's database, unless there is one.
+    func createReplayFile(_ invocation: Invocation) throws(CommandFailure) {
+        let path = try storePath(invocation)
+        do throws(KeyStoreError) {
+            _ = try ReplayFile.create(at: path, floor: timestamp)
+        } catch {
+            guard error.code == .storeExists else { throw CommandFailure(error) }
+        }
+    }
+
+    /// Opens the replay guard beside the store's database.
+    func openReplayFile(_ invocation: Invocation) throws(CommandFailure) -> ReplayFile {
+        ReplayFile.open(at: try storePath(invocation), now: timestamp)
+    }
+}
+
+extension SQLiteKeyStore {
+    /// The topic of a call: what was given, else what a key is bound to, else the store's setting. A key that is bound to
+    /// another topic than was given is refused.
+    func resolveTopic(
+        _ invocation: Invocation, bound: [(owner: String, topic: Topic?)]
+    ) throws(CommandFailure) -> Topic {
+        var topic = try invocation.topic()
+        for (owner, bound) in bound {
+            guard let bound else { continue }
+            guard topic == nil || topic == bound else {
+                throw .usage(
+                    "\(owner) is bound to the topic \(bound), not \(topic?.bundleID ?? "")",
+                    hint: "leave --topic out, or name another key")
+            }
+            topic = bound
+        }
+        if let topic { return topic }
+        let stored: String? = try withStoreErrors { () throws(KeyStoreError) in try setting("topic") }
+        if let stored, let topic = try? Topic(stored) { return topic }
+        throw .usage(
+            "no topic is given, and no key is bound to one",
+            hint: "add --topic with the app's bundle id, for example com.example.app")
+    }
+}
+
+// MARK: Secrets
+
+extension Console {
+    /// Reads a sender's secret key as text.
+    func readSenderKey(from source: String) throws(CommandFailure) -> SenderKey {
+        try withSecret(from: source) { (text) throws(KeyError) in try SenderKey(text: text) }
+    }
+
+    /// Reads a device's secret key as text.
+    func readDeviceKey(from source: String) throws(CommandFailure) -> DeviceKey {
+        try withSecret(from: source) { (text) throws(KeyError) in try DeviceKey(text: text) }
+    }
+
+    private func withSecret<R>(
+        from source: String, _ body: (Span<UInt8>) throws(KeyError) -> R
+    ) throws(CommandFailure) -> R {
+        let secret = try readSecret(from: source)
+        do throws(KeyError) {
+            return try secret.withSpan(body)
+        } catch {
+            throw CommandFailure(error, in: source == "-" ? "standard input" : quoted(source))
+        }
+    }
+
+    /// Reads a secret into memory that is wiped.
+    func readSecret(from source: String) throws(CommandFailure) -> Ephemeral {
+        try exactly { (buffer) throws(CommandFailure) in try readSecret(from: source, into: &buffer) }
+    }
+
+    /// Asks for a passphrase on the terminal.
+    func askPassphrase(_ question: String) throws(CommandFailure) -> Ephemeral {
+        try exactly { (buffer) throws(CommandFailure) in
+            try askSecret(question, otherwise: "name a file with --passphrase-file", into: &buffer)
+        }
+    }
+
+    func passphrase(_ text: consuming Ephemeral) throws(CommandFailure) -> StorePassphrase {
+        try withStoreErrors { () throws(KeyStoreError) in
+            try text.withSpan { (text) throws(KeyStoreError) in try StorePassphrase(text) }
+        }
+    }
+
+    private func exactly(
+        _ fill: (inout MutableSpan<UInt8>) throws(CommandFailure) -> Int
+    ) throws(CommandFailure) -> Ephemeral {
+        var buffer = Ephemeral(count: Self.secretCapacity)
+        let count = try buffer.withMutableSpan(fill)
+        return buffer.withSpan { Ephemeral(copying: $0.extracting(0..<count)) }
+    }
+}

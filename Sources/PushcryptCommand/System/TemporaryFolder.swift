@@ -1,0 +1,49 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// A folder of the process's own, removed with everything in it.
+struct TemporaryFolder: ~Copyable {
+    private let path: String
+
+    init() throws(CommandFailure) {
+        let parent = Surroundings.variable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+        var template = ContiguousArray((parent + "/pushcrypt-XXXXXX").utf8CString)
+        let path = unsafe template.withUnsafeMutableBufferPointer { buffer in
+            unsafe buffer.baseAddress.flatMap { unsafe mkdtemp($0) }.map { unsafe String(cString: $0) }
+        }
+        guard let path else { throw .failed("cannot make a folder in \(quoted(parent)): \(SystemError.last.text)") }
+        self.path = path
+    }
+
+    /// Gives the folder to `body`, and removes it afterwards.
+    consuming func whileItExists<R>(_ body: (String) throws(CommandFailure) -> R) throws(CommandFailure) -> R {
+        try body(path)
+    }
+
+    deinit {
+        Self.remove(path)
+    }
+
+    /// Removes a file, or a folder and what is in it; links are removed, not followed.
+    private static func remove(_ path: String) {
+        if unsafe unlink(path) == 0 { return }
+        for name in names(in: path) where name != "." && name != ".." { remove("\(path)/\(name)") }
+        _ = unsafe rmdir(path)
+    }
+
+    private static func names(in path: String) -> [String] {
+        guard let folder = unsafe opendir(path) else { return [] }
+        defer { unsafe closedir(folder) }
+        var names: [String] = []
+        while let entry = unsafe readdir(folder) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+            names.append(String(decoding: name, as: UTF8.self))
+        }
+        return names
+    }
+}
