@@ -10,7 +10,7 @@ import Testing
             #expect(isAsNamed(name, code), "\(name): \(code?.description ?? "accepted")")
         }
         #expect(!files.isEmpty)
-        print("JSON: \(files.count) files of json-parsing ran")
+        print("vectors: JSON parsing: \(files.count)")
     }
 
     private func isAsNamed(_ name: String, _ code: JSONError.Code?) -> Bool {

@@ -17,8 +17,8 @@ extension Command {
             .topic,
             Option("--title", "TEXT", help: "the placeholder's title; otherwise the store's, otherwise 'New message'"),
             Option(
-                "--sound", "NAME|none",
-                help: "the placeholder's sound; otherwise 'default' when the payload has a sound"),
+                "--sound", "NAME",
+                help: "the placeholder's sound, or none; otherwise 'default' when the payload has a sound"),
             Option(
                 "--clear", "FIELD", .choice(Placeholder.ClearField.allCases.map(\.rawValue)), isRepeatable: true,
                 help: "a field of aps that the relay may read"),
