@@ -17,7 +17,7 @@ setup: ## install what is missing (apt) and check the Swift version
 	@Tests/Scripts/setup.sh
 
 build: setup ## build the command, optimised: .build/release/pushcrypt
-	swift build -c release $(STATIC) --product pushcrypt $(QUIET)
+	swift build -c release $(STATIC) --disable-local-rpath --product pushcrypt $(QUIET)
 
 demo: build ## seal, look, open, tamper, rotate: the whole story with real output
 	@.build/release/pushcrypt demo
