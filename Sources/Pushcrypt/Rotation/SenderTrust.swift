@@ -53,9 +53,6 @@ public struct SenderTrust: Hashable, Sendable {
     /// The caller keeps the result only when the message that carried the statement has passed every step.
     public mutating func accept(_ statement: RotationStatement, at now: Timestamp) throws(RotationError) -> Change {
         if superseded.contains(where: { $0.statement == statement }) { return .unchanged }
-        guard statement.overlap <= RotationStatement.maximumOverlap else {
-            throw RotationError(.overlapTooLong, "the statement keeps the old key for more than 60 days")
-        }
         let known = (pinned + superseded.map(\.key)).filter { $0.id == statement.oldKeyID }
         guard !known.isEmpty else {
             throw RotationError(.untrustedKey, "the statement's old key \(statement.oldKeyID) is not pinned here")
@@ -72,6 +69,9 @@ public struct SenderTrust: Hashable, Sendable {
         }
         guard new != old, !superseded.contains(where: { $0.key == new }) else {
             throw RotationError(.supersededKey, "the statement's new key \(new.id) was superseded before")
+        }
+        guard statement.overlap <= RotationStatement.maximumOverlap else {
+            throw RotationError(.overlapTooLong, "the statement keeps the old key for more than 60 days")
         }
         guard statement.issuedAt <= now.adding(milliseconds: Freshness.clockTolerance) else {
             throw RotationError(.notYetValid, "the statement was issued more than a day from now; check the clock")

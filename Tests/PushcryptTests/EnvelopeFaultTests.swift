@@ -1,0 +1,129 @@
+import Testing
+
+@testable import Pushcrypt
+
+/// A genuine envelope that changed on the way, in every way that is small.
+///
+/// No expectation here is computed: the format says which byte is what, and what a fault in it is called.
+@Suite struct EnvelopeFaultTests {
+    private let phone: FormatFixture
+    /// 309 bytes.
+    private let small: Bytes
+    /// 412 characters.
+    private let smallText: Bytes
+    /// 2869 bytes.
+    private let large: Bytes
+    /// 3826 characters.
+    private let largeText: Bytes
+
+    init() throws {
+        phone = try FormatFixture()
+        let small = try phone.seal(alertPayload()).envelope
+        let large = try phone.seal(alertPayload(count: 2600)).envelope
+        (self.small, smallText) = (small.bytes, Bytes(small.text.utf8))
+        (self.large, largeText) = (large.bytes, Bytes(large.text.utf8))
+        try #require((self.small.count, smallText.count) == (309, 412))
+        try #require((self.large.count, largeText.count) == (2869, 3826))
+        try #require(phone.refusal(of: smallText) == nil && phone.refusal(of: largeText) == nil)
+    }
+
+    /// What a flipped bit of this byte is called: the suite, the recipient key id, everything else.
+    private static func code(forByte index: Int) -> OpenError.Code {
+        switch index {
+        case 0: .unsupportedSuite
+        case 1..<5: .unknownRecipientKey
+        default: .authenticationFailed
+        }
+    }
+
+    private func expectRefusal(ofBit bit: Int, in envelope: Bytes) {
+        var bytes = envelope
+        bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+        let code = phone.refusal(of: Bytes(Base64URL.string(bytes.span).utf8))
+        #expect(code == Self.code(forByte: bit / 8), "bit \(bit % 8) of byte \(bit / 8)")
+    }
+
+    @Test func everyFlippedBitOfASmallEnvelopeIsRefused() {
+        for bit in 0..<309 * 8 { expectRefusal(ofBit: bit, in: small) }
+    }
+
+    @Test func everyFlippedBitAroundTheCiphertextOfALargeEnvelopeIsRefused() {
+        for bit in Array(0..<37 * 8) + Array((2869 - 16) * 8..<2869 * 8) { expectRefusal(ofBit: bit, in: large) }
+    }
+
+    @Test func aSampleOfFlippedBitsInALargeCiphertextIsRefused() {
+        // A linear congruential generator of full period modulo 2^16; the same bits in every run.
+        var state = 1
+        for _ in 0..<1000 {
+            state = (state * 25_173 + 13_849) % 65_536
+            expectRefusal(ofBit: 37 * 8 + state % (2816 * 8), in: large)
+        }
+    }
+
+    @Test func everyTruncationOfASmallEnvelopeIsMalformed() {
+        for length in 0..<412 {
+            #expect(phone.refusal(of: Bytes(smallText.prefix(length))) == .malformedEnvelope, "\(length) characters")
+            #expect(phone.refusal(of: Bytes(smallText.suffix(length))) != nil, "the last \(length) characters")
+        }
+    }
+
+    /// Where the rest has the length of a smaller bucket, only authentication is left to notice.
+    @Test func everyTruncationOfALargeEnvelopeIsRefused() {
+        let ofABucket = [412, 1436, 3484]
+        // These have the length of a bucket too, but with unused bits, which are hardly ever zero.
+        let ofABucketWithUnusedBits = [754, 2119, 2802]
+        for length in 0..<3826 {
+            let code = phone.refusal(of: Bytes(largeText.prefix(length)))
+            if ofABucketWithUnusedBits.contains(length) {
+                #expect(code == .malformedEnvelope || code == .authenticationFailed, "\(length) characters")
+            } else {
+                #expect(
+                    code == (ofABucket.contains(length) ? .authenticationFailed : .malformedEnvelope),
+                    "\(length) characters")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        UInt8(ascii: "A"), UInt8(ascii: "z"), UInt8(ascii: "0"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+        UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="), UInt8(ascii: " "), UInt8(ascii: "\n"),
+        UInt8(ascii: "\""), 0, 0x80, 0xFF,
+    ])
+    func everyInsertedCharacterIsMalformedInASmallEnvelope(_ character: UInt8) {
+        for index in 0...412 {
+            var text = smallText
+            text.insert(character, at: index)
+            #expect(phone.refusal(of: text) == .malformedEnvelope, "before character \(index)")
+        }
+    }
+
+    @Test(arguments: [UInt8(ascii: "A"), UInt8(ascii: "\n")])
+    func everyInsertedCharacterIsRefusedInALargeEnvelope(_ character: UInt8) {
+        for index in 0...3826 {
+            var text = largeText
+            text.insert(character, at: index)
+            // In front of the first two characters, an A makes suite 0x00 of what follows.
+            let isAnotherSuite = character == UInt8(ascii: "A") && index < 2
+            #expect(
+                phone.refusal(of: text) == (isAnotherSuite ? .unsupportedSuite : .malformedEnvelope),
+                "before character \(index)")
+        }
+    }
+
+    @Test func everyRemovedCharacterIsRefused() {
+        for index in 0..<412 {
+            var text = smallText
+            text.remove(at: index)
+            #expect(phone.refusal(of: text) != nil, "without character \(index)")
+        }
+    }
+
+    /// One text for each envelope: another last character has unused bits that are not zero, or another tag.
+    @Test(arguments: [256, 512, 1024]) func noOtherLastCharacterOpens(_ bucket: Int) throws {
+        let text = Bytes(try phone.seal(alertPayload(count: bucket - 99)).envelope.text.utf8)
+        try #require(phone.refusal(of: text) == nil)
+        for character in UInt8.min...UInt8.max where character != text.last {
+            #expect(phone.refusal(of: text.dropLast() + [character]) != nil, "\(character)")
+        }
+    }
+}

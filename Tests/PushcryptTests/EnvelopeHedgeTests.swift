@@ -1,0 +1,98 @@
+import Testing
+
+@testable import Pushcrypt
+
+/// The random source is dead: it gives the same bytes every time, as on a cloned machine.
+///
+/// Two messages that differ in anything still never share an ephemeral key, because everything that they hold goes into it.
+@Suite struct EnvelopeHedgeTests {
+    @Test func twoThousandMessagesHaveTwoThousandSharesAndIDs() throws {
+        let provider = try FormatFixture()
+        var shares = Set<Bytes>()
+        var ids = Set<MessageID>()
+        for number in 0..<2000 {
+            let sealed = try provider.seal(alertPayload("message \(number)"))
+            shares.insert(sealed.envelope.enc)
+            ids.insert(sealed.messageID)
+        }
+        #expect(shares.count == 2000)
+        #expect(ids.count == 2000)
+    }
+
+    /// Such a source makes sealing a function, which shows that nothing else is drawn.
+    @Test func theSameInputsGiveTheSameEnvelope() throws {
+        let provider = try FormatFixture()
+        let first = try provider.seal(alertPayload())
+        for _ in 0..<10 { #expect(try provider.seal(alertPayload()) == first) }
+    }
+
+    struct Variation: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var keepsTheID = true
+        let seal: @Sendable () throws -> SealedPayload
+
+        init(_ name: String, keepsTheID: Bool = true, seal: @escaping @Sendable () throws -> SealedPayload) {
+            testDescription = name
+            self.keepsTheID = keepsTheID
+            self.seal = seal
+        }
+    }
+
+    private static func options(_ change: (inout Sealer.Options) -> Void) -> Sealer.Options {
+        var options = Sealer.Options()
+        change(&options)
+        return options
+    }
+
+    /// The id names what is said and when; it is the same for every device, so that it can be the same in a re-seal.
+    static let variations = [
+        Variation("the random bytes", keepsTheID: false) { try FormatFixture().seal(alertPayload(), random: 1) },
+        Variation("the payload", keepsTheID: false) { try FormatFixture().seal(alertPayload("See you at 9")) },
+        Variation("a millisecond", keepsTheID: false) {
+            try FormatFixture().seal(alertPayload(), at: FormatFixture.now.adding(milliseconds: 1))
+        },
+        Variation("the time to live") {
+            try FormatFixture().seal(alertPayload(), options: options { $0.timeToLive -= 1 })
+        },
+        Variation("the topic") { try FormatFixture(topic: "com.example.ap").seal(alertPayload()) },
+        Variation("the device") { try FormatFixture(device: 2).seal(alertPayload()) },
+        Variation("the sender", keepsTheID: false) { try FormatFixture(sender: 102).seal(alertPayload()) },
+        Variation("a name for the message", keepsTheID: false) {
+            try FormatFixture().seal(alertPayload(), options: options { $0.messageName = "order-7731" })
+        },
+        Variation("a rotation that is announced", keepsTheID: false) {
+            let statement = try RotationStatement(
+                from: FormatFixture.sender(100), to: FormatFixture.sender(101), issuedAt: FormatFixture.now)
+            return try FormatFixture().seal(alertPayload(), options: options { $0.announcing = [statement] })
+        },
+    ]
+
+    @Test(arguments: variations) func whateverDiffersMakesAnotherShare(_ variation: Variation) throws {
+        let (first, second) = (try FormatFixture().seal(alertPayload()), try variation.seal())
+        #expect(first.envelope.enc != second.envelope.enc)
+        #expect((first.messageID == second.messageID) == variation.keepsTheID)
+    }
+
+    @Test func aNamedMessageKeepsItsIDInEveryReseal() throws {
+        let options = Self.options { $0.messageName = "order-7731" }
+        let first = try FormatFixture().seal(alertPayload(), options: options)
+        let again = try FormatFixture(device: 2, sender: 102).seal(
+            alertPayload("See you at 9"), at: FormatFixture.now.adding(milliseconds: 5), options: options, random: 1)
+        #expect(first.messageID == again.messageID)
+        // SHA-256 of "pushcrypt/1 caller id", a zero byte and the name, cut to 16 bytes; made with sha256sum.
+        #expect(first.messageID.description == "cc0722944d932c0ec631e800db6d35b3")
+        #expect(first.envelope.enc != again.envelope.enc)
+    }
+
+    /// Without the seam the system's random source is asked, each time.
+    @Test func freshRandomnessMakesEverySealDifferent() throws {
+        let fixture = try FormatFixture()
+        let sealer = Sealer(sender: fixture.sender, topic: fixture.topic)
+        var shares = Set<Bytes>()
+        for _ in 0..<100 {
+            let sealed = try sealer.seal(alertPayload().utf8, to: fixture.device.publicKey, at: FormatFixture.now)
+            shares.insert(sealed.envelope.enc)
+        }
+        #expect(shares.count == 100)
+    }
+}

@@ -1,0 +1,59 @@
+@testable import Pushcrypt
+
+/// A provider and a phone with the same keys in every run, and what the phone makes of a push.
+struct FormatFixture {
+    static let now = Timestamp(milliseconds: 1_790_000_000_000)
+
+    /// A day, in milliseconds.
+    static let day: UInt64 = 86_400_000
+
+    let topic: Topic
+    let device: DeviceKey
+    let sender: SenderKey
+
+    init(topic: String = "com.example.app", device: UInt8 = 1, sender: UInt8 = 101) throws {
+        self.topic = try Topic(topic)
+        self.device = try Self.device(device)
+        self.sender = try Self.sender(sender)
+    }
+
+    static func device(_ number: UInt8) throws -> DeviceKey {
+        try DeviceKey(scalar: Bytes(repeating: number, count: 32).span)
+    }
+
+    static func sender(_ number: UInt8) throws -> SenderKey {
+        try SenderKey(seed: Bytes(repeating: number, count: 32).span)
+    }
+
+    /// Seals with a random source that gives the same bytes every time.
+    func seal(
+        _ payload: String, at now: Timestamp = Self.now, options: Sealer.Options = Sealer.Options(),
+        placeholder: Placeholder = .standard, random: UInt8 = 0
+    ) throws(SealError) -> SealedPayload {
+        let random = Bytes(repeating: random, count: 32)
+        return try Sealer(sender: sender, topic: topic, placeholder: placeholder).seal(
+            bytes: Bytes(payload.utf8), to: device.publicKey, at: now, options: options,
+            randomness: EnvelopeSealer.Randomness(messageID: random.span, ephemeral: random.span))
+    }
+
+    /// What the phone opens with; it trusts the provider unless told otherwise.
+    func opener(trust: SenderTrust? = nil) -> Opener {
+        Opener(topic: topic, deviceKeys: [device], trust: trust ?? SenderTrust(pinned: [sender.publicKey]))
+    }
+
+    /// The code that the phone gives for a text under `ENCRYPTED_DATA`, or nil if it opens.
+    func refusal(of text: Bytes, at now: Timestamp = Self.now) -> OpenError.Code? {
+        do throws(OpenError) {
+            _ = try opener().open(Envelope(text: text.span), at: now)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+}
+
+/// A small alert.
+func alertPayload(_ body: String = "See you at 8") -> String { #"{"aps":{"alert":""# + body + #""}}"# }
+
+/// An alert of so many bytes; at least 20.
+func alertPayload(count: Int) -> String { alertPayload(String(repeating: "x", count: count - 20)) }

@@ -1,0 +1,126 @@
+import Testing
+
+@testable import Pushcrypt
+
+/// What the vectors do not say of trust: the reason of a refusal, and what comes first when there are two.
+@Suite struct RotationTrustTests {
+    private let keys: [SenderKey]
+    private let now = FormatFixture.now
+
+    init() throws {
+        keys = try (101...104).map { try FormatFixture.sender($0) }
+    }
+
+    /// A statement whose fields and signatures a test chooses, also those that no key of ours would sign.
+    static func statement(
+        from old: SenderKey, to new: SenderKey, newKey: Bytes? = nil, issuedAt: Timestamp = FormatFixture.now,
+        acceptFor: UInt32 = 34_560_000, overlap: UInt32 = 2_678_400
+    ) throws -> RotationStatement {
+        var bytes: Bytes = [0x01]
+        bytes.append(bigEndian: old.id.value)
+        bytes += newKey ?? new.publicKey.bytes
+        bytes.append(bigEndian: issuedAt.milliseconds)
+        bytes.append(bigEndian: acceptFor)
+        bytes.append(bigEndian: overlap)
+        let unsigned = bytes
+        for (role, key) in [(0x01, old), (0x02, new)] as [(UInt8, SenderKey)] {
+            let message = Bytes("pushcrypt/1 rotation\0".utf8) + [role] + old.publicKey.bytes + unsigned
+            var signature = Bytes(repeating: 0, count: 64)
+            var output = signature.mutableSpan
+            key.sign(message.span, into: &output)
+            bytes += signature
+        }
+        return try RotationStatement(bytes: bytes.span)
+    }
+
+    private func refusal(of statement: RotationStatement, by trust: SenderTrust) -> RotationError? {
+        var trust = trust
+        let before = trust
+        do throws(RotationError) {
+            _ = try trust.accept(statement, at: now)
+            return nil
+        } catch {
+            #expect(trust == before, "a refused statement changed the trust")
+            return error
+        }
+    }
+
+    @Test func theHandBuiltStatementIsTheOneThatTheLibraryIssues() throws {
+        #expect(
+            try Self.statement(from: keys[0], to: keys[1])
+                == RotationStatement(from: keys[0], to: keys[1], issuedAt: now))
+    }
+
+    @Test func eachReasonHasItsCode() throws {
+        let trust = SenderTrust(pinned: [keys[0].publicKey])
+        let identity = Bytes([1] + [UInt8](repeating: 0, count: 31))
+        let unsigned = try RotationStatement(
+            bytes: Bytes(Self.statement(from: keys[0], to: keys[1]).bytes.dropLast() + [0xff]).span)
+        let early = now.adding(milliseconds: FormatFixture.day + 1)
+        let cases: [(RotationStatement, RotationError.Code)] = [
+            (try Self.statement(from: keys[2], to: keys[1]), .untrustedKey),
+            (unsigned, .badSignature),
+            (try Self.statement(from: keys[0], to: keys[1], newKey: identity), .weakKey),
+            (try Self.statement(from: keys[0], to: keys[0]), .supersededKey),
+            (try Self.statement(from: keys[0], to: keys[1], overlap: 5_184_001), .overlapTooLong),
+            (try Self.statement(from: keys[0], to: keys[1], issuedAt: early), .notYetValid),
+            (try Self.statement(from: keys[0], to: keys[1], issuedAt: Timestamp(milliseconds: 0)), .expired),
+        ]
+        for (statement, code) in cases {
+            let error = try #require(refusal(of: statement, by: trust))
+            #expect(error.code == code)
+            #expect(!error.description.isEmpty)
+        }
+        #expect(refusal(of: try Self.statement(from: keys[0], to: keys[1]), by: trust) == nil)
+    }
+
+    /// What a superseded key signs is evidence of theft, whatever else is wrong with it.
+    @Test func aConflictIsReportedBeforeAnyOtherFault() throws {
+        var trust = SenderTrust(pinned: [keys[0].publicKey])
+        _ = try trust.accept(Self.statement(from: keys[0], to: keys[1]), at: now)
+        let late = try Self.statement(from: keys[0], to: keys[2], issuedAt: Timestamp(milliseconds: 0))
+        let long = try Self.statement(from: keys[0], to: keys[2], overlap: .max)
+        let early = try Self.statement(from: keys[0], to: keys[2], issuedAt: Timestamp(milliseconds: .max))
+        let back = try Self.statement(from: keys[0], to: keys[0])
+        for statement in [late, long, early, back] {
+            #expect(refusal(of: statement, by: trust)?.code == .conflict)
+        }
+    }
+
+    /// After a theft the app itself replaces the key; then nothing that the old one signs is believed, and every
+    /// statement of it is a conflict.
+    @Test func aKeyThatTheAppReplacedVerifiesNothing() throws {
+        let replaced = SenderTrust.Superseded(key: keys[0].publicKey, verifiesUntil: nil, statement: nil)
+        let trust = SenderTrust(pinned: [keys[1].publicKey], superseded: [replaced])
+        #expect(trust.candidates(for: keys[0].id, at: Timestamp(milliseconds: 0)).isEmpty)
+        #expect(refusal(of: try Self.statement(from: keys[0], to: keys[2]), by: trust)?.code == .conflict)
+        #expect(refusal(of: try Self.statement(from: keys[1], to: keys[0]), by: trust)?.code == .supersededKey)
+    }
+
+    @Test func theIssuerCannotSignWhatNoReceiverAccepts() throws {
+        let long = #expect(throws: RotationError.self) {
+            try RotationStatement(from: keys[0], to: keys[1], issuedAt: now, overlap: 5_184_001)
+        }
+        #expect(long?.code == .overlapTooLong)
+        let same = #expect(throws: RotationError.self) {
+            try RotationStatement(from: keys[0], to: keys[0], issuedAt: now)
+        }
+        #expect(same?.code == .supersededKey)
+        let longest = try RotationStatement(from: keys[0], to: keys[1], issuedAt: now, overlap: 5_184_000)
+        #expect(longest.overlap == 5_184_000)
+    }
+
+    @Test func anUnnamedAcceptanceIsFor400DaysAndAnOverlapFor31() throws {
+        let statement = try RotationStatement(from: keys[0], to: keys[1], issuedAt: now)
+        #expect(statement.acceptFor == 400 * 86_400)
+        #expect(statement.overlap == 31 * 86_400)
+        #expect(statement.overlapEnd == now.adding(milliseconds: 31 * FormatFixture.day))
+    }
+
+    /// Who floods a receiver with keys of one id makes it try four of them.
+    @Test func atMostFourKeysOfOneIDAreTried() throws {
+        let five = SenderTrust(pinned: Array(repeating: keys[0].publicKey, count: 5))
+        #expect(five.candidates(for: keys[0].id, at: now).count == 4)
+        #expect(five.candidates(for: keys[1].id, at: now).isEmpty)
+    }
+}

@@ -1,0 +1,105 @@
+import Testing
+
+@testable import Pushcrypt
+
+/// `Tests/Vectors/rotation.json`: statements byte by byte, and what trust becomes of them.
+@Suite struct RotationVectorTests {
+    struct File: Codable {
+        let statements: [Statement]
+        let evaluations: [Evaluation]
+    }
+
+    struct Statement: FormatVector {
+        let name: String
+        let oldSeed: Hex
+        let oldPublic: Hex
+        let oldKeyID: Hex
+        let newSeed: Hex
+        let newPublic: Hex
+        let issuedAt: UInt64
+        let acceptFor: UInt32
+        let overlap: UInt32
+        let signedByOld: Hex
+        let signedByNew: Hex
+        let statement: Hex
+    }
+
+    struct Evaluation: FormatVector {
+        enum Result: String, Codable {
+            case accepted, unchanged, refused, malformed
+            case conflict = "rotation-conflict"
+        }
+
+        let name: String
+        let now: UInt64
+        let before: FormatTrust
+        let statements: [Hex]
+        let results: [Result]
+        let after: FormatTrust
+    }
+
+    static func file() throws -> File { try FormatVectors.read("rotation.json") }
+
+    @Test(.vectors("rotation.json, statements"), arguments: try file().statements)
+    func aStatementHasTheseBytes(_ vector: Statement) throws {
+        let old = try SenderKey(seed: vector.oldSeed.bytes.span)
+        let new = try SenderKey(seed: vector.newSeed.bytes.span)
+        #expect(old.publicKey.bytes == vector.oldPublic.bytes)
+        #expect(new.publicKey.bytes == vector.newPublic.bytes)
+        let issuedAt = Timestamp(milliseconds: vector.issuedAt)
+        let issued = try RotationStatement(
+            from: old, to: new, issuedAt: issuedAt, acceptFor: vector.acceptFor, overlap: vector.overlap)
+        #expect(issued.bytes == vector.statement.bytes)
+
+        let parsed = try RotationStatement(bytes: vector.statement.bytes.span)
+        #expect(parsed == issued)
+        #expect(parsed.oldKeyID.description == vector.oldKeyID.bytes.hex)
+        #expect(parsed.issuedAt == issuedAt)
+        #expect(parsed.acceptFor == vector.acceptFor)
+        #expect(parsed.overlap == vector.overlap)
+        #expect(parsed.overlapEnd.milliseconds == vector.issuedAt + UInt64(vector.overlap) * 1000)
+    }
+
+    /// What is signed differs by its role alone, and each signature is over its own.
+    @Test(arguments: try file().statements)
+    func eachKeySignsItsOwnRole(_ vector: Statement) throws {
+        let (byOld, byNew) = (vector.statement.bytes[53..<117], vector.statement.bytes[117..<181])
+        let signatures = [
+            (Bytes(byOld), vector.signedByOld, vector.oldPublic), (Bytes(byNew), vector.signedByNew, vector.newPublic),
+        ]
+        for (signature, message, key) in signatures {
+            let isValid = Ed25519.isValid(signature.span, for: message.bytes.span, publicKey: key.bytes.span)
+            #expect(isValid)
+        }
+        let differing = vector.signedByOld.bytes.indices.filter {
+            vector.signedByOld.bytes[$0] != vector.signedByNew.bytes[$0]
+        }
+        #expect(differing == [21])
+    }
+
+    @Test(.vectors("rotation.json, evaluations"), arguments: try file().evaluations)
+    func trustBecomesOfStatements(_ vector: Evaluation) throws {
+        var trust = try vector.before.trust
+        let now = Timestamp(milliseconds: vector.now)
+        let results = vector.statements.map { bytes in Self.result(of: bytes.bytes, on: &trust, at: now) }
+        #expect(results == vector.results)
+        vector.after.expect(trust)
+    }
+
+    private static func result(
+        of bytes: Bytes, on trust: inout SenderTrust, at now: Timestamp
+    ) -> Evaluation.Result {
+        do throws(RotationError) {
+            switch try trust.accept(RotationStatement(bytes: bytes.span), at: now) {
+            case .rotated: return .accepted
+            case .unchanged: return .unchanged
+            }
+        } catch {
+            switch error.code {
+            case .malformedStatement: return .malformed
+            case .conflict: return .conflict
+            default: return .refused
+            }
+        }
+    }
+}
