@@ -49,7 +49,7 @@ find_missing() {
     bench)
         need age command -v age
         need hyperfine command -v hyperfine
-        need gcc command -v gcc
+        need time test -x /usr/bin/time
         ;;
     *) fail "there is nothing called $1 to set up" ;;
     esac

@@ -35,20 +35,23 @@ struct LibraryBench {
     }
 
     /// Makes sure that both do the same work: each opens what the other seals.
-    func check() throws {
-        guard Self.payload.count == 200 else { throw SelfCheckFailure(what: "the payload is not one of 200 bytes") }
-        guard bare.opened(bare.open(text)) == Self.payload else {
-            throw SelfCheckFailure(what: "the bare calls do not open what the library seals")
-        }
+    private func check() throws {
+        try expect(Self.payload.count == 200, "the payload is not one of 200 bytes")
+        try expect(bare.opened(bare.open(text)) == Self.payload, "the bare calls do not open what the library seals")
         let sealed = bare.sealed(bare.seal(Self.payload, at: Self.time))
+        try expect(sealed.count == text.count, "the two seal to different lengths")
         let push = Array(#"{"ENCRYPTED_DATA":""#.utf8) + sealed + Array(#""}"#.utf8)
-        guard try Array(opener.open(push, at: Self.time).payload) == Self.payload else {
-            throw SelfCheckFailure(what: "the library does not open what the bare calls seal")
-        }
-        guard sealed.count == text.count else { throw SelfCheckFailure(what: "the two seal to different lengths") }
+        let opened = try opener.open(push, at: Self.time)
+        try expect(Array(opened.payload) == Self.payload, "the library does not open what the bare calls seal")
     }
 
-    func run() throws {
+    private func expect(_ isTrue: Bool, _ otherwise: String) throws(BenchFailure) {
+        if !isTrue { throw BenchFailure(what: "self-check: \(otherwise)") }
+    }
+
+    /// Measures both, and gives the numbers as one line: library, libsodium, ratio; of a seal, then of an open.
+    func sample() throws -> String {
+        try check()
         let seal = try Comparison {
             _ = try sealer.seal(Self.payload, to: device, at: Self.time)
         } against: {
@@ -59,17 +62,24 @@ struct LibraryBench {
         } against: {
             _ = bare.open(text)
         }
-        for (what, comparison) in [("seal, 200 bytes, library", seal), ("open, 200 bytes, library", open)] {
+        let numbers = [seal.measured, seal.yardstick, seal.ratio, open.measured, open.yardstick, open.ratio]
+        return numbers.map { "\($0)" }.joined(separator: " ")
+    }
+
+    /// Takes the lines of several processes and prints their medians.
+    ///
+    /// Where a process has its memory moves a ratio by a hundredth, now and then by three: one tells too little.
+    static func printRows(_ lines: [String]) throws(BenchFailure) {
+        let samples = lines.map { $0.split(separator: " ").compactMap { Double($0) } }
+        guard !samples.isEmpty, samples.allSatisfy({ $0.count == 6 }) else {
+            throw BenchFailure(what: "a sample is not six numbers")
+        }
+        Table.printHeader()
+        for (what, first) in [("seal, 200 bytes", 0), ("open, 200 bytes", 3)] {
+            let column = { (index: Int) in median(samples.map { $0[first + index] }) }
             Table.printRatio(
-                what, comparison.measured / 1000, against: comparison.yardstick / 1000, "libsodium",
-                ratio: comparison.ratio, limit: Self.limit, unit: "µs")
+                what, column(0) / 1000, against: column(1) / 1000, "libsodium", ratio: column(2), limit: limit,
+                unit: "µs")
         }
     }
-}
-
-/// The bench does not measure what it says: the two sides do not do the same work.
-struct SelfCheckFailure: Error, CustomStringConvertible {
-    let what: String
-
-    var description: String { "the self-check failed: \(what)" }
 }

@@ -19,7 +19,7 @@ struct Comparison {
 
     /// Runs short blocks of both in turn, each pair in the other order than the one before.
     init(
-        pairs: Int = 1000, callsPerBlock: Int = 10, of measured: () throws -> Void, against yardstick: () throws -> Void
+        pairs: Int = 300, callsPerBlock: Int = 10, of measured: () throws -> Void, against yardstick: () throws -> Void
     ) rethrows {
         // The first pairs fill the caches and are not counted.
         let warmUp = 20

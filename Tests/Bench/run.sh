@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Measures how fast and how small everything is, and prints a table: what is above the bare libsodium calls, what one process
+# costs beside `age`, and whether each limit is met. Called by `make bench`, which builds the command and installs the rest.
+# A limit that is not met is no failure: another machine, or a busy one, has other figures.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+static=--static-swift-stdlib
+[ "$(uname)" != Darwin ] || static=
+quiet=--quiet
+[ ! -t 2 ] || quiet=
+swift build -c release $static --product PushcryptBench $quiet
+bench=.build/release/PushcryptBench
+pushcrypt=.build/release/pushcrypt
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Shows what a command says only when it fails.
+quietly() {
+    "$@" >"$work/log" 2>&1 || {
+        cat "$work/log" >&2
+        exit 1
+    }
+}
+
+# The library: five processes, because each has its memory elsewhere.
+for _ in 1 2 3 4 5; do "$bench" sample; done >"$work/samples"
+"$bench" library <"$work/samples"
+
+# One command: a store with a key file, and 200 bytes to seal.
+missing=
+for tool in age age-keygen hyperfine /usr/bin/time; do command -v "$tool" >/dev/null || missing+=" $tool"; done
+if [ -n "$missing" ]; then
+    echo "SKIPPED: one command beside age: missing:$missing"
+    exit 0
+fi
+provider=$work/provider
+phone=$work/phone
+payload=$work/payload.json
+printf '%s' '{"aps":{"alert":{"title":"Table for two","body":"See you at 8 on the terrace, they keep the table for us' \
+    ' until a quarter past"},"sound":"default","thread-id":"chat-c41"},"chat":"c41","message":"7182"}' >"$payload"
+quietly "$pushcrypt" --store "$provider" init
+quietly "$pushcrypt" --store "$phone" init
+quietly "$pushcrypt" --store "$provider" keygen sender
+quietly "$pushcrypt" --store "$phone" keygen device
+"$pushcrypt" --store "$phone" export device >"$work/registration"
+quietly "$pushcrypt" --store "$provider" device add phone1 "$work/registration"
+quietly age-keygen -o "$work/age.key"
+seal=("$pushcrypt" --store "$provider" seal --to phone1 --topic com.example.app "$payload")
+age=(age -r "$(age-keygen -y "$work/age.key")" "$payload")
+
+# Five times in turn, so that a busy moment hits both. -N: no shell, whose start would be measured too.
+commands=()
+for _ in 1 2 3 4 5; do commands+=("$(printf '%q ' "${seal[@]}")" "$(printf '%q ' "${age[@]}")"); done
+quietly hyperfine -N --warmup 10 --runs 100 --export-csv "$work/times" "${commands[@]}"
+quietly /usr/bin/time -f %M -o "$work/memory" "${seal[@]}"
+"$bench" command "$(<"$work/memory")" <"$work/times"
