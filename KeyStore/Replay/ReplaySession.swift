@@ -119,9 +119,7 @@ final class ReplaySession {
         try directory.withLock(waiting: busyTimeout) { () throws(KeyStoreError) in
             // Another process may have done it while this one waited.
             guard try directory.facts(of: Self.name)?.identity == damaged else { return }
-            let age = ReplayRules.remadeFloorAge
-            let floor = now.milliseconds > age ? now.milliseconds - age : 0
-            try build(in: directory, floor: Timestamp(milliseconds: floor))
+            try build(in: directory, floor: now.subtracting(milliseconds: ReplayRules.remadeFloorAge))
         }
         // Only now, because the number of a file that nobody has open may come back.
         connection = nil

@@ -58,6 +58,12 @@ public struct OpenError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Where, and what to do; never holds key or payload bytes.
     public let description: String
 
+    package static func unknownRecipientKey(_ id: KeyID) -> OpenError {
+        OpenError(
+            .unknownRecipientKey,
+            "sealed to key \(id), which is not on this device or has ended; have the device register its key again")
+    }
+
     package init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description

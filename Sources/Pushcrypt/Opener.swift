@@ -33,10 +33,7 @@ public struct Opener: Sendable {
     /// Opens an envelope that was taken out of its push.
     public func open(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> OpenedNotification {
         guard let deviceKey = deviceKeys[envelope.recipientKeyID] else {
-            throw OpenError(
-                .unknownRecipientKey,
-                "sealed to key \(envelope.recipientKeyID), which is not on this device; have the device register its key again"
-            )
+            throw .unknownRecipientKey(envelope.recipientKeyID)
         }
         let message = try EnvelopeOpener(deviceKey: deviceKey, trust: trust, topic: topic, now: now).open(envelope)
         return try OpenedNotification(message, openedWith: deviceKey.publicKey)

@@ -37,6 +37,11 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         return adding(milliseconds: overflow ? .max : product)
     }
 
+    /// This moment without so many milliseconds, or 1970 when there are not so many.
+    public func subtracting(milliseconds less: UInt64) -> Timestamp {
+        Timestamp(milliseconds: milliseconds > less ? milliseconds - less : 0)
+    }
+
     /// The milliseconds from `earlier` to this moment, or 0.
     public func milliseconds(since earlier: Timestamp) -> UInt64 {
         milliseconds > earlier.milliseconds ? milliseconds - earlier.milliseconds : 0

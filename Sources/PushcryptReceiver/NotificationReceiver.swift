@@ -101,14 +101,15 @@ public struct NotificationReceiver: Sendable {
         let candidate = try Failure.translate { () throws(KeyStoreError) in
             try store.deviceKey(id: envelope.recipientKeyID, now: now)
         }
-        guard let topic = topic ?? candidate?.record.topic ?? defaultTopic else {
+        guard let candidate else { throw Failure(.unknownRecipientKey(envelope.recipientKeyID)) }
+        guard let topic = topic ?? candidate.record.topic ?? defaultTopic else {
             throw Failure(
                 Delivery.Reason(
                     code: "no-topic", description: "neither the call nor the device key says which app the push is for")
             )
         }
         let trust = try Failure.translate { () throws(KeyStoreError) in try store.trust(for: topic) }
-        let opener = Opener(topic: topic, deviceKeys: candidate.map { [$0.key] } ?? [], trust: trust)
+        let opener = Opener(topic: topic, deviceKeys: [candidate.key], trust: trust)
         return (try Failure.translate { () throws(OpenError) in try opener.open(envelope, at: now) }, topic)
     }
 

@@ -14,7 +14,7 @@ struct KeyRecord {
             throw KeyError(.malformedRecord, "the record is not JSON: \(error)")
         }
         guard root.kind == .object else { throw KeyError(.malformedRecord, "the record is not a JSON object") }
-        if let suite = root["suite"], suite.integer != Int64(Envelope.suite) {
+        if let suite = root["suite"], suite.kind != .null, suite.integer != Int64(Envelope.suite) {
             throw KeyError(.malformedRecord, "the record's suite is not \(Envelope.suite), the one this version knows")
         }
     }

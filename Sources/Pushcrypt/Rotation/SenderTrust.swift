@@ -62,6 +62,10 @@ public struct SenderTrust: Hashable, Sendable {
         }
         let new = try statement.newKey(after: old)
         guard pinned.contains(old) else {
+            // The app itself replaced this key, and whatever it says of its place is nothing new.
+            guard superseded.contains(where: { $0.key == old && $0.statement != nil }) else {
+                throw RotationError(.untrustedKey, "the statement's old key \(old.id) was replaced here by the app")
+            }
             throw RotationError(
                 .conflict,
                 "key \(old.id) was superseded before and signs another statement: treat it as stolen, and give the devices the right key with 'sender trust --replace'"

@@ -56,6 +56,7 @@ private func runRotateDevice(_ invocation: Invocation, _ console: Console) throw
     if invocation.flag("--everything"), !invocation.flag("--purge") {
         throw .usage("--everything goes with --purge")
     }
+    if invocation.flag("--grace"), !invocation.flag("--confirm") { throw .usage("--grace goes with --confirm") }
     let store = try console.openStore(invocation)
     if invocation.flag("--purge") { return try purge(store, invocation, console) }
     if invocation.flag("--confirm") { return try confirm(store, invocation, console) }

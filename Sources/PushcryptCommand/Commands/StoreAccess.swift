@@ -41,10 +41,13 @@ extension Console {
     }
 
     /// Makes the replay guard beside the store's database, unless there is one.
+    ///
+    /// Its floor lies before now by what clocks may differ: a phone that runs ahead of its provider must not take its
+    /// first notifications for old ones. Nothing older can be for a key that is made now.
     func createReplayFile(_ invocation: Invocation) throws(CommandFailure) {
         let path = try storePath(invocation)
         do throws(KeyStoreError) {
-            _ = try ReplayFile.create(at: path, floor: timestamp)
+            _ = try ReplayFile.create(at: path, floor: timestamp.subtracting(milliseconds: Freshness.clockTolerance))
         } catch {
             guard error.code == .storeExists else { throw CommandFailure(error) }
         }
