@@ -93,7 +93,7 @@ import Testing
         let replaced = SenderTrust.Superseded(key: keys[0].publicKey, verifiesUntil: nil, statement: nil)
         let trust = SenderTrust(pinned: [keys[1].publicKey], superseded: [replaced])
         #expect(trust.candidates(for: keys[0].id, at: Timestamp(milliseconds: 0)).isEmpty)
-        #expect(refusal(of: try Self.statement(from: keys[0], to: keys[2]), by: trust)?.code == .conflict)
+        #expect(refusal(of: try Self.statement(from: keys[0], to: keys[2]), by: trust)?.code == .untrustedKey)
         #expect(refusal(of: try Self.statement(from: keys[1], to: keys[0]), by: trust)?.code == .supersededKey)
     }
 
