@@ -87,8 +87,8 @@ import Testing
         }
     }
 
-    /// After a theft the app itself replaces the key; then nothing that the old one signs is believed, and every
-    /// statement of it is a conflict.
+    /// After a theft the app itself replaces the key; then nothing that the old one signs is believed, and nothing that
+    /// it says of its place is news.
     @Test func aKeyThatTheAppReplacedVerifiesNothing() throws {
         let replaced = SenderTrust.Superseded(key: keys[0].publicKey, verifiesUntil: nil, statement: nil)
         let trust = SenderTrust(pinned: [keys[1].publicKey], superseded: [replaced])
