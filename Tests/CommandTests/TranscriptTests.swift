@@ -18,6 +18,21 @@ import Testing
     }
 }
 
+/// The README shows a session as a person sees it: commands and what they print, without what goes to standard error.
+@Suite struct ReadmeTests {
+    @Test("The README's session prints what the README says")
+    func session() throws {
+        let readme = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../README.md")
+            .standardized
+        let text = String(decoding: try Data(contentsOf: readme), as: UTF8.self)
+        let blocks = text.components(separatedBy: "```console\n").dropFirst()
+        let block = try #require(blocks.first?.components(separatedBy: "```").first)
+        let lines = block.split(separator: "\n").map { $0.hasPrefix("$ ") ? $0 + "\n2> …" : "> " + $0 }
+        let transcript = try Transcript(name: "README.md", text: lines.joined(separator: "\n"))
+        #expect(try transcript.differences(program: builtProgram()) == [])
+    }
+}
+
 /// The runner is tested by transcripts that are wrong.
 @Suite struct TranscriptRunnerTests {
     private func differences(_ text: String) throws -> [String] {
