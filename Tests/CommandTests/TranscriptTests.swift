@@ -27,7 +27,7 @@ import Testing
         let text = String(decoding: try Data(contentsOf: readme), as: UTF8.self)
         let blocks = text.components(separatedBy: "```console\n").dropFirst()
         let block = try #require(blocks.first?.components(separatedBy: "```").first)
-        let lines = block.split(separator: "\n").map { $0.hasPrefix("$ ") ? $0 + "\n2> …" : "> " + $0 }
+        let lines = block.split(separator: "\n").map { $0.hasPrefix("$ ") ? "\($0)\n2> …" : "> \($0)" }
         let transcript = try Transcript(name: "README.md", text: lines.joined(separator: "\n"))
         #expect(try transcript.differences(program: builtProgram()) == [])
     }
