@@ -53,16 +53,18 @@ public struct Placeholder: Hashable, Sendable {
     public init(
         title: String = standardTitle, sound: Sound = .matching, clearFields: Set<ClearField> = []
     ) throws(SealError) {
-        guard title.contains(where: { !$0.isWhitespace }) else {
+        guard Self.isVisible(title) else {
             throw SealError(
                 .invalidPlaceholder,
                 "the placeholder's title is empty; a phone would show a notification without a name")
         }
-        if case .named(let name) = sound, name.isEmpty {
+        if case .named(let name) = sound, !Self.isVisible(name) {
             throw SealError(.invalidPlaceholder, "the placeholder's sound has no name; say 'none' for no sound")
         }
         self.init(unchecked: title, sound: sound, clearFields: clearFields)
     }
+
+    private static func isVisible(_ text: String) -> Bool { text.contains { !$0.isWhitespace } }
 
     private init(unchecked title: String, sound: Sound, clearFields: Set<ClearField>) {
         self.title = title

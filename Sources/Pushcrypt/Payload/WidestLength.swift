@@ -1,8 +1,8 @@
 /// The length of JSON in the widest form that a sender's client may re-encode it to.
 ///
-/// Clients parse a payload and write it again: with spaces after separators, non-ASCII as `\uXXXX`, `/` as `\/`, and
-/// characters that mean something to HTML, quotes among them, as `\u00XX`. What is measured against Apple's limit takes
-/// the widest of all of these for each character. (`Docs/Format.md`, Size)
+/// Clients parse a payload and write it again: with spaces after separators (Python), non-ASCII as `\uXXXX` (Python, PHP,
+/// .NET), `/` as `\/` (PHP), or `<`, `>`, `&` (Go), `'`, `=` (Gson), `+`, `` ` `` and even `\"` (.NET) as `\u00XX`. What is
+/// measured against Apple's limit is the sum of all of these. (`Docs/Format.md`, Size)
 enum WidestLength {
     /// The widest length of valid, minified JSON.
     static func of(_ json: Span<UInt8>) -> Int {
@@ -17,16 +17,16 @@ enum WidestLength {
                 isInString.toggle()
                 length += 1
             case UInt8(ascii: "\\"):
-                // Some write every escape as \u00XX; the digits of one that is written so count as themselves.
-                let isUnicode = index < json.count && json[index] == UInt8(ascii: "u")
+                // An escape and the character after it; the digits of \uXXXX count as themselves, any other may become one.
+                length += index < json.count && json[index] == UInt8(ascii: "u") ? 2 : 6
                 index += 1
-                length += isUnicode ? 2 : 6
             case UInt8(ascii: ","), UInt8(ascii: ":"):
                 length += isInString ? 1 : 2
             case UInt8(ascii: "/"):
                 length += 2
-            case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "+"),
-                UInt8(ascii: "`"), UInt8(ascii: "="), 0x7f:
+            case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "="),
+                UInt8(ascii: "+"), UInt8(ascii: "`"), 0x7f:
+                // The plus of an exponent counts too much, which is on the safe side.
                 length += 6
             case 0x80..<0xc0:
                 break  // counted with the first byte

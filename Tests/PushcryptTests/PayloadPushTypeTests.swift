@@ -1,0 +1,33 @@
+import Testing
+
+@testable import Pushcrypt
+
+/// Apple's `apns-push-type`, and which of them an app's own code can open.
+@Suite struct PayloadPushTypeTests {
+    @Test(arguments: [("alert", PushType.alert), ("background", .background), ("voip", .voip)])
+    func whatTheAppOpensCanBeSealed(_ name: String, _ type: PushType) throws {
+        #expect(try PushType(name) == type)
+        #expect(type.description == name)
+    }
+
+    @Test(arguments: [
+        "complication", "controls", "fileprovider", "liveactivity", "location", "mdm", "pushtotalk", "widgets",
+    ])
+    func whatTheSystemReadsIsRefusedWithThatReason(_ name: String) throws {
+        let error = try #require(#expect(throws: SealError.self) { try PushType(name) })
+        #expect(error.code == .pushTypeNotSealable)
+        #expect(error.description.contains(name))
+        #expect(error.description.contains("the system reads"))
+    }
+
+    @Test(arguments: ["", "Alert", "alert ", "silent", "zebra"]) func anUnknownNameIsRefused(_ name: String) throws {
+        let error = try #require(#expect(throws: SealError.self) { try PushType(name) })
+        #expect(error.code == .pushTypeNotSealable)
+        #expect(error.description.contains("alert, background and voip"))
+        #expect(!error.description.contains("zebra"))
+    }
+
+    @Test func theLimitsAreApples() {
+        #expect([PushType.alert, .background, .voip].map(\.maximumPushLength) == [4096, 4096, 5120])
+    }
+}

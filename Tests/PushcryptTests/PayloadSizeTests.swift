@@ -1,0 +1,151 @@
+import Testing
+
+@testable import Pushcrypt
+
+/// How long a payload may be, and the push that it becomes: at the limit, and one byte beyond it.
+@Suite struct PayloadSizeTests {
+    /// Statements to announce, of which only the length matters here.
+    private static func statements(_ count: Int) throws -> [RotationStatement] {
+        let (old, new) = (try FormatFixture.sender(100), try FormatFixture.sender(101))
+        return try (0..<count).map { index in
+            try RotationStatement(from: old, to: new, issuedAt: Timestamp(milliseconds: UInt64(index)))
+        }
+    }
+
+    struct Budget: Sendable, CustomTestStringConvertible {
+        let type: PushType
+        let statements: Int
+        let bytes: Int
+
+        var testDescription: String { "\(type), \(statements) statements" }
+    }
+
+    /// 2816 - 99 and 3584 - 99; a block of statements takes 1 byte, and 181 for each.
+    static let budgets = [
+        Budget(type: .alert, statements: 0, bytes: 2717), Budget(type: .background, statements: 0, bytes: 2717),
+        Budget(type: .voip, statements: 0, bytes: 3485), Budget(type: .alert, statements: 1, bytes: 2535),
+        Budget(type: .background, statements: 2, bytes: 2354), Budget(type: .voip, statements: 1, bytes: 3303),
+        Budget(type: .alert, statements: 4, bytes: 1992), Budget(type: .voip, statements: 4, bytes: 2760),
+    ]
+
+    @Test(arguments: budgets) func aPayloadFillsTheLargestBucketAndNotAByteMore(_ budget: Budget) throws {
+        var options = Sealer.Options()
+        options.pushType = budget.type
+        options.announcing = try Self.statements(budget.statements)
+        let fixture = try FormatFixture()
+        let sealed = try fixture.seal(alertPayload(count: budget.bytes), options: options)
+        #expect(sealed.envelope.innerLength == (budget.type == .voip ? 3584 : 2816))
+
+        for excess in [1, 1000] {
+            let error = try #require(
+                #expect(throws: SealError.self) {
+                    try fixture.seal(alertPayload(count: budget.bytes + excess), options: options)
+                })
+            #expect(error.code == .payloadTooLarge)
+            #expect(error.description.contains("has \(budget.bytes + excess) bytes"))
+            #expect(error.description.contains("\(excess) more than fit (\(budget.bytes))"))
+            let room = budget.statements == 0 ? nil : "takes \(1 + 181 * budget.statements) bytes"
+            #expect(room.map(error.description.contains) ?? !error.description.contains("rotation"))
+        }
+    }
+
+    @Test func thePublishedBudgetIsTheOneWithoutStatements() {
+        #expect([PushType.alert, .background, .voip].map(\.maximumPayloadLength) == [2717, 2717, 3485])
+    }
+
+    @Test func whiteSpaceBetweenTokensTakesNoRoom() throws {
+        let spaces = String(repeating: " ", count: 10_000)
+        let fixture = try FormatFixture()
+        let spread = try fixture.seal(#"{"aps":"# + spaces + #"{"alert":"See  you"}}"# + spaces)
+        #expect(spread == (try fixture.seal(#"{"aps":{"alert":"See  you"}}"#)))
+    }
+
+    @Test(arguments: [
+        (157, 256), (158, 512), (413, 512), (414, 1024), (925, 1024), (926, 1536), (1437, 1536), (1438, 2048),
+        (1949, 2048), (1950, 2560), (2461, 2560), (2462, 2816), (2717, 2816),
+    ])
+    func theSmallestBucketThatFitsIsTaken(_ payload: Int, _ bucket: Int) throws {
+        #expect(try FormatFixture().seal(alertPayload(count: payload)).envelope.innerLength == bucket)
+    }
+
+    // MARK: The push
+
+    /// A title of `count` times `character`, each of which takes `width` bytes, in a push of `length` bytes.
+    struct Push: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let isSentExactly: Bool
+        /// The payload's length, which decides the envelope's: 3826 characters or 412.
+        let payload: Int
+        let character: String
+        let width: Int
+        let count: Int
+        let length: Int
+
+        init(
+            _ name: String, exactly: Bool, payload: Int = 2717, character: String, width: Int, count: Int, length: Int
+        ) {
+            testDescription = name
+            isSentExactly = exactly
+            self.payload = payload
+            (self.character, self.width, self.count, self.length) = (character, width, count, length)
+        }
+    }
+
+    /// Around the title and the envelope there are 91 bytes without spaces, 100 with them.
+    static let pushes = [
+        Push("exact", exactly: true, character: "x", width: 1, count: 179, length: 4096),
+        Push("widest", exactly: false, character: "x", width: 1, count: 170, length: 4096),
+        Push("exact, Korean", exactly: true, character: "새", width: 3, count: 59, length: 4094),
+        Push("widest, Korean", exactly: false, character: "새", width: 6, count: 28, length: 4094),
+        Push("widest, bicycles", exactly: false, character: "🚲", width: 12, count: 14, length: 4094),
+        Push("widest, slashes", exactly: false, character: "/", width: 2, count: 85, length: 4096),
+        Push("exact, quotation marks", exactly: true, character: "\"", width: 2, count: 89, length: 4095),
+        Push("widest, quotation marks", exactly: false, character: "\"", width: 6, count: 28, length: 4094),
+        Push("exact, short", exactly: true, payload: 157, character: "x", width: 1, count: 3593, length: 4096),
+        Push("widest, short", exactly: false, payload: 157, character: "x", width: 1, count: 3584, length: 4096),
+    ]
+
+    @Test(arguments: pushes) func aTitleFillsThePushAndNotACharacterMore(_ push: Push) throws {
+        var options = Sealer.Options()
+        options.isSentExactly = push.isSentExactly
+        let fixture = try FormatFixture()
+        func seal(_ count: Int) throws -> SealedPayload {
+            let placeholder = try Placeholder(title: String(repeating: push.character, count: count))
+            return try fixture.seal(alertPayload(count: push.payload), options: options, placeholder: placeholder)
+        }
+        let sealed = try seal(push.count)
+        #expect((push.isSentExactly ? sealed.json.count : sealed.widestLength) == push.length)
+
+        let error = try #require(#expect(throws: SealError.self) { try seal(push.count + 1) })
+        let tooLong = push.length + push.width
+        #expect(error.code == .pushTooLarge)
+        #expect(error.description.contains("\(tooLong) bytes"))
+        #expect(error.description.contains("\(tooLong - 4096) more than Apple takes (4096)"))
+        #expect(error.description.contains("widest") == !push.isSentExactly)
+    }
+
+    /// Its clear part is fixed, so that the payload's own limit is the only one: 4850 of 5120 bytes are the envelope.
+    @Test func aCallFitsWithRoomToSpare() throws {
+        var options = Sealer.Options()
+        options.pushType = .voip
+        let longTitle = try Placeholder(title: String(repeating: "x", count: 5120))
+        let sealed = try FormatFixture().seal(
+            #"{"aps":{"content-available":1},"x":""# + String(repeating: "x", count: 3485 - 38) + "\"}",
+            options: options, placeholder: longTitle)
+        #expect(sealed.envelope.text.utf8.count == 4850)
+        #expect(sealed.json.count == #"{"aps":{"content-available":1},"ENCRYPTED_DATA":""}"#.utf8.count + 4850)
+        #expect(sealed.widestLength == #"{"aps": {"content-available": 1}, "ENCRYPTED_DATA": ""}"#.utf8.count + 4850)
+    }
+
+    /// A long field that is kept in the clear takes room twice.
+    @Test func aFieldInTheClearCountsForThePush() throws {
+        let payload =
+            #"{"aps":{"alert":"x","thread-id":""# + String(repeating: "t", count: 400) + "\"},\"x\":\""
+            + String(repeating: "x", count: 2200) + "\"}"
+        let placeholder = try Placeholder(clearFields: [.threadID])
+        _ = try FormatFixture().seal(payload)
+        let error = try #require(
+            #expect(throws: SealError.self) { try FormatFixture().seal(payload, placeholder: placeholder) })
+        #expect(error.code == .pushTooLarge)
+    }
+}

@@ -1,0 +1,116 @@
+import Testing
+
+@testable import Pushcrypt
+
+/// Every reason for which a payload is refused: the code for programs, the place and the remedy for a person.
+@Suite struct SealerErrorTests {
+    struct Refusal: Sendable, CustomTestStringConvertible {
+        let code: SealError.Code
+        /// What the description says of the place and the remedy.
+        let says: [String]
+        let seal: @Sendable () throws -> Void
+
+        var testDescription: String { code.description }
+    }
+
+    private static func seal(
+        _ payload: String, at now: Timestamp = FormatFixture.now, _ change: (inout Sealer.Options) -> Void = { _ in }
+    ) throws {
+        var options = Sealer.Options()
+        change(&options)
+        _ = try FormatFixture().seal(payload, at: now, options: options)
+    }
+
+    static let refusals: [Refusal] = [
+        Refusal(code: .malformedPayload, says: ["not JSON", "byte 1"]) { try seal("{zebra}") },
+        Refusal(code: .missingAPS, says: ["no aps object"]) { try seal(#"{"zebra":{}}"#) },
+        Refusal(code: .invalidField, says: ["aps.mutable-content", "the number 1"]) {
+            try seal(#"{"aps":{"alert":"zebra","mutable-content":"1"}}"#)
+        },
+        Refusal(code: .nothingToShow, says: ["aps.alert", "add a body", "background"]) {
+            try seal(#"{"aps":{"thread-id":"zebra"}}"#)
+        },
+        Refusal(code: .reservedKey, says: ["ENCRYPTED_DATA already", "as it was before"]) {
+            try seal(#"{"aps":{"alert":"x"},"ENCRYPTED_DATA":"zebra"}"#)
+        },
+        Refusal(code: .reservedKey, says: ["pushcrypt at the top level", "rename"]) {
+            try seal(#"{"aps":{"alert":"x"},"pushcrypt":"zebra"}"#)
+        },
+        Refusal(code: .payloadTooLarge, says: ["2718 bytes", "1 more than fit (2717)", "shorten"]) {
+            try seal(alertPayload("zebra" + String(repeating: "x", count: 2718 - 25)))
+        },
+        Refusal(
+            code: .pushTooLarge,
+            says: ["4097 bytes", "1 more than Apple takes (4096)", "shorten the placeholder's title"]
+        ) {
+            _ = try FormatFixture().seal(
+                alertPayload("zebra" + String(repeating: "x", count: 2717 - 25)),
+                placeholder: Placeholder(title: String(repeating: "x", count: 171)))
+        },
+        Refusal(code: .pushTypeNotSealable, says: ["the system reads a liveactivity push"]) {
+            _ = try PushType("liveactivity")
+        },
+        Refusal(code: .invalidPlaceholder, says: ["placeholder's title is empty"]) { _ = try Placeholder(title: " ") },
+        Refusal(code: .invalidPlaceholder, says: ["placeholder's sound has no name", "'none'"]) {
+            _ = try Placeholder(sound: .named(""))
+        },
+        Refusal(code: .invalidTime, says: ["1 to 2592000 seconds"]) {
+            try seal(alertPayload("zebra")) { $0.timeToLive = 0 }
+        },
+        Refusal(code: .invalidTime, says: ["1 to 2592000 seconds"]) {
+            try seal(alertPayload("zebra")) { $0.timeToLive = 2_592_001 }
+        },
+        Refusal(code: .invalidTime, says: ["the clock must be right"]) {
+            try seal(alertPayload("zebra"), at: Timestamp(milliseconds: 1 << 53))
+        },
+        Refusal(code: .unusableKey, says: ["libsodium refused the device's key", "register again"]) {
+            // No import gives such a key; a row that somebody wrote past the library could.
+            let fixture = try FormatFixture()
+            let zero = DevicePublicKey(computed: Bytes(repeating: 0, count: 32))
+            _ = try Sealer(sender: fixture.sender, topic: fixture.topic).seal(
+                alertPayload("zebra").utf8, to: zero, at: FormatFixture.now)
+        },
+    ]
+
+    @Test(arguments: refusals) func aRefusalNamesThePlaceAndNothingOfThePayload(_ refusal: Refusal) throws {
+        let error = try #require(#expect(throws: SealError.self) { try refusal.seal() })
+        #expect(error.code == refusal.code)
+        for part in refusal.says { #expect(error.description.contains(part), "\(error.description)") }
+        #expect(!error.description.contains("zebra"))
+    }
+
+    @Test func everyCodeIsReached() {
+        #expect(Set(Self.refusals.map(\.code)) == Set(SealError.Code.allCases))
+    }
+
+    @Test func theCodesAreTheNamesThatProgramsKnow() {
+        #expect(
+            SealError.Code.allCases.map(\.description) == [
+                "malformed-payload", "missing-aps", "invalid-field", "nothing-to-show", "reserved-key",
+                "payload-too-large", "push-too-large", "push-type-not-sealable", "invalid-placeholder", "invalid-time",
+                "unusable-key",
+            ])
+    }
+
+    @Test func errorsAreEqualWhenTheirCodesAre() {
+        #expect(SealError(.invalidTime, "one") == SealError(.invalidTime, "another"))
+        #expect(SealError(.invalidTime, "one") != SealError(.missingAPS, "one"))
+        #expect(Set([SealError(.invalidTime, "one"), SealError(.invalidTime, "another")]).count == 1)
+    }
+
+    /// The limits themselves are taken.
+    @Test(arguments: [1, 2_592_000] as [UInt32]) func theTimesToLiveOfTheLimitsAreTaken(_ timeToLive: UInt32) throws {
+        try Self.seal(alertPayload()) { $0.timeToLive = timeToLive }
+        try Self.seal(alertPayload(), at: .maximum) { $0.timeToLive = timeToLive }
+        try Self.seal(alertPayload(), at: Timestamp(milliseconds: 0)) { $0.timeToLive = timeToLive }
+    }
+
+    /// More than four statements are a mistake in the caller's program, not in the payload.
+    @Test func fiveStatementsTrap() async {
+        await #expect(processExitsWith: .failure) {
+            let statement = try RotationStatement(
+                from: FormatFixture.sender(100), to: FormatFixture.sender(101), issuedAt: FormatFixture.now)
+            try SealerErrorTests.seal(alertPayload()) { $0.announcing = Array(repeating: statement, count: 5) }
+        }
+    }
+}

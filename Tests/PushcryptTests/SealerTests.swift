@@ -1,0 +1,118 @@
+import Testing
+
+@testable import Pushcrypt
+
+/// A payload in, the payload to send instead out.
+@Suite struct SealerTests {
+    private static let payload = #"""
+        {
+          "aps": {"alert": {"title": "Table for two", "body": "See you at 8 🚲 — 내일 봐"}, "sound": "default"},
+          "chat-room": {"id": "c41-zebra", "unread": 12345678901234567890.50}
+        }
+        """#
+    private static let minified =
+        #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8 🚲 — 내일 봐"},"sound":"default"},"#
+        + #""chat-room":{"id":"c41-zebra","unread":12345678901234567890.50}}"#
+
+    @Test func whatIsSealedOpensAsItWas() throws {
+        let fixture = try FormatFixture()
+        let sealed = try Sealer(sender: fixture.sender, topic: fixture.topic).seal(
+            Self.payload.utf8, to: fixture.device.publicKey, at: FormatFixture.now)
+        let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now)
+        #expect(jsonText(opened.payload) == Self.minified)
+        #expect(opened.messageID == sealed.messageID)
+        #expect(opened.title == "Table for two")
+        #expect(opened.subtitle == nil)
+        #expect(opened.body == "See you at 8 🚲 — 내일 봐")
+        #expect(opened.hasSound)
+        #expect(opened.sentAt == FormatFixture.now)
+        #expect(opened.expiresAt == FormatFixture.now.adding(seconds: 2_592_000))
+        #expect(opened.sender == fixture.sender.publicKey)
+        #expect(opened.openedWith == fixture.device.publicKey)
+        #expect(opened.statements.isEmpty && !opened.hasRotationConflict)
+    }
+
+    @Test func thePushToSendIsTheClearPartAndTheEnvelope() throws {
+        let sealed = try FormatFixture().seal(Self.payload)
+        #expect(
+            jsonText(sealed.json)
+                == #"{"aps":{"mutable-content":1,"alert":{"title":"New message","body":"(Encrypted)"},"sound":"default"},"#
+                + #""ENCRYPTED_DATA":""# + sealed.envelope.text + #""}"#)
+        #expect(sealed.pushType == .alert)
+        #expect(try Envelope(text: sealed.envelope.text) == sealed.envelope)
+        // 99 bytes and 167 of payload need the bucket of 512.
+        #expect(Self.minified.utf8.count == 167)
+        #expect(sealed.envelope.innerLength == 512)
+        #expect(sealed.envelope.text.utf8.count == 754)
+    }
+
+    /// No five characters in a row of anything that the payload says, in the JSON or behind its base64url.
+    @Test func theRelayReadsNothingOfThePayload() throws {
+        let fixture = try FormatFixture()
+        let sealed = try fixture.seal(Self.payload)
+        let visible = jsonText(sealed.json)
+        let decoded = String(decoding: sealed.envelope.bytes, as: Unicode.ASCII.self)
+        for secret in [
+            "Table for two", "See you at 8", "내일 봐", "chat-room", "c41-zebra", "unread", "12345678901234567890.50",
+        ] {
+            let characters = Array(secret)
+            for start in 0...max(0, characters.count - 5) {
+                let part = String(characters[start..<min(start + 5, characters.count)])
+                #expect(!visible.contains(part), "\(part)")
+                #expect(!decoded.contains(part), "\(part)")
+            }
+        }
+    }
+
+    /// Two payloads of one bucket differ in nothing that the relay can measure.
+    @Test func lengthsOfOneBucketLookAlike() throws {
+        let fixture = try FormatFixture()
+        let short = try fixture.seal(alertPayload(count: 21))
+        let long = try fixture.seal(alertPayload(count: 157))
+        #expect(short.json.count == long.json.count)
+        #expect(short.envelope.bytes.prefix(5) == long.envelope.bytes.prefix(5))
+    }
+
+    @Test(arguments: [PushType.alert, .background, .voip]) func everyPushTypeThatIsSealedOpens(_ type: PushType) throws
+    {
+        var options = Sealer.Options()
+        options.pushType = type
+        let fixture = try FormatFixture()
+        let sealed = try fixture.seal(alertPayload(), options: options)
+        #expect(sealed.pushType == type)
+        let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now)
+        #expect(jsonText(opened.payload) == alertPayload())
+    }
+
+    /// The form of an alert decides where its text is found.
+    @Test(
+        arguments: [
+            (#""See you""#, nil, nil, "See you"),
+            (#"{"title":"T","subtitle":"S","body":"B"}"#, "T", "S", "B"),
+            (#"{"loc-key":"K","title":"\u0054\n"}"#, "T\n", nil, nil),
+        ] as [(String, String?, String?, String?)])
+    func textIsReadFromEveryFormOfAlert(_ alert: String, _ title: String?, _ subtitle: String?, _ body: String?) throws
+    {
+        let fixture = try FormatFixture()
+        let sealed = try fixture.seal(#"{"aps":{"alert":"# + alert + "}}")
+        let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now)
+        #expect((opened.title, opened.subtitle, opened.body) == (title, subtitle, body))
+        #expect(!opened.hasSound)
+    }
+
+    @Test func manyThreadsSealWithOneSealer() async throws {
+        let fixture = try FormatFixture()
+        let sealer = Sealer(sender: fixture.sender, topic: fixture.topic)
+        let shares = await withTaskGroup(of: Bytes?.self) { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    try? sealer.seal(
+                        alertPayload().utf8, to: fixture.device.publicKey, at: FormatFixture.now
+                    ).envelope.enc
+                }
+            }
+            return await group.reduce(into: Set<Bytes?>()) { $0.insert($1) }
+        }
+        #expect(shares.count == 200 && !shares.contains(nil))
+    }
+}
