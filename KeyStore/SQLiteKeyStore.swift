@@ -209,6 +209,13 @@ public final class SQLiteKeyStore: Sendable {
         try transaction(.reading, body)
     }
 
+    /// Reads with one statement, which is a snapshot by itself.
+    func readOnce<R>(_ body: (StoreTransaction) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
+        try connection.withLock { (connection) throws(KeyStoreError) in
+            try body(StoreTransaction(connection: connection, keys: keys))
+        }
+    }
+
     /// Reads and writes as the only writer; when `body` throws, nothing has changed.
     func write<R>(_ body: (StoreTransaction) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
         try transaction(.writing, body)

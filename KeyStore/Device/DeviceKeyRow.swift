@@ -44,7 +44,7 @@ public struct DeviceKeyRecord: Hashable, Sendable {
 /// A device key as it is stored.
 struct DeviceKeyRow: StoredRow {
     static let table = StoreTable(
-        "device_keys", "id", "name", "topic", "public_key", "key_id", "generation", "state", "created", "retires",
+        "device_keys", key: "id", "name", "topic", "public_key", "key_id", "generation", "state", "created", "retires",
         "sealed")
 
     let id: Int64

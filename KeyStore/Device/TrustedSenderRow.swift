@@ -30,7 +30,7 @@ public struct TrustedSenderRecord: Hashable, Sendable {
 /// A trusted sender as it is stored.
 struct TrustedSenderRow: StoredRow {
     static let table = StoreTable(
-        "trusted_senders", "id", "name", "topic", "public_key", "state", "verifies_until", "statement", "created")
+        "trusted_senders", key: "id", "name", "topic", "public_key", "state", "verifies_until", "statement", "created")
 
     let id: Int64
     let name: String

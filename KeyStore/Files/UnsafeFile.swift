@@ -12,27 +12,31 @@ enum UnsafeFile {
 
     /// Checks a file, or with a mode of its own the directory, that must be this user's alone.
     static func problems(of path: String, _ facts: FileFacts, mode: mode_t = fileMode) -> [KeyStoreError] {
-        let path = quoted(path)
         if facts.isSymbolicLink {
+            let path = quoted(path)
             let mend = "put the file itself there: f=$(realpath \(path)) && rm \(path) && mv \"$f\" \(path)"
             return [error(path, "is a symbolic link", mend)]
         }
         guard facts.isRegular || facts.isDirectory else {
+            let path = quoted(path)
             return [error(path, "is not a regular file", "move it away: mv \(path) \(path).away")]
         }
         var problems: [KeyStoreError] = []
         if facts.owner != geteuid() {
+            let path = quoted(path)
             problems.append(
                 error(
                     path, "belongs to user \(facts.owner), you are user \(geteuid())",
                     "run this as its owner, or if it is yours: chown \(geteuid()) \(path)"))
         }
         if facts.mode & (S_IRWXG | S_IRWXO) != 0 {
+            let path = quoted(path)
             let wanted = "0" + String(mode, radix: 8)
             problems.append(
                 error(path, "is open to others (mode \(facts.permissions))", "run: chmod \(wanted) \(path)"))
         }
         if facts.isRegular, facts.links > 1 {
+            let path = quoted(path)
             problems.append(
                 error(
                     path, "has \(facts.links) hard links, so it can be reached under another name",

@@ -11,13 +11,13 @@ public struct DeviceImportResult: Sendable {
     }
 
     /// How many devices are new.
-    public internal(set) var added = 0
+    public fileprivate(set) var added = 0
     /// How many records have changed.
-    public internal(set) var updated = 0
+    public fileprivate(set) var updated = 0
     /// How many records said the same already.
-    public internal(set) var unchanged = 0
+    public fileprivate(set) var unchanged = 0
     /// What was not taken, and why; the others were.
-    public internal(set) var refused: [Refusal] = []
+    public fileprivate(set) var refused: [Refusal] = []
 }
 
 extension SQLiteKeyStore {
@@ -32,19 +32,19 @@ extension SQLiteKeyStore {
     public func importDevices(
         _ batch: [(id: String, registration: DeviceRegistration)], replace: Bool = false, now: Timestamp
     ) throws(KeyStoreError) -> DeviceImportResult {
+        // In the order of the table, so that a page is read and written once for all its rows; the index keeps several
+        // registrations of one device in the order in which they came.
+        let order = batch.indices.map { (id: Bytes(batch[$0].id.utf8), index: $0) }
+            .sorted { a, b in a.id == b.id ? a.index < b.index : a.id.lexicographicallyPrecedes(b.id) }
         var result = DeviceImportResult()
-        for start in stride(from: 0, to: batch.count, by: Self.importChunk) {
-            let chunk = start..<min(start + Self.importChunk, batch.count)
+        for start in stride(from: 0, to: order.count, by: Self.importChunk) {
+            let chunk = order[start..<min(start + Self.importChunk, order.count)]
             result = try write { (store) throws(KeyStoreError) in
                 var result = result
-                for index in chunk {
+                for (_, index) in chunk {
                     do throws(KeyStoreError) {
                         let (id, registration) = batch[index]
-                        switch try store.register(registration, id: id, replace: replace, now: now) {
-                        case .added: result.added += 1
-                        case .updated: result.updated += 1
-                        case .unchanged: result.unchanged += 1
-                        }
+                        result.count(try store.register(registration, id: id, replace: replace, now: now))
                     } catch {
                         guard error.concernsOneRow else { throw error }
                         result.refused.append(DeviceImportResult.Refusal(index: index, error: error))
@@ -53,7 +53,18 @@ extension SQLiteKeyStore {
                 return result
             }
         }
+        result.refused.sort { $0.index < $1.index }
         return result
+    }
+}
+
+extension DeviceImportResult {
+    fileprivate mutating func count(_ outcome: RegistrationOutcome) {
+        switch outcome {
+        case .added: added += 1
+        case .updated: updated += 1
+        case .unchanged: unchanged += 1
+        }
     }
 }
 

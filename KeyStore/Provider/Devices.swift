@@ -50,7 +50,7 @@ extension SQLiteKeyStore {
 
     /// The device with this id, or nil. The row is authenticated: nobody without the store key can swap its public key.
     public func device(_ id: String) throws(KeyStoreError) -> DeviceRecord? {
-        try read { (store) throws(KeyStoreError) in try store.device(id)?.record }
+        try readOnce { (store) throws(KeyStoreError) in try store.device(id)?.record }
     }
 
     /// The devices with these ids, in one snapshot: three times faster than one by one.
@@ -68,7 +68,7 @@ extension SQLiteKeyStore {
     public func forEachDevice(_ body: (DeviceRecord) throws -> Void) throws {
         var last = ""
         while true {
-            let page = try read { (store) throws(KeyStoreError) in
+            let page = try readOnce { (store) throws(KeyStoreError) in
                 try store.rows(
                     DeviceRow.self, "WHERE id > ? ORDER BY id LIMIT ?", .text(last), .integer(Int64(Self.pageLength)))
             }
@@ -86,7 +86,7 @@ extension SQLiteKeyStore {
 
     /// How many devices there are.
     public func deviceCount() throws(KeyStoreError) -> Int {
-        try read { (store) throws(KeyStoreError) in
+        try readOnce { (store) throws(KeyStoreError) in
             Int(clamping: try store.connection.integer("SELECT count(*) FROM devices"))
         }
     }
@@ -94,7 +94,7 @@ extension SQLiteKeyStore {
 
 struct DeviceRow: StoredRow {
     static let table = StoreTable(
-        "devices", "id", "public_key", "topic", "generation", "created", "updated", "pinned_sender")
+        "devices", key: "id", "public_key", "topic", "generation", "created", "updated", "pinned_sender")
     static let byID = "WHERE id = ?"
 
     let record: DeviceRecord

@@ -21,7 +21,7 @@ public struct SenderKeyRecord: Hashable, Sendable {
 /// A sender key as it is stored: a name has one, and a rotation overwrites it.
 struct SenderKeyRow: StoredRow {
     static let table = StoreTable(
-        "sender_keys", "id", "name", "topic", "public_key", "key_id", "generation", "created", "sealed")
+        "sender_keys", key: "id", "name", "topic", "public_key", "key_id", "generation", "created", "sealed")
 
     let id: Int64
     let name: String

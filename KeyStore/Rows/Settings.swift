@@ -2,7 +2,7 @@ internal import Pushcrypt
 
 /// A small text under a name. The store's own settings have a dot in their names.
 struct SettingRow: StoredRow {
-    static let table = StoreTable("settings", "name", "value")
+    static let table = StoreTable("settings", key: "name", "value")
 
     let name: String
     let value: String

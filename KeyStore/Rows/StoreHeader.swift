@@ -2,7 +2,7 @@ internal import Pushcrypt
 
 /// The one row that says how the store key is had, and proves that it is the right one.
 struct StoreHeader: StoredRow {
-    static let table = StoreTable("store", "id", "store_id", "salt", "passes", "memory", "created", "key_check")
+    static let table = StoreTable("store", key: "id", "store_id", "salt", "passes", "memory", "created", "key_check")
     static let id: Int64 = 1
 
     /// How a passphrase becomes the store key; nil for a store that has a `store.key`.

@@ -17,22 +17,30 @@ extension StoredRow {
 /// The name and the columns of a table. Its last column, which is not listed, is the row's tag.
 struct StoreTable: Sendable {
     let name: StaticString
-    let key: String
+    let key: StaticString
     let count: Int
     let select: String
     let put: String
     let delete: String
 
-    init(_ name: StaticString, _ columns: String...) {
+    init(_ name: StaticString, key: StaticString, _ columns: StaticString...) {
+        var list = "\(key)"
+        var values = "?"
+        var updates = ""
+        for column in columns {
+            list += ", \(column)"
+            values += ", ?"
+            updates += "\(column) = excluded.\(column), "
+        }
         self.name = name
-        count = columns.count
-        key = columns.first ?? ""
-        let list = (columns + ["tag"]).joined(separator: ", ")
-        let values = repeatElement("?", count: columns.count + 1).joined(separator: ", ")
+        self.key = key
+        count = columns.count + 1
+        select = "SELECT \(list), tag FROM \(name)"
         // REPLACE would silently delete other rows that are in the way of a unique index.
-        let updates = (columns.dropFirst() + ["tag"]).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
-        select = "SELECT \(list) FROM \(name)"
-        put = "INSERT INTO \(name) (\(list)) VALUES (\(values)) ON CONFLICT (\(key)) DO UPDATE SET \(updates)"
+        put = """
+            INSERT INTO \(name) (\(list), tag) VALUES (\(values), ?)
+            ON CONFLICT (\(key)) DO UPDATE SET \(updates)tag = excluded.tag
+            """
         delete = "DELETE FROM \(name) WHERE \(key) = ?"
     }
 }
