@@ -1,7 +1,9 @@
+public import Pushcrypt
+
 /// A key store that cannot do what was asked. Equal when the codes are equal.
 ///
 /// Whatever is thrown, the store is as it was before the call.
-public struct KeyStoreError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct KeyStoreError: CodedError {
     /// Why a key store cannot do what was asked.
     public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
@@ -101,10 +103,4 @@ public struct KeyStoreError: Error, Hashable, Sendable, CustomStringConvertible 
         self.code = code
         self.description = description
     }
-
-    /// Compares codes.
-    public static func == (a: KeyStoreError, b: KeyStoreError) -> Bool { a.code == b.code }
-
-    /// Hashes the code.
-    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

@@ -1,7 +1,7 @@
 /// A notification that does not open. Equal when the codes are equal.
 ///
 /// For the developer only: whatever fails, the person sees the fallback. (`Docs/Format.md`, Opening)
-public struct OpenError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct OpenError: CodedError {
     /// Why a notification does not open, in the order in which the checks run.
     public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
@@ -68,10 +68,4 @@ public struct OpenError: Error, Hashable, Sendable, CustomStringConvertible {
         self.code = code
         self.description = description
     }
-
-    /// Compares codes.
-    public static func == (a: OpenError, b: OpenError) -> Bool { a.code == b.code }
-
-    /// Hashes the code.
-    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

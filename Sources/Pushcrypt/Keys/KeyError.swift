@@ -1,5 +1,5 @@
 /// A key, or the text of one, that cannot be taken. Equal when the codes are equal.
-public struct KeyError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct KeyError: CodedError {
     /// What is wrong with a key.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Known: String {
@@ -36,10 +36,4 @@ public struct KeyError: Error, Hashable, Sendable, CustomStringConvertible {
         self.code = code
         self.description = description
     }
-
-    /// Compares codes.
-    public static func == (a: KeyError, b: KeyError) -> Bool { a.code == b.code }
-
-    /// Hashes the code.
-    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

@@ -2,7 +2,7 @@
 ///
 /// Two errors are equal when their codes are. Neither the error nor its description holds a byte of the text, which may
 /// be a person's message.
-package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct JSONError: CodedError {
     /// What is wrong, by name. More codes may come, so a `switch` over them needs a default.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
@@ -79,8 +79,6 @@ package struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
         self.code = code
         self.offset = offset
     }
-
-    package static func == (left: JSONError, right: JSONError) -> Bool { left.code == right.code }
 
     /// The error for a person: what is wrong, what to do, where.
     package var description: String { "\(code.advice) (\(code), byte \(offset))" }

@@ -1,5 +1,5 @@
 /// A payload that is refused before it is sealed. Equal when the codes are equal.
-public struct SealError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct SealError: CodedError {
     /// Why a payload is refused.
     public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
@@ -57,10 +57,4 @@ public struct SealError: Error, Hashable, Sendable, CustomStringConvertible {
         self.code = code
         self.description = description
     }
-
-    /// Compares codes.
-    public static func == (a: SealError, b: SealError) -> Bool { a.code == b.code }
-
-    /// Hashes the code.
-    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

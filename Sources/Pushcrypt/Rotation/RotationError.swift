@@ -1,5 +1,5 @@
 /// A rotation statement that is not accepted. Equal when the codes are equal. (`Docs/Format.md`, Rotation)
-public struct RotationError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct RotationError: CodedError {
     /// Why a rotation statement is not accepted.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Known: String {
@@ -48,10 +48,4 @@ public struct RotationError: Error, Hashable, Sendable, CustomStringConvertible 
         self.code = code
         self.description = description
     }
-
-    /// Compares codes.
-    public static func == (a: RotationError, b: RotationError) -> Bool { a.code == b.code }
-
-    /// Hashes the code.
-    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }

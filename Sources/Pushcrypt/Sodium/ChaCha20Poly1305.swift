@@ -39,26 +39,9 @@ package enum ChaCha20Poly1305 {
     package static func open(
         _ ciphertext: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>, authenticating data: Span<UInt8>
     ) throws(SodiumRefusal) -> Ephemeral {
-        guard key.count == keyLength, nonce.count == nonceLength, ciphertext.count >= tagLength else {
-            throw SodiumRefusal()
-        }
-        _ = Sodium.started
-        var plaintext = Ephemeral(count: ciphertext.count - tagLength)
-        let code = plaintext.withMutableSpan { output in
-            unsafe output.withUnsafeMutableBufferPointer { m in
-                unsafe ciphertext.withBase { c, cCount in
-                    unsafe data.withBase { ad, adCount in
-                        unsafe nonce.withBase { n, _ in
-                            unsafe key.withBase { k, _ in
-                                unsafe crypto_aead_chacha20poly1305_ietf_decrypt(
-                                    m.baseAddress, nil, nil, c, UInt64(cCount), ad, UInt64(adCount), n, k)
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        guard code == 0 else { throw SodiumRefusal() }
-        return plaintext
+        guard key.count == keyLength, nonce.count == nonceLength else { throw SodiumRefusal() }
+        return try unsafe openAEAD(
+            ciphertext, tagLength: tagLength, key: key, nonce: nonce, authenticating: data,
+            with: crypto_aead_chacha20poly1305_ietf_decrypt)
     }
 }
