@@ -59,6 +59,7 @@ mode_t umask(mode_t);
 #define O_TRUNC 0x0400
 #define O_EXCL 0x0800
 #define O_DIRECTORY 0x100000
+#define O_NONBLOCK 0x0004
 #define O_CLOEXEC 0x1000000
 #define AT_FDCWD (-2)
 #define AT_SYMLINK_NOFOLLOW 0x0020
@@ -118,6 +119,7 @@ int closedir(DIR *);
 char *getenv(const char *);
 void *malloc(size_t);
 void free(void *);
+char *realpath(const char *, char *);
 void *memchr(const void *, int, size_t);
 int memcmp(const void *, const void *, size_t);
 void *memcpy(void *, const void *, size_t);
