@@ -20,7 +20,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         if milliseconds >= Double(Self.maximum.milliseconds) {
             self = .maximum
         } else {
-            // Rounded, because 1.001 * 1000 is a little less than 1001; what is not above 0 is not a number or lies before 1970.
+            // Rounded, because 1.001 * 1000 is a little less than 1001. What is not above 0 is NaN or lies before 1970.
             self.init(milliseconds: milliseconds > 0 ? UInt64(milliseconds + 0.5) : 0)
         }
     }

@@ -7,7 +7,7 @@ private func isCopyable<T>(_: T.Type) -> Bool { true }
 
 /// What secrets hold, and that they cannot be copied.
 @Suite struct SecretTests {
-    /// `print`, interpolation, `dump` and `Mirror` take only what can be copied, so none of these can be printed either.
+    /// `print`, interpolation, `dump` and `Mirror` take only what can be copied: none of these can be printed either.
     @Test func typesThatHoldSecretsCannotBeCopied() {
         #expect(!isCopyable(SecretBytes.self))
         #expect(!isCopyable(Ephemeral.self))
