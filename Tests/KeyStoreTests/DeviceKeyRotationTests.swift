@@ -105,9 +105,11 @@ struct DeviceKeyRotationTests {
         _ = try store.generateDeviceKey(name: "one", now: start)
         _ = try store.rotateDeviceKey(name: "one", now: start)
         let other = try store.generateDeviceKey(name: "two", now: start)
-        #expect(try store.purgeDeviceKeys(name: "one", now: start, everything: true).map(\.state) == [.active, .pending])
+        #expect(
+            try store.purgeDeviceKeys(name: "one", now: start, everything: true).map(\.state) == [.active, .pending])
         #expect(try store.deviceKeys().map(\.publicKey) == [other.publicKey])
-        #expect(try store.purgeDeviceKeys(name: "one", now: start, everything: true).isEmpty, "a log-out can be repeated")
+        #expect(
+            try store.purgeDeviceKeys(name: "one", now: start, everything: true).isEmpty, "a log-out can be repeated")
         #expect(try store.generateDeviceKey(name: "one", now: start).generation == 1)
     }
 

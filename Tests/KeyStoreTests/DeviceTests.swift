@@ -47,7 +47,8 @@ struct DeviceTests {
         #expect(try store.addDevice(id: "a", second, now: start + 2) == .updated)
         #expect(try store.device("a")?.publicKey == second.publicKey)
         #expect(code { try store.addDevice(id: "a", first, now: start + 3) } == .generationRollback)
-        #expect(code { try store.addDevice(id: "a", registration(generation: 2), now: start + 3) } == .generationRollback)
+        #expect(
+            code { try store.addDevice(id: "a", registration(generation: 2), now: start + 3) } == .generationRollback)
         #expect(try store.device("a")?.publicKey == second.publicKey)
         #expect(try store.addDevice(id: "a", first, replace: true, now: start + 4) == .updated)
         #expect(try store.device("a")?.generation == 1)

@@ -119,7 +119,9 @@ struct SenderKeyTests {
         #expect(try rotations.announced(to: 1, day: 3) == [1, 2])
         #expect(try rotations.announced(to: 0, day: 3) == [0, 1, 2])
         let stranger = SenderKey().publicKey
-        #expect(try rotations.store.announcements(for: rotations.keys[3], to: stranger, now: start + 3 * Self.day).count == 3)
+        #expect(
+            try rotations.store.announcements(for: rotations.keys[3], to: stranger, now: start + 3 * Self.day).count
+                == 3)
     }
 
     @Test func aDeviceThatReportedAnOldKeyIsToldAsLongAsItAccepts() throws {
@@ -158,6 +160,7 @@ struct SenderKeyTests {
         _ = try home.store.rotateSenderKey(now: start + 400 * Self.day)
         #expect(try home.raw().integer("SELECT count(*) FROM announcements") == 2)
         _ = try home.store.rotateSenderKey(now: start + 401 * Self.day)
-        #expect(try home.raw().rows("SELECT * FROM announcements WHERE statement = ?", [.blob(statement.bytes)]).isEmpty)
+        #expect(
+            try home.raw().rows("SELECT * FROM announcements WHERE statement = ?", [.blob(statement.bytes)]).isEmpty)
     }
 }

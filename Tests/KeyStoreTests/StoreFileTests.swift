@@ -163,7 +163,8 @@ struct StoreFileTests {
         try create(scratch)
         unsafe unlink(scratch.file("keystore.db"))
         try writeFile(scratch.file("keystore.db"), [])
-        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute("CREATE TABLE t (a); PRAGMA user_version = 1")
+        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute(
+            "CREATE TABLE t (a); PRAGMA user_version = 1")
         #expect(code { try open(scratch) } == .corruptStore)
     }
 

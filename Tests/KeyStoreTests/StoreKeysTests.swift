@@ -12,7 +12,9 @@ struct StoreKeysTests {
 
     @Test func aTagIsTheOneOfTheWrittenRule() {
         let values: [SQLiteValue] = [.integer(-2), .null, .text("añ"), .blob([1, 2, 3]), .blob([]), .text("")]
-        #expect(keys.tag(of: values[...], in: "devices").hex == "8e03b8a820e9e82cc493ecec73b27ad015831c97e716b9ca300bc6f902e19f6e")
+        #expect(
+            keys.tag(of: values[...], in: "devices").hex
+                == "8e03b8a820e9e82cc493ecec73b27ad015831c97e716b9ca300bc6f902e19f6e")
         #expect(keys.check.hex == "d43750fcb66d620806938762ae5f25150d5a7a6baaf14eee4e6bf06eb7b93620")
     }
 
