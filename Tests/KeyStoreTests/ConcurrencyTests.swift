@@ -1,0 +1,176 @@
+import Glibc
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// Many threads, many connections, many processes; and processes that end in the middle.
+struct ConcurrencyTests {
+    static var patient: StoreOptions {
+        var options = StoreOptions.quick
+        options.busyTimeout = 20_000
+        return options
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func manyThreadsUseOneStore(_ kind: StoreKind) async throws {
+        let home = try Home(kind, options: Self.patient)
+        try await Self.write(from: 0..<8) { _ in home.store }
+        try Self.expectEverything(in: home.store, writers: 8)
+    }
+
+    @Test func manyConnectionsUseOneStore() async throws {
+        let home = try Home(options: Self.patient)
+        try await Self.write(from: 0..<4) { _ in try home.store.anotherConnection() }
+        try await Self.write(from: 4..<8) { _ in try home.reopened(options: Self.patient) }
+        try Self.expectEverything(in: home.store, writers: 8)
+    }
+
+    @Test func manyProcessesUseOneStore() async throws {
+        let home = try Home(options: Self.patient)
+        let path = home.scratch.store
+        async let first: Void = Self.writeInAnotherProcess(path, 0)
+        async let second: Void = Self.writeInAnotherProcess(path, 1)
+        try await Self.write(from: 2..<3) { _ in home.store }
+        _ = await (first, second)
+        try Self.expectEverything(in: home.store, writers: 3)
+    }
+
+    private static func writeInAnotherProcess(_ path: String, _ writer: Int) async {
+        // An exit test is a C function: it cannot capture this type.
+        await #expect(processExitsWith: .success) { [path = path as String, writer = writer as Int] in
+            let store = try SQLiteKeyStore.open(at: path, passphrase: nil, options: ConcurrencyTests.patient)
+            try ConcurrencyTests.write(store, writer)
+        }
+    }
+
+    private static let rounds = 10
+
+    /// Every writer makes keys, devices and settings of its own, and reads them back at once.
+    static func write(_ store: SQLiteKeyStore, _ writer: Int) throws {
+        for round in 0..<rounds {
+            let id = "\(writer).\(round)"
+            let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
+            try #require(try store.addDevice(id: id, registration, now: start) == .added)
+            try #require(try store.device(id)?.publicKey == registration.publicKey)
+            if round == 0 {
+                _ = try store.generateDeviceKey(name: id, now: start)
+                _ = try store.generateSenderKey(name: id, now: start)
+            } else {
+                _ = try store.rotateDeviceKey(name: "\(writer).0", now: start)
+                _ = try store.confirmDeviceKey(name: "\(writer).0", now: start)
+                _ = try store.rotateSenderKey(name: "\(writer).0", force: true, now: start)
+            }
+        }
+    }
+
+    private static func write(
+        from writers: Range<Int>, _ store: @escaping @Sendable (Int) throws -> SQLiteKeyStore
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in writers { group.addTask { try write(store(writer), writer) } }
+            try await group.waitForAll()
+        }
+    }
+
+    private static func expectEverything(in store: SQLiteKeyStore, writers: Int) throws {
+        #expect(try store.deviceCount() == writers * rounds)
+        #expect(try store.deviceKeys().count == writers * rounds)
+        #expect(try store.senderKeys().map(\.generation) == Array(repeating: UInt64(rounds), count: writers))
+        #expect(!store.check().contains { $0.severity != .good })
+    }
+
+    // MARK: Two at once
+
+    @Test func twoThatRotateAtOnceGetOnePendingKey() async throws {
+        let home = try Home(options: Self.patient)
+        _ = try home.store.generateDeviceKey(now: start)
+        let stores = try (0..<6).map { _ in try home.store.anotherConnection() }
+        let records = try await withThrowingTaskGroup(of: DeviceKeyRecord.self) { group in
+            for store in stores { group.addTask { try store.rotateDeviceKey(now: start) } }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(records.count == 1)
+        #expect(try home.store.deviceKeys().map(\.state) == [.active, .pending])
+    }
+
+    @Test func twoThatRotateASenderAtOnceMakeAChain() async throws {
+        let home = try Home(options: Self.patient)
+        let first = try home.store.generateSenderKey(now: start).publicKey
+        let stores = try (0..<4).map { _ in try home.store.anotherConnection() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for store in stores { group.addTask { _ = try store.rotateSenderKey(now: start) } }
+            try await group.waitForAll()
+        }
+        let current = try home.store.senderKey(named: nil).record
+        #expect(current.generation == 5)
+        var trust = SenderTrust(pinned: [first])
+        for statement in try home.store.announcements(for: current.publicKey, to: nil, now: start) {
+            _ = try trust.accept(statement, at: start)
+        }
+        #expect(trust.pinned == [current.publicKey])
+    }
+
+    // MARK: Waiting
+
+    @Test func whileAnotherWritesAWriterWaitsThenSaysSo() throws {
+        let home = try Home()
+        _ = try home.store.generateDeviceKey(now: start)
+        let writer = try home.raw()
+        try writer.execute("BEGIN IMMEDIATE")
+        #expect(code { try home.store.rotateDeviceKey(now: start) } == .storeBusy)
+        #expect(try home.store.deviceKeys().count == 1, "readers do not wait")
+        #expect(try home.reopened().deviceKeys().count == 1)
+        try writer.execute("ROLLBACK")
+        #expect(code { try home.store.rotateDeviceKey(now: start) } == nil)
+    }
+
+    @Test func aWriterOfAnotherProcessIsWaitedForToo() async throws {
+        let home = try Home()
+        _ = try home.store.generateDeviceKey(now: start)
+        let writer = try home.raw()
+        try writer.execute("BEGIN IMMEDIATE")
+        let path = home.scratch.store
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let store = try SQLiteKeyStore.open(at: path, passphrase: nil, options: .quick)
+            try #require(code { try store.rotateDeviceKey(now: start) } == .storeBusy)
+            try #require(try store.deviceKeys().count == 1)
+        }
+        try writer.execute("ROLLBACK")
+    }
+
+    @Test func theStandardWaitIsFiveSeconds() {
+        #expect(StoreOptions().busyTimeout == 5000)
+    }
+
+    // MARK: Killed
+
+    @Test func aProcessKilledInTheMiddleOfAChangeHasChangedNothing() async throws {
+        let home = try Home()
+        _ = try home.store.generateDeviceKey(now: start)
+        let before = try home.store.rotateDeviceKey(now: start)
+        let path = home.scratch.store
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            let store = try SQLiteKeyStore.open(at: path, passphrase: nil, options: .quick)
+            try store.write { (transaction) throws(KeyStoreError) in
+                for row in try transaction.deviceKeyRows("default") {
+                    _ = try transaction.delete(DeviceKeyRow.self, key: .integer(row.id))
+                }
+                kill(getpid(), SIGKILL)
+            }
+        }
+        #expect(try home.reopened().deviceKeys().last == before)
+        #expect(!home.store.check().contains { $0.severity != .good })
+    }
+
+    @Test func aProcessKilledAfterAChangeHasMadeIt() async throws {
+        let home = try Home()
+        _ = try home.store.generateDeviceKey(now: start)
+        let path = home.scratch.store
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            _ = try SQLiteKeyStore.open(at: path, passphrase: nil, options: .quick).rotateDeviceKey(now: start)
+            kill(getpid(), SIGKILL)
+        }
+        #expect(try home.reopened().deviceKeys().map(\.state) == [.active, .pending])
+    }
+}

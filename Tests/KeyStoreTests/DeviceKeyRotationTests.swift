@@ -1,0 +1,180 @@
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// The life of a device key, with its exact boundaries.
+struct DeviceKeyRotationTests {
+    private typealias State = DeviceKeyRecord.State
+
+    @Test(arguments: StoreKind.allCases)
+    func aPendingKeyOpensBeforeTheProviderHearsOfIt(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        let active = try store.generateDeviceKey(topic: .app, now: start)
+        let pending = try store.rotateDeviceKey(now: start + 10)
+        #expect(pending.state == .pending)
+        #expect(pending.generation == 2)
+        #expect(pending.topic == active.topic && pending.name == active.name)
+        #expect(pending.createdAt == start + 10)
+        #expect(pending.publicKey != active.publicKey)
+        #expect(try store.deviceKeys().map(\.state) == [.active, .pending])
+        for record in [active, pending] {
+            #expect(try store.deviceKey(id: record.keyID, now: start + 10)?.key.publicKey == record.publicKey)
+        }
+        #expect(try store.deviceSecret(named: nil).publicKey == active.publicKey)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aLostReplyIsAnsweredByRotatingAgain(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        _ = try store.generateDeviceKey(now: start)
+        let pending = try store.rotateDeviceKey(now: start + 10)
+        #expect(try store.rotateDeviceKey(now: start + 999) == pending)
+        #expect(try store.deviceKeys().count == 2)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aConfirmedKeyIsActiveAndTheOldOneRetires(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        let old = try store.generateDeviceKey(now: start)
+        let new = try store.rotateDeviceKey(now: start)
+        let confirmed = try #require(try store.confirmDeviceKey(graceSeconds: 60, now: start + 10))
+        #expect(confirmed.publicKey == new.publicKey && confirmed.state == .active && confirmed.retiresAt == nil)
+        let records = try store.deviceKeys()
+        #expect(records.map(\.publicKey) == [old.publicKey, new.publicKey])
+        #expect(records.map(\.state) == [.retiring, .active])
+        #expect(records[0].retiresAt == start + 70)
+        #expect(try store.deviceSecret(named: nil).publicKey == new.publicKey)
+        #expect(try store.confirmDeviceKey(graceSeconds: 60, now: start + 20) == nil, "nothing is pending any more")
+        #expect(try store.deviceKeys() == records)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aRetiringKeyOpensUpToItsEndDateAndNoLonger(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        let old = try store.generateDeviceKey(now: start)
+        _ = try store.rotateDeviceKey(now: start)
+        _ = try store.confirmDeviceKey(graceSeconds: 60, now: start)
+        let end = start + 60
+        #expect(try store.deviceKey(id: old.keyID, now: end) != nil)
+        #expect(try store.deviceKey(id: old.keyID, now: end.next) == nil)
+        #expect(try store.purgeDeviceKeys(now: end).isEmpty)
+        #expect(try store.deviceKeys().count == 2)
+        let purged = try store.purgeDeviceKeys(now: end.next)
+        #expect(purged.map(\.publicKey) == [old.publicKey])
+        #expect(try store.deviceKeys().count == 1)
+    }
+
+    @Test func theStandardGraceOutlivesTheLongestTimeToLive() throws {
+        let store = try Home(.memory).store
+        let old = try store.generateDeviceKey(now: start)
+        _ = try store.rotateDeviceKey(now: start)
+        _ = try store.confirmDeviceKey(now: start)
+        let lastMessage = start + UInt64(Freshness.maximumTimeToLive)
+        #expect(try store.deviceKey(id: old.keyID, now: lastMessage) != nil)
+        #expect(SQLiteKeyStore.standardGrace == 31 * 86_400)
+    }
+
+    @Test func aGraceBeyondTheEndOfTimeStaysAtTheEndOfTime() throws {
+        let store = try Home(.memory).store
+        let old = try store.generateDeviceKey(now: start)
+        _ = try store.rotateDeviceKey(now: start)
+        _ = try store.confirmDeviceKey(graceSeconds: .max, now: start)
+        #expect(try store.deviceKeys().first?.retiresAt?.milliseconds == .max)
+        #expect(try store.deviceKey(id: old.keyID, now: Timestamp(milliseconds: .max)) != nil)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aKeyMayRotateWhileAnotherStillRetires(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        _ = try store.generateDeviceKey(now: start)
+        for day in 1...3 as ClosedRange<UInt64> {
+            let now = start + day * 86_400
+            #expect(try store.rotateDeviceKey(now: now).generation == day + 1)
+            _ = try store.confirmDeviceKey(now: now)
+        }
+        let records = try store.deviceKeys()
+        #expect(records.map(\.state) == [.retiring, .retiring, .retiring, .active])
+        #expect(records.map(\.generation) == [1, 2, 3, 4])
+        #expect(records.compactMap(\.retiresAt) == (1...3).map { start + $0 * 86_400 + 31 * 86_400 })
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func logOutDeletesEveryKeyOfTheName(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        _ = try store.generateDeviceKey(name: "one", now: start)
+        _ = try store.rotateDeviceKey(name: "one", now: start)
+        let other = try store.generateDeviceKey(name: "two", now: start)
+        #expect(
+            try store.purgeDeviceKeys(name: "one", now: start, everything: true).map(\.state) == [.active, .pending])
+        #expect(try store.deviceKeys().map(\.publicKey) == [other.publicKey])
+        #expect(
+            try store.purgeDeviceKeys(name: "one", now: start, everything: true).isEmpty, "a log-out can be repeated")
+        #expect(try store.generateDeviceKey(name: "one", now: start).generation == 1)
+    }
+
+    // MARK: The first message
+
+    @Test(arguments: StoreKind.allCases)
+    func theFirstMessageUnderAPendingKeyConfirmsIt(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        _ = try store.generateDeviceKey(now: start)
+        let pending = try store.rotateDeviceKey(now: start)
+        try store.settle(openedWith: pending.publicKey, statements: [], topic: .app, graceSeconds: 60, now: start + 5)
+        #expect(try store.deviceKeys().map(\.state) == [.retiring, .active])
+        #expect(try store.deviceKeys().first?.retiresAt == start + 65)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aMessageUnderAnyOtherKeyConfirmsNothing(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        let active = try store.generateDeviceKey(now: start)
+        _ = try store.rotateDeviceKey(now: start)
+        let before = try store.deviceKeys()
+        try store.settle(openedWith: active.publicKey, statements: [], topic: .app, now: start)
+        try store.settle(openedWith: DeviceKey().publicKey, statements: [], topic: .app, now: start)
+        #expect(try store.deviceKeys() == before)
+    }
+
+    // MARK: Crashes and lost replies
+
+    /// At every point of rotate, register, reply, confirm, the process may end and the reply be lost: whichever of the two
+    /// keys the provider seals to, the device opens it.
+    @Test func noMessageIsLostWhereverTheProcessEnds() throws {
+        let home = try Home()
+        let old = try home.store.generateDeviceKey(now: start)
+        var sealedTo = [old.keyID]
+        func opensAll(_ now: Timestamp) throws -> Bool {
+            let store = try home.reopened()
+            return try sealedTo.allSatisfy { try store.deviceKey(id: $0, now: now) != nil }
+        }
+        let new = try home.reopened().rotateDeviceKey(now: start)
+        #expect(try opensAll(start))
+        #expect(try home.reopened().rotateDeviceKey(now: start + 1) == new)
+        sealedTo.append(new.keyID)
+        #expect(try opensAll(start + 2), "registered, the reply lost")
+        _ = try home.reopened().confirmDeviceKey(now: start + 3)
+        #expect(try opensAll(start + 3))
+        #expect(try home.reopened().confirmDeviceKey(now: start + 4) == nil)
+        #expect(try opensAll(start + 3 + SQLiteKeyStore.standardGrace))
+    }
+
+    @Test func aChangeWhoseTransactionDoesNotEndHasNotHappened() throws {
+        let home = try Home()
+        _ = try home.store.generateDeviceKey(now: start)
+        _ = try home.store.rotateDeviceKey(now: start)
+        let before = try home.store.deviceKeys()
+        // The row of the active key is written, then the process goes on to nothing.
+        let failure = error {
+            try home.store.write { (store) throws(KeyStoreError) in
+                for row in try store.deviceKeyRows("default") where row.state == .active {
+                    try store.put(try row.moved(to: .retiring, retiresAt: start, store.keys))
+                }
+                throw KeyStoreError(.inputOutput, "stop")
+            }
+        }
+        #expect(failure?.code == .inputOutput)
+        #expect(try home.store.deviceKeys() == before)
+        #expect(try home.reopened().deviceKeys() == before)
+    }
+}

@@ -1,0 +1,102 @@
+import Glibc
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// A file system of a given size in memory, or nil where this process may not mount one.
+final class SmallDisk: Sendable {
+    let path: String
+
+    init?(kilobytes: Int) throws {
+        let path = "/tmp/pushcrypt-disk-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+        try #require(unsafe mkdir(path, 0o700) == 0)
+        self.path = path
+        let size = "size=\(kilobytes)k,mode=700"
+        guard unsafe mount("tmpfs", path, "tmpfs", 0, size) == 0 else {
+            unsafe rmdir(path)
+            print("SKIPPED: disks that are full or read-only (needs the right to mount)")
+            return nil
+        }
+    }
+
+    func setReadOnly(_ readOnly: Bool) throws {
+        let flags = UInt(MS_REMOUNT) | (readOnly ? UInt(MS_RDONLY) : 0)
+        try #require(unsafe mount("tmpfs", path, "tmpfs", flags, nil) == 0)
+    }
+
+    /// Takes all room that is left.
+    func fill() throws {
+        let descriptor = unsafe open(path + "/filler", O_WRONLY | O_CREAT, 0o600)
+        defer { close(descriptor) }
+        let block = Bytes(repeating: 0x55, count: 4096)
+        while unsafe block.withUnsafeBytes({ unsafe write(descriptor, $0.baseAddress, $0.count) }) > 0 {}
+    }
+
+    func empty() { unsafe unlink(path + "/filler") }
+
+    deinit {
+        unsafe umount2(path, Int32(MNT_DETACH))
+        unsafe rmdir(path)
+    }
+}
+
+/// No room, and no right to write.
+struct FullDiskTests {
+    private func registration() -> DeviceRegistration {
+        DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
+    }
+
+    @Test func aChangeThatDoesNotFitHasNotHappened() throws {
+        guard let disk = try SmallDisk(kilobytes: 600) else { return }
+        let store = try SQLiteKeyStore.create(at: disk.path + "/store", passphrase: nil, options: .quick, now: start)
+        let record = try store.generateDeviceKey(now: start)
+        let sender = try store.generateSenderKey(now: start)
+        try disk.fill()
+        // What the files already take up may be used again, so it may take some changes to find the end.
+        var refusals = 0
+        for index in 0..<300 where refusals < 3 {
+            let devices = try store.deviceCount()
+            let failure = error { try store.addDevice(id: "device \(index)", registration(), now: start) }
+            if let failure {
+                #expect(failure.code == .diskFull)
+                refusals += 1
+            }
+            #expect(try store.deviceCount() == devices + (failure == nil ? 1 : 0))
+        }
+        #expect(refusals == 3)
+        #expect(try store.deviceKeys() == [record] && store.senderKeys() == [sender])
+        disk.empty()
+        #expect(try store.addDevice(id: "again", registration(), now: start) == .added)
+        #expect(!store.check().contains { $0.severity != .good })
+    }
+
+    @Test func aStoreThatDoesNotFitIsNotMade() throws {
+        guard let disk = try SmallDisk(kilobytes: 64) else { return }
+        let path = disk.path + "/store"
+        #expect(code { try SQLiteKeyStore.create(at: path, passphrase: nil, options: .quick, now: start) } == .diskFull)
+        #expect(code { try SQLiteKeyStore.open(at: path, passphrase: nil, options: .quick) } == .storeMissing)
+    }
+
+    /// The same without the right to mount: a database that may not grow.
+    @Test func aDatabaseAtItsLimitIsAFullDisk() throws {
+        let home = try Home()
+        var options = StoreOptions.quick
+        options.maximumPages = 20
+        let store = try home.reopened(options: options)
+        let batch = (0..<500).map { (id: "device \($0)", registration: registration()) }
+        #expect(code { try store.importDevices(batch, now: start) } == .diskFull)
+        #expect(try store.deviceCount() == 0)
+    }
+
+    @Test func aReadOnlyDiskIsSaid() throws {
+        guard let disk = try SmallDisk(kilobytes: 600) else { return }
+        let path = disk.path + "/store"
+        _ = try SQLiteKeyStore.create(at: path, passphrase: nil, options: .quick, now: start)
+        try disk.setReadOnly(true)
+        let failure = error { try SQLiteKeyStore.open(at: path, passphrase: nil, options: .quick).deviceKeys() }
+        #expect(failure?.code == .inputOutput)
+        #expect(code { try SQLiteKeyStore.create(at: disk.path + "/new", now: start) } == .inputOutput)
+        try disk.setReadOnly(false)
+    }
+}

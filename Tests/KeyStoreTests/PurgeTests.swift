@@ -1,0 +1,142 @@
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// What is deleted is in none of the store's files: not the secret, and not its sealed form.
+struct PurgeTests {
+    /// The sealed forms of the secrets in a table.
+    private func sealed(_ table: String, _ home: Home) throws -> [Bytes] {
+        try home.raw().rows("SELECT sealed FROM \(table) ORDER BY id").map { row in
+            guard case .blob(let bytes)? = row.first else { throw Scratch.Unavailable() }
+            return bytes
+        }
+    }
+
+    /// The nonce, the ciphertext and the tag; a piece of it is as bad as the whole.
+    private func pieces(_ sealed: Bytes) -> [Bytes] {
+        [Bytes(sealed[..<24]), Bytes(sealed[24..<56]), Bytes(sealed[56...])]
+    }
+
+    @Test func aSecretIsNeverInTheFilesInTheClear() throws {
+        let home = try Home()
+        let (device, sender) = (DeviceKey(), SenderKey())
+        _ = try home.store.importDeviceKey(device, now: start)
+        _ = try home.store.importSenderKey(sender, now: start)
+        let bytes = try home.scratch.bytes()
+        #expect(!bytes.contains(device.scalar) && !bytes.contains(sender.seed))
+        #expect(bytes.contains(device.publicKey.bytes) && bytes.contains(sender.publicKey.bytes))
+        for blob in try sealed("device_keys", home) + sealed("sender_keys", home) { #expect(bytes.contains(blob)) }
+    }
+
+    @Test func aRetiredKeyIsGoneFromTheFiles() throws {
+        let home = try Home()
+        _ = try home.store.generateDeviceKey(now: start)
+        var blobs = try sealed("device_keys", home)
+        _ = try home.store.rotateDeviceKey(now: start)
+        _ = try home.store.confirmDeviceKey(graceSeconds: 60, now: start)
+        blobs += try sealed("device_keys", home)
+        #expect(blobs.count == 3, "active, retiring, and the new active one")
+        let before = try home.scratch.bytes()
+        #expect(before.contains(blobs[1]) && before.contains(blobs[2]))
+        #expect(try home.store.purgeDeviceKeys(now: start + 61).count == 1)
+        let after = try home.scratch.bytes()
+        for piece in pieces(blobs[0]) + pieces(blobs[1]) { #expect(!after.contains(piece)) }
+        #expect(after.contains(blobs[2]), "the active key is still there")
+    }
+
+    @Test func atLogOutEveryKeyIsGoneFromTheFiles() throws {
+        let home = try Home()
+        _ = try home.store.generateDeviceKey(name: "one", now: start)
+        _ = try home.store.rotateDeviceKey(name: "one", now: start)
+        let blobs = try sealed("device_keys", home)
+        _ = try home.store.generateDeviceKey(name: "two", now: start)
+        let kept = try #require(try sealed("device_keys", home).last)
+        _ = try home.store.purgeDeviceKeys(name: "one", now: start, everything: true)
+        let after = try home.scratch.bytes()
+        for piece in blobs.flatMap(pieces) { #expect(!after.contains(piece)) }
+        #expect(after.contains(kept))
+    }
+
+    @Test func aRotatedSenderKeyIsGoneFromTheFiles() throws {
+        let home = try Home()
+        _ = try home.store.generateSenderKey(now: start)
+        let old = try sealed("sender_keys", home)
+        #expect(try home.scratch.bytes().contains(old[0]))
+        _ = try home.store.rotateSenderKey(now: start)
+        let after = try home.scratch.bytes()
+        for piece in pieces(old[0]) { #expect(!after.contains(piece)) }
+        #expect(after.contains(try sealed("sender_keys", home)[0]))
+    }
+
+    /// Rows that grow and shrink move between pages; none of them may leave a copy behind.
+    @Test(arguments: 1...4)
+    func noCopyIsLeftAfterManyRotationsOfManyKeys(_ seed: UInt64) throws {
+        let home = try Home()
+        var random = SplitMix(state: seed)
+        var deleted: [Bytes] = []
+        for index in 0..<40 {
+            let name = String(repeating: "n", count: 1 + Int(random.next() % 200)) + "\(index)"
+            _ = try home.store.generateSenderKey(name: name, topic: .app, now: start)
+            _ = try home.store.generateDeviceKey(name: name, topic: .app, now: start)
+        }
+        for round in 0..<60 {
+            let names = try home.store.deviceKeys().map(\.name)
+            let name = names[Int(random.next() % UInt64(names.count))]
+            let before = Set(try sealed("sender_keys", home) + sealed("device_keys", home))
+            switch random.next() % 4 {
+            case 0: _ = try home.store.purgeDeviceKeys(name: name, now: start, everything: true)
+            case 1:
+                _ = try home.store.rotateDeviceKey(name: name, now: start)
+                _ = try home.store.confirmDeviceKey(name: name, graceSeconds: 0, now: start)
+                _ = try home.store.purgeDeviceKeys(name: name, now: start + 1)
+            default: _ = try home.store.rotateSenderKey(name: name, force: true, now: start + UInt64(round))
+            }
+            let after = try sealed("sender_keys", home) + sealed("device_keys", home)
+            deleted += before.subtracting(after)
+        }
+        let bytes = try home.scratch.bytes()
+        let left = deleted.filter { pieces($0).contains(where: bytes.contains) }
+        #expect(deleted.count >= 60 && left.isEmpty, "\(left.count) of \(deleted.count) are left")
+    }
+
+    @Test func whileAnotherProcessReadsThePurgeSaysSoAndASecondFinishes() throws {
+        let home = try Home()
+        _ = try home.store.generateDeviceKey(now: start)
+        let blob = try #require(try sealed("device_keys", home).first)
+        let reader = try home.raw()
+        try reader.execute("BEGIN; SELECT * FROM device_keys")
+        #expect(code { try home.store.purgeDeviceKeys(now: start, everything: true) } == .storeBusy)
+        #expect(try home.store.deviceKeys().isEmpty)
+        try reader.execute("COMMIT")
+        #expect(try home.store.purgeDeviceKeys(now: start, everything: true).isEmpty)
+        #expect(!(try home.scratch.bytes()).contains(blob))
+    }
+
+    @Test func whileAnotherProcessReadsARotationIsDoneAllTheSame() throws {
+        let home = try Home()
+        _ = try home.store.generateSenderKey(now: start)
+        let blob = try #require(try sealed("sender_keys", home).first)
+        do {
+            let reader = try home.raw()
+            try reader.execute("BEGIN; SELECT * FROM sender_keys")
+            #expect(try home.store.rotateSenderKey(now: start).record.generation == 2)
+            try reader.execute("COMMIT")
+        }
+        _ = try home.store.purgeDeviceKeys(now: start)
+        #expect(!(try home.scratch.bytes()).contains(blob))
+    }
+}
+
+/// A small generator of repeatable numbers.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
+        return z ^ z >> 31
+    }
+}

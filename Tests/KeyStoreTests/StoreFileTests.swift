@@ -1,0 +1,306 @@
+import Glibc
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// The files of a store: how they are made, and which are refused.
+struct StoreFileTests {
+    private static let isRoot = geteuid() == 0
+
+    private func open(_ scratch: Scratch, passphrase: StorePassphrase? = nil) throws -> SQLiteKeyStore {
+        try .open(at: scratch.store, passphrase: passphrase, options: .quick)
+    }
+
+    @discardableResult
+    private func create(_ scratch: Scratch, passphrase: StorePassphrase? = nil) throws -> SQLiteKeyStore {
+        try .create(at: scratch.store, passphrase: passphrase, options: .quick, now: start)
+    }
+
+    // MARK: Making
+
+    @Test func everyFileIsItsOwnersAlone() throws {
+        let scratch = try Scratch()
+        let store = try create(scratch)
+        _ = try store.generateDeviceKey(now: start)
+        #expect(mode(of: scratch.store) == 0o700)
+        #expect(try scratch.names() == ["keystore.db", "keystore.db-shm", "keystore.db-wal", "store.key"])
+        for name in try scratch.names() { #expect(mode(of: scratch.file(name)) == 0o600, "\(name)") }
+        #expect(try readFile(scratch.file("store.key")).count == 32)
+    }
+
+    @Test func theProcessMaskNeitherOpensNorClosesTheFiles() async throws {
+        // The mask belongs to the whole process, so this is another one.
+        for mask: mode_t in [0o000, 0o277] {
+            let scratch = try Scratch()
+            let path = scratch.store
+            await #expect(processExitsWith: .success) { [path = path as String, mask = mask as mode_t] in
+                umask(mask)
+                let store = try SQLiteKeyStore.create(at: path, passphrase: nil, options: .quick, now: start)
+                _ = try store.generateDeviceKey(now: start)
+                for name in ["keystore.db", "keystore.db-shm", "keystore.db-wal", "store.key"] {
+                    try #require(mode(of: path + "/" + name) == 0o600)
+                }
+            }
+        }
+    }
+
+    @Test func missingDirectoriesAreMade() throws {
+        let scratch = try Scratch()
+        let deep = scratch.path + "/a/b//c/"
+        let store = try SQLiteKeyStore.create(at: deep, passphrase: nil, options: .quick, now: start)
+        _ = try store.generateDeviceKey(now: start)
+        for path in ["/a", "/a/b", "/a/b/c"] { #expect(mode(of: scratch.path + path) == 0o700) }
+        #expect(try SQLiteKeyStore.open(at: deep, passphrase: nil, options: .quick).deviceKeys().count == 1)
+    }
+
+    @Test func twoStoresShareNothing() throws {
+        let (a, b) = (try Scratch(), try Scratch())
+        try create(a)
+        try create(b)
+        #expect(try readFile(a.file("store.key")) != readFile(b.file("store.key")))
+        try writeFile(a.file("store.key"), try readFile(b.file("store.key")))
+        #expect(code { try open(a) } == .wrongPassphrase)
+    }
+
+    @Test func aStoreIsNeverMadeOverAnother() throws {
+        let scratch = try Scratch()
+        let key = try create(scratch).generateDeviceKey(now: start)
+        #expect(code { try create(scratch) } == .storeExists)
+        #expect(try open(scratch).deviceKeys() == [key])
+    }
+
+    @Test(arguments: ["", "a\u{0}b"])
+    func aPathThatIsNoneIsRefused(_ path: String) {
+        #expect(code { try SQLiteKeyStore.create(at: path, now: start) } == .inputOutput)
+        #expect(code { try SQLiteKeyStore.open(at: path) } == .inputOutput)
+    }
+
+    @Test func aDirectoryThatCannotBeMadeIsAnError() throws {
+        let scratch = try Scratch()
+        try writeFile(scratch.path + "/file", [])
+        #expect(code { try SQLiteKeyStore.create(at: scratch.path + "/file/store", now: start) } == .inputOutput)
+        #expect(code { try SQLiteKeyStore.create(at: "/proc/pushcrypt/store", now: start) } == .inputOutput)
+    }
+
+    // MARK: An interrupted creation
+
+    /// What a creation leaves that ends after each of its steps.
+    @Test(arguments: [
+        [], ["store.key.new"], ["store.key"], ["store.key", "keystore.db.new"],
+        ["store.key", "keystore.db.new", "keystore.db.new-journal"],
+        ["store.key", "keystore.db.new", "keystore.db.new-wal", "keystore.db.new-shm"],
+        // The log of a database that somebody removed.
+        ["store.key", "keystore.db-wal", "keystore.db-shm"],
+    ])
+    func anInterruptedCreationIsFinishedByAnother(_ leftovers: [String]) throws {
+        let scratch = try Scratch()
+        try #require(unsafe mkdir(scratch.store, 0o700) == 0)
+        for name in leftovers {
+            let content = name == "store.key" ? Bytes(0..<32) : Bytes(repeating: 0xa5, count: 5000)
+            try writeFile(scratch.file(name), content)
+        }
+        #expect(code { try open(scratch) } == .storeMissing)
+        let store = try create(scratch)
+        let record = try store.generateDeviceKey(now: start)
+        #expect(try open(scratch).deviceKeys() == [record])
+        #expect(try scratch.names() == ["keystore.db", "keystore.db-shm", "keystore.db-wal", "store.key"])
+        if leftovers.contains("store.key") {
+            // It may be the only key of a database that is kept elsewhere.
+            #expect(try readFile(scratch.file("store.key")) == Bytes(0..<32))
+        }
+    }
+
+    @Test func aHalfWrittenKeyIsNotTaken() throws {
+        let scratch = try Scratch()
+        try #require(unsafe mkdir(scratch.store, 0o700) == 0)
+        try writeFile(scratch.file("store.key"), Bytes(0..<31))
+        #expect(code { try create(scratch) } == .corruptStore)
+        #expect(try scratch.names() == ["store.key"])
+    }
+
+    // MARK: Missing and damaged
+
+    @Test func whatIsMissingIsSaid() throws {
+        let scratch = try Scratch()
+        #expect(code { try open(scratch) } == .storeMissing)
+        try #require(unsafe mkdir(scratch.store, 0o700) == 0)
+        #expect(code { try open(scratch) } == .storeMissing)
+        try create(scratch)
+        unsafe unlink(scratch.file("store.key"))
+        #expect(code { try open(scratch) } == .storeKeyMissing)
+        #expect(code { try create(scratch) } == .storeExists)
+    }
+
+    @Test(arguments: [0, 1, 31, 33, 64, 5000])
+    func aKeyOfAnotherLengthIsRefused(_ count: Int) throws {
+        let scratch = try Scratch()
+        try create(scratch)
+        try writeFile(scratch.file("store.key"), Bytes(repeating: 7, count: count))
+        #expect(code { try open(scratch) } == .corruptStore)
+    }
+
+    @Test(arguments: 0..<32)
+    func aKeyWithOneWrongBitOpensNothing(_ index: Int) throws {
+        let scratch = try Scratch()
+        try create(scratch)
+        var key = try readFile(scratch.file("store.key"))
+        key[index] ^= 0x10
+        try writeFile(scratch.file("store.key"), key)
+        #expect(code { try open(scratch) } == .wrongPassphrase)
+    }
+
+    @Test(arguments: [Bytes(), Bytes("not a database at all".utf8), Bytes(repeating: 0, count: 8192)])
+    func aFileThatIsNoDatabaseIsRefused(_ content: Bytes) throws {
+        let scratch = try Scratch()
+        try create(scratch)
+        try writeFile(scratch.file("keystore.db"), content)
+        #expect(code { try open(scratch) } == .corruptStore)
+    }
+
+    @Test func theDatabaseOfAnotherProgramIsRefused() throws {
+        let scratch = try Scratch()
+        try create(scratch)
+        unsafe unlink(scratch.file("keystore.db"))
+        try writeFile(scratch.file("keystore.db"), [])
+        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute(
+            "CREATE TABLE t (a); PRAGMA user_version = 1")
+        #expect(code { try open(scratch) } == .corruptStore)
+    }
+
+    // MARK: Unsafe
+
+    /// Makes the store unsafe in one way.
+    struct Unsafe: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let mend: String
+        let spoil: @Sendable (Scratch) throws -> Void
+    }
+
+    private static let files = ["keystore.db", "keystore.db-wal", "keystore.db-shm", "store.key"]
+
+    private static var unsafeWays: [Unsafe] {
+        var ways = [
+            Unsafe(testDescription: "directory open to the group", mend: "chmod 0700 '") {
+                #expect(unsafe chmod($0.store, 0o750) == 0)
+            },
+            Unsafe(testDescription: "directory open to all", mend: "chmod 0700 '") {
+                #expect(unsafe chmod($0.store, 0o701) == 0)
+            },
+            Unsafe(testDescription: "parent writable by all", mend: "chmod o-w '") {
+                #expect(unsafe chmod($0.path, 0o777) == 0)
+            },
+            Unsafe(testDescription: "directory a link", mend: "$(realpath '") {
+                #expect(unsafe rename($0.store, $0.path + "/real") == 0)
+                #expect(unsafe symlink($0.path + "/real", $0.store) == 0)
+            },
+            Unsafe(testDescription: "directory a file", mend: "--store") {
+                #expect(unsafe rename($0.store, $0.path + "/real") == 0)
+                try writeFile($0.store, [])
+            },
+        ]
+        for name in files {
+            for bits: mode_t in [0o640, 0o604, 0o620, 0o602, 0o666] {
+                ways.append(
+                    Unsafe(testDescription: "\(name) with mode \(String(bits, radix: 8))", mend: "chmod 0600 '") {
+                        try touch($0.file(name))
+                        #expect(unsafe chmod($0.file(name), bits) == 0)
+                    })
+            }
+            ways.append(
+                Unsafe(testDescription: "\(name) a link", mend: "realpath '") {
+                    try touch($0.file(name))
+                    #expect(unsafe rename($0.file(name), $0.path + "/real") == 0)
+                    #expect(unsafe symlink($0.path + "/real", $0.file(name)) == 0)
+                })
+            ways.append(
+                Unsafe(testDescription: "\(name) under two names", mend: "cp -p '") {
+                    try touch($0.file(name))
+                    #expect(unsafe link($0.file(name), $0.path + "/other") == 0)
+                })
+            ways.append(
+                Unsafe(testDescription: "\(name) a pipe", mend: "mv '") {
+                    unsafe unlink($0.file(name))
+                    #expect(unsafe mkfifo($0.file(name), 0o600) == 0)
+                })
+        }
+        return ways
+    }
+
+    /// Ways that only the superuser can prepare.
+    private static var foreignWays: [Unsafe] {
+        guard isRoot else {
+            print("SKIPPED: stores of another owner (needs root)")
+            return []
+        }
+        var ways = [
+            Unsafe(testDescription: "directory of another user", mend: "chown 0 '") {
+                #expect(unsafe chown($0.store, 1, 1) == 0)
+            },
+            Unsafe(testDescription: "parent writable by another group", mend: "chmod g-w '") {
+                #expect(unsafe chown($0.path, 0, 1) == 0)
+                #expect(unsafe chmod($0.path, 0o770) == 0)
+            },
+        ]
+        for name in files {
+            ways.append(
+                Unsafe(testDescription: "\(name) of another user", mend: "chown 0 '") {
+                    try touch($0.file(name))
+                    #expect(unsafe chown($0.file(name), 1, 1) == 0)
+                })
+        }
+        return ways
+    }
+
+    private static func touch(_ path: String) throws {
+        if unsafe access(path, F_OK) != 0 { try writeFile(path, []) }
+    }
+
+    @Test(arguments: unsafeWays + foreignWays)
+    func anUnsafeStoreIsRefusedWithTheCommandThatMendsIt(_ way: Unsafe) throws {
+        let scratch = try Scratch()
+        _ = try create(scratch).generateDeviceKey(now: start)
+        #expect(try open(scratch).deviceKeys().count == 1)
+        try way.spoil(scratch)
+        let error = error { try open(scratch) }
+        #expect(error?.code == .unsafeStoreFile)
+        #expect(error?.description.contains(way.mend) == true, "\(error?.description ?? "none")")
+    }
+
+    @Test func aStickyParentIsSafe() throws {
+        let scratch = try Scratch()
+        try create(scratch)
+        try #require(unsafe chmod(scratch.path, 0o1777) == 0)
+        #expect(code { try open(scratch) } == nil)
+    }
+
+    @Test func aStoreIsNotMadeWhereItWouldBeUnsafe() throws {
+        let scratch = try Scratch()
+        try #require(unsafe mkdir(scratch.store, 0o700) == 0)
+        try #require(unsafe chmod(scratch.store, 0o755) == 0)
+        #expect(code { try create(scratch) } == .unsafeStoreFile)
+        #expect(try scratch.names() == [])
+    }
+
+    @Test func aQuoteInAPathDoesNotLeaveItsCommand() throws {
+        let scratch = try Scratch()
+        let path = scratch.path + "/it's; rm -rf x"
+        _ = try SQLiteKeyStore.create(at: path, passphrase: nil, options: .quick, now: start)
+        try #require(unsafe chmod(path, 0o755) == 0)
+        let error = error { try SQLiteKeyStore.open(at: path, passphrase: nil, options: .quick) }
+        #expect(error?.description.hasSuffix(#"/it'\''s; rm -rf x'"#) == true)
+    }
+
+    // MARK: Who is first
+
+    @Test func whileOneProcessMakesAStoreAnotherWaits() throws {
+        let scratch = try Scratch()
+        try #require(unsafe mkdir(scratch.store, 0o700) == 0)
+        let directory = try StoreDirectory(existing: scratch.store)
+        try directory.withLock(waiting: 0) { () throws(KeyStoreError) in
+            let failure = error { try create(scratch) }
+            if failure?.code != .storeBusy { throw KeyStoreError(.inputOutput, "not busy: \(failure as Any)") }
+        }
+        try create(scratch)
+    }
+}

@@ -1,0 +1,73 @@
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// How rows are sealed and authenticated. The expectations come from Python's hashlib and hmac.
+struct StoreKeysTests {
+    private static let storeKey = Bytes(0..<32)
+    private static let storeID = Bytes(0x40..<0x50)
+
+    private let keys = StoreKeys(storeKey: SecretBytes(copying: storeKey.span), storeID: storeID)
+
+    @Test func aTagIsTheOneOfTheWrittenRule() {
+        let values: [SQLiteValue] = [.integer(-2), .null, .text("añ"), .blob([1, 2, 3]), .blob([]), .text("")]
+        #expect(
+            keys.tag(of: values[...], in: "devices").hex
+                == "8e03b8a820e9e82cc493ecec73b27ad015831c97e716b9ca300bc6f902e19f6e")
+        #expect(keys.check.hex == "d43750fcb66d620806938762ae5f25150d5a7a6baaf14eee4e6bf06eb7b93620")
+    }
+
+    @Test func noTwoRowsHaveOneTag() {
+        let rows: [[SQLiteValue]] = [
+            [.text("ab"), .text("c")], [.text("a"), .text("bc")], [.text("abc")], [.text("abc"), .null],
+            [.blob([0x61, 0x62]), .text("c")], [.text("ab"), .text("c"), .text("")], [.integer(0), .text("c")],
+            [.blob([])], [.text("")], [.null], [],
+        ]
+        #expect(Set(rows.map { keys.tag(of: $0[...], in: "devices") }).count == rows.count)
+    }
+
+    @Test func aTagBelongsToItsTableItsStoreAndItsKey() {
+        let values: [SQLiteValue] = [.integer(1)]
+        let otherStore = StoreKeys(storeKey: SecretBytes(copying: Self.storeKey.span), storeID: Bytes(0x41..<0x51))
+        let otherKey = StoreKeys(storeKey: SecretBytes(copying: Bytes(1..<33).span), storeID: Self.storeID)
+        let tags: Set<Bytes> = [
+            keys.tag(of: values[...], in: "devices"), keys.tag(of: values[...], in: "device_keys"),
+            otherStore.tag(of: values[...], in: "devices"), otherKey.tag(of: values[...], in: "devices"),
+        ]
+        #expect(tags.count == 4)
+    }
+
+    @Test func aSealedSecretOpensOnlyWhereItWasSealed() throws {
+        let secret = Bytes(repeating: 0x5a, count: 32)
+        let place = StoreKeys.Place(table: "device_keys", row: 7, generation: 3, state: 2)
+        let sealed = keys.seal(secret.span, at: place)
+        #expect(sealed.count == 24 + 32 + 16)
+        #expect(try keys.open(sealed, at: place).withSpan { Bytes(copying: $0) } == secret)
+        #expect(keys.seal(secret.span, at: place) != sealed, "a nonce was used twice")
+        let elsewhere = [
+            StoreKeys.Place(table: "sender_keys", row: 7, generation: 3, state: 2),
+            StoreKeys.Place(table: "device_keys", row: 8, generation: 3, state: 2),
+            StoreKeys.Place(table: "device_keys", row: 7, generation: 4, state: 2),
+            StoreKeys.Place(table: "device_keys", row: 7, generation: 3, state: 1),
+        ]
+        for place in elsewhere {
+            #expect(throws: SodiumRefusal.self) { try keys.open(sealed, at: place).count }
+        }
+        let otherStore = StoreKeys(storeKey: SecretBytes(copying: Self.storeKey.span), storeID: Bytes(0x41..<0x51))
+        #expect(throws: SodiumRefusal.self) { try otherStore.open(sealed, at: place).count }
+    }
+
+    @Test func aSealedSecretOpensUnchangedOnly() {
+        let place = StoreKeys.Place(table: "device_keys", row: 7, generation: 3, state: 2)
+        let sealed = keys.seal(Bytes(repeating: 0x5a, count: 32).span, at: place)
+        for index in sealed.indices {
+            var changed = sealed
+            changed[index] ^= 1
+            #expect(throws: SodiumRefusal.self) { try keys.open(changed, at: place).count }
+        }
+        for count in 0..<sealed.count {
+            #expect(throws: SodiumRefusal.self) { try keys.open(Bytes(sealed.prefix(count)), at: place).count }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import Glibc
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// A directory that is gone with its last reference.
+final class Scratch: Sendable {
+    let path: String
+
+    init(in parent: String = "/tmp") throws {
+        var template = Array("\(parent)/pushcrypt-test-XXXXXX".utf8CString)
+        path = try unsafe template.withUnsafeMutableBufferPointer { buffer in
+            guard let base = buffer.baseAddress, let made = unsafe mkdtemp(base) else { throw Unavailable() }
+            return unsafe String(cString: made)
+        }
+    }
+
+    /// The system refuses a test what it needs.
+    struct Unavailable: Error {}
+
+    var store: String { path + "/store" }
+
+    /// A file of the store.
+    func file(_ name: String) -> String { "\(store)/\(name)" }
+
+    /// The bytes of every file of the store.
+    func bytes() throws -> Bytes {
+        var all = Bytes()
+        for name in try names() { all += try readFile(file(name)) }
+        return all
+    }
+
+    func names() throws -> [String] { try list(store).sorted() }
+
+    deinit { remove(path) }
+}
+
+private func list(_ directory: String) throws -> [String] {
+    guard let stream = unsafe opendir(directory) else { throw Scratch.Unavailable() }
+    defer { unsafe closedir(stream) }
+    var names: [String] = []
+    while let entry = unsafe readdir(stream) {
+        let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { buffer in
+            unsafe String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+}
+
+private func remove(_ path: String) {
+    if unsafe unlink(path) == 0 { return }
+    for name in (try? list(path)) ?? [] { remove("\(path)/\(name)") }
+    unsafe rmdir(path)
+}
+
+func readFile(_ path: String) throws -> Bytes {
+    let descriptor = unsafe open(path, O_RDONLY)
+    try #require(descriptor >= 0, "cannot open \(path)")
+    defer { close(descriptor) }
+    var bytes = Bytes()
+    var buffer = Bytes(repeating: 0, count: 1 << 16)
+    while true {
+        let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+        try #require(count >= 0)
+        if count == 0 { return bytes }
+        bytes += buffer.prefix(count)
+    }
+}
+
+/// Replaces a file's content in place.
+func writeFile(_ path: String, _ bytes: Bytes) throws {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    try #require(descriptor >= 0, "cannot open \(path)")
+    defer { close(descriptor) }
+    let count = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+    try #require(count == bytes.count)
+}
+
+func mode(of path: String) -> mode_t {
+    var facts = stat()
+    return unsafe lstat(path, &facts) == 0 ? facts.st_mode & 0o7777 : 0
+}
+
+extension Bytes {
+    /// Where `needle` begins, or nil.
+    func firstRange(of needle: Bytes) -> Range<Int>? {
+        guard let first = needle.first else { return nil }
+        var position = startIndex
+        while let found = self[position...].firstIndex(of: first), count - found >= needle.count {
+            if self[found..<found + needle.count].elementsEqual(needle) { return found..<found + needle.count }
+            position = found + 1
+        }
+        return nil
+    }
+
+    func contains(_ needle: Bytes) -> Bool { firstRange(of: needle) != nil }
+}
+
+/// The code that a call throws, or nil when it throws none.
+func code<R>(_ body: () throws -> R) -> KeyStoreError.Code? { error(body)?.code }
+
+func error<R>(_ body: () throws -> R) -> KeyStoreError? {
+    do {
+        _ = try body()
+        return nil
+    } catch {
+        return error as? KeyStoreError
+    }
+}
+
+// MARK: Stores
+
+/// The store on disk and the one in memory are the same code; every rule is checked on both.
+enum StoreKind: CaseIterable, Sendable {
+    case disk
+    case memory
+}
+
+struct Home: Sendable {
+    let scratch: Scratch
+    let store: SQLiteKeyStore
+
+    init(_ kind: StoreKind = .disk, options: StoreOptions = .quick) throws {
+        scratch = try Scratch()
+        switch kind {
+        case .disk: store = try .create(at: scratch.store, passphrase: nil, options: options, now: start)
+        case .memory: store = try .inMemory(options: options)
+        }
+    }
+
+    /// Another process's view of the store, as far as SQLite can tell.
+    func reopened(options: StoreOptions = .quick) throws -> SQLiteKeyStore {
+        try .open(at: scratch.store, passphrase: nil, options: options)
+    }
+
+    /// The database without the rules of the store: what somebody sees who can write the file.
+    func raw() throws -> SQLiteConnection { try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0) }
+}
+
+extension StoreOptions {
+    /// Passphrases at the lowest cost, and no long waits.
+    static var quick: StoreOptions {
+        var options = StoreOptions()
+        options.cost = StoreKDF.Cost(passes: 1, memory: 8 << 10) ?? .standard
+        options.busyTimeout = 50
+        return options
+    }
+}
+
+// MARK: Values
+
+let start = Timestamp(milliseconds: 1_800_000_000_000)
+
+extension Timestamp {
+    static func + (time: Timestamp, seconds: UInt64) -> Timestamp { time.adding(seconds: seconds) }
+    /// One millisecond later.
+    var next: Timestamp { adding(milliseconds: 1) }
+}
+
+extension Topic {
+    static var app: Topic { get throws { try Topic("com.example.app") } }
+    static var other: Topic { get throws { try Topic("com.example.other") } }
+}
+
+extension DeviceKey {
+    var scalar: Bytes { withScalar { Bytes(copying: $0) } }
+}
+
+extension SenderKey {
+    var seed: Bytes { withSeed { Bytes(copying: $0) } }
+}
+
+extension MessageID {
+    init(_ number: UInt64) {
+        var bytes = Bytes(repeating: 0, count: 8)
+        bytes.append(bigEndian: number)
+        guard let id = MessageID(bytes: bytes.span) else { preconditionFailure() }
+        self = id
+    }
+}

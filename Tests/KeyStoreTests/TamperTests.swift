@@ -1,0 +1,218 @@
+import Glibc
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// What somebody can do who may write the database and does not have the store key: nothing that is not noticed.
+struct TamperTests {
+    /// A store with two rows of every kind, and what its rows say.
+    struct Full {
+        let home: Home
+        let devices: [String]
+        let deviceKeys: [DeviceKeyRecord]
+        let senderKeys: [SenderKeyRecord]
+
+        init() throws {
+            home = try Home()
+            let store = home.store
+            for name in ["one", "two"] {
+                _ = try store.generateDeviceKey(name: name, topic: .app, now: start)
+                _ = try store.generateSenderKey(name: name, topic: .app, now: start)
+                _ = try store.rotateSenderKey(name: name, now: start)
+                let old = SenderKey()
+                _ = try store.trustSender(name: name, old.publicKey, topic: .app, now: start)
+                let statement = try RotationStatement(from: old, to: SenderKey(), issuedAt: start)
+                _ = try store.acceptStatements([statement], topic: .app, now: start)
+                try store.setSetting(name, "value of \(name)")
+                let registration = DeviceRegistration(
+                    publicKey: DeviceKey().publicKey, topic: try .app, createdAt: start, pinnedSender: old.publicKey)
+                _ = try store.addDevice(id: name, registration, now: start)
+            }
+            devices = ["one", "two"]
+            deviceKeys = try store.deviceKeys()
+            senderKeys = try store.senderKeys()
+        }
+
+        /// Uses the row of each table that is about `name`.
+        func use(_ table: String, _ name: String) throws {
+            let store = home.store
+            switch table {
+            case "devices": _ = try store.device(name)
+            case "settings": _ = try store.setting(name)
+            case "device_keys":
+                let record = deviceKeys.first { $0.name == name }
+                _ = try store.deviceKey(id: record?.keyID ?? KeyID(value: 0), now: start)
+                _ = try store.deviceKeys(named: name)
+                _ = try store.deviceSecret(named: name)
+            case "sender_keys": _ = try store.senderKey(named: name)
+            case "trusted_senders": _ = try store.trust(for: .app)
+            case "announcements":
+                let record = senderKeys.first { $0.name == name }
+                _ = try store.announcements(for: try #require(record).publicKey, to: nil, now: start)
+            default: Issue.record("no such table: \(table)")
+            }
+        }
+    }
+
+    /// Every column of every table but the primary keys, which say which row it is.
+    private static let columns: [(table: String, key: String, columns: [String])] = [
+        ("devices", "id", ["public_key", "topic", "generation", "created", "updated", "pinned_sender", "tag"]),
+        ("settings", "name", ["value", "tag"]),
+        (
+            "device_keys", "name",
+            ["id", "topic", "public_key", "generation", "state", "created", "retires", "sealed", "tag"]
+        ),
+        ("sender_keys", "name", ["id", "topic", "public_key", "key_id", "generation", "created", "sealed", "tag"]),
+        (
+            "trusted_senders", "name",
+            ["id", "name", "topic", "public_key", "state", "verifies_until", "statement", "created", "tag"]
+        ),
+        ("announcements", "id", ["old_key", "new_key", "statement", "announced_until", "tag"]),
+    ]
+
+    private static let changes: [(name: String, sql: @Sendable (String) -> String)] = [
+        (
+            "a flipped bit",
+            {
+                "CASE typeof(\($0)) WHEN 'blob' THEN x'ff' || substr(\($0), 2) WHEN 'integer' THEN \($0) + 8 ELSE coalesce(\($0), '') || 'x' END"
+            }
+        ),
+        ("nothing", { "CASE WHEN \($0) IS NULL THEN 1 ELSE zeroblob(length(\($0))) END" }),
+        (
+            "another type",
+            { "CASE typeof(\($0)) WHEN 'text' THEN CAST(\($0) AS BLOB) ELSE CAST(\($0) AS TEXT) || '' END" }
+        ),
+        ("one byte more", { "CASE typeof(\($0)) WHEN 'blob' THEN \($0) || x'00' ELSE coalesce(\($0), 0) || '0' END" }),
+    ]
+
+    @Test(arguments: columns.map(\.table))
+    func aChangedColumnIsNoticedAndTheOtherRowsAreOfUse(_ table: String) throws {
+        let full = try Full()
+        let raw = try full.home.raw()
+        let (_, key, columns) = try #require(Self.columns.first { $0.table == table })
+        // Trust and announcements are read as a whole, because a row that is missing there is as bad as a false one.
+        let isReadWhole = table == "trusted_senders" || table == "announcements"
+        let row = table == "announcements" ? "1" : table == "trusted_senders" ? "'one' AND state = 1" : "'one'"
+        let original = try raw.rows("SELECT * FROM \(table)")
+        for column in columns {
+            for change in Self.changes {
+                // A constraint of the table may refuse the change already.
+                try? raw.execute("UPDATE \(table) SET \(column) = \(change.sql(column)) WHERE \(key) = \(row)")
+                guard try raw.rows("SELECT * FROM \(table)") != original else { continue }
+                let error = error { try full.use(table, "one") }
+                #expect(error?.code == .corruptStore, "\(table).\(column) became \(change.name)")
+                #expect(error?.description.contains("table \(table)") == true, "\(error as Any)")
+                if !isReadWhole {
+                    #expect(code { try full.use(table, "two") } == nil, "\(table).\(column) became \(change.name)")
+                }
+                #expect(full.home.store.check().contains { $0.severity == .problem })
+                try raw.execute("DELETE FROM \(table)")
+                for values in original {
+                    let places = values.map { _ in "?" }.joined(separator: ", ")
+                    try raw.rows("INSERT INTO \(table) VALUES (\(places))", values)
+                }
+                #expect(code { try full.use(table, "one") } == nil)
+            }
+        }
+    }
+
+    @Test func aDevicesKeyCannotBeSwappedForAnothers() throws {
+        let full = try Full()
+        let raw = try full.home.raw()
+        for columns in ["public_key", "public_key, generation, created, updated, pinned_sender, tag"] {
+            try raw.execute(
+                "UPDATE devices SET (\(columns)) = (SELECT \(columns) FROM devices WHERE id = 'two') WHERE id = 'one'")
+            #expect(code { try full.use("devices", "one") } == .corruptStore)
+            #expect(code { try full.home.store.devices(["two", "one"]) } == .corruptStore)
+            #expect(code { try full.use("devices", "two") } == nil)
+        }
+        // Whoever owns the store mends the row by registering the device again.
+        let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
+        #expect(code { try full.home.store.addDevice(id: "one", registration, now: start) } == .corruptStore)
+        #expect(try full.home.store.addDevice(id: "one", registration, replace: true, now: start) == .updated)
+        #expect(try full.home.store.device("one")?.publicKey == registration.publicKey)
+    }
+
+    @Test func twoRowsThatChangePlacesAreNoticed() throws {
+        let full = try Full()
+        try full.home.raw().execute(
+            "UPDATE devices SET id = 'x' WHERE id = 'one'; UPDATE devices SET id = 'one' WHERE id = 'two';"
+                + "UPDATE devices SET id = 'two' WHERE id = 'x'")
+        #expect(code { try full.use("devices", "one") } == .corruptStore)
+        #expect(code { try full.use("devices", "two") } == .corruptStore)
+    }
+
+    @Test func aRowOfAnotherStoreIsNoticed() throws {
+        let (mine, other) = (try Full(), try Full())
+        let row = try #require(try other.home.raw().rows("SELECT * FROM devices WHERE id = 'one'").first)
+        try mine.home.raw().rows("INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        #expect(code { try mine.use("devices", "one") } == .corruptStore)
+    }
+
+    @Test func aDamagedRowIsNamedWithoutItsControlCharacters() throws {
+        let full = try Full()
+        let raw = try full.home.raw()
+        try raw.execute("UPDATE devices SET id = 'a' || char(27) || '[2J' WHERE id = 'one'")
+        let findings = full.home.store.check().filter { $0.severity == .problem }
+        #expect(findings.count == 1)
+        #expect(findings.first?.text.hasPrefix("row 611b5b324a of table devices is damaged") == true)
+        try raw.execute("UPDATE devices SET generation = 2 WHERE id = 'two'")
+        #expect(error { try full.use("devices", "two") }?.description.hasPrefix("row 'two' of table devices") == true)
+    }
+
+    @Test func aTriggerOrATableMoreIsFound() throws {
+        let full = try Full()
+        #expect(!full.home.store.check().contains { $0.severity != .good })
+        try full.home.raw().execute("CREATE TRIGGER t AFTER INSERT ON devices BEGIN DELETE FROM devices; END")
+        #expect(full.home.store.check().contains { $0.severity == .problem && $0.text.contains("other tables") })
+    }
+
+    /// Either the store says that it is damaged, or a row is not found, or the answer is right.
+    @Test func aFlippedByteInTheFileGivesNoWrongAnswer() throws {
+        let full = try Full()
+        let expected = try full.answers(full.home.store)
+        try full.home.store.withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
+        let sound = try readFile(full.home.scratch.file("keystore.db"))
+        let storeKey = try readFile(full.home.scratch.file("store.key"))
+        let key = try #require(try full.home.store.device("one")).publicKey
+        let found = try #require(sound.firstRange(of: key.bytes))
+        // The row around the device's key, and a sample of the whole file.
+        let row = (found.lowerBound - 40..<found.upperBound + 120).clamped(to: sound.indices)
+        var refused = 0
+        let copy = try Scratch()
+        try #require(unsafe mkdir(copy.store, 0o700) == 0)
+        try writeFile(copy.file("store.key"), storeKey)
+        for index in Array(row) + Array(stride(from: 0, to: sound.count, by: 97)) {
+            var bytes = sound
+            bytes[index] ^= 0x20
+            try writeFile(copy.file("keystore.db"), bytes)
+            do {
+                let answers = try full.answers(try .open(at: copy.store, passphrase: nil, options: .quick))
+                #expect(answers.isSubset(of: expected), "byte \(index)")
+            } catch let error as KeyStoreError {
+                let codes: [KeyStoreError.Code] = [
+                    .corruptStore, .wrongPassphrase, .newerVersion, .unknownName, .inputOutput, .ambiguousName,
+                ]
+                #expect(codes.contains(error.code), "byte \(index): \(error)")
+                refused += row.contains(index) ? 1 : 0
+            }
+        }
+        #expect(refused > row.count / 2)
+    }
+}
+
+extension TamperTests.Full {
+    /// What the rows of the store say, each with its name; a row that is not found says nothing.
+    fileprivate func answers(_ store: SQLiteKeyStore) throws -> Set<String> {
+        var answers: [String] = []
+        for device in try store.devices(devices) { answers += device.map { ["\($0)"] } ?? [] }
+        answers += try store.deviceKeys().map { "\($0)" }
+        answers.append("secret \(try store.deviceSecret(named: "one").scalar)")
+        answers.append("\(try store.senderKey(named: "one").record)")
+        let trust = try store.trust(for: .app)
+        answers += trust.pinned.map { "pinned \($0)" } + trust.superseded.map { "superseded \($0)" }
+        answers += try store.setting("one").map { [$0] } ?? []
+        return Set(answers)
+    }
+}

@@ -1,0 +1,190 @@
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// Whom a device believes: pins, rotations, replacement after a theft.
+struct TrustTests {
+    private typealias State = TrustedSenderRecord.State
+
+    private let old = SenderKey()
+    private let new = SenderKey()
+    private let newest = SenderKey()
+
+    private func statement(
+        from old: SenderKey, to new: SenderKey, issuedAt: Timestamp = start, overlap: UInt32 = 60
+    ) throws -> RotationStatement {
+        try RotationStatement(from: old, to: new, issuedAt: issuedAt, overlap: overlap)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aPinnedSenderIsBelieved(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        #expect(try store.trust(for: .app) == SenderTrust())
+        #expect(try store.trustSender(name: "provider", old.publicKey, now: start) == .added)
+        #expect(try store.trustSender(name: "provider", old.publicKey, now: start + 1) == .unchanged)
+        #expect(try store.trust(for: .app) == SenderTrust(pinned: [old.publicKey]))
+        let record = try #require(try store.trustedSenders().first)
+        #expect(record.name == "provider" && record.key == old.publicKey && record.topic == nil)
+        #expect(record.state == .pinned && record.verifiesUntil == nil && record.createdAt == start)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aSenderOfOneAppIsNotBelievedForAnother(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        _ = try store.trustSender(name: "one", old.publicKey, topic: .app, now: start)
+        _ = try store.trustSender(name: "two", new.publicKey, topic: .other, now: start)
+        _ = try store.trustSender(name: "all", newest.publicKey, now: start)
+        #expect(try store.trust(for: .app).pinned == [old.publicKey, newest.publicKey])
+        #expect(try store.trust(for: .other).pinned == [new.publicKey, newest.publicKey])
+        #expect(try store.trust(for: Topic("com.example.third")).pinned == [newest.publicKey])
+        #expect(code { try store.trustSender(name: "one", old.publicKey, topic: .other, now: start) } == .topicMismatch)
+        #expect(try store.trustSender(name: "one", old.publicKey, topic: .other, replace: true, now: start) == .updated)
+        #expect(try store.trust(for: .app).pinned == [newest.publicKey])
+    }
+
+    @Test func oneKeyUnderTwoNamesIsTriedOnce() throws {
+        let store = try Home(.memory).store
+        _ = try store.trustSender(name: "one", old.publicKey, topic: .app, now: start)
+        _ = try store.trustSender(name: "all", old.publicKey, now: start)
+        #expect(try store.trust(for: .app).pinned == [old.publicKey])
+    }
+
+    // MARK: Rotation
+
+    @Test(arguments: StoreKind.allCases)
+    func anAcceptedStatementMovesThePin(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        _ = try store.trustSender(name: "provider", old.publicKey, topic: .app, now: start)
+        let statement = try statement(from: old, to: new)
+        let changes = try store.acceptStatements([statement], topic: .app, now: start + 5)
+        #expect(changes == [.rotated(from: old.publicKey, to: new.publicKey)])
+        let records = try store.trustedSenders()
+        #expect(records.map(\.state) == [.superseded, .pinned])
+        #expect(records.map(\.key) == [old.publicKey, new.publicKey])
+        #expect(records.map(\.name) == ["provider", "provider"])
+        #expect(records.map(\.verifiesUntil) == [start + 60, nil])
+        #expect(records[1].topic?.bundleID == "com.example.app" && records[1].createdAt == start + 5)
+        let trust = try store.trust(for: .app)
+        #expect(trust.candidates(for: old.id, at: start + 60) == [old.publicKey])
+        #expect(trust.candidates(for: old.id, at: (start + 60).next) == [])
+        #expect(try store.acceptStatements([statement], topic: .app, now: start + 9) == [.unchanged])
+        #expect(try store.trustedSenders() == records)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aChainIsAcceptedInOneGo(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        _ = try store.trustSender(name: "provider", old.publicKey, now: start)
+        let chain = [try statement(from: old, to: new), try statement(from: new, to: newest)]
+        #expect(try store.acceptStatements(chain, topic: .app, now: start).count == 2)
+        #expect(try store.trust(for: .app).pinned == [newest.publicKey])
+        #expect(try store.trust(for: .app).superseded.map(\.key) == [old.publicKey, new.publicKey])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aRefusedStatementChangesNothingNotEvenTheOneBeforeIt(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        _ = try store.trustSender(name: "provider", old.publicKey, now: start)
+        let before = try store.trustedSenders()
+        let bad = [try statement(from: old, to: new), try statement(from: newest, to: SenderKey())]
+        #expect(code { try store.acceptStatements(bad, topic: .app, now: start) } == .rotationRefused)
+        #expect(try store.trustedSenders() == before)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aSecondStatementOfASupersededKeyIsAConflict(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        _ = try store.trustSender(name: "provider", old.publicKey, now: start)
+        _ = try store.acceptStatements([try statement(from: old, to: new)], topic: .app, now: start)
+        let before = try store.trustedSenders()
+        let thief = try statement(from: old, to: newest)
+        #expect(code { try store.acceptStatements([thief], topic: .app, now: start) } == .rotationConflict)
+        #expect(try store.trustedSenders() == before)
+    }
+
+    @Test func aStatementReachesEveryNameThatItsAppBelieves() throws {
+        let store = try Home(.memory).store
+        _ = try store.trustSender(name: "app", old.publicKey, topic: .app, now: start)
+        _ = try store.trustSender(name: "all", old.publicKey, now: start)
+        _ = try store.trustSender(name: "other", old.publicKey, topic: .other, now: start)
+        _ = try store.acceptStatements([try statement(from: old, to: new)], topic: .app, now: start)
+        #expect(try store.trust(for: .app).pinned == [new.publicKey])
+        #expect(Set(try store.trust(for: .other).pinned) == [old.publicKey, new.publicKey])
+    }
+
+    // MARK: Theft
+
+    @Test(arguments: StoreKind.allCases)
+    func anotherKeyUnderTheSameNameNeedsReplace(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        _ = try store.trustSender(name: "provider", old.publicKey, now: start)
+        #expect(code { try store.trustSender(name: "provider", new.publicKey, now: start) } == .senderAlreadyTrusted)
+        #expect(try store.trust(for: .app).pinned == [old.publicKey])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func afterAReplacementNothingOfTheOldKeysIsBelieved(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        _ = try store.trustSender(name: "provider", old.publicKey, topic: .app, now: start)
+        let first = try statement(from: old, to: new)
+        _ = try store.acceptStatements([first], topic: .app, now: start)
+        _ = try store.trustSender(name: "provider", newest.publicKey, topic: .app, replace: true, now: start + 1)
+        let trust = try store.trust(for: .app)
+        #expect(trust.pinned == [newest.publicKey])
+        for stolen in [old, new] {
+            #expect(trust.candidates(for: stolen.id, at: start + 1) == [], "messages of a stolen key")
+            #expect(code { try store.trustSender(name: "x", stolen.publicKey, now: start) } == .senderSuperseded)
+            let thief = try statement(from: stolen, to: SenderKey())
+            #expect(code { try store.acceptStatements([thief], topic: .app, now: start) } == .rotationConflict)
+            let back = try statement(from: newest, to: stolen)
+            #expect(code { try store.acceptStatements([back], topic: .app, now: start) } == .rotationRefused)
+        }
+        #expect(try store.acceptStatements([first], topic: .app, now: start) == [.unchanged])
+        #expect(try store.trust(for: .app) == trust)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aRemovedSenderIsNotBelievedNeitherAreItsOlderKeys(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        _ = try store.trustSender(name: "provider", old.publicKey, now: start)
+        _ = try store.acceptStatements([try statement(from: old, to: new)], topic: .app, now: start)
+        #expect(try store.removeTrustedSender("provider"))
+        #expect(try !store.removeTrustedSender("provider"))
+        #expect(try !store.removeTrustedSender("nobody"))
+        let trust = try store.trust(for: .app)
+        #expect(trust.pinned.isEmpty)
+        #expect(trust.candidates(for: old.id, at: start).isEmpty && trust.candidates(for: new.id, at: start).isEmpty)
+        #expect(code { try store.trustSender(name: "provider", old.publicKey, now: start) } == .senderSuperseded)
+        #expect(try store.trustSender(name: "provider", new.publicKey, now: start) == .added)
+    }
+
+    // MARK: Settling a message
+
+    @Test(arguments: StoreKind.allCases)
+    func aMessageSettlesItsKeyAndItsStatementsTogether(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        _ = try store.generateDeviceKey(now: start)
+        let pending = try store.rotateDeviceKey(now: start)
+        _ = try store.trustSender(name: "provider", old.publicKey, now: start)
+        let statement = try statement(from: old, to: new)
+        try store.settle(openedWith: pending.publicKey, statements: [statement], topic: .app, now: start)
+        #expect(try store.deviceKeys().map(\.state) == [.retiring, .active])
+        #expect(try store.trust(for: .app).pinned == [new.publicKey])
+        try store.settle(openedWith: pending.publicKey, statements: [statement], topic: .app, now: start)
+        #expect(try store.deviceKeys().map(\.state) == [.retiring, .active])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aStatementThatIsRefusedKeepsTheKeyFromSettlingToo(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        _ = try store.generateDeviceKey(now: start)
+        let pending = try store.rotateDeviceKey(now: start)
+        let statement = try statement(from: old, to: new)
+        #expect(
+            code {
+                try store.settle(openedWith: pending.publicKey, statements: [statement], topic: .app, now: start)
+            } == .rotationRefused)
+        #expect(try store.deviceKeys().map(\.state) == [.active, .pending])
+    }
+}
