@@ -1,11 +1,13 @@
 /// The JSON around an envelope: everything that the relay can read. (`Docs/Format.md`, Clear part)
 struct ClearPart: Sendable {
     /// What a message decides of it, besides the clear fields.
-    struct Shape: Hashable {
+    struct Shape: Equatable {
         let pushType: PushType
         let hasSound: Bool
         let isContentAvailable: Bool
     }
+
+    let shape: Shape
 
     /// Ends where the envelope's text begins.
     let prefix: ContiguousArray<UInt8>
@@ -31,6 +33,7 @@ struct ClearPart: Sendable {
         var bytes = json.bytes
         bytes.removeLast()
         bytes.append(",\"ENCRYPTED_DATA\":\"")
+        self.shape = shape
         prefix = bytes
         widestPrefixLength = WidestLength.of(bytes.span)
     }
@@ -77,31 +80,22 @@ struct ClearPart: Sendable {
 
 /// The clear parts of one sealer's messages.
 ///
-/// Unless fields of the payload stand in the clear there are only a few, and they are written once.
+/// Unless fields of the payload stand in the clear, alerts have only four, and they are written once.
 struct ClearParts: Sendable {
     private let placeholder: Placeholder
-    private let ready: [ClearPart.Shape: ClearPart]
+    private let ready: [ClearPart]
 
     init(_ placeholder: Placeholder) {
         self.placeholder = placeholder
-        guard placeholder.clearFields.isEmpty else {
-            ready = [:]
-            return
+        let shapes = [(false, false), (true, false), (false, true), (true, true)].map {
+            ClearPart.Shape(pushType: .alert, hasSound: $0, isContentAvailable: $1)
         }
-        var ready: [ClearPart.Shape: ClearPart] = [:]
-        for pushType in [PushType.alert, .background, .voip] {
-            for (hasSound, isContentAvailable) in [(false, false), (false, true), (true, false), (true, true)] {
-                let shape = ClearPart.Shape(
-                    pushType: pushType, hasSound: hasSound, isContentAvailable: isContentAvailable)
-                ready[shape] = ClearPart(shape, placeholder, nil)
-            }
-        }
-        self.ready = ready
+        ready = placeholder.clearFields.isEmpty ? shapes.map { ClearPart($0, placeholder, nil) } : []
     }
 
     func part(for payload: CheckedPayload, _ pushType: PushType) -> ClearPart {
         let shape = ClearPart.Shape(
             pushType: pushType, hasSound: payload.hasSound, isContentAvailable: payload.isContentAvailable)
-        return ready[shape] ?? ClearPart(shape, placeholder, payload.aps)
+        return ready.first { $0.shape == shape } ?? ClearPart(shape, placeholder, payload.aps)
     }
 }
