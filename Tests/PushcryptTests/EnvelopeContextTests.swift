@@ -45,6 +45,15 @@ import Testing
         }
     }
 
+    @Test func aKeyThatIsGivenTwiceDoesNoHarm() throws {
+        let fixture = try FormatFixture()
+        let opener = Opener(
+            topic: fixture.topic, deviceKeys: [fixture.device, try FormatFixture.device(1)],
+            trust: SenderTrust(pinned: [fixture.sender.publicKey]))
+        let opened = try opener.open(fixture.seal(alertPayload()).json, at: FormatFixture.now)
+        #expect(opened.openedWith == fixture.device.publicKey)
+    }
+
     /// A phone that trusts two senders learns which of them spoke.
     @Test func anOpenedNotificationNamesItsSender() throws {
         let senders = try [101, 102].map { try FormatFixture.sender($0).publicKey }

@@ -74,6 +74,20 @@ import Testing
         #expect(refusal(of: try Self.statement(from: keys[0], to: keys[1]), by: trust) == nil)
     }
 
+    @Test func theCodesAreTheNamesThatProgramsKnow() {
+        let codes: [RotationError.Code] = [
+            .malformedStatement, .untrustedKey, .badSignature, .weakKey, .supersededKey, .overlapTooLong, .notYetValid,
+            .expired, .conflict,
+        ]
+        #expect(
+            codes.map(\.description) == [
+                "malformed-statement", "untrusted-old-key", "bad-statement-signature", "weak-key", "superseded-new-key",
+                "overlap-too-long", "statement-not-yet-valid", "statement-expired", "rotation-conflict",
+            ])
+        #expect(RotationError(.expired, "one") == RotationError(.expired, "another"))
+        #expect(RotationError(.expired, "one") != RotationError(.conflict, "one"))
+    }
+
     /// What a superseded key signs is evidence of theft, whatever else is wrong with it.
     @Test func aConflictIsReportedBeforeAnyOtherFault() throws {
         var trust = SenderTrust(pinned: [keys[0].publicKey])

@@ -1,0 +1,117 @@
+import Testing
+
+@testable import Pushcrypt
+
+/// A key that cannot be taken: what is wrong, and nothing of the key.
+@Suite struct KeyErrorTests {
+    private static let devicePublic = "pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx"
+    private static let senderPublic = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
+    private static let deviceSecret = "PCR-SECRET-145HAW2SRDFRXKJRZVU33YCGGHHFLEELAGG52A3VC6HWZJ2L5HJ0SADFV30"
+    private static let senderSecret = "PCS-SECRET-1E5QLJK9AQ39DDTLF8ZW3VHSKTL59Q07DGAS5GFPKGVKT4F9YVNNQLKFTVZ"
+
+    private static func refusal(of text: String, as kind: KeyVectorTests.Kind) -> KeyError? {
+        do throws(KeyError) {
+            _ = try KeyVectorTests.read(text, as: kind)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// No eight characters in a row of any key that is refused, secret ones above all.
+    @Test(arguments: try KeyVectorTests.file().invalid)
+    func noRefusedKeyIsSeenInItsError(_ vector: KeyVectorTests.Invalid) throws {
+        let error = try #require(Self.refusal(of: vector.text, as: vector.kind))
+        let characters = Array(vector.text)
+        for start in characters.indices where start + 8 <= characters.count {
+            let part = String(characters[start..<start + 8])
+            // The prefix is no part of the key, and naming it helps.
+            if !"PCR-SECRET-1 PCS-SECRET-1".contains(part) { #expect(!error.description.contains(part)) }
+        }
+        #expect(!error.description.isEmpty)
+    }
+
+    @Test(arguments: [
+        (
+            devicePublic, KeyVectorTests.Kind.senderPublic, "a device's public key (pcr1…)",
+            "a sender's public key (pcs1…)"
+        ),
+        (senderPublic, .devicePublic, "a sender's public key (pcs1…)", "a device's public key (pcr1…)"),
+        (deviceSecret, .devicePublic, "a device's secret key (PCR-SECRET-1…)", "a device's public key (pcr1…)"),
+        (senderSecret, .deviceSecret, "a sender's secret key (PCS-SECRET-1…)", "a device's secret key (PCR-SECRET-1…)"),
+        (devicePublic, .senderSecret, "a device's public key (pcr1…)", "a sender's secret key (PCS-SECRET-1…)"),
+    ])
+    func theWrongKindIsNamedWithTheRightOne(
+        _ text: String, _ kind: KeyVectorTests.Kind, _ given: String, _ needed: String
+    ) throws {
+        let error = try #require(Self.refusal(of: text, as: kind))
+        #expect(error.code == .wrongKind)
+        #expect(error.description == "this is \(given); what is needed here is \(needed)")
+    }
+
+    /// Each character counts: whichever is changed, the checksum notices.
+    @Test func everyChangedCharacterOfAKeyIsNoticed() {
+        for (text, kind) in [
+            (Self.devicePublic, KeyVectorTests.Kind.devicePublic), (Self.senderSecret, .senderSecret),
+        ] {
+            var characters = Array(text)
+            for index in characters.indices {
+                let original = characters[index]
+                characters[index] = original.uppercased() == "Q" ? "p" : (text == text.lowercased() ? "q" : "Q")
+                #expect(Self.refusal(of: String(characters), as: kind) != nil, "character \(index)")
+                characters[index] = original
+            }
+            for count in 0..<characters.count {
+                #expect(Self.refusal(of: String(characters.prefix(count)), as: kind) != nil, "\(count) characters")
+            }
+        }
+    }
+
+    @Test(arguments: [0, 31, 33, 64]) func keysOfAnotherLengthAreRefused(_ count: Int) {
+        let bytes = Bytes(repeating: 9, count: count)
+        let errors = [
+            #expect(throws: KeyError.self) { try DevicePublicKey(bytes: bytes.span) },
+            #expect(throws: KeyError.self) { try SenderPublicKey(bytes: bytes.span) },
+            #expect(throws: KeyError.self) { try DeviceKey(scalar: bytes.span) },
+            #expect(throws: KeyError.self) { try SenderKey(seed: bytes.span) },
+        ]
+        for error in errors { #expect(error?.code == .malformedKey) }
+    }
+
+    @Test func theCodesAreTheNamesThatProgramsKnow() {
+        let codes: [KeyError.Code] = [.malformedKey, .wrongChecksum, .wrongKind, .weakKey, .malformedRecord]
+        #expect(
+            codes.map(\.description) == [
+                "malformed-key", "wrong-checksum", "wrong-kind-of-key", "weak-key", "malformed-record",
+            ])
+        #expect(KeyError(.weakKey, "one") == KeyError(.weakKey, "another"))
+        #expect(KeyError(.weakKey, "one") != KeyError(.malformedKey, "one"))
+    }
+
+    // MARK: Printing
+
+    /// Whatever prints a secret key, by description, interpolation, mirror or dump, prints the public one.
+    @Test func aSecretKeyPrintsItsPublicHalf() throws {
+        let device = try DeviceKey(text: Bytes(Self.deviceSecret.utf8).span)
+        let sender = try SenderKey(text: Bytes(Self.senderSecret.utf8).span)
+        #expect(device.description == "DeviceKey(\(Self.devicePublic))")
+        #expect(sender.description == "SenderKey(\(Self.senderPublic))")
+        var printed = "\(device) \(sender) \(String(reflecting: device)) \(String(reflecting: sender))"
+        dump([device], to: &printed)
+        dump([sender], to: &printed)
+        let seed: Hex = "cd01f958bd044ad6afe9389d165e165fe8503fcd4761442436432cbaa4a464e6"
+        let scalar: Hex = "ad2fd72a036a466b48626723126108bdd3fce7fd4228aec598d5dc292bf4bc9f"
+        for secret in [seed, scalar] {
+            #expect(!printed.contains(secret.bytes.hex))
+            #expect(!printed.contains(secret.bytes.prefix(4).map { "\($0)" }.joined(separator: ", ")))
+        }
+        #expect(!printed.contains("SECRET-1"))
+        let mirrored = [Mirror(reflecting: device), Mirror(reflecting: sender)].flatMap(\.children).map(\.label)
+        #expect(mirrored == ["publicKey", "publicKey"])
+    }
+
+    @Test func newKeysAreDifferent() {
+        #expect(Set((0..<100).map { _ in DeviceKey().publicKey }).count == 100)
+        #expect(Set((0..<100).map { _ in SenderKey().publicKey }).count == 100)
+    }
+}

@@ -1,0 +1,32 @@
+import Testing
+
+@testable import Pushcrypt
+
+/// The four bytes that name a key: a hint, never an identity.
+@Suite struct KeyIDTests {
+    @Test(
+        arguments: [(0, "00000000"), (1, "00000001"), (0x654d_b668, "654db668"), (.max, "ffffffff")]
+            as [(UInt32, String)])
+    func anIDIsWrittenWithAllItsDigits(_ value: UInt32, _ text: String) {
+        #expect(KeyID(value: value).description == text)
+    }
+
+    /// Four keys of the vectors, in two pairs: each pair has one id and is two keys.
+    @Test func keysWithOneIDAreStillTwoKeys() throws {
+        let valid = try KeyVectorTests.file().valid.filter { $0.name.contains("whose id another has too") }
+        let devices = try valid.filter { $0.kind == .devicePublic }.map { try DevicePublicKey(text: $0.text) }
+        let senders = try valid.filter { $0.kind == .senderPublic }.map { try SenderPublicKey(text: $0.text) }
+        try #require(devices.count == 2 && senders.count == 2)
+        #expect(devices[0].id == devices[1].id && devices[0] != devices[1])
+        #expect(senders[0].id == senders[1].id && senders[0] != senders[1])
+        // Both are tried, and no other.
+        let trust = SenderTrust(pinned: senders + [try FormatFixture.sender(101).publicKey])
+        #expect(trust.candidates(for: senders[0].id, at: FormatFixture.now) == senders)
+    }
+
+    /// The same 32 bytes have another id as the other kind of key.
+    @Test func theKindOfAKeyGoesIntoItsID() {
+        let bytes = Bytes(repeating: 9, count: 32)
+        #expect(KeyID(of: bytes.span, type: .x25519) != KeyID(of: bytes.span, type: .ed25519))
+    }
+}

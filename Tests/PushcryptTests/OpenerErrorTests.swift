@@ -1,0 +1,43 @@
+import Testing
+
+@testable import Pushcrypt
+
+/// An error goes into logs: it says what to do, and holds nothing of a payload, a key or an envelope.
+@Suite struct OpenerErrorTests {
+    /// What a description must not have: content, and words that are longer than any of ours. A key has 62 characters as
+    /// text and 64 as digits; a third of one would be seen.
+    private static func leaks(in description: String) -> [String] {
+        let words = description.split { !($0.isLetter || $0.isNumber || "-_+/=".contains($0)) }
+        return words.filter { $0.count > 20 }.map(String.init)
+            + ["Table", "See you", "c41", "zebra"].filter(description.contains)
+    }
+
+    @Test(arguments: try EnvelopeVectors.file().open.filter { $0.result != .opened })
+    func noVectorLeaks(_ vector: EnvelopeVectors.Open) throws {
+        let opener = try vector.receiver.opener
+        let error = try #require(
+            #expect(throws: OpenError.self) {
+                try opener.open(Envelope(text: vector.envelope), at: Timestamp(milliseconds: vector.now))
+            })
+        #expect(!error.description.isEmpty && Self.leaks(in: error.description).isEmpty, "\(error)")
+    }
+
+    @Test(arguments: [
+        "zebra", #"{"zebra":1}"#, #"{"ENCRYPTED_DATA":"zebra"}"#, #"{"zebra":1,"zebra":2}"#, #"["zebra"]"#,
+        #"{"aps":{"alert":"zebra"},"ENCRYPTED_DATA":{"zebra":"zebra"}}"#, #"{"zebra":"\ud800"}"#,
+    ])
+    func noPushLeaks(_ push: String) throws {
+        let opener = try FormatFixture().opener()
+        let error = try #require(
+            #expect(throws: OpenError.self) { try opener.open(push.utf8, at: FormatFixture.now) })
+        #expect(!error.description.isEmpty && Self.leaks(in: error.description).isEmpty, "\(error)")
+    }
+
+    /// The two tests above look for leaks; this one makes sure that they would see one.
+    @Test func aLeakWouldBeSeen() throws {
+        let key = try FormatFixture.sender(101).publicKey
+        for leak in [key.description, key.bytes.hex, Base64URL.string(key.bytes.span), "the title is Table for two"] {
+            #expect(!Self.leaks(in: "wrong: \(leak)").isEmpty)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Testing
+
+@testable import Pushcrypt
+
+/// The JSON objects in which public keys travel between a phone and its provider.
+@Suite struct RecordTests {
+    private static let device = "pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx"
+    private static let sender = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
+    private static let now = FormatFixture.now
+
+    /// The worked example's device, with everything that a record can say.
+    private static let fullDevice =
+        #"{"device":"phone \"1\"","public_key":"\#(device)","key_id":"654db668","suite":1,"topic":"com.example.app","#
+        + #""generation":7,"created":1767225600000,"sender":"\#(sender)"}"#
+    private static let fullSender =
+        #"{"public_key":"\#(sender)","key_id":"612530ac","topic":"com.example.app","generation":3,"#
+        + #""created":1767225600000}"#
+
+    private static func registration(_ json: String) throws(KeyError) -> DeviceRegistration {
+        try DeviceRegistration(json: Bytes(json.utf8), at: now)
+    }
+
+    private static func announcement(_ json: String) throws(KeyError) -> SenderAnnouncement {
+        try SenderAnnouncement(json: Bytes(json.utf8), at: now)
+    }
+
+    @Test func aDevicesRecordIsWrittenAndReadAsItStands() throws {
+        let registration = DeviceRegistration(
+            deviceID: "phone \"1\"", publicKey: try DevicePublicKey(text: Self.device),
+            topic: try Topic("com.example.app"), generation: 7, createdAt: Timestamp(milliseconds: 1_767_225_600_000),
+            pinnedSender: try SenderPublicKey(text: Self.sender))
+        #expect(jsonText(registration.json) == Self.fullDevice)
+        #expect(try Self.registration(Self.fullDevice) == registration)
+    }
+
+    @Test func aSendersRecordIsWrittenAndReadAsItStands() throws {
+        let announcement = SenderAnnouncement(
+            publicKey: try SenderPublicKey(text: Self.sender), topic: try Topic("com.example.app"), generation: 3,
+            createdAt: Timestamp(milliseconds: 1_767_225_600_000))
+        #expect(jsonText(announcement.json) == Self.fullSender)
+        #expect(try Self.announcement(Self.fullSender) == announcement)
+    }
+
+    /// The key alone is enough; the rest is as new, from now, for no app and from no device in particular.
+    @Test(arguments: [
+        "", #","device":null,"topic":null,"key_id":null,"generation":null,"created":null,"sender":null"#,
+        #","later":{"x":[1]},"Suite":9"#,
+    ])
+    func onlyTheKeyMustBeThere(_ more: String) throws {
+        let registration = try Self.registration(#"{"public_key":"\#(Self.device)""# + more + "}")
+        #expect(
+            registration == DeviceRegistration(publicKey: try DevicePublicKey(text: Self.device), createdAt: Self.now))
+        #expect(registration.generation == 1)
+        let announcement = try Self.announcement(#"{"public_key":"\#(Self.sender)""# + more + "}")
+        #expect(
+            announcement
+                == SenderAnnouncement(
+                    publicKey: try SenderPublicKey(text: Self.sender), topic: nil, generation: 1, createdAt: Self.now))
+    }
+
+    @Test func whatIsNotSaidIsNotWritten() throws {
+        let registration = DeviceRegistration(
+            publicKey: try DevicePublicKey(text: Self.device), createdAt: Timestamp(milliseconds: 5))
+        #expect(
+            jsonText(registration.json)
+                == #"{"public_key":"\#(Self.device)","key_id":"654db668","suite":1,"generation":1,"created":5}"#)
+    }
+
+    struct Fault: Sendable, CustomTestStringConvertible {
+        let member: String
+        let code: KeyError.Code
+        let says: String
+
+        var testDescription: String { member }
+
+        init(_ member: String, _ code: KeyError.Code = .malformedRecord, says: String) {
+            (self.member, self.code, self.says) = (member, code, says)
+        }
+    }
+
+    /// Members that both records have.
+    static let sharedFaults = [
+        Fault(#""key_id":"654db669""#, says: "key_id does not belong"),
+        Fault(#""key_id":"654DB668""#, says: "key_id does not belong"), Fault(#""key_id":"""#, says: "key_id"),
+        Fault(#""key_id":1700640360"#, says: "key_id is not a string"),
+        Fault(#""topic":"com example""#, says: "topic is no bundle id"), Fault(#""topic":"""#, says: "topic"),
+        Fault(#""topic":["com.example.app"]"#, says: "topic is not a string"),
+        Fault(#""generation":-1"#, says: "generation is not a whole number"),
+        Fault(#""generation":1.5"#, says: "generation"),
+        Fault(#""generation":"1""#, says: "generation"), Fault(#""generation":true"#, says: "generation"),
+        Fault(#""generation":9007199254740992"#, says: "generation"),
+        Fault(#""created":"2026-01-01""#, says: "created is not a whole number"),
+        Fault(#""created":1e3"#, says: "created"),
+        Fault(#""created":99999999999999999999"#, says: "created"), Fault(#""suite":2"#, says: "suite"),
+        Fault(#""suite":"1""#, says: "suite"), Fault(#""suite":null"#, says: "suite"),
+        Fault(#""suite":257"#, says: "suite"),
+    ]
+
+    static let deviceFaults = [
+        Fault(#""device":1"#, says: "device is not a string"), Fault(#""sender":{}"#, says: "sender is not a string"),
+        Fault(#""sender":"\#(device)""#, .wrongKind, says: "a sender's public key"),
+        Fault(#""sender":"\#(sender.dropLast())q""#, .wrongChecksum, says: "checksum"),
+        Fault(#""sender":"""#, .malformedKey, says: "a sender's public key"),
+    ]
+
+    @Test(arguments: sharedFaults + deviceFaults) func aMistypedMemberOfADevicesRecordIsNamed(_ fault: Fault) throws {
+        let error = try #require(
+            #expect(throws: KeyError.self) {
+                try Self.registration(#"{"public_key":"\#(Self.device)","# + fault.member + "}")
+            })
+        #expect(error.code == fault.code)
+        #expect(error.description.contains(fault.says), "\(error)")
+    }
+
+    @Test(arguments: sharedFaults) func aMistypedMemberOfASendersRecordIsNamed(_ fault: Fault) throws {
+        let error = try #require(
+            #expect(throws: KeyError.self) {
+                try Self.announcement(#"{"public_key":"\#(Self.sender)","# + fault.member + "}")
+            })
+        #expect(error.code == fault.code)
+        #expect(error.description.contains(fault.says), "\(error)")
+    }
+
+    @Test(arguments: [
+        Fault("", says: "not JSON"), Fault("[]", says: "not a JSON object"), Fault("pcr1", says: "not JSON"),
+        Fault("{}", says: "no public_key"), Fault(#"{"public_key":null}"#, says: "no public_key"),
+        Fault(#"{"publicKey":"\#(device)"}"#, says: "no public_key"), Fault(#"{"public_key":1}"#, says: "not a string"),
+        Fault(#"{"public_key":"\#(device)","public_key":"\#(device)"}"#, says: "appears twice"),
+        Fault(#"{"public_key":"zebra"}"#, .malformedKey, says: "not the text of a key"),
+        Fault(
+            #"{"public_key":"pcr1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqj6vzlz"}"#, .weakKey,
+            says: "public key"),
+    ])
+    func aRecordWithoutItsKeyIsRefused(_ fault: Fault) throws {
+        for refused in [
+            #expect(throws: KeyError.self) { try Self.registration(fault.member) },
+            #expect(throws: KeyError.self) { try Self.announcement(fault.member) },
+        ] {
+            let error = try #require(refused)
+            #expect(!error.description.contains("zebra"))
+        }
+        let error = try #require(#expect(throws: KeyError.self) { try Self.registration(fault.member) })
+        #expect(error.code == fault.code)
+        #expect(error.description.contains(fault.says), "\(error)")
+    }
+
+    /// A phone's record is not taken for a provider's, nor the other way round.
+    @Test func theTwoRecordsAreNotConfused() {
+        let sender = #expect(throws: KeyError.self) { try Self.announcement(Self.fullDevice) }
+        #expect(sender?.code == .wrongKind)
+        let device = #expect(throws: KeyError.self) { try Self.registration(Self.fullSender) }
+        #expect(device?.code == .wrongKind)
+    }
+
+    /// 2^53 - 1 is the last integer that every JSON reader keeps.
+    @Test func numbersGoUpToTheLastThatEveryReaderKeeps() throws {
+        let record = #"{"public_key":"\#(Self.device)","generation":9007199254740991,"created":9007199254740991}"#
+        let registration = try Self.registration(record)
+        #expect(registration.generation == 9_007_199_254_740_991)
+        #expect(registration.createdAt == .maximum)
+        #expect(try Self.registration(#"{"public_key":"\#(Self.device)","generation":0,"created":0}"#).generation == 0)
+    }
+}
