@@ -148,7 +148,7 @@ private struct Failure: Error {
         do throws(KeyStoreError) {
             return try body()
         } catch {
-            throw Failure(Delivery.Reason(code: error.code.description, description: error.description))
+            throw Failure(Delivery.Reason(error))
         }
     }
 }
