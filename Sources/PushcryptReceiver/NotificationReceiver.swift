@@ -84,7 +84,8 @@ public struct NotificationReceiver: Sendable {
         if let problem = judgement.problem { warnings.append("replay guard: \(problem)") }
         switch judgement.verdict {
         case .duplicate where duplicates == .fallback:
-            throw Failure(OpenError(.duplicate, "the message was shown before under another notification request"))
+            let error = OpenError(.duplicate, "the message was shown before under another notification request")
+            return Reception(delivery: Delivery(fallback: Delivery.Reason(error), for: push), warnings: warnings)
         case .duplicate:
             return Reception(delivery: Delivery(opened: opened, hasSound: false, isPassive: true), warnings: warnings)
         case .sameRequest(let soundAllowed):
