@@ -1,4 +1,5 @@
 public import Pushcrypt
+public import PushcryptKeyStore
 
 /// What a person is shown for one push, and why.
 ///
@@ -23,7 +24,7 @@ public struct Delivery: Sendable {
         /// What happened, and what to do.
         public let description: String
 
-        /// Takes a reason of the caller's, for example a key store that cannot be read.
+        /// Takes a reason of the caller's.
         public init(code: String, description: String) {
             self.code = code
             self.description = description
@@ -31,6 +32,11 @@ public struct Delivery: Sendable {
 
         /// Takes what an opener threw.
         public init(_ error: OpenError) {
+            self.init(code: error.code.description, description: error.description)
+        }
+
+        /// Takes what a key store threw, for example one that cannot be opened.
+        public init(_ error: KeyStoreError) {
             self.init(code: error.code.description, description: error.description)
         }
     }

@@ -31,7 +31,8 @@ public struct NotificationReceiver: Sendable {
     /// Makes a receiver.
     ///
     /// - Parameters:
-    ///   - topic: the app's bundle id; nil to take the one that the device key is bound to.
+    ///   - topic: the app's bundle id; nil to take the one that the device key is bound to. A device key that is bound
+    ///     to another opens nothing.
     ///   - defaultTopic: taken when the device key is bound to none.
     ///   - duplicates: what becomes of a message that was shown before.
     public init(
@@ -84,7 +85,8 @@ public struct NotificationReceiver: Sendable {
         if let problem = judgement.problem { warnings.append("replay guard: \(problem)") }
         switch judgement.verdict {
         case .duplicate where duplicates == .fallback:
-            throw Failure(OpenError(.duplicate, "the message was shown before under another notification request"))
+            let error = OpenError(.duplicate, "the message was shown before under another notification request")
+            return Reception(delivery: Delivery(fallback: Delivery.Reason(error), for: push), warnings: warnings)
         case .duplicate:
             return Reception(delivery: Delivery(opened: opened, hasSound: false, isPassive: true), warnings: warnings)
         case .sameRequest(let soundAllowed):
@@ -102,15 +104,26 @@ public struct NotificationReceiver: Sendable {
             try store.deviceKey(id: envelope.recipientKeyID, now: now)
         }
         guard let candidate else { throw Failure(.unknownRecipientKey(envelope.recipientKeyID)) }
-        guard let topic = topic ?? candidate.record.topic ?? defaultTopic else {
+        let topic = try self.topic(for: candidate.record)
+        let trust = try Failure.translate { () throws(KeyStoreError) in try store.trust(for: topic) }
+        let opener = Opener(topic: topic, deviceKeys: [candidate.key], trust: trust)
+        return (try Failure.translate { () throws(OpenError) in try opener.open(envelope, at: now) }, topic)
+    }
+
+    /// The app that the push is for, as the call, the device key or the store says; never as the push says.
+    private func topic(for key: DeviceKeyRecord) throws(Failure) -> Topic {
+        if let topic, let bound = key.topic, topic != bound {
+            throw Failure(
+                KeyStoreError(
+                    .topicMismatch, "sealed to key \(key.keyID), which is for \(bound) and not for \(topic)"))
+        }
+        guard let topic = topic ?? key.topic ?? defaultTopic else {
             throw Failure(
                 Delivery.Reason(
                     code: "no-topic", description: "neither the call nor the device key says which app the push is for")
             )
         }
-        let trust = try Failure.translate { () throws(KeyStoreError) in try store.trust(for: topic) }
-        let opener = Opener(topic: topic, deviceKeys: [candidate.key], trust: trust)
-        return (try Failure.translate { () throws(OpenError) in try opener.open(envelope, at: now) }, topic)
+        return topic
     }
 
     /// Lets the message take effect on keys and trust, now that it has passed every step.
@@ -136,6 +149,10 @@ private struct Failure: Error {
         reason = Delivery.Reason(error)
     }
 
+    init(_ error: KeyStoreError) {
+        reason = Delivery.Reason(error)
+    }
+
     static func translate<R>(_ body: () throws(OpenError) -> R) throws(Failure) -> R {
         do throws(OpenError) {
             return try body()
@@ -148,7 +165,7 @@ private struct Failure: Error {
         do throws(KeyStoreError) {
             return try body()
         } catch {
-            throw Failure(Delivery.Reason(code: error.code.description, description: error.description))
+            throw Failure(error)
         }
     }
 }

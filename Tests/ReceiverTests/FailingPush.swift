@@ -1,0 +1,161 @@
+import PushcryptKeyStore
+import Testing
+
+@testable import Pushcrypt
+
+/// A push that does not open, and the code that its developer gets.
+struct FailingPush: Sendable, CustomTestStringConvertible {
+    let code: OpenError.Code
+    let testDescription: String
+    let arrange: @Sendable (Scene) throws -> Bytes
+
+    init(_ code: OpenError.Code, _ description: String, _ arrange: @escaping @Sendable (Scene) throws -> Bytes) {
+        self.code = code
+        testDescription = description
+        self.arrange = arrange
+    }
+
+    /// One for each way that a relay, a sender or a clock can bring about; `duplicate` alone needs a strict policy.
+    static let all = notNotifications + notEnvelopes + notForThisPhone + notAuthentic + notTimely + notPayloads
+
+    // MARK: Before any cryptography
+
+    private static let notNotifications: [FailingPush] =
+        [
+            ("nothing", ""), ("white space", " \n"), ("no JSON", "hello"), ("an array", "[]"), ("a string", #""{}""#),
+            ("one brace too few", #"{"aps":{"alert":{"title":"Bank"},"sound":"default"}"#),
+            ("a name twice", #"{"aps":{},"aps":{}}"#),
+            ("65,537 bytes", "{" + String(repeating: " ", count: (1 << 16) - 1) + "}"),
+        ].map { name, text in FailingPush(.malformedNotification, name) { _ in Bytes(text.utf8) } } + [
+            FailingPush(.malformedNotification, "no UTF-8") { _ in [0xff, 0xfe] }
+        ]
+
+    private static let notEnvelopes: [FailingPush] =
+        [
+            FailingPush(.notEncrypted, "no ENCRYPTED_DATA") { _ in Scene.push(value: nil) },
+            FailingPush(.notEncrypted, "another case") { scene in
+                let text = try scene.envelope().text
+                return Bytes((Scene.clearPart + ",\"encrypted_data\":\"\(text)\"}").utf8)
+            },
+            FailingPush(.notEncrypted, "the envelope inside aps") { scene in
+                let text = try scene.envelope().text
+                return Bytes(#"{"aps":{"alert":{"title":"Bank"},"sound":"s","ENCRYPTED_DATA":"\#(text)"}}"#.utf8)
+            },
+        ]
+        + ["null", "true", "7", "{}", #"["AQ"]"#].map { (value: String) in
+            FailingPush(.notEncrypted, "ENCRYPTED_DATA is \(value)") { _ in Scene.push(value: value) }
+        }
+        + [
+            FailingPush(.malformedEnvelope, "an empty text") { _ in Scene.push(value: #""""#) },
+            FailingPush(.malformedEnvelope, "padding") { scene in
+                Scene.push(value: "\"\(try scene.envelope().text)=\"")
+            },
+            FailingPush(.malformedEnvelope, "a newline at the end") { scene in
+                Scene.push(value: "\"\(try scene.envelope().text)\\n\"")
+            },
+            FailingPush(.malformedEnvelope, "cut by three characters") { scene in
+                Scene.push(value: "\"\(try scene.envelope().text.dropLast(3))\"")
+            },
+            FailingPush(.malformedEnvelope, "Apple's sample") { _ in
+                Scene.push(value: #""Salted__·öîQÊ$UDì_¶Ù∞èΩ^¬%gq∞NÿÒQùw""#)
+            },
+            FailingPush(.unsupportedSuite, "suite 0x02") { scene in
+                try changed(scene) { bytes in bytes[0] = 0x02 }
+            },
+        ]
+
+    // MARK: Keys
+
+    private static let notForThisPhone: [FailingPush] = [
+        FailingPush(.unknownRecipientKey, "another phone's key") { scene in
+            Scene.push(try scene.envelope(to: DeviceKey().publicKey))
+        },
+        FailingPush(.unknownRecipientKey, "a retired key, one millisecond after its end") { scene in
+            _ = try scene.phone.store.confirmDeviceKey(
+                graceSeconds: 3600, now: Scene.now.subtracting(milliseconds: 3_600_001))
+            return Scene.push(try scene.envelope(to: scene.activeKey))
+        },
+    ]
+
+    private static let notAuthentic: [FailingPush] =
+        [
+            ("enc", 5), ("the sender's key id", 37), ("the signature", 41), ("the content type", 105),
+            ("the statement", 137), ("the padding", 1000), ("the tag", 1076),
+        ].map { name, offset in
+            FailingPush(.authenticationFailed, "a bit of \(name)") { scene in
+                try changed(scene) { bytes in bytes[offset] ^= 0x01 }
+            }
+        } + [
+            FailingPush(.authenticationFailed, "another app's topic") { scene in
+                Scene.push(try scene.envelope(topic: .other))
+            },
+            FailingPush(.authenticationFailed, "a stranger who announces a genuine rotation") { scene in
+                Scene.push(try scene.envelope(by: SenderKey()))
+            },
+            FailingPush(.authenticationFailed, "a stranger who announces a rotation to himself") { scene in
+                let stranger = SenderKey()
+                let statement = try RotationStatement(from: SenderKey(), to: stranger, issuedAt: .start)
+                return Scene.push(try scene.envelope(by: stranger, announcing: [statement]))
+            },
+            FailingPush(.authenticationFailed, "sealed for the other key of this phone") { scene in
+                var bytes = try scene.envelope(to: scene.activeKey).bytes
+                let id = scene.pendingKey.id.value
+                for index in 0..<4 { bytes[1 + index] = UInt8(truncatingIfNeeded: id >> UInt32(24 - 8 * index)) }
+                return Scene.push(Envelope(sealed: bytes))
+            },
+            FailingPush(.rotationConflict, "a thief's second rotation") { scene in
+                _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, now: .start)
+                let thief = SenderKey()
+                let second = try RotationStatement(from: scene.oldSender, to: thief, issuedAt: Scene.now)
+                return Scene.push(try scene.envelope(by: thief, announcing: [second]))
+            },
+        ]
+
+    // MARK: Authentic
+
+    private static let notTimely: [FailingPush] = [
+        FailingPush(.unsupportedMessage, "a time to live of 0") { scene in
+            Scene.push(try scene.envelope(timeToLive: 0))
+        },
+        FailingPush(.unsupportedMessage, "a time to live of 30 days and a second") { scene in
+            Scene.push(try scene.envelope(timeToLive: 2_592_001))
+        },
+        FailingPush(.unsupportedMessage, "sent at 2^53") { scene in
+            Scene.push(try scene.envelope(at: Timestamp(milliseconds: 1 << 53)))
+        },
+        FailingPush(.expired, "a millisecond late") { scene in
+            Scene.push(try scene.envelope(at: Scene.now.subtracting(milliseconds: 60_001)))
+        },
+        FailingPush(.notYetValid, "a day and a millisecond early") { scene in
+            Scene.push(try scene.envelope(at: Scene.now.plus(days: 1, milliseconds: 1)))
+        },
+    ]
+
+    private static let notPayloads: [FailingPush] =
+        [
+            "", "[]", "{}", #"{"aps":[]}"#, #"{"aps":null}"#, #"{"aps":{}"#, #"{"aps":{},"aps":{}}"#,
+            #"{"aps":{"alert":"\ud800"}}"#,
+        ].map { payload in
+            FailingPush(.malformedPayload, "the payload is '\(payload)'") { scene in
+                Scene.push(try scene.envelope(payload))
+            }
+        } + [
+            FailingPush(.malformedPayload, "a statement of version 2 beside a good one") { scene in
+                _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, now: .start)
+                let next = try RotationStatement(from: scene.newSender, to: SenderKey(), issuedAt: .start)
+                var body: Bytes = [2] + next.bytes + next.bytes
+                body[1 + RotationStatement.length] = 0x02
+                return Scene.push(try scene.seal(.rotationAndPayload, body + Bytes(Provider.payload.utf8)))
+            },
+            FailingPush(.malformedPayload, "a count of 0") { scene in
+                _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, now: .start)
+                return Scene.push(try scene.seal(.rotationAndPayload, [0] + Bytes(Provider.payload.utf8)))
+            },
+        ]
+
+    private static func changed(_ scene: Scene, _ change: (inout Bytes) -> Void) throws -> Bytes {
+        var bytes = try scene.envelope().bytes
+        change(&bytes)
+        return Scene.push(Envelope(sealed: bytes))
+    }
+}

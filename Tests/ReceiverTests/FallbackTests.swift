@@ -1,0 +1,104 @@
+import PushcryptKeyStore
+import PushcryptReceiver
+import Testing
+
+@testable import Pushcrypt
+
+/// Whatever fails, a person is shown the fallback, and nothing else has happened.
+@Suite struct FallbackTests {
+    @Test func everyCodeHasAPushHere() {
+        let codes = Set(FailingPush.all.map(\.code)).union([.duplicate])
+        #expect(codes == Set(OpenError.Code.allCases))
+    }
+
+    @Test(arguments: FailingPush.all)
+    func aPushThatDoesNotOpenShowsTheFallback(_ push: FailingPush) throws {
+        let scene = try Scene()
+        let reception = scene.receive(try push.arrange(scene))
+        #expect(reception.code == push.code.description)
+        switch push.code {
+        case .malformedNotification: #expect(reception.shown == Shown(subtitle: "(Encrypted)"))
+        case .notEncrypted: #expect(reception.shown == Scene.notEncrypted)
+        default: #expect(reception.shown == Scene.fallback)
+        }
+        #expect(reception.warnings.isEmpty)
+    }
+
+    @Test(arguments: FailingPush.all)
+    func aPushThatDoesNotOpenLeavesEveryFileAsItWas(_ push: FailingPush) throws {
+        let scene = try Scene()
+        let bytes = try push.arrange(scene)
+        let before = try StoreFiles(in: scene.phone.folder)
+        let reception = scene.receive(bytes, request: "a")
+        #expect(reception.opened == nil)
+        #expect(try StoreFiles(in: scene.phone.folder).changes(since: before) == [])
+
+        // The genuine message afterwards is as new as if nothing had been before it, and takes effect.
+        let genuine = scene.receive(Scene.push(try scene.envelope()), request: "b")
+        #expect(genuine.code == "opened")
+        #expect(genuine.shown == Scene.opened)
+        #expect(try scene.isSettled)
+    }
+
+    @Test func whatTheFailuresLackIsTheEffectOfAnOpenedMessage() throws {
+        let scene = try Scene()
+        let before = try StoreFiles(in: scene.phone.folder)
+        #expect(try !scene.isSettled)
+        #expect(scene.receive(Scene.push(try scene.envelope())).shown == Scene.opened)
+        #expect(try StoreFiles(in: scene.phone.folder).changes(since: before) == ["keystore.db-wal", "replay.db"])
+        #expect(try scene.isSettled)
+    }
+
+    // MARK: What a fallback keeps
+
+    private static let clearParts: [(aps: String, title: String, sound: Bool)] = [
+        (#"{"alert":{"title":"New message","body":"(Encrypted)"},"sound":"default"}"#, "New message", true),
+        (#"{"alert":{"title":"New message"},"sound":{"name":"s","critical":1,"volume":1.0}}"#, "New message", true),
+        (#"{"alert":{"title":"Neue 🚲 Nachricht"}}"#, "Neue 🚲 Nachricht", false),
+        (#"{"alert":{"subtitle":"s","body":"b"},"sound":"default"}"#, "", true),
+        (#"{"alert":{"title-loc-key":"K","title-loc-args":["x"],"loc-key":"K"}}"#, "", false),
+        (#"{"alert":{"title":7}}"#, "", false),
+        (#"{"alert":"a text that says anything"}"#, "", false),
+        (#"{"alert":["New message"]}"#, "", false),
+        (#"{"title":"New message"}"#, "", false),
+        ("{}", "", false), ("null", "", false), (#""aps""#, "", false),
+    ]
+
+    @Test(arguments: clearParts, [nil, #""AQ""#])
+    func aFallbackKeepsTheClearTitleAndTheSoundAndNothingElse(
+        _ clear: (aps: String, title: String, sound: Bool), _ data: String?
+    ) throws {
+        let scene = try Scene()
+        let encrypted = data.map { ",\"ENCRYPTED_DATA\":\($0)" } ?? ""
+        let shown = scene.receive(Bytes("{\"aps\":\(clear.aps)\(encrypted)}".utf8)).shown
+        let isSealed = data != nil
+        #expect(
+            shown
+                == Shown(
+                    title: clear.title, subtitle: isSealed ? "(Encrypted)" : "", body: isSealed ? "" : "(Encrypted)",
+                    sound: clear.sound))
+    }
+
+    // MARK: Reasons
+
+    @Test(arguments: OpenError.Code.allCases)
+    func aReasonIsTheOpenersCodeAndDescription(_ code: OpenError.Code) {
+        let reason = Delivery.Reason(OpenError(code, "because"))
+        #expect(reason.code == code.description)
+        #expect(reason.description == "because")
+    }
+
+    @Test func theReasonsOfAPhoneHoldNeitherKeysNorPayload() throws {
+        for push in FailingPush.all {
+            let scene = try Scene()
+            let bytes = try push.arrange(scene)
+            guard case .fallback(let reason) = scene.receive(bytes).delivery.outcome else {
+                Issue.record("\(push.testDescription) opened")
+                continue
+            }
+            for secret in ["Table", "money", "pcs1", "pcr1"] {
+                #expect(!reason.description.contains(secret), "\(push.testDescription)")
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import Pushcrypt
+import PushcryptKeyStore
+import PushcryptReceiver
+import Testing
+
+extension Timestamp {
+    /// When every story begins.
+    static let start = Timestamp(milliseconds: 1_767_225_600_000)
+
+    func plus(days: UInt64 = 0, seconds: UInt64 = 0, milliseconds: UInt64 = 0) -> Timestamp {
+        adding(seconds: days * 86_400 + seconds).adding(milliseconds: milliseconds)
+    }
+}
+
+extension Topic {
+    static let app = known("com.example.app")
+    static let other = known("com.example.other")
+
+    private static func known(_ bundleID: String) -> Topic {
+        guard let topic = try? Topic(bundleID) else { preconditionFailure("\(bundleID) is no topic") }
+        return topic
+    }
+}
+
+/// A provider: its keys and devices in a store in memory, and the pushes that it sends.
+struct Provider {
+    static let payload =
+        #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8"},"sound":"default"},"chat":"c41"}"#
+
+    let store: SQLiteKeyStore
+
+    init(now: Timestamp = .start) throws {
+        store = try SQLiteKeyStore.inMemory()
+        _ = try store.generateSenderKey(now: now)
+    }
+
+    /// The key that signs now.
+    var key: SenderKey { get throws { try store.senderKey(named: nil).key } }
+
+    /// Seals for a registered device, with the announcements that it needs.
+    func push(
+        _ payload: String = payload, to id: String = Phone.id, signedBy name: String? = nil, topic: Topic = .app,
+        at now: Timestamp, options: Sealer.Options = Sealer.Options()
+    ) throws -> Bytes {
+        let key = try store.senderKey(named: name).key
+        let device = try #require(try store.device(id))
+        var options = options
+        options.announcing = try store.announcements(for: key.publicKey, to: device.pinnedSender, now: now)
+        return try Sealer(sender: key, topic: topic)
+            .seal(payload.utf8, to: device.publicKey, at: now, options: options).json
+    }
+}
+
+/// A phone: a store on the disk, with its replay guard.
+struct Phone {
+    static let id = "phone1"
+    static let sender = "provider"
+
+    let folder: TemporaryFolder
+    let store: SQLiteKeyStore
+    let replay: ReplayFile
+
+    /// A new phone with one device key.
+    init(
+        now: Timestamp = .start, floor: Timestamp? = nil, options: StoreOptions = StoreOptions(), hasKey: Bool = true
+    ) throws {
+        folder = try TemporaryFolder()
+        store = try SQLiteKeyStore.create(at: folder.path, passphrase: nil, options: options, now: now)
+        if hasKey { _ = try store.generateDeviceKey(now: now) }
+        replay = try ReplayFile.create(
+            at: folder.path, floor: floor ?? now.subtracting(milliseconds: Freshness.clockTolerance))
+    }
+
+    /// A phone that is enrolled with a provider.
+    init(enrolledWith provider: Provider, now: Timestamp = .start) throws {
+        try self.init(now: now)
+        try store.trustSender(name: Self.sender, provider.key.publicKey, now: now)
+        try provider.store.addDevice(id: Self.id, record(), now: now)
+    }
+
+    /// The phone whose files a process has left, in whatever state.
+    init(reopening folder: TemporaryFolder, at now: Timestamp, options: StoreOptions = StoreOptions()) throws {
+        self.folder = folder
+        store = try SQLiteKeyStore.open(at: folder.path, passphrase: nil, options: options)
+        replay = ReplayFile.open(at: folder.path, now: now)
+    }
+
+    /// The key to register: the pending one, otherwise the active one.
+    func newestKey(named name: String? = nil) throws -> DeviceKeyRecord {
+        let records = try store.deviceKeys(named: name)
+        return try #require(records.first { $0.state == .pending } ?? records.first { $0.state == .active })
+    }
+
+    /// What the phone tells its provider at each launch.
+    func record(named name: String? = nil) throws -> DeviceRegistration {
+        let key = try newestKey(named: name)
+        return DeviceRegistration(
+            deviceID: Self.id, publicKey: key.publicKey, topic: key.topic, generation: key.generation,
+            createdAt: key.createdAt, pinnedSender: try pin)
+    }
+
+    /// The sender key that is believed without an end.
+    var pin: SenderPublicKey? {
+        get throws { try store.trustedSenders().first { $0.state == .pinned }?.key }
+    }
+
+    func receive(
+        _ push: Bytes, request: String? = nil, topic: Topic? = .app, duplicates: DuplicatePolicy = .quiet,
+        at now: Timestamp
+    ) -> NotificationReceiver.Reception {
+        NotificationReceiver(store: store, replay: replay, topic: topic, duplicates: duplicates)
+            .receive(push, requestID: request, at: now)
+    }
+}
+
+/// What a person sees and hears of a push.
+struct Shown: Equatable {
+    var title = ""
+    var subtitle = ""
+    var body = ""
+    var sound = false
+    var passive = false
+}
+
+extension Delivery {
+    var shown: Shown {
+        Shown(title: title, subtitle: subtitle, body: body, sound: hasSound, passive: isPassive)
+    }
+}
+
+extension NotificationReceiver.Reception {
+    var shown: Shown { delivery.shown }
+
+    /// The notification, when it opened.
+    var opened: OpenedNotification? {
+        guard case .opened(let opened) = delivery.outcome else { return nil }
+        return opened
+    }
+
+    /// `opened`, or the code for the developer.
+    var code: String {
+        guard case .fallback(let reason) = delivery.outcome else { return "opened" }
+        return reason.code
+    }
+}

@@ -1,0 +1,79 @@
+import Pushcrypt
+import PushcryptKeyStore
+import PushcryptReceiver
+import Testing
+
+/// What a person is shown of a message that opens is a function of the sealed payload alone.
+@Suite struct OpenedNotificationTests {
+    /// A payload as it was sealed, and what is shown of it.
+    struct Sealed: Sendable, CustomTestStringConvertible {
+        let payload: String
+        let shown: Shown
+        var testDescription: String { payload }
+    }
+
+    static let sealed: [Sealed] = [
+        Sealed(
+            payload: #"{"aps":{"alert":{"title":"T","subtitle":"S","body":"B"},"sound":"default"},"chat":"c41"}"#,
+            shown: Shown(title: "T", subtitle: "S", body: "B", sound: true)),
+        Sealed(
+            payload: #"{"aps":{"alert":{"title":"T","subtitle":"S","body":"B"},"category":"MSG","badge":3}}"#,
+            shown: Shown(title: "T", subtitle: "S", body: "B")),
+        Sealed(payload: #"{"aps":{"alert":{"title":"T"}}}"#, shown: Shown(title: "T")),
+        Sealed(payload: #"{"aps":{"alert":{"subtitle":"S"}}}"#, shown: Shown(subtitle: "S")),
+        Sealed(payload: #"{"aps":{"alert":{"body":"내일 봐 🚲"}}}"#, shown: Shown(body: "내일 봐 🚲")),
+        Sealed(payload: #"{"aps":{"alert":"just a text"}}"#, shown: Shown(body: "just a text")),
+        Sealed(
+            payload: #"{"aps":{"alert":{"loc-key":"K"},"sound":{"name":"s","critical":1,"volume":0.5}}}"#,
+            shown: Shown(sound: true)),
+        Sealed(
+            payload: #"{"aps":{"alert":{"title":"(Encrypted)","body":"x"},"interruption-level":"passive"}}"#,
+            shown: Shown(title: "(Encrypted)", body: "x")),
+    ]
+
+    /// What a relay makes of a push: `E` is the envelope's text.
+    static let relayed: [String] = [
+        #"{"ENCRYPTED_DATA":"E"}"#,
+        #"{"aps":{"mutable-content":1,"alert":{"title":"New message","body":"(Encrypted)"}},"ENCRYPTED_DATA":"E"}"#,
+        #"{"ENCRYPTED_DATA":"E","aps":{"alert":{"title":"Bank","subtitle":"Send","body":"money"},"sound":"alarm"}}"#,
+        #"{"aps":{"alert":"Send money","sound":{"name":"x","critical":1,"volume":1}},"ENCRYPTED_DATA":"E"}"#,
+        #"{"aps":{"alert":{"title":""},"sound":""},"ENCRYPTED_DATA":"E"}"#,
+        #"{"aps":{"category":"PAY","thread-id":"t","badge":99,"target-content-id":"w"},"ENCRYPTED_DATA":"E"}"#,
+        #"{"aps":{"interruption-level":"critical","relevance-score":1,"filter-criteria":"f"},"ENCRYPTED_DATA":"E"}"#,
+        #"{"aps":{"interruption-level":"passive","content-available":1,"mutable-content":0},"ENCRYPTED_DATA":"E"}"#,
+        #"{"aps":null,"ENCRYPTED_DATA":"E"}"#,
+        #"{"aps":"text","chat":"evil","pushcrypt":{"attachments":[]},"ENCRYPTED_DATA":"E"}"#,
+        #"{"aps":{"alert":{"title":"T2","ENCRYPTED_DATA":"x"}},"encrypted_data":"x","ENCRYPTED_DATA":"E"}"#,
+        #" { "aps" : { } ,"# + "\n\t" + #" "\u0045NCRYPTED\u005fDATA" : "\u0041W..." } "#,
+    ]
+
+    /// The push of an envelope; its text begins with `AW` or `AX`… and the last form escapes the first character.
+    private static func push(_ relayed: String, _ envelope: Envelope) -> Bytes {
+        let text = relayed.replacing("\\u0041W...", with: "\\u0041" + envelope.text.dropFirst())
+            .replacing("\"E\"", with: "\"\(envelope.text)\"")
+        return Bytes(text.utf8)
+    }
+
+    @Test(arguments: sealed, relayed)
+    func nothingThatARelayWritesChangesWhatIsShown(_ sealed: Sealed, _ relayed: String) throws {
+        let provider = try Provider()
+        let phone = try Phone(enrolledWith: provider)
+        let envelope = try ReceivedPush(provider.push(sealed.payload, at: .start)).envelope()
+        let reception = phone.receive(Self.push(relayed, envelope), at: .start)
+        #expect(reception.code == "opened")
+        #expect(reception.shown == sealed.shown)
+        #expect(reception.opened.map { String(decoding: $0.payload, as: UTF8.self) } == sealed.payload)
+        #expect(reception.warnings.isEmpty)
+    }
+
+    @Test func aBackgroundPushOpensToItsPayload() throws {
+        let provider = try Provider()
+        let phone = try Phone(enrolledWith: provider)
+        var options = Sealer.Options()
+        options.pushType = .background
+        let payload = #"{"aps":{"content-available":1},"sync":[1,2]}"#
+        let reception = phone.receive(try provider.push(payload, at: .start, options: options), at: .start)
+        #expect(reception.shown == Shown())
+        #expect(reception.opened.map { String(decoding: $0.payload, as: UTF8.self) } == payload)
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import Pushcrypt
+import PushcryptReceiver
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// A key store that does not do its part: the person sees the fallback, or, when the message has opened, the message.
+@Suite struct StoreFailureTests {
+    @Test(arguments: KeyStoreError.Code.allCases)
+    func whateverAStoreSaysIsAFallbackForASealedPush(_ code: KeyStoreError.Code) throws {
+        let push = try ReceivedPush(Scene.push(value: #""AQ""#))
+        let reason = Delivery.Reason(KeyStoreError(code, "because"))
+        #expect(reason.code == code.description)
+        #expect(reason.description == "because")
+        #expect(Delivery(fallback: reason, for: push).shown == Scene.fallback)
+    }
+
+    // MARK: Rows that somebody else has changed
+
+    private static let changes: [String] = [
+        "UPDATE device_keys SET state = 2 WHERE state = 1",
+        "UPDATE device_keys SET sealed = zeroblob(72)",
+        "UPDATE device_keys SET public_key = (SELECT public_key FROM device_keys WHERE state = 2) WHERE state = 1",
+        "UPDATE device_keys SET topic = 'com.example.app'",
+        "UPDATE device_keys SET tag = zeroblob(32)",
+        "UPDATE device_keys SET tag = (SELECT tag FROM device_keys WHERE state = 2)",
+        // One damaged row of trust is enough: it may be the one that ends trust in a key.
+        "UPDATE trusted_senders SET public_key = zeroblob(32)",
+        "UPDATE trusted_senders SET name = 'somebody'",
+        "UPDATE trusted_senders SET state = 2, verifies_until = 0",
+        "INSERT INTO trusted_senders SELECT 9, 'copy', topic, public_key, state, NULL, NULL, created, tag FROM trusted_senders",
+        "DROP TABLE device_keys",
+        "DROP TABLE trusted_senders",
+    ]
+
+    @Test(arguments: changes)
+    func aRowThatWasChangedWithoutTheStoreKeyIsNotUsed(_ sql: String) throws {
+        let scene = try Scene()
+        let push = Scene.push(try scene.envelope())
+        try intrude(scene, sql)
+        let before = try StoreFiles(in: scene.phone.folder)
+        expectFallback(scene.receive(push), .corruptStore)
+        #expect(try StoreFiles(in: scene.phone.folder).changes(since: before) == [])
+    }
+
+    @Test func aKeyThatHasEndedIsNotBroughtBackByChangingItsEnd() throws {
+        let scene = try Scene()
+        _ = try scene.phone.store.confirmDeviceKey(graceSeconds: 0, now: .start)
+        let push = Scene.push(try scene.envelope(to: scene.activeKey))
+        #expect(scene.receive(push).code == OpenError.Code.unknownRecipientKey.description)
+        try intrude(scene, "UPDATE device_keys SET state = 2, retires = NULL WHERE state = 3")
+        expectFallback(scene.receive(push), .corruptStore)
+    }
+
+    @Test func aSenderThatIsNoLongerListedIsNotBelieved() throws {
+        let scene = try Scene()
+        try intrude(scene, "DELETE FROM trusted_senders")
+        let reception = scene.receive(Scene.push(try scene.envelope()))
+        #expect(reception.code == OpenError.Code.authenticationFailed.description)
+        #expect(reception.shown == Scene.fallback)
+    }
+
+    private func intrude(_ scene: Scene, _ sql: String) throws {
+        try SQLiteConnection(path: scene.phone.folder.file("keystore.db").path, busyTimeout: 1000).execute(sql)
+    }
+
+    private func expectFallback(
+        _ reception: NotificationReceiver.Reception, _ code: KeyStoreError.Code,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(reception.code == code.description, sourceLocation: sourceLocation)
+        #expect(reception.shown == Scene.fallback, sourceLocation: sourceLocation)
+        #expect(reception.warnings.isEmpty, sourceLocation: sourceLocation)
+    }
+
+    // MARK: Files
+
+    @Test(arguments: [0, 4096, 20_480], [UInt8(0x00), 0x5a])
+    func aDamagedDatabaseIsAFallback(_ offset: Int, _ noise: UInt8) throws {
+        let scene = try Scene()
+        let push = Scene.push(try scene.envelope())
+        // A connection that has read nothing yet, so that nothing is remembered of the file.
+        let store = try scene.phone.store.anotherConnection()
+        try scene.phone.store.withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
+        let file = scene.phone.folder.file("keystore.db")
+        let handle = try FileHandle(forWritingTo: file)
+        let length = try handle.seekToEnd()
+        try handle.seek(toOffset: UInt64(offset))
+        try handle.write(contentsOf: Data(repeating: noise, count: Int(length) - offset))
+        try handle.close()
+
+        let receiver = NotificationReceiver(store: store, replay: scene.phone.replay, topic: .app)
+        expectFallback(receiver.receive(push, requestID: "a", at: Scene.now), .corruptStore)
+    }
+
+    /// Without its log, a database has readers and writers wait for each other.
+    @Test func aStoreThatAnotherProcessKeepsToItselfIsAFallback() throws {
+        let provider = try Provider()
+        let folder = try Phone(enrolledWith: provider).folder
+        let other = try SQLiteConnection(path: folder.file("keystore.db").path, busyTimeout: 1000)
+        try other.execute("PRAGMA journal_mode = DELETE")
+        let phone = try Phone(reopening: folder, at: .start, options: .impatient)
+        let push = try provider.push(at: .start)
+        try other.execute("BEGIN EXCLUSIVE")
+        let reception = phone.receive(push, at: .start)
+        #expect(reception.code == KeyStoreError.Code.storeBusy.description)
+        #expect(reception.shown == DuplicateTests.fallback)
+        try other.execute("ROLLBACK")
+        #expect(phone.receive(push, at: .start).shown == DuplicateTests.opened)
+    }
+
+    // MARK: What cannot be written
+
+    /// The message has opened: that the store cannot take its effects now is the developer's to know.
+    @Test func aStoreThatCannotBeWrittenStopsNothing() throws {
+        let scene = try Scene(options: .impatient)
+        let writer = try SQLiteConnection(path: scene.phone.folder.file("keystore.db").path, busyTimeout: 1000)
+        try writer.execute("BEGIN IMMEDIATE")
+        let push = Scene.push(try scene.envelope())
+        let reception = scene.receive(push, request: "a")
+        #expect(reception.shown == Scene.opened)
+        #expect(reception.warnings.count == 1)
+        #expect(reception.warnings.first?.hasPrefix("the key store was not updated: ") == true)
+        try writer.execute("ROLLBACK")
+        #expect(try !scene.isSettled)
+
+        // The system asks again, or the next message comes.
+        #expect(scene.receive(push, request: "a").warnings.isEmpty)
+        #expect(try scene.isSettled)
+    }
+
+    @Test func aMessageWithoutEffectsNeedsNoWriter() throws {
+        let scene = try Scene(options: .impatient)
+        let writer = try SQLiteConnection(path: scene.phone.folder.file("keystore.db").path, busyTimeout: 1000)
+        try writer.execute("BEGIN IMMEDIATE")
+        let push = Scene.push(try scene.envelope(by: scene.oldSender, announcing: [], to: scene.activeKey))
+        let reception = scene.receive(push)
+        #expect(reception.shown == Scene.opened)
+        #expect(reception.warnings.isEmpty)
+        try writer.execute("ROLLBACK")
+    }
+}
+
+extension StoreOptions {
+    /// Does not wait for other writers.
+    static var impatient: StoreOptions {
+        var options = StoreOptions()
+        options.busyTimeout = 20
+        return options
+    }
+}
