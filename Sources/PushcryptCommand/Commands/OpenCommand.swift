@@ -52,6 +52,7 @@ private func runOpen(_ invocation: Invocation, _ console: Console) throws(Comman
     try console.deliver(ContiguousArray(output.utf8).span, of: invocation)
     guard case .fallback(let reason) = delivery.outcome else { return .done }
     console.error("\(reason.code): \(reason)")
+    if reason.code == "no-topic" { console.hint(Option.topicHint) }
     return .refused
 }
 
@@ -104,7 +105,7 @@ private func keyFileOpener(
         throw .usage("the key and the push cannot both come from standard input", hint: "name a file, or fd:3")
     }
     guard let topic = try invocation.topic() else {
-        throw .usage("--topic is missing", hint: "add --topic with the app's bundle id, for example com.example.app")
+        throw .usage("--topic is missing", hint: Option.topicHint)
     }
     var senders: [SenderPublicKey] = []
     for text in invocation.values("--sender") {

@@ -123,8 +123,7 @@ private struct SealPlan {
             throw .usage("--to must be a public key (pcr1…) when there is no store to look \(quoted(to)) up in")
         }
         guard let topic = try invocation.topic() else {
-            throw .usage(
-                "--topic is missing", hint: "add --topic with the app's bundle id, for example com.example.app")
+            throw .usage("--topic is missing", hint: Option.topicHint)
         }
         sender = try console.readSenderKey(from: source)
         self.topic = topic
