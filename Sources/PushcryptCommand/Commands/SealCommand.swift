@@ -91,7 +91,7 @@ private struct SealPlan {
 
     init(store: SQLiteKeyStore, _ invocation: Invocation, _ console: Console) throws(CommandFailure) {
         let to = invocation.requiredValue("--to")
-        let device = to.hasPrefix("pcr1") ? nil : try storedDevice(to, in: store)
+        let device = to.hasPrefix(DeviceInput.keyPrefix) ? nil : try storedDevice(to, in: store)
         let (record, key) = try withStoreErrors { () throws(KeyStoreError) in
             try store.senderKey(named: invocation.value("--from"))
         }
@@ -119,7 +119,7 @@ private struct SealPlan {
             throw .usage("the key and the payload cannot both come from standard input", hint: "name a file, or fd:3")
         }
         let to = invocation.requiredValue("--to")
-        guard to.hasPrefix("pcr1") else {
+        guard to.hasPrefix(DeviceInput.keyPrefix) else {
             throw .usage("--to must be a public key (pcr1…) when there is no store to look \(quoted(to)) up in")
         }
         guard let topic = try invocation.topic() else {
