@@ -112,7 +112,7 @@ private func keyFileOpener(
         do throws(KeyError) {
             senders.append(try SenderPublicKey(text: text))
         } catch {
-            throw CommandFailure(error, in: "--sender")
+            throw CommandFailure(error, inOption: "--sender")
         }
     }
     guard !senders.isEmpty else {

@@ -137,7 +137,7 @@ private func publicKey(_ text: String) throws(CommandFailure) -> DevicePublicKey
     do throws(KeyError) {
         return try DevicePublicKey(text: text)
     } catch {
-        throw CommandFailure(error, in: "--to")
+        throw CommandFailure(error, inOption: "--to")
     }
 }
 
