@@ -16,8 +16,12 @@ private func runDoctor(_ invocation: Invocation, _ console: Console) throws(Comm
     var findings = [checkSodium(), checkClock(console.timestamp)] + checkLimits()
     do throws(CommandFailure) {
         let store = try console.openStore(invocation)
-        findings += store.check().map(Finding.init)
-        findings += try checkKeys(of: store, at: console.timestamp)
+        let found = store.check().map(Finding.init)
+        findings += found
+        // What is damaged is listed by now, and would be found once more.
+        if !found.contains(where: { $0.level == .problem }) {
+            findings += try checkKeys(of: store, at: console.timestamp)
+        }
     } catch {
         findings.append(Finding(.problem, ([error.message] + error.hints).joined(separator: "; ")))
     }

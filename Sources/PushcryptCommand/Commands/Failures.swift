@@ -34,7 +34,7 @@ extension CommandFailure {
             case .corruptStore, .generationRollback, .rotationRefused, .keyIDTaken: .refused
             default: .usage
             }
-        self.init(exit, "\(error.code): \(error)")
+        self.init(exit, "\(error.code): \(error)", storeError: error)
     }
 
     init(_ error: InvalidTopic, in place: String) {
