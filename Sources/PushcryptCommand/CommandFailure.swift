@@ -1,3 +1,5 @@
+internal import PushcryptKeyStore
+
 /// How the process ends.
 enum ExitCode: Int32 {
     case done = 0
@@ -17,11 +19,14 @@ struct CommandFailure: Error {
     let exit: ExitCode
     let message: String
     let hints: [String]
+    /// What the key store said, when it is the reason.
+    let storeError: KeyStoreError?
 
-    init(_ exit: ExitCode, _ message: String, hints: [String] = []) {
+    init(_ exit: ExitCode, _ message: String, hints: [String] = [], storeError: KeyStoreError? = nil) {
         self.exit = exit
         self.message = message
         self.hints = hints
+        self.storeError = storeError
     }
 
     static func usage(_ message: String, hint: String...) -> CommandFailure {

@@ -3,6 +3,7 @@ import Foundation
 /// A test in the form of a terminal session.
 ///
 ///     # A comment.
+///     ? command -v unshare                 what the session needs: it is left out, loudly, where this line fails
 ///     $ pushcrypt inspect sealed.json      a line for the shell, in a directory of its own
 ///     ! 65                                 the exit code, when it is not 0
 ///     > suite   0x01                       a line of standard output
@@ -15,6 +16,7 @@ import Foundation
 /// alone on a line for any number of lines. Lines may stand apart; what has none of these forms is an error.
 struct Transcript: Sendable, CustomStringConvertible {
     let name: String
+    var needs: [String] = []
     var steps: [Step] = []
     var files: [(name: String, text: String)] = []
 
@@ -60,6 +62,8 @@ extension Transcript {
                 files.append((String(line.dropFirst(3).dropLast(3)), ""))
             } else if !files.isEmpty {
                 files[files.count - 1].text += line + "\n"
+            } else if line.hasPrefix("? "), steps.isEmpty {
+                needs.append(String(line.dropFirst(2)))
             } else if line.hasPrefix("$ ") {
                 steps.append(Step(line: index + 1, command: String(line.dropFirst(2))))
             } else if !line.isEmpty, !line.hasPrefix("#") {
@@ -95,11 +99,28 @@ extension Transcript {
         return try steps.flatMap { try differences(of: $0, in: directory, program: program) }
     }
 
+    /// The first line that the session needs and that fails here.
+    func unmetNeed(program: URL) throws -> String? {
+        let directory = try TemporaryDirectory()
+        return try needs.first { try run($0, in: directory, program: program).exit != 0 }
+    }
+
     private func differences(of step: Step, in directory: TemporaryDirectory, program: URL) throws -> [String] {
+        let result = try run(step.command, in: directory, program: program)
+        var found: [String] = []
+        if result.exit != step.exit { found.append("exit code \(result.exit), expected \(step.exit)") }
+        if !matches(result.output, step.output) { found.append("standard output:\n" + result.output) }
+        if !matches(result.messages, step.messages) { found.append("standard error:\n" + result.messages) }
+        return found.map { "\(name):\(step.line): \(step.command)\n\($0)" }
+    }
+
+    private func run(
+        _ command: String, in directory: TemporaryDirectory, program: URL
+    ) throws -> (exit: Int32, output: String, messages: String) {
         let streams = try TemporaryDirectory()
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", step.command]
+        process.arguments = ["-c", command]
         process.currentDirectoryURL = URL(filePath: directory.path)
         process.environment = [
             "PATH": program.deletingLastPathComponent().path + ":/usr/bin:/bin", "HOME": directory.path,
@@ -110,15 +131,7 @@ extension Transcript {
         process.standardError = try FileHandle(forWritingTo: URL(filePath: streams.write("", to: "err")))
         try process.run()
         process.waitUntilExit()
-
-        var found: [String] = []
-        if process.terminationStatus != step.exit {
-            found.append("exit code \(process.terminationStatus), expected \(step.exit)")
-        }
-        let (output, messages) = (try streams.read("out"), try streams.read("err"))
-        if !matches(output, step.output) { found.append("standard output:\n" + output) }
-        if !matches(messages, step.messages) { found.append("standard error:\n" + messages) }
-        return found.map { "\(name):\(step.line): \(step.command)\n\($0)" }
+        return (process.terminationStatus, try streams.read("out"), try streams.read("err"))
     }
 
     /// Whether text is as written: every line in its place, and a newline after the last.

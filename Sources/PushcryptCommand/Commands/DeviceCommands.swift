@@ -10,7 +10,8 @@ extension Command {
     private static let deviceAdd = Command(
         "add", "take a device's public key, or a newer one",
         discussion: [
-            "Takes what 'pushcrypt export device' prints: the key (pcr1…) or the registration record (--json). A record with a lower generation than the store has is refused: it is an old one, or somebody plays one back."
+            "Takes what 'pushcrypt export device' prints: the key (pcr1…) or the registration record (--json). A record with a lower generation than the store has is refused: it is an old one, or somebody plays one back.",
+            "A key alone counts as generation 1, so it enrols a device; what a rotation made is registered with the record.",
         ],
         operands: [
             Operand("ID", help: "what the provider calls the device"),
@@ -54,11 +55,19 @@ private func runDeviceAdd(_ invocation: Invocation, _ console: Console) throws(C
         }
         registration.topic = topic
     }
-    let store = try console.openStore(invocation)
     let id = invocation.operand("ID")
-    let outcome = try withStoreErrors { () throws(KeyStoreError) in
-        try store.addDevice(
+    try DeviceInput.check(id: id)
+    let store = try console.openStore(invocation)
+    let outcome: RegistrationOutcome
+    do throws(KeyStoreError) {
+        outcome = try store.addDevice(
             id: id, registration, replace: invocation.flag("--replace"), now: console.timestamp)
+    } catch {
+        let failure = CommandFailure(error)
+        guard error.code == .generationRollback, !DeviceInput.isRecord(bytes) else { throw failure }
+        throw CommandFailure(
+            failure.exit, failure.message,
+            hints: ["after a rotation give the record, which has a generation: pushcrypt export device --json"])
     }
     if invocation.flag("--json") {
         var json = JSONWriter()
@@ -107,6 +116,7 @@ private func runDeviceRemove(_ invocation: Invocation, _ console: Console) throw
             exit = .usage
         }
     }
+    if exit != .done { console.hint("pushcrypt device list shows them") }
     return exit
 }
 
@@ -134,15 +144,29 @@ extension RegistrationOutcome {
 enum DeviceInput {
     static let maximumRecord = 1 << 16
     static let maximumImport = 1 << 30
+    /// What `seal --to` takes for a key and not for an id.
+    static let keyPrefix = "pcr1"
+
+    /// Tells a registration record from a bare `pcr1…`.
+    static func isRecord(_ bytes: ContiguousArray<UInt8>) -> Bool {
+        bytes.first { !$0.isWhiteSpace } == UInt8(ascii: "{")
+    }
+
+    /// Refuses an id that `seal --to` would take for a key.
+    static func check(id: String) throws(CommandFailure) {
+        guard !id.hasPrefix(keyPrefix) else {
+            throw .usage(
+                "a device cannot be called \(quoted(id)): what begins with \(keyPrefix) is a key",
+                hint: "write an id of the provider's own, then the file with the key")
+        }
+    }
 
     /// Reads a registration record, or a bare `pcr1…`.
     static func registration(
         _ bytes: ContiguousArray<UInt8>, at now: Timestamp
     ) throws(CommandFailure) -> DeviceRegistration {
         do throws(KeyError) {
-            if bytes.first(where: { !$0.isWhiteSpace }) == UInt8(ascii: "{") {
-                return try DeviceRegistration(json: bytes, at: now)
-            }
+            if isRecord(bytes) { return try DeviceRegistration(json: bytes, at: now) }
             let key = try DevicePublicKey(text: String(decoding: bytes, as: UTF8.self))
             return DeviceRegistration(publicKey: key, createdAt: now)
         } catch {

@@ -8,8 +8,7 @@ func runDeviceImport(_ invocation: Invocation, _ console: Console) throws(Comman
     let input = try console.read(invocation.operand("FILE"), limit: DeviceInput.maximumImport)
     let now = console.timestamp
     let replace = invocation.flag("--replace")
-    var batch: [(id: String, registration: DeviceRegistration)] = []
-    batch.reserveCapacity(SQLiteKeyStore.importChunk)
+    var batch = Batch()
     var tally = Tally()
     var number = 0
     for line in input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -18,14 +17,16 @@ func runDeviceImport(_ invocation: Invocation, _ console: Console) throws(Comman
         do throws(CommandFailure) {
             let registration = try DeviceInput.registration(ContiguousArray(line), at: now)
             guard let id = registration.deviceID else {
-                throw .refused("the record has no 'device'", hint: "add \"device\" with what the provider calls it")
+                throw .refused("the record has no 'device': add what the provider calls it")
             }
-            batch.append((id, registration))
+            try DeviceInput.check(id: id)
+            batch.devices.append((id, registration))
+            batch.lines.append(number)
         } catch {
             tally.refused += 1
             console.error("line \(number): \(error.message)")
         }
-        if batch.count == SQLiteKeyStore.importChunk { try take(&batch, into: store, replace, now, &tally, console) }
+        if batch.isFull { try take(&batch, into: store, replace, now, &tally, console) }
     }
     try take(&batch, into: store, replace, now, &tally, console)
     if invocation.flag("--json") {
@@ -52,20 +53,34 @@ private struct Tally {
     var refused = 0
 }
 
+/// What one transaction takes, and the lines that it came from.
+private struct Batch {
+    var devices: [(id: String, registration: DeviceRegistration)] = []
+    var lines: [Int] = []
+
+    init() {
+        devices.reserveCapacity(SQLiteKeyStore.importChunk)
+        lines.reserveCapacity(SQLiteKeyStore.importChunk)
+    }
+
+    var isFull: Bool { devices.count == SQLiteKeyStore.importChunk }
+}
+
 private func take(
-    _ batch: inout [(id: String, registration: DeviceRegistration)], into store: SQLiteKeyStore, _ replace: Bool,
-    _ now: Timestamp, _ tally: inout Tally, _ console: Console
+    _ batch: inout Batch, into store: SQLiteKeyStore, _ replace: Bool, _ now: Timestamp, _ tally: inout Tally,
+    _ console: Console
 ) throws(CommandFailure) {
-    guard !batch.isEmpty else { return }
+    guard !batch.devices.isEmpty else { return }
+    let devices = batch.devices
     let result = try withStoreErrors { () throws(KeyStoreError) in
-        try store.importDevices(batch, replace: replace, now: now)
+        try store.importDevices(devices, replace: replace, now: now)
     }
     tally.added += result.added
     tally.updated += result.updated
     tally.unchanged += result.unchanged
     tally.refused += result.refused.count
     for refusal in result.refused {
-        console.error("device \(quoted(batch[refusal.index].id)): \(refusal.error.code): \(refusal.error)")
+        console.error("line \(batch.lines[refusal.index]): \(refusal.error.code): \(refusal.error)")
     }
-    batch.removeAll(keepingCapacity: true)
+    batch = Batch()
 }

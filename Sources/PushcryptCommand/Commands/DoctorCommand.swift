@@ -14,13 +14,16 @@ extension Command {
 
 private func runDoctor(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
     var findings = [checkSodium(), checkClock(console.timestamp)] + checkLimits()
-    let path = try console.storePath(invocation)
     do throws(CommandFailure) {
         let store = try console.openStore(invocation)
-        findings += store.check().map(Finding.init)
-        findings += try checkKeys(of: store, at: console.timestamp)
+        let found = store.check().map(Finding.init)
+        findings += found
+        // What is damaged is listed by now, and would be found once more.
+        if !found.contains(where: { $0.level == .problem }) {
+            findings += try checkKeys(of: store, at: console.timestamp)
+        }
     } catch {
-        findings.append(Finding(.problem, "\(quoted(path)): \(error.message)"))
+        findings.append(Finding(.problem, ([error.message] + error.hints).joined(separator: "; ")))
     }
     var output = OutputBuffer(console)
     for finding in findings { try output.append(invocation.flag("--json") ? finding.json : finding.line(console)) }
@@ -126,6 +129,8 @@ private func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(Comma
         } else if key.state == .pending {
             findings.append(
                 Finding(.warning, "\(name) is pending: register it, then 'rotate device --confirm'"))
+        } else if let end = key.retiresAt {
+            findings.append(Finding(.good, "\(name) is retiring, and opens until \(end)"))
         } else {
             findings.append(Finding(.good, "\(name) is \(key.state)"))
         }
@@ -136,7 +141,7 @@ private func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(Comma
     if !devices.isEmpty, !trusted.contains(where: { $0.state == .pinned }) {
         findings.append(Finding(.warning, "no sender is trusted, so nothing opens: 'sender trust NAME FILE'"))
     }
-    if !senders.isEmpty { findings.append(Finding(.good, "\(count) devices to seal for")) }
+    if !senders.isEmpty { findings.append(Finding(.good, "\(count) device\(count == 1 ? "" : "s") to seal for")) }
     if devices.isEmpty, senders.isEmpty {
         findings.append(
             Finding(.warning, "the store has no key: 'keygen sender' (provider) or 'keygen device' (phone)"))

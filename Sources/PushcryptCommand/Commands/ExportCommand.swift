@@ -33,6 +33,7 @@ extension Command {
 }
 
 private func runExportDevice(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
+    try invocation.atMostOne(of: "--secret", "--json")
     let store = try console.openStore(invocation)
     let name = invocation.value("--name")
     if invocation.flag("--secret") {
@@ -51,6 +52,7 @@ private func runExportDevice(_ invocation: Invocation, _ console: Console) throw
 }
 
 private func runExportSender(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
+    try invocation.atMostOne(of: "--secret", "--json")
     let store = try console.openStore(invocation)
     let (record, key) = try withStoreErrors { () throws(KeyStoreError) in
         try store.senderKey(named: invocation.value("--name"))

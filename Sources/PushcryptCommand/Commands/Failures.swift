@@ -6,7 +6,12 @@ internal import PushcryptKeyStore
 
 extension CommandFailure {
     init(_ error: SealError) {
-        self.init(.refused, "\(error.code): \(error)")
+        let exit: ExitCode =
+            switch error.code {
+            case .invalidPlaceholder, .invalidTime: .usage
+            default: .refused
+            }
+        self.init(exit, "\(error.code): \(error)")
     }
 
     init(_ error: OpenError) {
@@ -17,6 +22,11 @@ extension CommandFailure {
         self.init(.refused, "\(place): \(error.code): \(error)")
     }
 
+    /// A key in the command line, which is wrong in every call.
+    init(_ error: KeyError, inOption name: String) {
+        self.init(.usage, "\(name): \(error.code): \(error)")
+    }
+
     init(_ error: KeyStoreError) {
         let exit: ExitCode =
             switch error.code {
@@ -24,7 +34,7 @@ extension CommandFailure {
             case .corruptStore, .generationRollback, .rotationRefused, .keyIDTaken: .refused
             default: .usage
             }
-        self.init(exit, "\(error.code): \(error)")
+        self.init(exit, "\(error.code): \(error)", storeError: error)
     }
 
     init(_ error: InvalidTopic, in place: String) {

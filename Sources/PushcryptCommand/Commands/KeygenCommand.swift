@@ -95,21 +95,28 @@ enum KeyRole: String, Sendable {
             throw .usage("--output and \(name) exclude each other", hint: "a key file is used without a store")
         }
         let publicKey: String
+        let record: ContiguousArray<UInt8>
         switch self {
         case .device:
             let key = DeviceKey()
             publicKey = "\(key.publicKey)"
+            record = DeviceRegistration(publicKey: key.publicKey, createdAt: console.timestamp).json
             try key.withText { (text) throws(CommandFailure) in
                 try console.deliverSecret(text, of: invocation)
             }
         case .sender:
             let key = SenderKey()
             publicKey = "\(key.publicKey)"
+            record =
+                SenderAnnouncement(
+                    publicKey: key.publicKey, topic: nil, generation: 1, createdAt: console.timestamp
+                ).json
             try key.withText { (text) throws(CommandFailure) in
                 try console.deliverSecret(text, of: invocation)
             }
         }
-        if invocation.value("--output") != "-" { try console.write(publicKey + "\n") }
+        guard invocation.value("--output") != "-" else { return .done }
+        try console.write((invocation.flag("--json") ? String(decoding: record, as: UTF8.self) : publicKey) + "\n")
         return .done
     }
 }

@@ -40,7 +40,7 @@ private func runOpen(_ invocation: Invocation, _ console: Console) throws(Comman
         if let source = invocation.value("--device-key-file") {
             .keyFile(try keyFileOpener(source, invocation, console))
         } else {
-            .store(try storeReceiver(invocation, console))
+            try storeReceiver(invocation, console)
         }
     let (delivery, warnings) = receiver.receive(try readPush(invocation, console), invocation, at: console.timestamp)
     for warning in warnings { console.warning(warning) }
@@ -52,6 +52,7 @@ private func runOpen(_ invocation: Invocation, _ console: Console) throws(Comman
     try console.deliver(ContiguousArray(output.utf8).span, of: invocation)
     guard case .fallback(let reason) = delivery.outcome else { return .done }
     console.error("\(reason.code): \(reason)")
+    if reason.code == "no-topic" { console.hint(Option.topicHint) }
     return .refused
 }
 
@@ -70,6 +71,8 @@ private func readPush(_ invocation: Invocation, _ console: Console) throws(Comma
 private enum Receiver {
     case keyFile(Opener)
     case store(NotificationReceiver)
+    /// A store that is damaged: as on a phone, that is no reason to show nothing.
+    case damagedStore(KeyStoreError)
 
     func receive(
         _ push: ContiguousArray<UInt8>?, _ invocation: Invocation, at now: Timestamp
@@ -84,6 +87,9 @@ private enum Receiver {
         case .store(let receiver):
             let reception = receiver.receive(push, requestID: invocation.value("--request-id"), at: now)
             return (reception.delivery, reception.warnings)
+        case .damagedStore(let error):
+            let reason = Delivery.Reason(code: error.code.description, description: error.description)
+            return (Delivery(fallback: reason, for: try? ReceivedPush(push)), [])
         case .keyFile(let opener):
             do throws(OpenError) {
                 return (Delivery(opened: try opener.open(push, at: now)), [])
@@ -104,14 +110,14 @@ private func keyFileOpener(
         throw .usage("the key and the push cannot both come from standard input", hint: "name a file, or fd:3")
     }
     guard let topic = try invocation.topic() else {
-        throw .usage("--topic is missing", hint: "add --topic with the app's bundle id, for example com.example.app")
+        throw .usage("--topic is missing", hint: Option.topicHint)
     }
     var senders: [SenderPublicKey] = []
     for text in invocation.values("--sender") {
         do throws(KeyError) {
             senders.append(try SenderPublicKey(text: text))
         } catch {
-            throw CommandFailure(error, in: "--sender")
+            throw CommandFailure(error, inOption: "--sender")
         }
     }
     guard !senders.isEmpty else {
@@ -121,19 +127,26 @@ private func keyFileOpener(
         topic: topic, deviceKeys: [try console.readDeviceKey(from: source)], trust: SenderTrust(pinned: senders))
 }
 
-private func storeReceiver(
-    _ invocation: Invocation, _ console: Console
-) throws(CommandFailure) -> NotificationReceiver {
+private func storeReceiver(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> Receiver {
     if invocation.flag("--sender") {
         throw .usage(
             "--sender goes with --device-key-file", hint: "a store trusts what 'pushcrypt sender trust' was given")
     }
-    let store = try console.openStore(invocation)
-    let setting = try withStoreErrors { () throws(KeyStoreError) in try store.setting("topic") }
+    let topic = try invocation.topic()
     let policy = invocation.value("--duplicates").flatMap(DuplicatePolicy.init(rawValue:)) ?? .quiet
-    return NotificationReceiver(
-        store: store, replay: try console.openReplayFile(invocation),
-        topic: try invocation.topic(), defaultTopic: setting.flatMap { try? Topic($0) }, duplicates: policy)
+    do throws(CommandFailure) {
+        let store = try console.openStore(invocation)
+        let setting = try withStoreErrors { () throws(KeyStoreError) in
+            topic == nil ? try store.setting("topic") : nil
+        }
+        return .store(
+            NotificationReceiver(
+                store: store, replay: try console.openReplayFile(invocation), topic: topic,
+                defaultTopic: setting.flatMap { try? Topic($0) }, duplicates: policy))
+    } catch {
+        guard let cause = error.storeError, cause.code == .corruptStore else { throw error }
+        return .damagedStore(cause)
+    }
 }
 
 // MARK: What is printed

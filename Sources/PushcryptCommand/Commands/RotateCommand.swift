@@ -73,8 +73,10 @@ private func runRotateDevice(_ invocation: Invocation, _ console: Console) throw
     let record = try withStoreErrors { () throws(KeyStoreError) in try store.rotateDeviceKey(name: name, now: now) }
     let text = try invocation.flag("--json") ? registrationText(record, store) : "\(record.publicKey)"
     try console.write(text + "\n")
+    let named = name.map { " --name \(quoted($0))" } ?? ""
     console.hint(
-        "key \(record.keyID) is pending and opens already; register it, then: pushcrypt rotate device --confirm")
+        "key \(record.keyID) is pending and opens already; register what 'pushcrypt export device\(named) --json' prints, then: pushcrypt rotate device\(named) --confirm"
+    )
     return .done
 }
 
@@ -91,7 +93,8 @@ private func confirm(
         return .done
     }
     if invocation.flag("--json") { try console.write(registrationText(record, store) + "\n") }
-    console.hint("key \(record.keyID) is active; the old one opens for \(durationText(Int(clamping: grace))) more")
+    let old = grace == 0 ? "opens no more" : "opens for \(durationText(Int(clamping: grace))) more"
+    console.hint("key \(record.keyID) is active; the old one \(old)")
     return .done
 }
 
@@ -111,8 +114,13 @@ private func purge(
         }
         try console.write(String(decoding: json.bytes, as: UTF8.self) + "\n")
     }
-    let keys = purged.isEmpty ? "no key" : purged.map(\.keyID.description).joined(separator: ", ")
-    console.hint("destroyed: \(keys)")
+    if purged.isEmpty {
+        let keys = (try? store.deviceKeys(named: invocation.value("--name"))) ?? []
+        let end = keys.compactMap(\.retiresAt).min()
+        console.hint(end.map { "no key is destroyed: the next one opens until \($0)" } ?? "no key is retiring")
+    } else {
+        console.hint("destroyed: \(purged.map(\.keyID.description).joined(separator: ", "))")
+    }
     return .done
 }
 
@@ -136,9 +144,10 @@ private func runRotateSender(_ invocation: Invocation, _ console: Console) throw
             name: name, overlap: overlap, acceptFor: RotationStatement.standardAcceptFor, announceSeconds: announce,
             force: invocation.flag("--force"), now: now)
     }
-    try console.write((invocation.flag("--json") ? announcementText(record) : "\(record.publicKey)") + "\n")
+    // Before the output, which may fail: whoever sees only the failure would rotate once more.
     console.hint(
-        "key \(statement.oldKeyID) is destroyed; messages announce \(record.keyID) for \(durationText(Int(clamping: announce)))"
+        "key \(statement.oldKeyID) is destroyed; messages announce \(record.keyID) for \(durationText(Int(clamping: announce))), and devices follow by themselves"
     )
+    try console.write((invocation.flag("--json") ? announcementText(record) : "\(record.publicKey)") + "\n")
     return .done
 }

@@ -91,7 +91,7 @@ private struct SealPlan {
 
     init(store: SQLiteKeyStore, _ invocation: Invocation, _ console: Console) throws(CommandFailure) {
         let to = invocation.requiredValue("--to")
-        let device = to.hasPrefix("pcr1") ? nil : try storedDevice(to, in: store)
+        let device = to.hasPrefix(DeviceInput.keyPrefix) ? nil : try storedDevice(to, in: store)
         let (record, key) = try withStoreErrors { () throws(KeyStoreError) in
             try store.senderKey(named: invocation.value("--from"))
         }
@@ -119,12 +119,11 @@ private struct SealPlan {
             throw .usage("the key and the payload cannot both come from standard input", hint: "name a file, or fd:3")
         }
         let to = invocation.requiredValue("--to")
-        guard to.hasPrefix("pcr1") else {
+        guard to.hasPrefix(DeviceInput.keyPrefix) else {
             throw .usage("--to must be a public key (pcr1…) when there is no store to look \(quoted(to)) up in")
         }
         guard let topic = try invocation.topic() else {
-            throw .usage(
-                "--topic is missing", hint: "add --topic with the app's bundle id, for example com.example.app")
+            throw .usage("--topic is missing", hint: Option.topicHint)
         }
         sender = try console.readSenderKey(from: source)
         self.topic = topic
@@ -138,7 +137,7 @@ private func publicKey(_ text: String) throws(CommandFailure) -> DevicePublicKey
     do throws(KeyError) {
         return try DevicePublicKey(text: text)
     } catch {
-        throw CommandFailure(error, in: "--to")
+        throw CommandFailure(error, inOption: "--to")
     }
 }
 

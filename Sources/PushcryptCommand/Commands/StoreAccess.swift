@@ -4,6 +4,7 @@ internal import PushcryptKeyStore
 extension Option {
     static let topic = Option(
         "--topic", "BUNDLE-ID", help: "the app, for example com.example.app; needed where no key is bound to one")
+    static let topicHint = "add --topic with the app's bundle id, for example com.example.app"
     static let name = Option("--name", "NAME", help: "which of the store's keys; otherwise the default one")
     static let passphraseFile = Option(
         "--passphrase-file", "FILE", .secret,
@@ -78,9 +79,7 @@ extension SQLiteKeyStore {
         if let topic { return topic }
         let stored: String? = try withStoreErrors { () throws(KeyStoreError) in try setting("topic") }
         if let stored, let topic = try? Topic(stored) { return topic }
-        throw .usage(
-            "no topic is given, and no key is bound to one",
-            hint: "add --topic with the app's bundle id, for example com.example.app")
+        throw .usage("no topic is given, and no key is bound to one", hint: Option.topicHint)
     }
 }
 

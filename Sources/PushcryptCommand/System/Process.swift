@@ -10,14 +10,16 @@ internal import CProcess
 
 /// Makes the process safe for secrets and pipes; called once, before anything is opened.
 ///
-/// It keeps memory out of core dumps and away from debuggers of the same user, turns a reader that left into an error
-/// that `write` returns, and occupies the descriptors 0 to 2, so that a key file never opens in place of standard output.
+/// It keeps memory out of core dumps and away from debuggers of the same user, turns a reader that left and a limit on
+/// file sizes into errors that `write` returns, and occupies the descriptors 0 to 2, so that a key file never opens in
+/// place of standard output.
 public func prepareProcess() {
     for (number, flags) in [(Int32(0), O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] where fcntl(number, F_GETFD) == -1 {
         // The direction is the wrong one on purpose: using a closed stream stays an error.
         _ = unsafe open("/dev/null", flags)
     }
     _ = signal(SIGPIPE, SIG_IGN)
+    _ = signal(SIGXFSZ, SIG_IGN)
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     #if canImport(Darwin)
         _ = unsafe setrlimit(RLIMIT_CORE, &none)
