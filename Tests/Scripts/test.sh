@@ -18,8 +18,12 @@ swift build --build-tests $quiet
 
 echo "swift test --parallel"
 status=0
-swift test --skip-build --parallel 2>&1 | tee "$log" | sed -E -e '/^✔ Test run with/b' -e '/^(◇|✔|➜) /d' \
-    -e '/^(vectors:|SKIPPED|\[0\/1\] Planning|↳ Testing Library|↳ Target Platform)/d' || status=1
+# A message goes on until the next line with a mark; what started and what passed is only in the log.
+swift test --skip-build --parallel 2>&1 | tee "$log" | LC_ALL=C awk '
+    /^✔ Test run with/ { print; hidden = 1; next }
+    /^(◇|✔|➜|vectors:|SKIPPED|transcript|\[0\/1\] Planning)/ { hidden = 1; next }
+    /^(✘|↳|error:|warning:|Test Suite|\/)/ { hidden = 0 }
+    !hidden' || status=1
 
 # The README's examples, as somebody else's package.
 Tests/Scripts/readme-examples.sh .build/debug/pushcrypt || status=1
