@@ -43,4 +43,25 @@ import Testing
         #expect(trust.candidates(for: stolen.id, at: now).isEmpty)
         #expect(trust.pinned == [good])
     }
+
+    @Test("A key that was superseded for every app does not stay pinned for one")
+    func supersededForEveryApp() throws {
+        let store = try SQLiteKeyStore.inMemory()
+        let (first, second) = (try Topic("com.example.first"), try Topic("com.example.second"))
+        let (old, new, thief) = (SenderKey(), SenderKey(), SenderKey())
+        try store.trustSender(name: "all", old.publicKey, now: now)
+        try store.trustSender(name: "second", old.publicKey, topic: second, now: now)
+        let statement = try RotationStatement(from: old, to: new, issuedAt: now)
+        _ = try store.acceptStatements([statement], topic: first, now: now)
+
+        _ = try store.acceptStatements([statement], topic: second, now: now)
+
+        #expect(try store.trust(for: second).pinned == [new.publicKey])
+        let afterOverlap = statement.overlapEnd.adding(milliseconds: 1)
+        #expect(try store.trust(for: second).candidates(for: old.id, at: afterOverlap).isEmpty)
+        let other = try RotationStatement(from: old, to: thief, issuedAt: now)
+        #expect(throws: KeyStoreError(.rotationConflict, "")) {
+            try store.acceptStatements([other], topic: second, now: now)
+        }
+    }
 }
