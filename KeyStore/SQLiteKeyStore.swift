@@ -167,6 +167,7 @@ public final class SQLiteKeyStore: Sendable {
                 .newerVersion,
                 "\(path) was written by a newer version (\(version)) than this one reads: upgrade pushcrypt")
         }
+        try connection.refuseForeignObjects()
         guard let values = try connection.rows("\(StoreHeader.table.select) WHERE id = 1").first else {
             throw KeyStoreError(.corruptStore, "\(path) has no header: restore it from a backup")
         }

@@ -5,7 +5,7 @@ extension SQLiteKeyStore {
     /// Pins a sender's key, from the app, its own channel or an import; never from a message.
     ///
     /// `replace` is for after a theft: of the key that was pinned under this name, and of those before it, nothing is
-    /// believed any more, messages under way included.
+    /// believed any more, messages under way included, and under no other name either.
     ///
     /// - Throws: `invalidName`; `senderAlreadyTrusted` when another key is pinned under this name; `senderSuperseded`
     ///   for a key that was superseded here; `topicMismatch` for the same key and another app, unless `replace`.
@@ -136,7 +136,11 @@ extension StoreTransaction {
                     "another key is trusted as '\(name)': a rotation brings its own proof; after a theft, --replace ends all trust in the old key"
                 )
             }
-            for row in rows { try put(row.superseded(by: row.statement, until: nil)) }
+            // A thief does not mind which name or app the key was trusted under.
+            let stolen = Set(rows.map(\.key)).subtracting([key])
+            for row in try self.rows(TrustedSenderRow.self, "ORDER BY id") where stolen.contains(row.key) {
+                try put(row.superseded(by: row.statement, until: nil))
+            }
         }
         try pin(key, name: name, topic: topic, now: now)
         return .updated

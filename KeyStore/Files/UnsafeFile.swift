@@ -47,8 +47,16 @@ enum UnsafeFile {
 
     /// Checks a directory above a store: whoever may write to it could put another store in the place of this one.
     ///
-    /// A sticky directory, such as /tmp, lets nobody rename what belongs to another user.
+    /// A sticky directory, such as /tmp, lets nobody but its owner rename what belongs to another user.
     static func problems(ofParent path: String, _ facts: FileFacts) -> [KeyStoreError] {
+        guard facts.owner == 0 || facts.owner == geteuid() else {
+            return [
+                error(
+                    quoted(path), "belongs to user \(facts.owner), who can put another store in the place of this one",
+                    "keep the store in a directory of yours, or if this one is yours: chown \(geteuid()) \(quoted(path))"
+                )
+            ]
+        }
         guard facts.mode & S_ISVTX == 0 else { return [] }
         if facts.mode & S_IWOTH != 0 {
             return [error(quoted(path), "can be changed by everybody", "run: chmod o-w \(quoted(path))")]

@@ -38,6 +38,7 @@ struct ReplayTables: ReplayStorage {
                 .newerVersion,
                 "\(connection.path) was written by a newer version than this one reads: upgrade pushcrypt")
         }
+        try connection.refuseForeignObjects()
     }
 
     /// Rows are compared by time, so a time beyond what SQLite's integers hold becomes the last that they hold.

@@ -141,6 +141,24 @@ final class SQLiteConnection {
         try rows("PRAGMA integrity_check(1)").first?.first == .text("ok")
     }
 
+    /// Refuses a database that declares more than tables and their indexes: a view or a virtual table in the place of a
+    /// table would compute its rows, without an end if its author likes, and a trigger would run on every change.
+    ///
+    /// SQLite runs the text of a declaration, whatever kind it claims to be of.
+    func refuseForeignObjects() throws(KeyStoreError) {
+        let foreign = try integer(
+            """
+            SELECT count(*) FROM sqlite_schema WHERE sql NOT LIKE 'CREATE TABLE %' AND sql NOT LIKE 'CREATE INDEX %'
+            AND sql NOT LIKE 'CREATE UNIQUE INDEX %'
+            """)
+        guard foreign == 0 else {
+            throw KeyStoreError(
+                .corruptStore,
+                "\(path) has views, triggers or virtual tables, which no store has: somebody has changed it; restore it from a backup"
+            )
+        }
+    }
+
     // MARK: Failures
 
     private func check(_ code: Int32) throws(KeyStoreError) {

@@ -52,7 +52,10 @@ public struct SenderTrust: Hashable, Sendable {
     ///
     /// The caller keeps the result only when the message that carried the statement has passed every step.
     public mutating func accept(_ statement: RotationStatement, at now: Timestamp) throws(RotationError) -> Change {
-        if superseded.contains(where: { $0.statement == statement }) { return .unchanged }
+        // The key may have been superseded under one name, and still be pinned under another of another app.
+        if let before = superseded.first(where: { $0.statement == statement }), !pinned.contains(before.key) {
+            return .unchanged
+        }
         let known = (pinned + superseded.map(\.key)).filter { $0.id == statement.oldKeyID }
         guard !known.isEmpty else {
             throw RotationError(.untrustedKey, "the statement's old key \(statement.oldKeyID) is not pinned here")

@@ -11,7 +11,11 @@ func runDeviceImport(_ invocation: Invocation, _ console: Console) throws(Comman
     var batch = Batch()
     var tally = Tally()
     var number = 0
-    for line in input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+    var rest = input[...]
+    // Line by line, because an array of all lines takes many times the file's length when they are short.
+    while !rest.isEmpty {
+        let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+        rest = rest.dropFirst(line.count + 1)
         number += 1
         guard !line.isEmpty else { continue }
         do throws(CommandFailure) {

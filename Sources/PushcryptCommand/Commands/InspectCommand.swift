@@ -18,7 +18,7 @@ private func runInspect(_ invocation: Invocation, _ console: Console) throws(Com
     } catch {
         throw CommandFailure(error)
     }
-    try console.write(invocation.flag("--json") ? inspection.json : inspection.text(console))
+    try console.write(invocation.flag("--json") ? inspection.json(console) : inspection.text(console))
     return .done
 }
 
@@ -64,7 +64,7 @@ private struct Inspection {
         }.joined()
     }
 
-    var json: String {
+    func json(_ console: Console) -> String {
         var json = JSONWriter()
         json.object { json in
             if let push {
@@ -83,7 +83,7 @@ private struct Inspection {
                 json.integer(envelope.innerLength, for: "bucket")
             }
         }
-        return String(decoding: json.bytes, as: UTF8.self) + "\n"
+        return console.shown(json: json.bytes) + "\n"
     }
 
     private func clearText(_ push: ReceivedPush) -> String {

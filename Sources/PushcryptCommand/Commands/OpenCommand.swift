@@ -48,7 +48,7 @@ private func runOpen(_ invocation: Invocation, _ console: Console) throws(Comman
     let showsBanner =
         invocation.flag("--banner")
         || console.showsOutput && !invocation.flag("--json") && !invocation.flag("--output")
-    let output = showsBanner ? Banner(delivery, console).text : report(delivery)
+    let output = showsBanner ? Banner(delivery, console).text : report(delivery, console)
     try console.deliver(ContiguousArray(output.utf8).span, of: invocation)
     guard case .fallback(let reason) = delivery.outcome else { return .done }
     console.error("\(reason.code): \(reason)")
@@ -151,7 +151,7 @@ private func storeReceiver(_ invocation: Invocation, _ console: Console) throws(
 
 // MARK: What is printed
 
-private func report(_ delivery: Delivery) -> String {
+private func report(_ delivery: Delivery, _ console: Console) -> String {
     var json = JSONWriter()
     json.object { json in
         switch delivery.outcome {
@@ -169,7 +169,7 @@ private func report(_ delivery: Delivery) -> String {
             write(delivery, to: &json)
         }
     }
-    return String(decoding: json.bytes, as: UTF8.self) + "\n"
+    return console.shown(json: json.bytes) + "\n"
 }
 
 private func write(_ delivery: Delivery, to json: inout JSONWriter) {

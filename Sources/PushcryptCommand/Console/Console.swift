@@ -45,6 +45,13 @@ extension Console {
         }
     }
 
+    /// JSON without line breaks between its tokens, as standard output takes it: on a terminal, what would act there is
+    /// escaped, which says the same; everywhere else nothing changes.
+    func shown(json: ContiguousArray<UInt8>) -> String {
+        let text = String(decoding: json, as: UTF8.self)
+        return showsOutput ? sanitized(forTerminal: text) : text
+    }
+
     /// Writes text to standard output.
     func write(_ text: String) throws(CommandFailure) {
         try write(ContiguousArray(text.utf8).span)

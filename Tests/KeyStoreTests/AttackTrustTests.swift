@@ -1,0 +1,67 @@
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// After a theft, nothing that the thief's key signs is believed.
+@Suite struct AttackTrustTests {
+    private let now = Timestamp(milliseconds: 1_700_000_000_000)
+
+    @Test("A stolen key that is replaced under one name is believed under no other name and for no other app")
+    func replacedUnderOneName() throws {
+        let store = try SQLiteKeyStore.inMemory()
+        let (first, second) = (try Topic("com.example.first"), try Topic("com.example.second"))
+        let (stolen, good, bystander) = (SenderKey().publicKey, SenderKey().publicKey, SenderKey().publicKey)
+        try store.trustSender(name: "first", stolen, topic: first, now: now)
+        try store.trustSender(name: "second", stolen, topic: second, now: now)
+        try store.trustSender(name: "all", stolen, now: now)
+        try store.trustSender(name: "bystander", bystander, topic: second, now: now)
+
+        try store.trustSender(name: "first", good, topic: first, replace: true, now: now)
+
+        #expect(try store.trust(for: first).candidates(for: stolen.id, at: now).isEmpty)
+        #expect(try store.trust(for: second).candidates(for: stolen.id, at: now).isEmpty)
+        #expect(try store.trust(for: first).pinned == [good])
+        #expect(try store.trust(for: second).pinned == [bystander])
+    }
+
+    @Test("A key from before the stolen one, still inside its overlap under another name, is not believed either")
+    func overlapUnderAnotherName() throws {
+        let store = try SQLiteKeyStore.inMemory()
+        let topic = try Topic("com.example.app")
+        let (old, stolen, good) = (SenderKey(), SenderKey(), SenderKey().publicKey)
+        try store.trustSender(name: "first", old.publicKey, topic: topic, now: now)
+        try store.trustSender(name: "second", old.publicKey, topic: topic, now: now)
+        let statement = try RotationStatement(from: old, to: stolen, issuedAt: now)
+        _ = try store.acceptStatements([statement], topic: topic, now: now)
+        #expect(try store.trust(for: topic).candidates(for: old.id, at: now).contains(old.publicKey))
+
+        try store.trustSender(name: "first", good, topic: topic, replace: true, now: now)
+
+        let trust = try store.trust(for: topic)
+        #expect(trust.candidates(for: old.id, at: now).isEmpty)
+        #expect(trust.candidates(for: stolen.id, at: now).isEmpty)
+        #expect(trust.pinned == [good])
+    }
+
+    @Test("A key that was superseded for every app does not stay pinned for one")
+    func supersededForEveryApp() throws {
+        let store = try SQLiteKeyStore.inMemory()
+        let (first, second) = (try Topic("com.example.first"), try Topic("com.example.second"))
+        let (old, new, thief) = (SenderKey(), SenderKey(), SenderKey())
+        try store.trustSender(name: "all", old.publicKey, now: now)
+        try store.trustSender(name: "second", old.publicKey, topic: second, now: now)
+        let statement = try RotationStatement(from: old, to: new, issuedAt: now)
+        _ = try store.acceptStatements([statement], topic: first, now: now)
+
+        _ = try store.acceptStatements([statement], topic: second, now: now)
+
+        #expect(try store.trust(for: second).pinned == [new.publicKey])
+        let afterOverlap = statement.overlapEnd.adding(milliseconds: 1)
+        #expect(try store.trust(for: second).candidates(for: old.id, at: afterOverlap).isEmpty)
+        let other = try RotationStatement(from: old, to: thief, issuedAt: now)
+        #expect(throws: KeyStoreError(.rotationConflict, "")) {
+            try store.acceptStatements([other], topic: second, now: now)
+        }
+    }
+}
