@@ -38,6 +38,7 @@ private struct StoreCheck {
 
     mutating func run() {
         checkFiles()
+        step { check throws(KeyStoreError) in try check.checkKeyFile() }
         step { check throws(KeyStoreError) in try check.checkDatabase() }
         checkRows(of: StoreHeader.self)
         checkRows(of: SettingRow.self)
@@ -98,6 +99,17 @@ private struct StoreCheck {
             find(
                 .problem,
                 "the database has other tables than it must: somebody has changed it; restore it from a backup")
+        }
+    }
+
+    /// A key file beside a store with a passphrase is not its key: somebody may think that it is.
+    private mutating func checkKeyFile() throws(KeyStoreError) {
+        guard let directory = store.directory, try directory.has(StoreKeyFile.name) else { return }
+        let header = try store.readOnce { (transaction) throws(KeyStoreError) in
+            try transaction.row(StoreHeader.self, "WHERE id = ?", .integer(StoreHeader.id))
+        }
+        if header?.derivation != nil {
+            find(.warning, "\(directory.file(StoreKeyFile.name)) is not used: this store is opened by a passphrase")
         }
     }
 

@@ -44,7 +44,7 @@ struct ConcurrencyTests {
         }
     }
 
-    private static let rounds = 10
+    private static let rounds = 8
 
     /// Every writer makes keys, devices and settings of its own, and reads them back at once.
     static func write(_ store: SQLiteKeyStore, _ writer: Int) throws {

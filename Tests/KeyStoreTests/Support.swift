@@ -4,16 +4,28 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// A directory that is gone with its last reference.
-final class Scratch: Sendable {
+/// Where the tests of this process put their files; removed when it ends.
+///
+/// In memory where the system has a place for that: a change that waits for a disk takes milliseconds.
+private let playground: Result<String, Scratch.Unavailable> = {
+    let parent = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+    var template = Array("\(parent)/pushcrypt-test-XXXXXX".utf8CString)
+    return unsafe template.withUnsafeMutableBufferPointer { buffer in
+        guard let base = buffer.baseAddress, let made = unsafe mkdtemp(base) else {
+            return .failure(Scratch.Unavailable())
+        }
+        atexit { if case .success(let path) = playground { remove(path) } }
+        return unsafe .success(String(cString: made))
+    }
+}()
+
+/// A directory of a test's own, which outlives the test.
+struct Scratch: Sendable {
     let path: String
 
-    init(in parent: String = "/tmp") throws {
-        var template = Array("\(parent)/pushcrypt-test-XXXXXX".utf8CString)
-        path = try unsafe template.withUnsafeMutableBufferPointer { buffer in
-            guard let base = buffer.baseAddress, let made = unsafe mkdtemp(base) else { throw Unavailable() }
-            return unsafe String(cString: made)
-        }
+    init() throws {
+        path = "\(try playground.get())/\(UInt64.random(in: 0 ... .max))"
+        try #require(unsafe mkdir(path, 0o700) == 0)
     }
 
     /// The system refuses a test what it needs.
@@ -32,8 +44,6 @@ final class Scratch: Sendable {
     }
 
     func names() throws -> [String] { try list(store).sorted() }
-
-    deinit { remove(path) }
 }
 
 private func list(_ directory: String) throws -> [String] {

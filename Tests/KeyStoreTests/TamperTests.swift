@@ -183,7 +183,7 @@ struct TamperTests {
         let copy = try Scratch()
         try #require(unsafe mkdir(copy.store, 0o700) == 0)
         try writeFile(copy.file("store.key"), storeKey)
-        for index in Array(row) + Array(stride(from: 0, to: sound.count, by: 97)) {
+        for index in Array(row) + Array(stride(from: 0, to: sound.count, by: 251)) {
             var bytes = sound
             bytes[index] ^= 0x20
             try writeFile(copy.file("keystore.db"), bytes)

@@ -53,6 +53,7 @@ mode_t umask(mode_t);
 #define O_RDONLY 0x0000
 #define O_WRONLY 0x0001
 #define O_RDWR 0x0002
+#define O_NONBLOCK 0x0004
 #define O_APPEND 0x0008
 #define O_NOFOLLOW 0x0100
 #define O_CREAT 0x0200
@@ -117,6 +118,7 @@ int closedir(DIR *);
 
 // stdlib.h, string.h
 char *getenv(const char *);
+char *realpath(const char *, char *);
 void *malloc(size_t);
 void free(void *);
 char *realpath(const char *, char *);

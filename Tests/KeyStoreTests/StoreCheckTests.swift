@@ -1,0 +1,109 @@
+import Glibc
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// What `doctor` is told.
+struct StoreCheckTests {
+    private func problems(_ store: SQLiteKeyStore) -> [StoreFinding] { store.check().filter { $0.severity != .good } }
+
+    @Test(arguments: StoreKind.allCases)
+    func aSoundStoreHasNoProblems(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        _ = try store.generateDeviceKey(now: start)
+        _ = try store.generateSenderKey(now: start)
+        let findings = store.check()
+        #expect(findings.allSatisfy { $0.severity == .good })
+        #expect(findings.contains { $0.text == "table device_keys: 1 rows, all authentic" })
+        #expect(findings.contains { $0.text == "the store can be written" })
+    }
+
+    @Test func everyFileThatIsOpenToOthersIsNamed() throws {
+        let home = try Home()
+        _ = try home.store.generateDeviceKey(now: start)
+        for name in try home.scratch.names() { unsafe chmod(home.scratch.file(name), 0o644) }
+        let texts = problems(home.store).map(\.text)
+        for name in try home.scratch.names() { #expect(texts.contains { $0.contains("/\(name)'") }, "\(name)") }
+        #expect(texts.allSatisfy { $0.contains("chmod 0600") })
+    }
+
+    @Test func manyDamagedRowsAreCounted() throws {
+        let home = try Home()
+        let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
+        let batch = (0..<2500).map { (id: "\($0)", registration: registration) }
+        _ = try home.store.importDevices(batch, now: start)
+        #expect(problems(home.store).isEmpty)
+        try home.raw().execute("UPDATE devices SET generation = 2 WHERE id % 100 = 7")
+        let found = problems(home.store)
+        #expect(found.count == 11)
+        #expect(found.last?.text == "15 more rows of table devices are damaged")
+    }
+
+    @Test func aSecretThatDoesNotOpenIsFound() throws {
+        let home = try Home()
+        _ = try home.store.generateSenderKey(now: start)
+        // A row that its tag proves and whose secret is another's: only a store with the key can write it.
+        try home.store.write { (store) throws(KeyStoreError) in
+            let row = try store.senderKeyRow(nil)
+            var values = row.values
+            values[values.count - 1] = .blob(store.keys.seal(SenderKey().seed.span, at: .elsewhere))
+            values.append(.blob(store.keys.tag(of: values[...], in: SenderKeyRow.table.name)))
+            try store.connection.rows(SenderKeyRow.table.put, values)
+        }
+        #expect(problems(home.store).count == 1)
+        #expect(code { try home.store.senderKey(named: nil) } == .corruptStore)
+    }
+
+    @Test func aLostLogIsFound() throws {
+        let scratch = try Scratch()
+        do { _ = try SQLiteKeyStore.create(at: scratch.store, passphrase: nil, options: .quick, now: start) }
+        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute("PRAGMA journal_mode = DELETE")
+        let store = try SQLiteKeyStore.open(at: scratch.store, passphrase: nil, options: .quick)
+        #expect(problems(store).map(\.severity) == [.warning])
+    }
+
+    @Test func aKeyFileThatOpensNothingIsFound() throws {
+        let scratch = try Scratch()
+        let passphrase = try StorePassphrase(Bytes("correct horse".utf8).span)
+        let store = try SQLiteKeyStore.create(at: scratch.store, passphrase: passphrase, options: .quick, now: start)
+        #expect(problems(store).isEmpty)
+        try writeFile(scratch.file("store.key"), Bytes(0..<32))
+        #expect(problems(store).map(\.severity) == [.warning])
+    }
+
+    @Test func aStoreThatCannotBeWrittenIsFound() throws {
+        let home = try Home()
+        let writer = try home.raw()
+        try writer.execute("BEGIN IMMEDIATE")
+        #expect(problems(home.store).map(\.severity) == [.problem])
+        try writer.execute("ROLLBACK")
+    }
+
+    @Test func aFileThatIsDamagedInItsStructureIsFound() throws {
+        let home = try Home()
+        _ = try home.store.generateDeviceKey(now: start)
+        // The index says nothing about the row.
+        try home.raw().execute(
+            "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 2 WHERE name = 'one_pin_a_name'")
+        #expect(try home.reopened().check().contains { $0.severity == .problem })
+    }
+}
+
+extension StoreKeys.Place {
+    static var elsewhere: StoreKeys.Place { StoreKeys.Place(table: "elsewhere", row: 1, generation: 1, state: 0) }
+}
+
+/// Errors as programs and people see them.
+struct KeyStoreErrorTests {
+    @Test func everyCodeHasANameOfItsOwn() {
+        let names = KeyStoreError.Code.allCases.map(\.description)
+        #expect(Set(names).count == names.count && names.count == 25)
+        #expect(names.allSatisfy { $0.utf8.allSatisfy { $0 == UInt8(ascii: "-") || $0 >= UInt8(ascii: "a") } })
+    }
+
+    @Test func errorsAreEqualWhenTheirCodesAre() {
+        #expect(KeyStoreError(.storeBusy, "a") == KeyStoreError(.storeBusy, "b"))
+        #expect(KeyStoreError(.storeBusy, "a") != KeyStoreError(.diskFull, "a"))
+    }
+}
