@@ -84,6 +84,31 @@ import Testing
         #expect(first.envelope.enc != again.envelope.enc)
     }
 
+    /// Even for one message and one device, another draw gives another key: that is what randomness is for.
+    @Test func anotherDrawMakesAnotherShareOfANamedMessage() throws {
+        let options = Self.options { $0.messageName = "order-7731" }
+        let fixture = try FormatFixture()
+        let shares = try (0..<100).map { try fixture.seal(alertPayload(), options: options, random: $0).envelope.enc }
+        #expect(Set(shares).count == 100)
+    }
+
+    /// The key itself goes in, and not only its id, of which these two devices have the same.
+    @Test func twoDevicesWithOneKeyIDHaveTwoShares() throws {
+        let devices = try KeyVectorTests.file().valid
+            .filter { $0.kind == .devicePublic && $0.name.contains("whose id another has too") }
+            .map { try DevicePublicKey(text: $0.text) }
+        try #require(devices.count == 2 && devices[0].id == devices[1].id)
+        let fixture = try FormatFixture()
+        let random = Bytes(repeating: 0, count: 32)
+        let shares = try devices.map { device in
+            try Sealer(sender: fixture.sender, topic: fixture.topic).seal(
+                bytes: Bytes(alertPayload().utf8), to: device, at: FormatFixture.now, options: Sealer.Options(),
+                randomness: EnvelopeSealer.Randomness(messageID: random.span, ephemeral: random.span)
+            ).envelope.enc
+        }
+        #expect(shares[0] != shares[1])
+    }
+
     /// Without the seam the system's random source is asked, each time.
     @Test func freshRandomnessMakesEverySealDifferent() throws {
         let fixture = try FormatFixture()

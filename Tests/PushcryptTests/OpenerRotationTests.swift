@@ -104,6 +104,16 @@ import Testing
         #expect(opened.sender == keys[0].publicKey)
     }
 
+    /// A key that is pinned signs, whatever the message itself says of it: even that it ended with the statement.
+    @Test func theOldKeyMayAnnounceItsOwnEnd() throws {
+        let end = try RotationStatement(from: keys[0], to: keys[1], issuedAt: now, overlap: 0)
+        let later = now.adding(milliseconds: 5)
+        let opened = try open(push(from: keys[0], announcing: [end], at: later), trust: trusting(keys[0]), at: later)
+        #expect(opened.statements == [end])
+        let after = try fold(opened.statements, into: trusting(keys[0]))
+        #expect(code(try push(from: keys[0], at: later), trust: after, at: later) == .authenticationFailed)
+    }
+
     @Test func aSupersededSenderVerifiesNoStatement() throws {
         let trust = try fold([chain[0]], into: trusting(keys[0]))
         let theft = try RotationStatement(from: keys[0], to: keys[3], issuedAt: now)
