@@ -72,10 +72,10 @@ struct Phone {
     }
 
     /// A phone that is enrolled with a provider.
-    init(enrolledWith provider: Provider, now: Timestamp = .start) throws {
+    init(enrolledWith provider: Provider, as id: String = Phone.id, now: Timestamp = .start) throws {
         try self.init(now: now)
         try store.trustSender(name: Self.sender, provider.key.publicKey, now: now)
-        try provider.store.addDevice(id: Self.id, record(), now: now)
+        try provider.store.addDevice(id: id, record(), now: now)
     }
 
     /// The phone whose files a process has left, in whatever state.

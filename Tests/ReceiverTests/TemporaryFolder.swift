@@ -18,7 +18,9 @@ final class TemporaryFolder: Sendable {
             atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     }
 
-    func file(_ name: String) -> URL { URL(fileURLWithPath: path).appendingPathComponent(name) }
+    func file(_ name: String) -> URL { URL(fileURLWithPath: path(of: name)) }
+
+    func path(of name: String) -> String { "\(path)/\(name)" }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -1,0 +1,225 @@
+import Foundation
+import PushcryptReceiver
+import Testing
+
+@testable import Pushcrypt
+@testable import PushcryptKeyStore
+
+/// One point of an enumeration: a phone's files, as a process left them that was killed, and everything else there is.
+struct DeviceRotationPoint {
+    private(set) var model = DeviceRotationModel()
+    private var path: [DeviceRotationModel.Step] = []
+    private let provider: Provider
+    private let phone: Phone
+    /// By generation.
+    private var keys: [UInt64: DeviceKey] = [:]
+    private var records: [UInt64: DeviceRegistration] = [:]
+    private var messages: [UInt64: Bytes] = [:]
+    /// Every form in which a secret has ever been in a file: a key is sealed anew in each state.
+    private var sealed: [UInt64: Set<Bytes>] = [:]
+
+    /// A phone that is enrolled.
+    init() throws {
+        provider = try Provider()
+        phone = try Phone(enrolledWith: provider)
+        records[1] = try sentRecord()
+        try noticeKeys()
+    }
+
+    /// What the next step finds: the files as they lie on the disk now, while a process still has them open, as if that
+    /// process were killed here.
+    private init(afterCrashAt point: DeviceRotationPoint) throws {
+        self = try DeviceRotationPoint(
+            point, phone: Phone(reopening: point.phone.folder.copy(), at: point.model.now))
+        // The provider's store is one for all branches.
+        try provider.store.addDevice(
+            id: Phone.id, #require(records[model.held]), replace: true, now: model.now)
+    }
+
+    private init(_ point: DeviceRotationPoint, phone: Phone) {
+        model = point.model
+        path = point.path
+        provider = point.provider
+        self.phone = phone
+        keys = point.keys
+        records = point.records
+        messages = point.messages
+        sealed = point.sealed
+    }
+
+    private func sentRecord() throws -> DeviceRegistration {
+        try DeviceRegistration(json: phone.record().json, at: .start)
+    }
+
+    // MARK: Steps
+
+    /// Takes a step after a crash, and checks everything that must hold then.
+    func after(_ step: DeviceRotationModel.Step) throws -> DeviceRotationPoint {
+        var next = try DeviceRotationPoint(afterCrashAt: self)
+        next.path.append(step)
+        let before = next.model
+        next.model.take(step)
+        try next.perform(step, before)
+        try next.noticeKeys()
+        try next.check()
+        return next
+    }
+
+    private mutating func perform(_ step: DeviceRotationModel.Step, _ before: DeviceRotationModel) throws {
+        let now = model.now
+        switch step {
+        case .rotate:
+            let record = try phone.store.rotateDeviceKey(now: now)
+            #expect(try phone.store.rotateDeviceKey(now: now.plus(seconds: 1)) == record, "\(path)")
+        case .send:
+            records[model.newest] = try sentRecord()
+        case .register(let generation):
+            let outcome = try provider.store.addDevice(id: Phone.id, #require(records[generation]), now: now)
+            #expect(outcome == (generation > before.held ? .updated : .unchanged), "\(path)")
+        case .reply(let generation):
+            let record = try phone.store.confirmDeviceKey(now: now)
+            #expect(record?.generation == generation && record?.state == .active, "\(path)")
+        case .loseReply: break
+        case .push:
+            messages[model.held] = try provider.push(at: now)
+        case .deliver(let generation):
+            try expectOpens(#require(messages[generation]), at: now)
+        case .die(let generation):
+            let opened = try open(#require(messages[generation]), at: now)
+            _ = phone.replay.judge(
+                sender: opened.sender, messageID: opened.messageID, requestID: opened.messageID.description,
+                sentAt: opened.sentAt, expiresAt: opened.expiresAt, now: now)
+        case .purge: try purge(before)
+        }
+    }
+
+    /// The end of the grace, to the millisecond, and what is left of the keys afterwards.
+    private mutating func purge(_ before: DeviceRotationModel) throws {
+        for key in before.keys {
+            guard case .retiring(let end) = key.state else { continue }
+            // A provider that was restored from a backup seals to an old key once more.
+            let late = try seal(to: key.generation, at: end)
+            try expectOpens(late, at: end)
+            #expect(phone.receive(late, at: end.plus(milliseconds: 1)).code == "unknown-recipient-key", "\(path)")
+            let purged = try phone.store.purgeDeviceKeys(now: end).map(\.generation)
+            #expect(!purged.contains(key.generation), "\(path)")
+            #expect(try secrets(of: key.generation, areIn: StoreFiles(in: phone.folder)), "\(path)")
+        }
+        let gone = Set(before.keys.filter(\.isRetiring).map(\.generation))
+        _ = try phone.store.purgeDeviceKeys(now: model.now)
+        #expect(try phone.store.purgeDeviceKeys(now: model.now) == [], "\(path)")
+
+        let files = try StoreFiles(in: phone.folder)
+        for generation in gone {
+            #expect(try !secrets(of: generation, areIn: files), "\(path)")
+            let late = try seal(to: generation, at: model.now)
+            #expect(phone.receive(late, at: model.now).code == "unknown-recipient-key", "\(path)")
+        }
+        for (generation, message) in messages {
+            let code = phone.receive(message, at: model.now).code
+            #expect(code == (gone.contains(generation) ? "unknown-recipient-key" : "expired"), "\(path)")
+        }
+        messages = [:]
+    }
+
+    private func seal(to generation: UInt64, at now: Timestamp) throws -> Bytes {
+        try Sealer(sender: provider.key, topic: .app)
+            .seal(Provider.payload.utf8, to: #require(keys[generation]).publicKey, at: now).json
+    }
+
+    // MARK: Secrets
+
+    /// Keeps every secret that the phone has, and every form in which it lies in the file.
+    private mutating func noticeKeys() throws {
+        for record in try phone.store.deviceKeys() where keys[record.generation] == nil {
+            keys[record.generation] = try #require(try phone.store.deviceKey(id: record.keyID, now: model.now)).key
+        }
+        let rows = try phone.store.withConnection { (connection) throws(KeyStoreError) in
+            try connection.rows("SELECT generation, sealed FROM device_keys")
+        }
+        for row in rows {
+            guard case .integer(let generation) = row[0], case .blob(let bytes) = row[1] else { continue }
+            sealed[UInt64(generation), default: []].insert(bytes)
+        }
+    }
+
+    /// Tells whether the scalar of a key, its text or any of its sealed forms lies in a file.
+    private func secrets(of generation: UInt64, areIn files: StoreFiles) throws -> Bool {
+        let key = try #require(keys[generation])
+        let plain = [key.withScalar { Bytes(copying: $0) }, key.withText { Bytes(copying: $0) }]
+        #expect(!plain.contains(where: files.contain), "\(path)")
+        return try #require(sealed[generation]).contains(where: files.contain)
+    }
+
+    // MARK: What must hold at every point
+
+    private func check() throws {
+        try checkPhone()
+        try checkProvider()
+        for message in messages.values {
+            let payload = try open(message, at: model.now).payload
+            #expect(payload == Bytes(Provider.payload.utf8), "\(path)")
+        }
+    }
+
+    private func checkPhone() throws {
+        let records = try phone.store.deviceKeys()
+        let states = records.map { record in
+            let state: DeviceRotationModel.State =
+                switch (record.state, record.retiresAt) {
+                case (.pending, _): .pending
+                case (.active, _): .active
+                case (.retiring, let end): .retiring(until: end ?? model.now)
+                }
+            return DeviceRotationModel.Key(generation: record.generation, state: state)
+        }
+        #expect(states == model.keys, "\(path)")
+        #expect(records.allSatisfy { keys[$0.generation]?.publicKey == $0.publicKey }, "\(path)")
+        // A reply that comes twice, or when nothing waits for it.
+        if model.pending == nil { #expect(try phone.store.confirmDeviceKey(now: model.now) == nil, "\(path)") }
+    }
+
+    private func checkProvider() throws {
+        let device = try #require(try provider.store.device(Phone.id))
+        #expect(device.generation == model.held, "\(path)")
+        // What the provider seals to opens, whatever the phone has heard.
+        let key = try phone.store.deviceKey(id: device.publicKey.id, now: model.now)?.key
+        #expect(key?.publicKey == device.publicKey, "\(path)")
+
+        for (generation, record) in records where generation <= model.held {
+            if generation == model.held {
+                #expect(try provider.store.addDevice(id: Phone.id, record, now: model.now) == .unchanged, "\(path)")
+            } else {
+                #expect(throws: KeyStoreError(.generationRollback, ""), "\(path)") {
+                    try provider.store.addDevice(id: Phone.id, record, now: model.now)
+                }
+            }
+        }
+        #expect(try provider.store.device(Phone.id) == device, "\(path)")
+    }
+
+    private func expectOpens(_ push: Bytes, at now: Timestamp) throws {
+        let reception = phone.receive(push, at: now)
+        #expect(reception.code == "opened", "\(path)")
+        #expect(reception.warnings.isEmpty, "\(path)")
+    }
+
+    /// Opens without any effect.
+    private func open(_ push: Bytes, at now: Timestamp) throws -> OpenedNotification {
+        let envelope = try ReceivedPush(push).envelope()
+        let key = try #require(
+            try phone.store.deviceKey(id: envelope.recipientKeyID, now: now)?.key, "a message is lost after \(path)")
+        return try Opener(topic: .app, deviceKeys: [key], trust: phone.store.trust(for: .app)).open(envelope, at: now)
+    }
+}
+
+extension TemporaryFolder {
+    /// The files as they are now; the marks of readers do not outlive their processes.
+    func copy() throws -> TemporaryFolder {
+        let copy = try TemporaryFolder()
+        for name in try FileManager.default.contentsOfDirectory(atPath: path) where !name.hasSuffix("-shm") {
+            try FileManager.default.copyItem(at: file(name), to: copy.file(name))
+        }
+        return copy
+    }
+}
