@@ -115,7 +115,9 @@ extension Console {
     /// Asks for a passphrase on the terminal.
     func askPassphrase(_ question: String) throws(CommandFailure) -> Ephemeral {
         try exactly { (buffer) throws(CommandFailure) in
-            try askSecret(question, otherwise: "name a file with --passphrase-file", into: &buffer)
+            try askSecret(
+                question, otherwise: "a passphrase is needed: name the file that holds it with --passphrase-file",
+                into: &buffer)
         }
     }
 
