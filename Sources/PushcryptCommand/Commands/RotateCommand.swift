@@ -75,7 +75,7 @@ private func runRotateDevice(_ invocation: Invocation, _ console: Console) throw
     try console.write(text + "\n")
     let named = name.map { " --name \(quoted($0))" } ?? ""
     console.hint(
-        "key \(record.keyID) is pending and opens already; register what 'pushcrypt export device\(named) --json' prints, then: pushcrypt rotate device\(named) --confirm"
+        "key \(record.keyID) is pending and opens already; register it (pushcrypt export device\(named) --json), then: pushcrypt rotate device\(named) --confirm"
     )
     return .done
 }
@@ -117,7 +117,8 @@ private func purge(
     if purged.isEmpty {
         let keys = (try? store.deviceKeys(named: invocation.value("--name"))) ?? []
         let end = keys.compactMap(\.retiresAt).min()
-        console.hint(end.map { "no key is destroyed: the next one opens until \($0)" } ?? "no key is retiring")
+        let reason = end.map { "the next one opens until \($0)" } ?? "none is retiring"
+        console.hint("no key is destroyed: \(reason)")
     } else {
         console.hint("destroyed: \(purged.map(\.keyID.description).joined(separator: ", "))")
     }

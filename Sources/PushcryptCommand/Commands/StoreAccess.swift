@@ -67,14 +67,17 @@ extension SQLiteKeyStore {
         _ invocation: Invocation, bound: [(owner: String, topic: Topic?)]
     ) throws(CommandFailure) -> Topic {
         var topic = try invocation.topic()
+        var source: String?
         for (owner, bound) in bound {
             guard let bound else { continue }
-            guard topic == nil || topic == bound else {
+            if let topic, topic != bound {
                 throw .usage(
-                    "\(owner) is bound to the topic \(bound), not \(topic?.bundleID ?? "")",
-                    hint: "leave --topic out, or name another key")
+                    "\(owner) is bound to the topic \(bound), and \(source.map { "\($0) to" } ?? "--topic is") \(topic)",
+                    hint: source == nil ? "leave --topic out, or name another key" : "name the app's sender with --from"
+                )
             }
             topic = bound
+            source = owner
         }
         if let topic { return topic }
         let stored: String? = try withStoreErrors { () throws(KeyStoreError) in try setting("topic") }
@@ -115,7 +118,9 @@ extension Console {
     /// Asks for a passphrase on the terminal.
     func askPassphrase(_ question: String) throws(CommandFailure) -> Ephemeral {
         try exactly { (buffer) throws(CommandFailure) in
-            try askSecret(question, otherwise: "name a file with --passphrase-file", into: &buffer)
+            try askSecret(
+                question, otherwise: "a passphrase is needed: name the file that holds it with --passphrase-file",
+                into: &buffer)
         }
     }
 
