@@ -1,5 +1,6 @@
-import Pushcrypt
 import Testing
+
+@testable import Pushcrypt
 
 /// Which 32 bytes are a sender's public key: canonical, on the curve, of prime order L.
 ///
@@ -82,6 +83,25 @@ import Testing
     func pointOfMixedOrderIsRefused(_ key: Hex) {
         #expect(!Self.isValid(key.bytes))
         #expect(Self.refusal(of: key.bytes) == .weakKey)
+    }
+
+    /// The u-coordinates of B, 2B and the key of RFC 8032's test 1; then of kB + iT from the list above. The check must not
+    /// lean on libsodium's own, which may be one that passes points of order 2L.
+    @Test(
+        arguments: [
+            ("0900000000000000000000000000000000000000000000000000000000000000", true),
+            ("fb4e68dd9c46ae5c5c0b351eed5c3f8f1471157d680c75d9b7f17318d542d320", true),
+            ("d85e07ec22b0ad881537c2f44d662d1a143cf830c57aca4305d85c7a90f6b62e", true),
+            ("bb72312170e8156f7a836313f85bee9b1fdce926ba9804a29e8d137ec67f2533", false),
+            ("12c7711cc7711cc7711cc7711cc7711cc7711cc7711cc7711cc7711cc7711c47", false),
+            ("bdaa2fc8fee1947ef8edb214ae95f0bbe2485d23b9a0c7ad34ab7ce2eecdae1e", false),
+            ("f82ccdcccccccccccccccccccccccccccccccccccccccccccccccccccccccc7c", false),
+            ("88f3437a91ec2f93cfccda9540ecf2ee5e39d15e9b0188319cde36ed9f99a500", false),
+        ] as [(Hex, Bool)])
+    func orderIsSeenOnTheMontgomeryCurve(_ u: Hex, isPrime: Bool) {
+        let bytes: Bytes = u.bytes
+        let found = Ed25519.hasPrimeOrder(montgomery: bytes.span)
+        #expect(found == isPrime)
     }
 
     /// y = p…p + 18 with either sign, which is every y that is not reduced, and x = 0 with its sign bit set.

@@ -87,7 +87,7 @@ prepare() {
     mkdir -p "$work/include/sys"
     for module in Swift _Concurrency _StringProcessing Synchronization; do make_library_module $module; done
 
-    # libsodium's and SQLite's headers are seen, the system's own, written for Linux, are not: empty ones take their place.
+    # libsodium's (of its minimal build, as in swift-sodium) and SQLite's headers are seen, the system's own, written for Linux, are not: empty ones take their place.
     touch "$work"/include/{stdio,stdlib,string}.h
     echo '#include <stddef.h>' >"$work/include/sys/types.h"
     sodium=$(pkg-config --variable=includedir libsodium 2>/dev/null || echo /usr/include)
@@ -110,7 +110,7 @@ compile() {
         -strict-memory-safety -warnings-as-errors -enable-upcoming-feature ExistentialAny \
         -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature MemberImportVisibility \
         -disable-objc-interop -resource-dir /nonexistent -I "$work" -I "$work/include" -module-cache-path "$work/cache" \
-        -Xcc -ffreestanding -Xcc -resource-dir -Xcc "$resources/clang" -Xcc "-I$resources/shims" -Xcc -isystem -Xcc "$work/include" \
+        -Xcc -DSODIUM_LIBRARY_MINIMAL -Xcc -ffreestanding -Xcc -resource-dir -Xcc "$resources/clang" -Xcc "-I$resources/shims" -Xcc -isystem -Xcc "$work/include" \
         "$@"
 }
 

@@ -11,10 +11,11 @@ package enum Ed25519 {
     package static let secretKeyLength = 64  // libsodium's form: seed || public key
     package static let signatureLength = 64
 
-    /// (L + 1) / 2 for the prime order L of the base point, little-endian: half of a point of order L.
-    private static let halfScalar: ContiguousArray<UInt8> = [
-        0xf7, 0xe9, 0x7a, 0x2e, 0x8d, 0x31, 0x09, 0x2c, 0x6b, 0xce, 0x7b, 0x51, 0xef, 0x7c, 0x6f, 0x0a,
-        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x08,
+    /// 5L - 1 for the prime order L of the base point, little-endian: a multiple of 8 with bit 254 set and bit 255 clear,
+    /// so that clamping leaves it as it is, and -1 modulo L.
+    private static let minusOne: ContiguousArray<UInt8> = [
+        0xa0, 0x23, 0xcd, 0xd0, 0x83, 0xef, 0x5b, 0xb8, 0x2f, 0x10, 0xd6, 0x2e, 0x59, 0xe1, 0x5a, 0x68,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x50,
     ]
 
     /// Writes the 64-byte secret key of a seed.
@@ -60,23 +61,33 @@ package enum Ed25519 {
 
     /// Tells whether a public key is canonical, on the curve, and of prime order.
     ///
-    /// libsodium 1.0.18's own check passes some points of mixed order (CVE-2025-69277), so the order is checked once more:
-    /// for Q = [(L+1)/2]P, Q + Q equals P only if the order of P divides L.
+    /// libsodium 1.0.18's own check of the order passes some points of mixed order (CVE-2025-69277), so the order is checked
+    /// once more, on the Montgomery form of the point. Only functions that libsodium's minimal build has too are used: that
+    /// build is the one in swift-sodium.
     package static func isValidPublicKey(_ point: Span<UInt8>) -> Bool {
-        guard point.count == publicKeyLength else { return false }
+        guard point.count == publicKeyLength, isCanonical(point) else { return false }
         _ = Sodium.started
-        guard unsafe point.withBase({ p, _ in unsafe crypto_core_ed25519_is_valid_point(p) }) == 1 else { return false }
-        var multiplied: Int32 = -1
-        var added: Int32 = -1
-        let half = unsafe ContiguousArray(count: publicKeyLength) { q in
-            multiplied = unsafe halfScalar.span.withBase { n, _ in
-                unsafe point.withBase { p, _ in unsafe crypto_scalarmult_ed25519_noclamp(q, n, p) }
-            }
+        var converted: Int32 = -1
+        // Refuses what is not on the curve, of small order, and most of mixed order.
+        let u = unsafe ContiguousArray(count: X25519.keyLength) { output in
+            converted = unsafe point.withBase { p, _ in unsafe crypto_sign_ed25519_pk_to_curve25519(output, p) }
         }
-        guard multiplied == 0 else { return false }
-        let whole = unsafe ContiguousArray(count: publicKeyLength) { sum in
-            added = unsafe half.span.withBase { q, _ in unsafe crypto_core_ed25519_add(sum, q, q) }
-        }
-        return added == 0 && Sodium.areEqual(whole.span, point)
+        return converted == 0 && hasPrimeOrder(montgomery: u.span)
+    }
+
+    /// Tells whether a point, given by its u-coordinate, has order L.
+    ///
+    /// Let P = Q + T with Q of order L and T of an order that divides 8. Then [5L - 1]P = -Q, which has the u-coordinate of
+    /// P only if T is the identity.
+    static func hasPrimeOrder(montgomery u: Span<UInt8>) -> Bool {
+        guard let multiple = try? X25519.sharedSecret(scalar: minusOne.span, publicKey: u) else { return false }
+        return multiple.withSpan { Sodium.areEqual($0, u) }
+    }
+
+    /// The y-coordinate is below p = 2^255 - 19; bit 255 is the sign of x.
+    private static func isCanonical(_ point: Span<UInt8>) -> Bool {
+        guard point[31] & 0x7f == 0x7f, point[0] >= 0xed else { return true }
+        for index in 1..<31 where point[index] != 0xff { return true }
+        return false
     }
 }
