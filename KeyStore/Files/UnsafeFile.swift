@@ -61,8 +61,8 @@ enum UnsafeFile {
         if facts.mode & S_IWOTH != 0 {
             return [error(quoted(path), "can be changed by everybody", "run: chmod o-w \(quoted(path))")]
         }
-        // Many systems give each user a group of one, and let it write.
-        if facts.mode & S_IWGRP != 0, facts.group != getegid() {
+        // Many systems give each user a group of one, with the user's own number, and let it write.
+        if facts.mode & S_IWGRP != 0, facts.group != getegid() || facts.group != geteuid() {
             return [
                 error(quoted(path), "can be changed by group \(facts.group)", "run: chmod g-w \(quoted(path))")
             ]

@@ -126,6 +126,11 @@ extension StoreTransaction {
         _ registration: DeviceRegistration, id: String, replace: Bool, now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try StoreName.check(id, "a device id")
+        // A caller that takes an id or a key would take it for a key.
+        guard !id.hasPrefix("pcr1") else {
+            throw KeyStoreError(
+                .invalidName, "a device id does not begin with pcr1, as a public key does; name the device otherwise")
+        }
         if replace {
             // What is held is not read: this mends a damaged row too.
             let isNew = try !delete(DeviceRow.self, key: .text(id))

@@ -91,7 +91,7 @@ public struct NotificationReceiver: Sendable {
             return Reception(delivery: Delivery(opened: opened, hasSound: false, isPassive: true), warnings: warnings)
         case .sameRequest(let soundAllowed):
             return Reception(
-                delivery: Delivery(opened: opened, hasSound: soundAllowed),
+                delivery: Delivery(opened: opened, hasSound: soundAllowed, isPassive: !soundAllowed),
                 warnings: warnings + settle(opened, topic, at: now))
         case .new:
             return Reception(delivery: Delivery(opened: opened), warnings: warnings + settle(opened, topic, at: now))

@@ -97,15 +97,25 @@ struct ReplayRulesTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func aRowIsKeptUntilItsMessageEnds(_ kind: Kind) throws {
+    func aRowIsKeptUntilTwoDaysAfterItsMessageEnds(_ kind: Kind) throws {
         let replay = try Guard(kind)
+        let end: UInt64 = 11_000 + 48 * 3_600_000
         #expect(replay.judge(1, sent: 1000, life: 10, at: 1000) == .new)
         // Any new message clears what has ended: not before, and not in the last millisecond.
-        #expect(replay.judge(2, at: 11_000) == .new)
-        #expect(replay.judge(1, request: "b", sent: 1000, life: 10, at: 11_000) == .duplicate)
-        #expect(replay.judge(3, at: 11_001) == .new)
+        #expect(replay.judge(2, at: end) == .new)
+        #expect(replay.judge(1, request: "b", sent: 1000, life: 10, at: end) == .duplicate)
+        #expect(replay.judge(3, at: end + 1) == .new)
         // The receiver refuses an expired message before it comes here; this shows that the row is gone.
-        #expect(replay.judge(1, request: "b", sent: 1000, life: 10, at: 11_001) == .new)
+        #expect(replay.judge(1, request: "b", sent: 1000, life: 10, at: end + 1) == .new)
+    }
+
+    /// A clock that runs two hours ahead for one message, and back, makes no copy new again.
+    @Test(arguments: Kind.allCases)
+    func aClockThatJumpsAheadAndBackForgetsNothing(_ kind: Kind) throws {
+        let replay = try Guard(kind)
+        #expect(replay.judge(1, sent: 1000, life: 3600, at: 1000) == .new)
+        #expect(replay.judge(2, sent: 2000, life: 86_400, at: 7_200_000) == .new)
+        #expect(replay.judge(1, request: "b", sent: 1000, life: 3600, at: 3000) == .duplicate)
     }
 
     /// A sender seals a message again under its id, and the copy lives longer: it must not be new when the first has ended.
@@ -166,7 +176,7 @@ struct ReplayRulesTests {
         var list: [Seen] = []
         var now: UInt64 = 1000
         for _ in 0..<1000 {
-            now += random.next() % 3000
+            now += random.next() % 20 == 0 ? 40_000_000 : random.next() % 3000
             let id = random.next() % 60
             let request = "request \(random.next() % 2)"
             let sent = now - random.next() % 900
@@ -179,7 +189,7 @@ struct ReplayRulesTests {
                 list[index].ends = max(list[index].ends, sent + life * 1000)
             } else {
                 expected = .new
-                list.removeAll { $0.ends < now }
+                list.removeAll { $0.ends + 48 * 3_600_000 < now }
                 list.append(Seen(id: id, request: request, ends: sent + life * 1000, first: now))
             }
             #expect(replay.judge(id, request: request, sent: sent, life: life, at: now) == expected)

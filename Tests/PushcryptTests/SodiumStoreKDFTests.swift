@@ -44,8 +44,8 @@ import Testing
 
     @Test(
         arguments: [
-            (0, 8 << 10, false), (1, 8 << 10, true), (16, 8 << 10, true), (17, 8 << 10, false), (.max, 8 << 10, false),
-            (1, (8 << 10) - 1, false), (1, 1 << 30, true), (1, (1 << 30) + 1, false),
+            (0, 8 << 10, false), (1, 8 << 10, true), (8, 8 << 10, true), (9, 8 << 10, false), (.max, 8 << 10, false),
+            (1, (8 << 10) - 1, false), (1, 512 << 20, true), (1, (512 << 20) + 1, false),
             (1, 0, false), (1, -1, false), (1, .min, false), (1, .max, false),
         ] as [(UInt64, Int, Bool)])
     func costIsBounded(passes: UInt64, memory: Int, isAllowed: Bool) {

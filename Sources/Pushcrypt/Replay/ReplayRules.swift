@@ -2,7 +2,8 @@
 public enum ReplayVerdict: Hashable, Sendable {
     /// Not seen before: it is shown as it was sealed.
     case new
-    /// Seen under the same notification request: the same content again, without its sound 60 seconds after the first.
+    /// Seen under the same notification request: the same content again, passively and without its sound from 60 seconds
+    /// after the first.
     case sameRequest(soundAllowed: Bool)
     /// Seen under another request, or too old to tell: shown without sound and without lighting the screen, or, under a
     /// strict policy, not at all.
@@ -80,7 +81,8 @@ package enum ReplayRules {
 
     /// Judges, and remembers a message that is new.
     ///
-    /// What has expired goes first and needs no floor, because nothing expired is judged. When a message that still lives
+    /// What has expired goes first and needs no floor, because nothing expired is judged; while there is room it stays for
+    /// twice as long as clocks may be wrong, so that a clock that jumps ahead and back forgets nothing. When a message that still lives
     /// has to go, the floor rises to it: a copy of it then counts as seen.
     package static func judge<Storage: ReplayStorage>(
         _ message: ReplayMessage, in storage: inout Storage, now: Timestamp
@@ -90,7 +92,8 @@ package enum ReplayRules {
         // A message may have been sealed again under its id, to live longer than the copy that was seen.
         if row != nil { try storage.extend(message) }
         guard verdict == .new else { return verdict }
-        try storage.dropExpired(at: now)
+        try storage.dropExpired(at: now.subtracting(milliseconds: 2 * Freshness.clockTolerance))
+        if try storage.count(of: message.sender) >= rowsPerSender { try storage.dropExpired(at: now) }
         while try storage.count(of: message.sender) >= rowsPerSender {
             let sentAt = try storage.dropEarliest(of: message.sender)
             if sentAt > (try storage.floor(of: message.sender)) {

@@ -13,15 +13,15 @@ package enum StoreKDF {
     ///
     /// A file names its own cost, so an opener accepts only up to the ceilings: a hostile file must not take the machine.
     package struct Cost: Hashable, Sendable {
-        /// Passes over the memory, 1…16.
+        /// Passes over the memory, 1…8.
         package let passes: UInt64
-        /// Memory in bytes, 8 KiB…1 GiB.
+        /// Memory in bytes, 8 KiB…512 MiB.
         package let memory: Int
 
         package static let standard = Cost(uncheckedPasses: 3, memory: 256 << 20)
 
         package init?(passes: UInt64, memory: Int) {
-            guard (1...16).contains(passes), (8 << 10...1 << 30).contains(memory) else { return nil }
+            guard (1...8).contains(passes), (8 << 10...512 << 20).contains(memory) else { return nil }
             self.init(uncheckedPasses: passes, memory: memory)
         }
 

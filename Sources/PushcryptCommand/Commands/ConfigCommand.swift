@@ -74,6 +74,9 @@ private enum Setting: String, CaseIterable {
     static func check(_ value: String, name: String) throws(CommandFailure) {
         switch Setting(rawValue: name) {
         case .title:
+            guard sanitized(forTerminal: value) == value else {
+                throw .usage("the title has control characters", hint: "write it without them")
+            }
             do throws(SealError) {
                 _ = try Placeholder(title: value)
             } catch {

@@ -67,8 +67,9 @@ enum KeyRole: String, Sendable {
                 if isDefault { try store.setDefaultDeviceKey(name: name) }
                 return record
             }
-            // The guard is made with the key: what was sent before cannot be for it.
-            try console.createReplayFile(invocation)
+            // With the first key that was made here: nothing that was sent before can be for it.
+            let isFirst = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys().count == 1 }
+            if imported == nil, isFirst { try console.createReplayFile(invocation) }
             printed = try invocation.flag("--json") ? registrationText(record, store) : "\(record.publicKey)"
         case .sender:
             let imported = try invocation.value("--import").map(console.readSenderKey(from:))
@@ -124,8 +125,13 @@ enum KeyRole: String, Sendable {
 extension Console {
     /// Writes the text of a secret key and a newline to a file of its owner's, or to a pipe; never to a terminal.
     func deliverSecret(_ text: Span<UInt8>, of invocation: Invocation) throws(CommandFailure) {
-        if showsOutput, invocation.value("--output").map({ $0 == "-" }) ?? true {
-            throw .usage("a secret key is not shown on a terminal", hint: "write it to a file with --output FILE")
+        if invocation.value("--output").map({ $0 == "-" }) ?? true {
+            if showsOutput {
+                throw .usage("a secret key is not shown on a terminal", hint: "write it to a file with --output FILE")
+            }
+            if output.isFileOpenToOthers {
+                warning("others may read the file that the secret key goes to; chmod 0600 it, or use --output FILE")
+            }
         }
         var line = Ephemeral(count: text.count + 1)
         line.withMutableSpan { line in

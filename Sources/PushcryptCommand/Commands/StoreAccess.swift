@@ -44,7 +44,8 @@ extension Console {
     /// Makes the replay guard beside the store's database, unless there is one.
     ///
     /// Its floor lies before now by what clocks may differ: a phone that runs ahead of its provider must not take its
-    /// first notifications for old ones. Nothing older can be for a key that is made now.
+    /// first notifications for old ones. Only for the first key of a store; a guard that is missing later is made by the
+    /// next message, with a floor close to now.
     func createReplayFile(_ invocation: Invocation) throws(CommandFailure) {
         let path = try storePath(invocation)
         do throws(KeyStoreError) {

@@ -26,6 +26,13 @@ struct Descriptor: Sendable, Equatable {
         return Int(status.st_size)
     }
 
+    /// Whether this is a file that others than its owner may read or write.
+    var isFileOpenToOthers: Bool {
+        var status = stat()
+        guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        return status.st_mode & (S_IRWXG | S_IRWXO) != 0
+    }
+
     /// Reads what is there into the part of `span` from `start` on, which is not empty; 0 at the end of the input.
     func readSome(into span: inout MutableSpan<UInt8>, from start: Int) throws(SystemError) -> Int {
         while true {
