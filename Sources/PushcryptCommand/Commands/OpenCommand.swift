@@ -88,8 +88,7 @@ private enum Receiver {
             let reception = receiver.receive(push, requestID: invocation.value("--request-id"), at: now)
             return (reception.delivery, reception.warnings)
         case .damagedStore(let error):
-            let reason = Delivery.Reason(code: error.code.description, description: error.description)
-            return (Delivery(fallback: reason, for: try? ReceivedPush(push)), [])
+            return (Delivery(fallback: Delivery.Reason(error), for: try? ReceivedPush(push)), [])
         case .keyFile(let opener):
             do throws(OpenError) {
                 return (Delivery(opened: try opener.open(push, at: now)), [])
