@@ -27,7 +27,7 @@ import Testing
             let first = phone.receive(push, request: "a", duplicates: policy, at: .start)
             #expect(first.shown == Self.opened)
             let again = phone.receive(push, request: "a", duplicates: policy, at: .start.plus(milliseconds: later))
-            #expect(again.shown == (hasSound ? Self.opened : Self.silent))
+            #expect(again.shown == (hasSound ? Self.opened : Self.passive))
             #expect(again.opened?.payload == first.opened?.payload)
         }
     }
@@ -37,7 +37,7 @@ import Testing
         for second in [0, 50, 60] as [UInt64] {
             #expect(phone.receive(push, request: "a", at: .start.plus(seconds: second)).shown == Self.opened)
         }
-        #expect(phone.receive(push, request: "a", at: .start.plus(seconds: 61)).shown == Self.silent)
+        #expect(phone.receive(push, request: "a", at: .start.plus(seconds: 61)).shown == Self.passive)
     }
 
     @Test func aSilentMessageStaysSilent() throws {
@@ -49,7 +49,7 @@ import Testing
     @Test func withoutARequestTheSameMessageIsTheSameRequest() throws {
         let push = try provider.push(at: .start)
         #expect(phone.receive(push, duplicates: .fallback, at: .start).shown == Self.opened)
-        #expect(phone.receive(push, duplicates: .fallback, at: .start.plus(seconds: 61)).shown == Self.silent)
+        #expect(phone.receive(push, duplicates: .fallback, at: .start.plus(seconds: 61)).shown == Self.passive)
     }
 
     // MARK: Another request
