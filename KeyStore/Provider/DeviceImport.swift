@@ -26,6 +26,8 @@ extension SQLiteKeyStore {
 
     /// Takes many registrations, each as `addDevice` would, 10 000 to a transaction.
     ///
+    /// They are taken in the order of their ids, so a batch of 100 000 costs half as much as ten of 10 000.
+    ///
     /// When it throws, whole chunks from the start of the batch have been taken; the same batch again does no harm.
     ///
     /// - Throws: what concerns the store and not one registration: `storeBusy`, `diskFull`, `inputOutput`.
