@@ -175,7 +175,8 @@ final class SQLiteConnection {
             return .system(ENOSPC, "write \(path)")
         case SQLITE_READONLY:
             return KeyStoreError(
-                .inputOutput, "cannot write \(path): run chmod u+w \(quoted(path)), or use a disk that is not read-only")
+                .inputOutput, "cannot write \(path): run chmod u+w \(quoted(path)), or use a disk that is not read-only"
+            )
         case SQLITE_CANTOPEN, SQLITE_IOERR:
             return systemError == 0
                 ? KeyStoreError(.inputOutput, "cannot use \(path): \(Self.text(of: code))")
