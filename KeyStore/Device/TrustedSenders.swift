@@ -138,9 +138,7 @@ extension StoreTransaction {
             }
             // A thief does not mind which name or app the key was trusted under.
             let stolen = Set(rows.map(\.key)).subtracting([key])
-            for row in try self.rows(TrustedSenderRow.self, "ORDER BY id") where stolen.contains(row.key) {
-                try put(row.superseded(by: row.statement, until: nil))
-            }
+            for row in all where stolen.contains(row.key) { try put(row.superseded(by: row.statement, until: nil)) }
         }
         try pin(key, name: name, topic: topic, now: now)
         return .updated

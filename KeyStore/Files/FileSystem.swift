@@ -7,14 +7,10 @@
 #endif
 
 extension KeyStoreError {
-    static func diskFull(_ path: String) -> KeyStoreError {
-        KeyStoreError(.diskFull, "no room is left for \(path): free some space on its disk and try again")
-    }
-
     /// Words for a system call that failed.
     static func system(_ code: Int32, _ action: String) -> KeyStoreError {
         guard code != ENOSPC, code != EDQUOT else {
-            return KeyStoreError(.diskFull, "cannot \(action): free some space on its disk and try again")
+            return KeyStoreError(.diskFull, "cannot \(action): the disk is full; free some space and try again")
         }
         let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
         return KeyStoreError(.inputOutput, "cannot \(action): \(reason)")

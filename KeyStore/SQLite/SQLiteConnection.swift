@@ -35,7 +35,7 @@ final class SQLiteConnection {
         if path == Self.memory { flags |= SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY }
         let code = unsafe sqlite3_open_v2(path, &handle, flags, nil)
         guard let opened = unsafe handle else {
-            throw KeyStoreError(.inputOutput, "out of memory while opening \(path)")
+            throw KeyStoreError(.inputOutput, "cannot use \(path): out of memory")
         }
         unsafe database = opened
         self.path = path
@@ -169,20 +169,22 @@ final class SQLiteConnection {
     private func failure(_ code: Int32) -> KeyStoreError {
         let systemError = unsafe sqlite3_system_errno(database)
         switch code & 0xff {
-        case SQLITE_BUSY, SQLITE_LOCKED:
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
             return KeyStoreError(.storeBusy, "another process is using \(path): try again when it is done")
         case SQLITE_FULL:
-            return .diskFull(path)
-        case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT:
-            return .diskFull(path)
-        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH,
-            SQLITE_TOOBIG:
+            return .system(ENOSPC, "write \(path)")
+        case SQLITE_READONLY:
             return KeyStoreError(
-                .corruptStore, "\(path) is damaged (\(Self.text(of: code))): restore it from a backup")
-        default:
+                .inputOutput, "cannot write \(path): run chmod u+w \(quoted(path)), or use a disk that is not read-only"
+            )
+        case SQLITE_CANTOPEN, SQLITE_IOERR:
             return systemError == 0
                 ? KeyStoreError(.inputOutput, "cannot use \(path): \(Self.text(of: code))")
                 : .system(systemError, "use \(path)")
+        case SQLITE_NOMEM:
+            return KeyStoreError(.inputOutput, "cannot use \(path): out of memory")
+        default:
+            return KeyStoreError(.corruptStore, "\(path) is damaged (\(Self.text(of: code))): restore it from a backup")
         }
     }
 
