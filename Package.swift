@@ -73,7 +73,7 @@ let package = Package(
             name: "BareCalls", dependencies: [sodium], path: "Tests/Bench/BareCalls",
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .executableTarget(
-            name: "PushcryptBench", dependencies: ["Pushcrypt", "BareCalls"],
+            name: "PushcryptBench", dependencies: ["Pushcrypt", "PushcryptKeyStore", "BareCalls"],
             path: "Tests/Bench/PushcryptBench", swiftSettings: strict),
     ]
 )

@@ -26,6 +26,9 @@ quietly() {
 for _ in 1 2 3 4 5; do "$bench" sample; done >"$work/samples"
 "$bench" library <"$work/samples"
 
+# A million devices.
+"$bench" store "$work/devices"
+
 # One command: a store with a key file, and 200 bytes to seal.
 missing=
 for tool in age age-keygen hyperfine /usr/bin/time; do command -v "$tool" >/dev/null || missing+=" $tool"; done

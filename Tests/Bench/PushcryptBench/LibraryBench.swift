@@ -6,7 +6,7 @@ struct LibraryBench {
     private static let limit = 1.05
 
     /// A chat message of 200 bytes.
-    private static let payload = Array(
+    static let payload = Array(
         #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8 on the terrace, they keep the table for us until a quarter past"},"sound":"default","thread-id":"chat-c41"},"chat":"c41","message":"7182"}"#
             .utf8)
     private static let time = Timestamp(milliseconds: 1_790_000_000_000)

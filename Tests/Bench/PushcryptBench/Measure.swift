@@ -16,6 +16,8 @@ struct Comparison {
     ///
     /// What else the machine does slows both blocks of a pair, and so moves this less than the quotient of the two medians.
     let ratio: Double
+    /// Nanoseconds that one call takes more than one of the yardstick, by the fastest block of each.
+    let difference: Double
 
     /// Runs short blocks of both in turn, each pair in the other order than the one before.
     init(
@@ -34,6 +36,7 @@ struct Comparison {
         self.measured = median(blocks.map(\.measured))
         self.yardstick = median(blocks.map(\.yardstick))
         ratio = median(blocks.map { $0.measured / $0.yardstick })
+        difference = best(blocks.map(\.measured)) - best(blocks.map(\.yardstick))
     }
 }
 
@@ -52,3 +55,5 @@ func now() -> UInt64 {
 }
 
 func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+
+func best(_ times: [Double]) -> Double { times.min() ?? .infinity }

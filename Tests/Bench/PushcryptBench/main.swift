@@ -10,12 +10,14 @@
 //     sample             measures the library once, and prints a line of numbers
 //     library            reads such lines, prints the table's header and the library's rows
 //     command KILOBYTES  reads the times of hyperfine, prints the rows of one command
+//     store DIRECTORY    makes a key store there, prints its rows
 do {
     let arguments = CommandLine.arguments.dropFirst()
-    switch (arguments.first, arguments.dropFirst().first.flatMap { Double($0) }) {
+    switch (arguments.first, arguments.dropFirst().first) {
     case ("sample", nil): try print(LibraryBench().sample())
     case ("library", nil): try LibraryBench.printRows(standardInput())
-    case ("command", let kilobytes?): try CommandBench.printRows(standardInput(), kilobytes: kilobytes)
+    case ("command", let kilobytes?): try CommandBench.printRows(standardInput(), kilobytes)
+    case ("store", let directory?): try StoreBench(at: directory).printRows()
     default: throw BenchFailure(what: "start it by `make bench`")
     }
 } catch {

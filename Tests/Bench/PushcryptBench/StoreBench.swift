@@ -1,0 +1,71 @@
+import Pushcrypt
+import PushcryptKeyStore
+
+/// A provider's store with a million devices: how fast it takes them in, and what finding one adds to a seal.
+struct StoreBench {
+    private static let devices = 1_000_000
+    /// The store sorts a batch by id, so that a larger one writes a page less often.
+    private static let batch = 100_000
+    /// Devices that the lookups ask for, spread evenly over the import.
+    private static let asked = 5_000
+    private static let rowsPerSecond = 50_000.0
+    private static let microseconds = 10.0
+    private static let time = Timestamp(milliseconds: 1_790_000_000_000)
+
+    private let store: SQLiteKeyStore
+    private let sealer: Sealer
+    private let ids: [String]
+    private let importSeconds: Double
+
+    /// Makes the store, with ids and keys in no order, as real ones are.
+    init(at directory: String) throws {
+        store = try SQLiteKeyStore.create(at: directory, now: Self.time)
+        sealer = Sealer(sender: SenderKey(), topic: try Topic("com.example.app"))
+        var random = SystemRandomNumberGenerator()
+        var ids: [String] = []
+        var nanoseconds: UInt64 = 0
+        for _ in 0..<Self.devices / Self.batch {
+            let batch = try (0..<Self.batch).map { _ in try Self.registration(&random) }
+            let start = now()
+            let result = try store.importDevices(batch, now: Self.time)
+            nanoseconds += now() - start
+            guard result.added == batch.count else { throw BenchFailure(what: "self-check: a device was not imported") }
+            ids += stride(from: 0, to: batch.count, by: Self.devices / Self.asked).map { batch[$0].id }
+        }
+        self.ids = ids.shuffled()
+        importSeconds = Double(nanoseconds) / 1e9
+    }
+
+    /// A device like those of a provider that names them by UUIDs.
+    private static func registration(
+        _ random: inout some RandomNumberGenerator
+    ) throws -> (id: String, registration: DeviceRegistration) {
+        let id = String(random.next(), radix: 16) + String(random.next(), radix: 16)
+        var key = ContiguousArray<UInt8>()
+        // No bit 7 anywhere: below 2^255 - 19, and as good a key as any.
+        for _ in 0..<32 { key.append(UInt8.random(in: 0...127, using: &random)) }
+        return (id, DeviceRegistration(publicKey: try DevicePublicKey(bytes: key.span), createdAt: time))
+    }
+
+    func printRows() throws {
+        var next = 0
+        var device = try find(ids[0])
+        let comparison = try Comparison {
+            device = try find(ids[next])
+            next = (next + 1) % ids.count
+            _ = try sealer.seal(LibraryBench.payload, to: device, at: Self.time)
+        } against: {
+            _ = try sealer.seal(LibraryBench.payload, to: device, at: Self.time)
+        }
+        Table.printAmount(
+            "import of 1,000,000 devices", Double(Self.devices) / importSeconds, atLeast: Self.rowsPerSecond,
+            unit: "/s")
+        Table.printAmount(
+            "one of them found, above a seal", comparison.difference / 1000, atMost: Self.microseconds, unit: "µs")
+    }
+
+    private func find(_ id: String) throws -> DevicePublicKey {
+        guard let record = try store.device(id) else { throw BenchFailure(what: "self-check: a device is not found") }
+        return record.publicKey
+    }
+}
