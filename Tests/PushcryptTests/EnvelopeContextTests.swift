@@ -3,6 +3,7 @@ import Testing
 @testable import Pushcrypt
 
 /// An envelope is for one topic, one device and one sender; each is bound by encryption, by the signature, or by both.
+/// (`Docs/Format.md`, Construction)
 @Suite struct EnvelopeContextTests {
     struct Context: Hashable, Sendable, CustomTestStringConvertible {
         let topic: String

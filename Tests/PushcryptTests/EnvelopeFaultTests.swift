@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// A genuine envelope that changed on the way, in every way that is small.
+/// A genuine envelope that changed on the way, in every way that is small. (`Docs/Format.md`, O-2.1 to O-4.3)
 ///
 /// No expectation here is computed: the format says which byte is what, and what a fault in it is called.
 @Suite struct EnvelopeFaultTests {

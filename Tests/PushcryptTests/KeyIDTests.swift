@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// The four bytes that name a key: a hint, never an identity.
+/// The four bytes that name a key: a hint, never an identity. (`Docs/Format.md`, K-1)
 @Suite struct KeyIDTests {
     @Test(
         arguments: [(0, "00000000"), (1, "00000001"), (0x654d_b668, "654db668"), (.max, "ffffffff")]

@@ -3,6 +3,7 @@ import Testing
 @testable import Pushcrypt
 
 /// `Tests/Vectors/keys.json`: the text forms of keys, key ids, and what must not be imported.
+/// (`Docs/Format.md`, K-4 to K-8)
 @Suite struct KeyVectorTests {
     struct File: Codable {
         let valid: [Valid]

@@ -3,6 +3,7 @@ import Testing
 @testable import Pushcrypt
 
 /// A message lives from 24 hours before it was sent, because clocks are wrong, to the end of its time to live.
+/// (`Docs/Format.md`, O-6.3, O-6.4)
 @Suite struct OpenerFreshnessTests {
     private static let sentAt = FormatFixture.now
     private static let day = FormatFixture.day

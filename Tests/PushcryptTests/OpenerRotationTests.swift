@@ -3,6 +3,7 @@ import Testing
 @testable import Pushcrypt
 
 /// A provider changes its signing key while phones are off; what they open, and whom they believe afterwards.
+/// (`Docs/Format.md`, O-5.2, O-5.3, O-9.1)
 @Suite struct OpenerRotationTests {
     private let now = FormatFixture.now
     /// The provider's keys, one after the other.

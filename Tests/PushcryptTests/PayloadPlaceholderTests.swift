@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// What the relay can read, and what a phone shows when the extension does not run.
+/// What the relay can read, and what a phone shows when the extension does not run. (`Docs/Format.md`, S-2, S-3)
 @Suite struct PayloadPlaceholderTests {
     private static let rich = #"""
         { "aps" : { "relevance-score" : 0.50, "alert" : { "title" : "Table", "body" : "8" }, "badge" : 3, "category" : "M\u0053G",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// Apple's `apns-push-type`, and which of them an app's own code can open.
+/// Apple's `apns-push-type`, and which of them an app's own code can open. (`Docs/Format.md`, S-1)
 @Suite struct PayloadPushTypeTests {
     @Test(arguments: [("alert", PushType.alert), ("background", .background), ("voip", .voip)])
     func whatTheAppOpensCanBeSealed(_ name: String, _ type: PushType) throws {

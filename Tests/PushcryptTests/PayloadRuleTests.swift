@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// A payload that could not be opened or shown is refused before it is sealed.
+/// A payload that could not be opened or shown is refused before it is sealed. (`Docs/Format.md`, J-1 to J-7, S-8)
 @Suite struct PayloadRuleTests {
     private static func refusal(of payload: Bytes, as type: PushType = .alert) -> SealError? {
         do throws(SealError) {

@@ -3,6 +3,7 @@ import Testing
 @testable import Pushcrypt
 
 /// How long a payload may be, and the push that it becomes: at the limit, and one byte beyond it.
+/// (`Docs/Format.md`, S-4 to S-6)
 @Suite struct PayloadSizeTests {
     /// Statements to announce, of which only the length matters here.
     private static func statements(_ count: Int) throws -> [RotationStatement] {

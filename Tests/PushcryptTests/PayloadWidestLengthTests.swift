@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// The longest that a client may make of JSON when it parses it and writes it again.
+/// The longest that a client may make of JSON when it parses it and writes it again. (`Docs/Format.md`, S-4)
 @Suite struct PayloadWidestLengthTests {
     /// Minified JSON, what a client makes of it, and the client.
     struct Rewrite: Sendable, CustomTestStringConvertible {

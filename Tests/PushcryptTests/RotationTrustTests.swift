@@ -3,6 +3,7 @@ import Testing
 @testable import Pushcrypt
 
 /// What the vectors do not say of trust: the reason of a refusal, and what comes first when there are two.
+/// (`Docs/Format.md`, R-2 to R-11)
 @Suite struct RotationTrustTests {
     private let keys: [SenderKey]
     private let now = FormatFixture.now

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// The app that a message is for: 1 to 255 bytes of ASCII letters, digits, `.` and `-`.
+/// The app that a message is for: 1 to 255 bytes of ASCII letters, digits, `.` and `-`. (`Docs/Format.md`, K-2)
 @Suite struct TopicTests {
     @Test(.vectors("envelopes.json, topics"), arguments: try EnvelopeVectors.file().topics)
     func aTopicIsTakenOrNot(_ vector: EnvelopeVectors.TopicCase) throws {
