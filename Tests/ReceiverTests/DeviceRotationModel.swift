@@ -16,8 +16,6 @@ struct DeviceRotationModel {
         case reply(UInt64)
         /// The provider's reply does not reach the phone.
         case loseReply(UInt64)
-        /// The provider seals a message to the key that it has.
-        case push
         /// The first message under a pending key reaches the phone.
         case deliver(UInt64)
         /// It reaches the phone, whose process dies before the message has taken effect.
@@ -32,7 +30,6 @@ struct DeviceRotationModel {
             case .register(let generation): "register \(generation)"
             case .reply(let generation): "reply \(generation)"
             case .loseReply(let generation): "lose reply \(generation)"
-            case .push: "push"
             case .deliver(let generation): "deliver \(generation)"
             case .die(let generation): "die over \(generation)"
             case .purge: "purge"
@@ -56,6 +53,7 @@ struct DeviceRotationModel {
         }
     }
 
+    /// A message that the provider has sealed as soon as it had a key; it may arrive at any time, or never.
     struct Message {
         let generation: UInt64
         /// A process has died over it.
@@ -74,7 +72,7 @@ struct DeviceRotationModel {
     var records: Set<UInt64> = [1]
     /// The generations whose replies are under way.
     var replies: Set<UInt64> = []
-    var messages: [Message] = []
+    var messages = [Message(generation: 1)]
 
     var pending: UInt64? { keys.first { $0.state == .pending }?.generation }
     var newest: UInt64 { keys.last?.generation ?? 0 }
@@ -90,7 +88,6 @@ struct DeviceRotationModel {
         steps += records.sorted().filter { $0 > held || $0 == held && $0 == pending && !replies.contains($0) }
             .map(Step.register)
         if let pending, replies.contains(pending) { steps += [.reply(pending), .loseReply(pending)] }
-        if !messages.contains(where: { $0.generation == held }) { steps.append(.push) }
         if let pending, let message = messages.first(where: { $0.generation == pending }) {
             steps.append(.deliver(pending))
             if !message.isMarked { steps.append(.die(pending)) }
@@ -107,11 +104,11 @@ struct DeviceRotationModel {
         case .register(let generation):
             held = generation
             replies.insert(generation)
+            push()
         case .reply(let generation):
             replies.remove(generation)
             activate(generation)
         case .loseReply(let generation): replies.remove(generation)
-        case .push: messages.append(Message(generation: held))
         case .deliver(let generation): activate(generation)
         case .die(let generation):
             for index in messages.indices where messages[index].generation == generation {
@@ -122,7 +119,14 @@ struct DeviceRotationModel {
             keys.removeAll(where: \.isRetiring)
             // 31 days are more than a message lives.
             messages = []
+            push()
         }
+    }
+
+    /// At every point a message is under way to each key that the provider has held.
+    private mutating func push() {
+        guard !messages.contains(where: { $0.generation == held }) else { return }
+        messages.append(Message(generation: held))
     }
 
     /// The last moment at which a key opens that is retiring now.

@@ -7,9 +7,9 @@ import Testing
 @Suite struct DeviceRotationTests {
     typealias Step = DeviceRotationModel.Step
 
-    static let depth = 10
+    static let depth = 12
     /// Each is the beginning of many runs.
-    static let beginnings = DeviceRotationModel.sequences(ofLength: 4)
+    static let beginnings = DeviceRotationModel.sequences(ofLength: 5)
 
     /// Before every step the phone's process is killed. At every point: what the provider seals to opens, and so does all
     /// that was ever sealed and has not expired; records of earlier keys are refused, and repeated ones and repeated
@@ -20,7 +20,7 @@ import Testing
         for step in beginning { point = try point.after(step) }
         var count = (runs: 0, steps: 0)
         try walk(from: point, steps: Self.depth - beginning.count, &count)
-        print("runs: device key rotation, beginning \(beginning): \(count.runs) runs, \(count.steps) steps")
+        print("runs: device key rotation, \(beginning) …: \(count.runs) runs, \(count.steps) steps after these")
     }
 
     private func walk(from point: DeviceRotationPoint, steps: Int, _ count: inout (runs: Int, steps: Int)) throws {
@@ -34,7 +34,10 @@ import Testing
 
     /// A model that forgot steps would pass with fewer runs; the number was counted by another program.
     @Test func theRunsAreAllThereAre() {
-        #expect(DeviceRotationModel.sequences(ofLength: Self.depth).count == 1227)
+        let runs = DeviceRotationModel.sequences(ofLength: Self.depth)
+        #expect(runs.count == 1234)
+        #expect(runs.contains { $0.filter { $0 == .purge }.count == 2 })
+        print("runs: device key rotation: \(runs.count) runs of up to \(Self.depth) steps")
     }
 
     // MARK: Purge

@@ -23,6 +23,7 @@ struct DeviceRotationPoint {
         provider = try Provider()
         phone = try Phone(enrolledWith: provider)
         records[1] = try sentRecord()
+        try sealMessages()
         try noticeKeys()
     }
 
@@ -60,6 +61,7 @@ struct DeviceRotationPoint {
         let before = next.model
         next.model.take(step)
         try next.perform(step, before)
+        try next.sealMessages()
         try next.noticeKeys()
         try next.check()
         return next
@@ -80,8 +82,6 @@ struct DeviceRotationPoint {
             let record = try phone.store.confirmDeviceKey(now: now)
             #expect(record?.generation == generation && record?.state == .active, "\(path)")
         case .loseReply: break
-        case .push:
-            messages[model.held] = try provider.push(at: now)
         case .deliver(let generation):
             try expectOpens(#require(messages[generation]), at: now)
         case .die(let generation):
@@ -90,6 +90,13 @@ struct DeviceRotationPoint {
                 sender: opened.sender, messageID: opened.messageID, requestID: opened.messageID.description,
                 sentAt: opened.sentAt, expiresAt: opened.expiresAt, now: now)
         case .purge: try purge(before)
+        }
+    }
+
+    /// The provider has a message for the phone as soon as it has a key.
+    private mutating func sealMessages() throws {
+        for message in model.messages where messages[message.generation] == nil {
+            messages[message.generation] = try provider.push(at: model.now)
         }
     }
 

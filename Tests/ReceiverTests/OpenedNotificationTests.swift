@@ -47,7 +47,7 @@ import Testing
         #" { "aps" : { } ,"# + "\n\t" + #" "\u0045NCRYPTED\u005fDATA" : "\u0041W..." } "#,
     ]
 
-    /// The push of an envelope; its text begins with `AW` or `AX`… and the last form escapes the first character.
+    /// The push of an envelope. Every envelope's text begins with A, which the last form writes as an escape.
     private static func push(_ relayed: String, _ envelope: Envelope) -> Bytes {
         let text = relayed.replacing("\\u0041W...", with: "\\u0041" + envelope.text.dropFirst())
             .replacing("\"E\"", with: "\"\(envelope.text)\"")
