@@ -106,7 +106,7 @@ extension JSONParser {
 extension JSONParser {
     private mutating func parseString() throws(JSONError) {
         let start = position
-        position += 1
+        position = JSONText.endOfPlainBlocks(in: bytes, from: position + 1)
         while position < bytes.count {
             let byte = bytes[position]
             switch byte {
