@@ -3,11 +3,37 @@
 /// Names are compared as the UTF-8 bytes they stand for: `"a"` and `"\u0061"` are one name, while the two spellings of
 /// é, one scalar or two, are two names, which Swift's `String` would call equal.
 enum JSONNames {
+    /// Up to so many names each is compared with every other one, which takes no memory.
+    private static let fewMembers = 8
+
     /// The offset of the first name that an earlier one of the same object equals.
-    ///
-    /// Linear but for sorting integers, for two names as for a million: names are compared only when their hashes are
-    /// equal, and the hash is seeded by the process, so that nobody can prepare different names that share one.
     static func firstRepeated(
+        in object: Int, members: Int, nodes: ContiguousArray<JSONNode>, bytes: ContiguousArray<UInt8>
+    ) -> Int? {
+        members <= fewMembers
+            ? firstRepeatedOfFew(in: object, nodes: nodes, bytes: bytes)
+            : firstRepeatedOfMany(in: object, members: members, nodes: nodes, bytes: bytes)
+    }
+
+    private static func firstRepeatedOfFew(
+        in object: Int, nodes: ContiguousArray<JSONNode>, bytes: ContiguousArray<UInt8>
+    ) -> Int? {
+        let end = Int(nodes[object].next)
+        var later = object + 1
+        while later < end {
+            var earlier = object + 1
+            while earlier < later {
+                if areEqual(nodes[earlier], nodes[later], bytes) { return Int(nodes[later].start) }
+                earlier = Int(nodes[earlier + 1].next)
+            }
+            later = Int(nodes[later + 1].next)
+        }
+        return nil
+    }
+
+    /// Linear but for sorting integers, for nine names as for a million: names are compared only when their hashes are
+    /// equal, and the hash is seeded by the process, so that nobody can prepare different names that share one.
+    private static func firstRepeatedOfMany(
         in object: Int, members: Int, nodes: ContiguousArray<JSONNode>, bytes: ContiguousArray<UInt8>
     ) -> Int? {
         var names = ContiguousArray<(hash: Int, index: Int)>()
