@@ -75,9 +75,13 @@ extension JSONValue {
     /// The members of an object in the order of the text.
     package var members: [(name: String, value: JSONValue)] {
         guard kind == .object else { return [] }
-        return childIndices(step: 2).map { member in
-            (document.text(of: document.nodes[member]), JSONValue(document: document, index: member + 1))
+        var members: [(name: String, value: JSONValue)] = []
+        members.reserveCapacity(childIndices(step: 2).count { _ in true })
+        for member in childIndices(step: 2) {
+            let name = document.text(of: document.nodes[member])
+            members.append((name, JSONValue(document: document, index: member + 1)))
         }
+        return members
     }
 
     /// The elements of an array in the order of the text.
@@ -146,8 +150,12 @@ extension JSONNode {
 extension JSONDocument {
     /// The characters of a string or name.
     fileprivate func text(of node: JSONNode) -> String {
-        let characters = bytes[node.characters]
-        guard characters.contains(UInt8(ascii: "\\")) else { return String(decoding: characters, as: UTF8.self) }
+        let characters = node.characters
+        // The closing quote ends every plain block, so this stays inside.
+        let rest = JSONText.endOfPlainBlocks(in: bytes, from: characters.lowerBound)..<characters.upperBound
+        guard bytes[rest].contains(UInt8(ascii: "\\")) else {
+            return String(decoding: bytes[characters], as: UTF8.self)
+        }
         return String(decoding: ContiguousArray(JSONUnescaped(bytes, in: node.characters)), as: UTF8.self)
     }
 }
