@@ -117,10 +117,11 @@ struct ColumnReader {
         return topic
     }
 
+    /// Without the import check: the tag proves that the key passed it before.
     mutating func devicePublicKey() throws(KeyStoreError) -> DevicePublicKey {
         let bytes = try blob()
-        guard let key = try? DevicePublicKey(bytes: bytes.span) else { throw damaged }
-        return key
+        guard bytes.count == DevicePublicKey.length else { throw damaged }
+        return DevicePublicKey(checked: bytes)
     }
 
     /// Without the import check, which costs 60 µs: the tag proves that the key passed it before.

@@ -66,7 +66,7 @@ import Testing
         Refusal(code: .unusableKey, says: ["libsodium refused the device's key", "register again"]) {
             // No import gives such a key; a row that somebody wrote past the library could.
             let fixture = try FormatFixture()
-            let zero = DevicePublicKey(computed: Bytes(repeating: 0, count: 32))
+            let zero = DevicePublicKey(checked: Bytes(repeating: 0, count: 32))
             _ = try Sealer(sender: fixture.sender, topic: fixture.topic).seal(
                 alertPayload("zebra").utf8, to: zero, at: FormatFixture.now)
         },

@@ -35,7 +35,7 @@ public final class DeviceKey: Sendable {
         else {
             preconditionFailure("libsodium refused a scalar of 32 bytes")
         }
-        publicKey = DevicePublicKey(computed: point)
+        publicKey = DevicePublicKey(checked: point)
         self.scalar = scalar
     }
 

@@ -20,8 +20,8 @@ public struct DevicePublicKey: Hashable, Sendable, CustomStringConvertible, Loss
         self.bytes = ContiguousArray(copying: bytes)
     }
 
-    /// Takes what this library computed from a scalar.
-    init(computed bytes: ContiguousArray<UInt8>) {
+    /// Takes what passed the import check before: computed from a scalar, or read from an authenticated row.
+    package init(checked bytes: ContiguousArray<UInt8>) {
         self.bytes = bytes
     }
 
