@@ -110,6 +110,16 @@ import Testing
         }
     }
 
+    /// libsodium 1.0.18 reads every byte above 127 as 63, so one envelope would have many texts.
+    @Test(arguments: Array("+/= \n\t\".%\0".utf8) + [0x7F, 0x80, 0xBF, 0xC3, 0xFF])
+    func everyCharacterThatIsReplacedByOneOutsideTheAlphabetIsMalformed(_ character: UInt8) {
+        for index in 0..<412 {
+            var text = smallText
+            text[index] = character
+            #expect(phone.refusal(of: text) == .malformedEnvelope, "character \(index)")
+        }
+    }
+
     @Test func everyRemovedCharacterIsRefused() {
         for index in 0..<412 {
             var text = smallText
