@@ -85,6 +85,19 @@ import Testing
         #expect(phone.receive(retry, request: "a", at: .start.plus(seconds: 6)).shown == Self.opened)
     }
 
+    /// A month later, in the last moment in which it opens, and with other messages in between.
+    @Test func aMessageIsRememberedForAsLongAsItLives() throws {
+        let push = try provider.push(at: .start)
+        #expect(phone.receive(push, request: "a", at: .start).shown == Self.opened)
+        for days in [1, 10, 29] as [UInt64] {
+            let now = Timestamp.start.plus(days: days)
+            #expect(phone.receive(try provider.push(at: now), request: "\(days)", at: now).shown == Self.opened)
+        }
+        let last = Timestamp.start.plus(days: 30)
+        #expect(phone.receive(push, request: "b", at: last).shown == Self.passive)
+        #expect(phone.receive(push, request: "b", at: last.plus(milliseconds: 1)).code == "expired")
+    }
+
     @Test func twoMessagesOfOneTextAreTwo() throws {
         for request in ["a", "b", "b"] {
             #expect(phone.receive(try provider.push(at: .start), request: request, at: .start).shown == Self.opened)

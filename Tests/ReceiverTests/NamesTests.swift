@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func theDefaultTopicIsNotForABoundKey() throws {
-        try addSender("shop", topic: nil, trustedFor: nil)
+        try addSender("shop", topic: nil, trustedFor: .app)
         try enrol("anna", topic: .app)
         let receiver = NotificationReceiver(
             store: phone.store, replay: phone.replay, topic: nil, defaultTopic: .other)

@@ -76,6 +76,16 @@ import Testing
         }
     }
 
+    @Test func aConflictIsToldBesideWhatElseIsWrong() throws {
+        _ = try rotate()
+        let conflict = try push(signedBy: provider.key, announcing: [statement(stolen, thief)])
+        let guardOfNoFolder = ReplayFile.open(at: phone.folder.path(of: "gone"), now: .start)
+        let reception = NotificationReceiver(store: phone.store, replay: guardOfNoFolder, topic: .app)
+            .receive(conflict, requestID: "a", at: .start)
+        #expect(reception.shown == DuplicateTests.opened)
+        #expect(reception.warnings.map { $0.prefix { $0 != ":" } } == ["rotation-conflict", "replay guard"])
+    }
+
     /// The phone takes whichever statement comes first: what comes second is the sign that something is wrong.
     @Test func theProvidersRotationIsTheConflictWhenTheThiefWasFirst() throws {
         #expect(
