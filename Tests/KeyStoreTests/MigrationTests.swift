@@ -1,3 +1,5 @@
+import Dispatch
+import Glibc
 import Pushcrypt
 import Testing
 
@@ -53,14 +55,27 @@ struct MigrationTests {
         #expect(try home.raw().integer("PRAGMA user_version") == Int64(Schema.migrations.count))
     }
 
-    @Test func twoThatOpenAnOldStoreAtOnceMigrateItOnce() async throws {
+    @Test func twoThatOpenAnOldStoreAtOnceMigrateItOnce() throws {
         let home = try Home()
         var options = Self.options(["CREATE TABLE extra (a); INSERT INTO extra VALUES (1)"])
         options.busyTimeout = 20_000
-        try await withThrowingTaskGroup(of: Void.self) { [options] group in
-            for _ in 0..<6 { group.addTask { _ = try home.reopened(options: options) } }
-            try await group.waitForAll()
+        let writer = try home.raw()
+        try writer.execute("BEGIN IMMEDIATE")
+        let opened = Locked(Counter())
+        // Threads of their own, because they wait, and the tests' own threads are few.
+        let group = DispatchGroup()
+        for _ in 0..<2 {
+            DispatchQueue.global().async(group: group) { [options] in
+                if (try? home.reopened(options: options)) != nil { opened.withLock { $0.value += 1 } }
+            }
         }
+        // By then they have seen the old version, and wait to change it.
+        usleep(300_000)
+        try writer.execute("ROLLBACK")
+        group.wait()
+        #expect(opened.withLock { $0.value } == 2)
         #expect(try home.raw().integer("SELECT count(*) FROM extra") == 1)
     }
+
+    private final class Counter { var value = 0 }
 }
