@@ -167,8 +167,9 @@ struct ReplayFileTests {
         #expect(journal.count > 20_000)
         try writeFile(scratch.file("replay.db-journal"), journal)
 
-        expect(judge(try ReplayFile.create(at: scratch.store, floor: start)), .new)
-        expect(judge(open(scratch.store), request: "other"), .duplicate)
+        _ = try ReplayFile.create(at: scratch.store, floor: start)
+        expect(judge(open(scratch.store), 1, sentAt: start), .duplicate)
+        expect(judge(open(scratch.store), 2), .new)
         #expect(try scratch.names() == ["replay.db"])
     }
 
