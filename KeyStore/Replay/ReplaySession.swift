@@ -41,11 +41,8 @@ final class ReplaySession {
         do throws(KeyStoreError) {
             return try insertOrCompare(message, now: now)
         } catch {
-            if error.code == .corruptStore {
-                try remake(instead: connection?.identity, now: now)
-            } else {
-                guard try hasMoved() else { throw error }
-            }
+            guard error.code == .corruptStore else { throw error }
+            try remake(instead: connection?.identity, now: now)
             return try insertOrCompare(message, now: now)
         }
     }
@@ -114,7 +111,7 @@ final class ReplaySession {
     }
 
     /// Puts a new file in the place of a damaged one, or where there is none.
-    private func remake(instead damaged: FileIdentity?, now: Timestamp) throws(KeyStoreError) {
+    func remake(instead damaged: FileIdentity?, now: Timestamp) throws(KeyStoreError) {
         let directory = try StoreDirectory(existing: path)
         try directory.withLock(waiting: busyTimeout) { () throws(KeyStoreError) in
             // Another process may have done it while this one waited.

@@ -1,3 +1,5 @@
+import Dispatch
+import Glibc
 import Pushcrypt
 import Testing
 
@@ -53,14 +55,26 @@ struct MigrationTests {
         #expect(try home.raw().integer("PRAGMA user_version") == Int64(Schema.migrations.count))
     }
 
-    @Test func twoThatOpenAnOldStoreAtOnceMigrateItOnce() async throws {
+    @Test func aStoreThatAnotherProcessMigratesMeanwhileIsNotMigratedTwice() throws {
         let home = try Home()
         var options = Self.options(["CREATE TABLE extra (a); INSERT INTO extra VALUES (1)"])
         options.busyTimeout = 20_000
-        try await withThrowingTaskGroup(of: Void.self) { [options] group in
-            for _ in 0..<6 { group.addTask { _ = try home.reopened(options: options) } }
-            try await group.waitForAll()
+        let other = try home.raw()
+        try other.execute("BEGIN IMMEDIATE")
+        let opened = Locked(Flag())
+        let group = DispatchGroup()
+        DispatchQueue.global().async(group: group) { [options] in
+            let isOpen = (try? home.reopened(options: options)) != nil
+            opened.withLock { $0.value = isOpen }
         }
+        // By then it has seen the old version, and waits to change it.
+        usleep(300_000)
+        try other.execute(
+            "\(options.migrations[Schema.migrations.count]); PRAGMA user_version = \(options.migrations.count); COMMIT")
+        group.wait()
+        #expect(opened.withLock { $0.value })
         #expect(try home.raw().integer("SELECT count(*) FROM extra") == 1)
     }
+
+    private final class Flag { var value = false }
 }

@@ -134,6 +134,13 @@ struct TamperTests {
         #expect(try full.home.store.device("one")?.publicKey == registration.publicKey)
     }
 
+    @Test(arguments: ["created = created + 1", "tag = zeroblob(32)", "tag = x''", "passes = 3"])
+    func aChangedHeaderIsNoticed(_ change: String) throws {
+        let home = try Home()
+        try home.raw().execute("UPDATE store SET \(change)")
+        #expect(code { try home.reopened() } == .corruptStore)
+    }
+
     @Test func twoRowsThatChangePlacesAreNoticed() throws {
         let full = try Full()
         try full.home.raw().execute(
