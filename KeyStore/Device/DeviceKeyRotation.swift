@@ -29,16 +29,22 @@ extension SQLiteKeyStore {
     /// Makes the pending key of a name active, because the provider has acknowledged it; the active one retires, and
     /// opens for `graceSeconds` more.
     ///
-    /// Gives nil, and changes nothing, when no key is pending. A grace shorter than the time to live of what is under way
-    /// loses messages.
+    /// Gives nil, and changes nothing, when no key is pending, or another one than was acknowledged: a reply that comes
+    /// twice must not confirm a key that the provider has never heard of. A grace shorter than the time to live of what is
+    /// under way loses messages.
     ///
+    /// - Parameters:
+    ///   - acknowledged: the key that the provider's reply names; nil for whichever is pending, when the caller knows that
+    ///     the reply is to that one.
     /// - Throws: `unknownName`, `ambiguousName`.
     public func confirmDeviceKey(
-        name: String? = nil, graceSeconds: UInt64 = standardGrace, now: Timestamp
+        name: String? = nil, acknowledged: KeyID? = nil, graceSeconds: UInt64 = standardGrace, now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
         try write { (store) throws(KeyStoreError) in
             let rows = try store.deviceKeyRows(try NamedKeys.device.resolve(name, in: store))
             guard let pending = rows.last(where: { $0.state == .pending }) else { return nil }
+            // The keys of one store have ids of their own, so the id names the key here.
+            guard acknowledged == nil || acknowledged == pending.publicKey.id else { return nil }
             return try store.activate(pending, graceSeconds: graceSeconds, now: now)
         }
     }

@@ -52,7 +52,8 @@ extension SQLiteKeyStore {
         try read { (store) throws(KeyStoreError) in
             let row = try store.row(DeviceKeyRow.self, "WHERE key_id = ?", .integer(Int64(id.value)))
             guard let row, row.opens(at: now) else { return nil }
-            return (row.record(defaultName: try NamedKeys.device.defaultName(in: store)), try row.key(keys))
+            // Opening needs no default: a damaged setting must not stop a push.
+            return (row.record(defaultName: try? NamedKeys.device.defaultName(in: store)), try row.key(keys))
         }
     }
 

@@ -33,6 +33,19 @@ struct DeviceKeyRotationTests {
         #expect(try store.deviceKeys().count == 2)
     }
 
+    /// The provider acknowledged the second key twice; the third it has never heard of.
+    @Test(arguments: StoreKind.allCases)
+    func anOldReplyThatComesAgainConfirmsNothing(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        _ = try store.generateDeviceKey(now: start)
+        let second = try store.rotateDeviceKey(now: start)
+        #expect(try store.confirmDeviceKey(acknowledged: second.keyID, now: start)?.publicKey == second.publicKey)
+        let third = try store.rotateDeviceKey(now: start + 1)
+        #expect(try store.confirmDeviceKey(acknowledged: second.keyID, now: start + 2) == nil)
+        #expect(try store.deviceKeys().map(\.state) == [.retiring, .active, .pending])
+        #expect(try store.confirmDeviceKey(acknowledged: third.keyID, now: start + 3)?.publicKey == third.publicKey)
+    }
+
     @Test(arguments: StoreKind.allCases)
     func aConfirmedKeyIsActiveAndTheOldOneRetires(_ kind: StoreKind) throws {
         let store = try Home(kind).store

@@ -2,7 +2,7 @@
 ///
 /// A lookup hint. It does not identify a key: among a million devices about a hundred pairs share an id, so it is never
 /// compared instead of a key. (`Docs/Format.md`, Key ids)
-public struct KeyID: Hashable, Sendable, CustomStringConvertible {
+public struct KeyID: Hashable, Sendable, LosslessStringConvertible {
     static let length = 4
 
     /// What kind of key an id was made from.
@@ -17,6 +17,14 @@ public struct KeyID: Hashable, Sendable, CustomStringConvertible {
     /// Takes the four bytes as a big-endian number.
     public init(value: UInt32) {
         self.value = value
+    }
+
+    /// Reads eight hexadecimal digits, or gives nil.
+    public init?(_ description: String) {
+        guard description.utf8.count == 2 * Self.length, description.allSatisfy(\.isHexDigit),
+            let value = UInt32(description, radix: 16)
+        else { return nil }
+        self.init(value: value)
     }
 
     init(of publicKey: Span<UInt8>, type: KeyType) {

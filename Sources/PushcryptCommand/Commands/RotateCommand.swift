@@ -15,6 +15,10 @@ extension Command {
         options: [
             .name,
             Option(flag: "--confirm", help: "the provider has the pending key: it becomes the active one"),
+            Option(
+                "--key", "KEY-ID",
+                help:
+                    "with --confirm: the key that the provider has acknowledged; nothing happens if another is pending"),
             Option(flag: "--purge", help: "destroy the old keys whose grace has passed"),
             Option(flag: "--everything", help: "with --purge: destroy every key of the name at once, for a log-out"),
             Option(
@@ -56,6 +60,7 @@ private func runRotateDevice(_ invocation: Invocation, _ console: Console) throw
     if invocation.flag("--everything"), !invocation.flag("--purge") {
         throw .usage("--everything goes with --purge")
     }
+    if invocation.flag("--key"), !invocation.flag("--confirm") { throw .usage("--key goes with --confirm") }
     if invocation.flag("--grace"), !invocation.flag("--confirm") { throw .usage("--grace goes with --confirm") }
     let store = try console.openStore(invocation)
     if invocation.flag("--purge") { return try purge(store, invocation, console) }
@@ -84,12 +89,19 @@ private func confirm(
     _ store: SQLiteKeyStore, _ invocation: Invocation, _ console: Console
 ) throws(CommandFailure) -> ExitCode {
     let grace = invocation.seconds("--grace").map { UInt64($0) } ?? SQLiteKeyStore.standardGrace
+    let acknowledged = invocation.value("--key").flatMap(KeyID.init)
+    if acknowledged == nil, let text = invocation.value("--key") {
+        throw .usage(
+            "--key cannot be \(quoted(text))", hint: "write the key_id of the record, eight hexadecimal digits")
+    }
     let record = try withStoreErrors { () throws(KeyStoreError) in
         try store.confirmDeviceKey(
-            name: invocation.value("--name"), graceSeconds: grace, now: console.timestamp)
+            name: invocation.value("--name"), acknowledged: acknowledged, graceSeconds: grace, now: console.timestamp)
     }
     guard let record else {
-        console.hint("no key is pending: it was confirmed before, or a message has confirmed it")
+        console.hint(
+            acknowledged.map { "key \($0) is not pending: it was confirmed before, or the reply is an old one" }
+                ?? "no key is pending: it was confirmed before, or a message has confirmed it")
         return .done
     }
     if invocation.flag("--json") { try console.write(registrationText(record, store) + "\n") }
