@@ -95,7 +95,6 @@ extension SQLiteKeyStore {
 struct DeviceRow: StoredRow {
     static let table = StoreTable(
         "devices", key: "id", "public_key", "topic", "generation", "created", "updated", "pinned_sender")
-    static let byID = "WHERE id = ?"
 
     let record: DeviceRecord
 
@@ -119,7 +118,7 @@ struct DeviceRow: StoredRow {
 
 extension StoreTransaction {
     func device(_ id: String) throws(KeyStoreError) -> DeviceRow? {
-        try row(DeviceRow.self, DeviceRow.byID, .text(id))
+        try row(key: .text(id))
     }
 
     func register(

@@ -29,15 +29,12 @@ final class StoreKeys: Sendable {
 
     /// The tag of a row: it belongs to these values, in this table, of this store.
     func tag(of values: ArraySlice<SQLiteValue>, in table: StaticString) -> Bytes {
-        var message = label(table)
-        message.reserveCapacity(256)
+        var message = Bytes()
+        message.reserveCapacity(512)
+        message.append("pushcrypt/1 store row\0")
+        appendLabel(table, to: &message)
         for value in values { message.append(value) }
-        return authenticationKey.withSpan { key in
-            let hmac = HMACSHA256(key: key)
-            hmac.update("pushcrypt/1 store row\0")
-            hmac.update(message.span)
-            return hmac.finishPublic()
-        }
+        return authenticationKey.withSpan { BLAKE2b.tag(of: message.span, key: $0) }
     }
 
     /// Tells a wrong store key from a damaged row: the tag of no row at all.
@@ -71,7 +68,8 @@ final class StoreKeys: Sendable {
     }
 
     private func associatedData(_ place: Place) -> Bytes {
-        var data = label(place.table)
+        var data = Bytes()
+        appendLabel(place.table, to: &data)
         data.append(bigEndian: place.row)
         data.append(bigEndian: place.generation)
         data.append(place.state)
@@ -79,10 +77,9 @@ final class StoreKeys: Sendable {
     }
 
     /// The store's id and a table's name with its length.
-    private func label(_ table: StaticString) -> Bytes {
-        var label = storeID
-        label.append(UInt8(truncatingIfNeeded: table.utf8CodeUnitCount))
-        label.append(table)
-        return label
+    private func appendLabel(_ table: StaticString, to bytes: inout Bytes) {
+        bytes.append(contentsOf: storeID)
+        bytes.append(UInt8(truncatingIfNeeded: table.utf8CodeUnitCount))
+        bytes.append(table)
     }
 }

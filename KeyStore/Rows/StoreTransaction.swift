@@ -24,6 +24,12 @@ struct StoreTransaction {
         return try proved(values)
     }
 
+    /// The row with this primary key.
+    func row<Row: StoredRow>(_: Row.Type = Row.self, key: SQLiteValue) throws(KeyStoreError) -> Row? {
+        guard let values = try connection.rows(Row.table.selectByKey, [key]).first else { return nil }
+        return try proved(values)
+    }
+
     /// Checks the tag of a row that was read with its table's `select`, and decodes it.
     func proved<Row: StoredRow>(_ values: [SQLiteValue]) throws(KeyStoreError) -> Row {
         let table = Row.table

@@ -20,6 +20,7 @@ struct StoreTable: Sendable {
     let key: StaticString
     let count: Int
     let select: String
+    let selectByKey: String
     let put: String
     let delete: String
 
@@ -36,6 +37,7 @@ struct StoreTable: Sendable {
         self.key = key
         count = columns.count + 1
         select = "SELECT \(list), tag FROM \(name)"
+        selectByKey = "\(select) WHERE \(key) = ?"
         // REPLACE would silently delete other rows that are in the way of a unique index.
         put = """
             INSERT INTO \(name) (\(list), tag) VALUES (\(values), ?)

@@ -130,4 +130,17 @@ import Testing
         let count = try? HKDF.expand(prk: prk.span, length: length) { _ in }.count
         #expect(count == (isAllowed ? length : nil))
     }
+
+    /// Made with Python's `hashlib.blake2b`, key 00…1f, of nothing and of the bytes 00…c7.
+    @Test(
+        arguments: [
+            (0, "4e51e7a913fc80137da52880fecca175bf81e117d5c68126dc2774033517ea0d"),
+            (200, "a39ff6e7e838226fd50e24a55375ff3a39419fd93e32cc463f3f74323291c425"),
+        ] as [(UInt8, Hex)])
+    func keyedBLAKE2bIsThatOfRFC7693(count: UInt8, tag: Hex) {
+        let key = Bytes(0...31)
+        let message = Bytes(0..<count)
+        let found = BLAKE2b.tag(of: message.span, key: key.span)
+        #expect(found == tag.bytes)
+    }
 }
