@@ -24,7 +24,6 @@ public struct KeyStoreError: CodedError {
             case ambiguousName = "ambiguous-name"
             case nameTaken = "name-taken"
             case keyIDTaken = "key-id-taken"
-            case unknownDevice = "unknown-device"
             case generationRollback = "generation-rollback"
             case topicMismatch = "topic-mismatch"
             case senderAlreadyTrusted = "sender-already-trusted"
@@ -60,7 +59,8 @@ public struct KeyStoreError: CodedError {
         public static let diskFull = Code(known: .diskFull)
         /// The system refuses to read or write.
         public static let inputOutput = Code(known: .inputOutput)
-        /// A name, a device id or the name of a setting that is empty, too long or has control characters.
+        /// A name, a device id or the name of a setting that is empty, too long or has control characters; a device id that
+        /// begins as a public key does; a setting that is too long.
         public static let invalidName = Code(known: .invalidName)
         /// No key has this name.
         public static let unknownName = Code(known: .unknownName)
@@ -70,8 +70,6 @@ public struct KeyStoreError: CodedError {
         public static let nameTaken = Code(known: .nameTaken)
         /// The store holds a key with this id, or this very key, already.
         public static let keyIDTaken = Code(known: .keyIDTaken)
-        /// No device has this id.
-        public static let unknownDevice = Code(known: .unknownDevice)
         /// A device's registration is older than, or contradicts, the one that is held.
         public static let generationRollback = Code(known: .generationRollback)
         /// The same key or device is held for another app.

@@ -1,7 +1,7 @@
 import Pushcrypt
 import Testing
 
-/// Comparison, zero check, wiping and randomness.
+/// Comparison, zero check and randomness.
 @Suite struct SodiumHelperTests {
     private static func areEqual(_ a: Bytes, _ b: Bytes) -> Bool { Sodium.areEqual(a.span, b.span) }
     private static func isAllZero(_ bytes: Bytes) -> Bool { Sodium.isAllZero(bytes.span) }
@@ -26,14 +26,6 @@ import Testing
             let zeros = Bytes(repeating: 0, count: count)
             #expect(Self.isAllZero(zeros))
             for changed in zeros.withEachBitFlipped { #expect(!Self.isAllZero(changed)) }
-        }
-    }
-
-    @Test func wipingLeavesZerosAndTheLength() {
-        for count in [0, 1, 100] {
-            var bytes = Bytes(repeating: 0xff, count: count)
-            Sodium.wipe(&bytes)
-            #expect(bytes == Bytes(repeating: 0, count: count))
         }
     }
 

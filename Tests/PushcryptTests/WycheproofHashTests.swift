@@ -38,7 +38,7 @@ import Testing
         guard let file = try WycheproofFile<Derivation>("wycheproof-hkdf_sha256_test.json", algorithm: "HKDF-SHA-256")
         else { return }
         file.run(as: "HKDF-SHA256") { test in
-            let prk = HKDF.extract(salt: test.salt.bytes.span, ikm: test.ikm.bytes.span)
+            let prk = HKDF.extract(salt: test.salt.bytes.span) { $0.update(test.ikm.bytes.span) }
             let okm = try? prk.withSpan { (prk) throws(SodiumRefusal) in
                 try HKDF.expand(prk: prk, length: test.size) { $0.update(test.info.bytes.span) }.bytes
             }

@@ -16,9 +16,6 @@ package enum DHKEM {
     package struct Encapsulation: ~Copyable {
         package let sharedSecret: Ephemeral
         package let enc: ContiguousArray<UInt8>
-
-        /// Moves the secret out.
-        package consuming func takeSharedSecret() -> Ephemeral { sharedSecret }
     }
 
     /// DeriveKeyPair (RFC 9180, section 7.1.3).

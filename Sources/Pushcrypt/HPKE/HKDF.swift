@@ -3,11 +3,11 @@ package enum HKDF {
     package static let hashLength = HMACSHA256.tagLength
     package static let maximumLength = 255 * hashLength
 
-    /// HKDF-Extract.
-    package static func extract(salt: Span<UInt8>, ikm: Span<UInt8>) -> Ephemeral {
+    /// HKDF-Extract with `ikm` fed in pieces.
+    package static func extract(salt: Span<UInt8>, ikm: (borrowing HMACSHA256) -> Void) -> Ephemeral {
         // An absent salt is a string of zeros (RFC 5869 2.2); HMAC pads its key with zeros, so the empty key is the same.
         let hmac = HMACSHA256(key: salt)
-        hmac.update(ikm)
+        ikm(hmac)
         return hmac.finish()
     }
 
@@ -49,12 +49,12 @@ package enum HKDF {
     static func labeledExtract(
         salt: Span<UInt8>, suite: Span<UInt8>, label: StaticString, ikm: Span<UInt8>
     ) -> Ephemeral {
-        let hmac = HMACSHA256(key: salt)
-        hmac.update("HPKE-v1")
-        hmac.update(suite)
-        hmac.update(label)
-        hmac.update(ikm)
-        return hmac.finish()
+        extract(salt: salt) { hmac in
+            hmac.update("HPKE-v1")
+            hmac.update(suite)
+            hmac.update(label)
+            hmac.update(ikm)
+        }
     }
 
     /// LabeledExpand (RFC 9180, section 4); `length` is 1…8160.

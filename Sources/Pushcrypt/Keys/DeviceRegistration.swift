@@ -2,9 +2,6 @@
 ///
 /// (`Docs/Format.md`, Registration record)
 public struct DeviceRegistration: Hashable, Sendable {
-    /// The longest device id in bytes.
-    public static let maximumIDLength = 255
-
     /// The name under which the provider keeps the device; the phone may leave it to the provider.
     public var deviceID: String?
     /// What to seal to.

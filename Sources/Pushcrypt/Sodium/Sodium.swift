@@ -44,13 +44,6 @@ package enum Sodium {
         unsafe bytes.withBase { unsafe sodium_is_zero($0, $1) == 1 }
     }
 
-    /// Overwrites bytes in a way that the optimiser cannot remove.
-    package static func wipe(_ bytes: inout ContiguousArray<UInt8>) {
-        unsafe bytes.withUnsafeMutableBytes { buffer in
-            if let base = buffer.baseAddress { unsafe sodium_memzero(base, buffer.count) }
-        }
-    }
-
     /// Checks the result of a call that libsodium documents to succeed on every input, such as a hash.
     static func expectSuccess(_ code: Int32) {
         precondition(code == 0, "a libsodium call that cannot fail has failed")

@@ -13,8 +13,6 @@ struct SystemError: Error, Equatable {
     /// Takes the code of the call that has just failed on this thread.
     static var last: SystemError { SystemError(code: errno) }
 
-    static let alreadyExists = SystemError(code: EEXIST)
-    static let isDirectory = SystemError(code: EISDIR)
     static let notFound = SystemError(code: ENOENT)
     static let readerIsGone = SystemError(code: EPIPE)
 
