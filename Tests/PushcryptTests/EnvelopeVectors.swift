@@ -110,19 +110,8 @@ struct EnvelopeVectors: Codable {
         }
     }
 
-    /// The key of an attachment.
-    struct FileKey: FormatVector {
-        let name: String
-        let senderSeed: Hex
-        let hedgeKey: Hex
-        let r: Hex
-        let plain: Hex
-        let fileKey: Hex
-    }
-
     let topics: [TopicCase]
     let seal: [Seal]
-    let fileKeys: [FileKey]
     let received: [Received]
     let open: [Open]
 

@@ -40,7 +40,6 @@ def envelopes() -> Document:
     return {
         "topics": outer_cases.topic_cases(),
         "seal": seal_cases.seal_cases(),
-        "fileKeys": seal_cases.file_key_cases(),
         "received": outer_cases.received_cases(),
         "open": [
             *outer_cases.text_cases(),

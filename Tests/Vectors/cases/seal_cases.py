@@ -11,7 +11,6 @@ from reference.envelope import (
     Message,
     content,
     ephemeral_ikm,
-    file_key,
     header,
     hedge_key,
     info,
@@ -177,22 +176,3 @@ def seal_cases() -> list[Case]:
             "four statements before the payload", sender=GENERATIONS[4], pinned=PROVIDER, statements=tuple(CHAIN)
         ),
     ]
-
-
-def file_key_cases() -> list[Case]:
-    """The file key, which no envelope shows. Everything else that is hedged is in the seal cases."""
-    hedge = hedge_key(PROVIDER.seed)
-    cases = []
-    for name, plain in (("an empty file", b""), ("a short file", b"attachment"), ("300 bytes", bytes(300))):
-        r = seed(f"file {name} r")
-        cases.append(
-            {
-                "name": name,
-                "senderSeed": PROVIDER.seed.hex(),
-                "hedgeKey": hedge.hex(),
-                "r": r.hex(),
-                "plain": plain.hex(),
-                "fileKey": file_key(hedge, r, plain).hex(),
-            }
-        )
-    return cases

@@ -14,7 +14,6 @@ HEDGE_LABEL = b"pushcrypt/1 hedge\x00"
 EPHEMERAL_LABEL = b"pushcrypt/1 ephemeral\x00"
 MESSAGE_ID_LABEL = b"pushcrypt/1 message id\x00"
 CALLER_ID_LABEL = b"pushcrypt/1 caller id\x00"
-FILE_LABEL = b"pushcrypt/1 file\x00"
 
 SUITE = 0x01
 PAYLOAD_CONTENT, ROTATION_CONTENT = 0x01, 0x02
@@ -111,11 +110,6 @@ def ephemeral_ikm(
 ) -> bytes:
     digest = hashlib.sha256(lp16(topic) + sender_id + signed_content).digest()
     return hmac.digest(hedge, EPHEMERAL_LABEL + r + header(recipient) + recipient + digest, "sha256")
-
-
-def file_key(hedge: bytes, r: bytes, plain: bytes) -> bytes:
-    data = FILE_LABEL + r + len(plain).to_bytes(8, "big") + hashlib.sha256(plain).digest()
-    return hmac.digest(hedge, data, "sha256")
 
 
 # Sealing.
