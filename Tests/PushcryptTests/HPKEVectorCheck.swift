@@ -1,0 +1,92 @@
+import Pushcrypt
+import Testing
+
+/// Compares every value of a vector with what the library computes, on the sender's side and on the recipient's.
+struct HPKEVectorCheck {
+    private let vector: HPKEVector
+    /// How many values were compared.
+    private(set) var count = 0
+
+    init(_ vector: HPKEVector) { self.vector = vector }
+
+    mutating func run() throws {
+        #expect((vector.kemID, vector.kdfID, vector.aeadID) == (0x0020, 0x0001, 0x0003))
+        let sent: Ephemeral
+        let received: Ephemeral
+        let recipient = try DHKEM.deriveKeyPair(ikm: vector.ikmR.bytes.span)
+        let ephemeral = try DHKEM.deriveKeyPair(ikm: vector.ikmE.bytes.span)
+        compare(recipient.secret.bytes, vector.skRm, "skRm")
+        compare(recipient.publicKey, vector.pkRm, "pkRm")
+        compare(ephemeral.secret.bytes, vector.skEm, "skEm")
+        compare(ephemeral.publicKey, vector.pkEm, "pkEm")
+        if let ikmS = vector.ikmS {
+            let sender = try DHKEM.deriveKeyPair(ikm: ikmS.bytes.span)
+            compare(sender.secret.bytes, vector.skSm, "skSm")
+            compare(sender.publicKey, vector.pkSm, "pkSm")
+            compare(ephemeral.publicKey, vector.enc, "enc")
+            sent = try HPKEAuthenticated.encapsulate(to: vector.pkRm.bytes, sender: sender, ephemeral: ephemeral)
+            received = try HPKEAuthenticated.decapsulate(
+                vector.enc.bytes, recipient: recipient, sender: sender.publicKey)
+        } else {
+            let encapsulation = try DHKEM.encapsulate(to: vector.pkRm.bytes.span, ephemeral: ephemeral)
+            compare(encapsulation.enc, vector.enc, "enc")
+            sent = encapsulation.sharedSecret.withSpan { Ephemeral(copying: $0) }
+            received = try DHKEM.decapsulate(
+                vector.enc.bytes.span, secret: vector.skRm.bytes.span, publicKey: vector.pkRm.bytes.span)
+        }
+        compare(sent.bytes, vector.sharedSecret, "shared_secret, sender")
+        compare(received.bytes, vector.sharedSecret, "shared_secret, recipient")
+
+        let sender = try context(sharedSecret: sent)
+        try compare(sender)
+        try compareMessages(sender: sender, recipient: context(sharedSecret: received))
+        if vector.mode == HPKEContext.Mode.base.rawValue {
+            // The envelope's own way into the key schedule.
+            try compare(HPKEContext(sharedSecret: received, info: vector.info.bytes.span))
+        }
+    }
+
+    private func context(sharedSecret: borrowing Ephemeral) throws -> HPKEContext {
+        let pskID = vector.pskID?.bytes ?? []
+        let psk = vector.psk?.bytes ?? []
+        return try HPKEContext(
+            mode: try #require(HPKEContext.Mode(rawValue: vector.mode)), sharedSecret: sharedSecret,
+            info: vector.info.bytes.span, psk: psk.span, pskIDHash: HPKEContext.pskIDHash(pskID.span))
+    }
+
+    private mutating func compare(_ context: borrowing HPKEContext) throws {
+        compare(context.keyScheduleContext, vector.keyScheduleContext, "key_schedule_context")
+        compare(context.secret.bytes, vector.secret, "secret")
+        compare(context.key.bytes, vector.key, "key")
+        compare(context.baseNonce.bytes, vector.baseNonce, "base_nonce")
+        compare(try context.exporterSecret().bytes, vector.exporterSecret, "exporter_secret")
+        for export in vector.exports {
+            let value = try context.export(export.context.bytes.span, length: export.length).bytes
+            compare(value, export.value, "exported_value for \(export.context)")
+        }
+    }
+
+    private mutating func compareMessages(sender: borrowing HPKEContext, recipient: borrowing HPKEContext) throws {
+        for (sequence, message) in zip(UInt64(0)..., vector.encryptions) {
+            compare(sender.nonce(sequence: sequence).bytes, message.nonce, "nonce \(sequence)")
+            var sealed = Bytes()
+            try sender.seal(
+                message.pt.bytes.span, authenticating: message.aad.bytes.span, sequence: sequence,
+                appendingTo: &sealed)
+            compare(sealed, message.ct, "ct \(sequence)")
+            let opened = try? recipient.open(
+                message.ct.bytes.span, authenticating: message.aad.bytes.span, sequence: sequence
+            ).bytes
+            compare(opened, message.pt, "pt \(sequence)")
+        }
+    }
+
+    private mutating func compare(
+        _ value: Bytes?, _ expected: Hex?, _ name: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        count += 1
+        #expect(
+            value != nil && value == expected?.bytes, "\(name), \(vector.testDescription)",
+            sourceLocation: sourceLocation)
+    }
+}
