@@ -1,5 +1,17 @@
 public import Pushcrypt
 
+/// What the replay check says of a message that has passed every other step. (`Docs/Format.md`, Replay)
+public enum ReplayVerdict: Hashable, Sendable {
+    /// Not seen before: it is shown as it was sealed.
+    case new
+    /// Seen under the same notification request: the same content again, passively and without its sound from 60 seconds
+    /// after the first.
+    case sameRequest(soundAllowed: Bool)
+    /// Seen under another request, or too old to tell: shown without sound and without lighting the screen, or, under a
+    /// strict policy, not at all.
+    case duplicate
+}
+
 /// What a guard says, and what kept it from remembering.
 public struct ReplayJudgement: Hashable, Sendable {
     /// What to do with the message.
@@ -42,8 +54,8 @@ public final class ReplayFile: Sendable {
 
     private init(_ session: ReplaySession) { self.session = Locked(session) }
 
-    /// Says whether a message was seen, and remembers it until it expires; call it after every other step, before the
-    /// content is shown.
+    /// Says whether a message was seen, and remembers it until two days after it expires, because clocks jump; call it
+    /// after every other step, before the content is shown.
     ///
     /// - Parameters:
     ///   - sender: the key that signed the message.

@@ -1,25 +1,15 @@
-/// What the replay check says of a message that has passed every other step. (`Docs/Format.md`, Replay)
-public enum ReplayVerdict: Hashable, Sendable {
-    /// Not seen before: it is shown as it was sealed.
-    case new
-    /// Seen under the same notification request: the same content again, passively and without its sound from 60 seconds
-    /// after the first.
-    case sameRequest(soundAllowed: Bool)
-    /// Seen under another request, or too old to tell: shown without sound and without lighting the screen, or, under a
-    /// strict policy, not at all.
-    case duplicate
-}
+internal import Pushcrypt
 
 /// A message as the replay check sees it.
-package struct ReplayMessage: Sendable {
-    package let sender: SenderPublicKey
-    package let id: MessageID
+struct ReplayMessage: Sendable {
+    let sender: SenderPublicKey
+    let id: MessageID
     /// A hash of the request's id, which may have any length.
-    package let request: Bytes
-    package let sentAt: Timestamp
-    package let expiresAt: Timestamp
+    let request: Bytes
+    let sentAt: Timestamp
+    let expiresAt: Timestamp
 
-    package init(
+    init(
         sender: SenderPublicKey, id: MessageID, requestID: String, sentAt: Timestamp, expiresAt: Timestamp
     ) {
         self.sender = sender
@@ -31,18 +21,13 @@ package struct ReplayMessage: Sendable {
 }
 
 /// What a guard remembers of a message: one row for each sender and message id.
-package struct ReplayRow: Hashable, Sendable {
-    package let request: Bytes
-    package let firstSeen: Timestamp
-
-    package init(request: Bytes, firstSeen: Timestamp) {
-        self.request = request
-        self.firstSeen = firstSeen
-    }
+struct ReplayRow: Hashable, Sendable {
+    let request: Bytes
+    let firstSeen: Timestamp
 }
 
 /// Where a guard keeps its rows; whoever implements it makes one `ReplayRules.judge` one transaction.
-package protocol ReplayStorage {
+protocol ReplayStorage {
     associatedtype Failure: Error
 
     func row(of message: ReplayMessage) throws(Failure) -> ReplayRow?
@@ -61,17 +46,17 @@ package protocol ReplayStorage {
 }
 
 /// How a receiver tells a message from its copies. (`Docs/Format.md`, Replay)
-package enum ReplayRules {
+enum ReplayRules {
     /// How many messages of one sender are remembered.
-    package static let rowsPerSender = 4096
+    static let rowsPerSender = 4096
     /// How long after the first copy one with the same request id keeps its sound, in milliseconds.
-    package static let soundWindow: UInt64 = 60_000
+    static let soundWindow: UInt64 = 60_000
     /// How far before now the floor of a guard lies that had to be made anew, in milliseconds: the message in hand still
     /// counts as new.
-    package static let remadeFloorAge: UInt64 = 600_000
+    static let remadeFloorAge: UInt64 = 600_000
 
     /// Judges without remembering.
-    package static func verdict(
+    static func verdict(
         of message: ReplayMessage, row: ReplayRow?, floor: Timestamp, now: Timestamp
     ) -> ReplayVerdict {
         guard let row else { return message.sentAt <= floor ? .duplicate : .new }
@@ -82,9 +67,9 @@ package enum ReplayRules {
     /// Judges, and remembers a message that is new.
     ///
     /// What has expired goes first and needs no floor, because nothing expired is judged; while there is room it stays for
-    /// twice as long as clocks may be wrong, so that a clock that jumps ahead and back forgets nothing. When a message that still lives
-    /// has to go, the floor rises to it: a copy of it then counts as seen.
-    package static func judge<Storage: ReplayStorage>(
+    /// twice as long as clocks may be wrong, so that a clock that jumps ahead and back forgets nothing. When a message
+    /// that still lives has to go, the floor rises to it: a copy of it then counts as seen.
+    static func judge<Storage: ReplayStorage>(
         _ message: ReplayMessage, in storage: inout Storage, now: Timestamp
     ) throws(Storage.Failure) -> ReplayVerdict {
         let row = try storage.row(of: message)
