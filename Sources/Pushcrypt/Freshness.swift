@@ -1,10 +1,10 @@
 /// The times that a message carries, and when a receiver takes it. (`Docs/Format.md`, Freshness)
-public enum Freshness {
+package enum Freshness {
     /// The longest time to live, and the default: 30 days, in seconds, as long as Apple keeps a push.
-    public static let maximumTimeToLive: UInt32 = 2_592_000
+    package static let maximumTimeToLive: UInt32 = 2_592_000
 
     /// How far ahead of a receiver's clock a message may be: 24 hours, in milliseconds, because phones have wrong clocks.
-    public static let clockTolerance: UInt64 = 86_400_000
+    package static let clockTolerance: UInt64 = 86_400_000
 
     /// Checks the two fields of a message against the receiver's clock.
     static func check(sentAt: Timestamp, timeToLive: UInt32, now: Timestamp) throws(OpenError) {

@@ -1,4 +1,4 @@
-import Pushcrypt
+@testable import Pushcrypt
 
 /// AuthEncap and AuthDecap (RFC 9180, section 4.1), for the vectors only: the envelope signs instead.
 enum HPKEAuthenticated {

@@ -1,5 +1,6 @@
-import Pushcrypt
 import Testing
+
+@testable import Pushcrypt
 
 /// What HPKE refuses, and what its keys depend on.
 @Suite struct HPKETests {

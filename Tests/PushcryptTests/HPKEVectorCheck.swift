@@ -1,5 +1,6 @@
-import Pushcrypt
 import Testing
+
+@testable import Pushcrypt
 
 /// Compares every value of a vector with what the library computes, on the sender's side and on the recipient's.
 struct HPKEVectorCheck {

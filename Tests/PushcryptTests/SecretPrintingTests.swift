@@ -1,6 +1,7 @@
 import Foundation
-import Pushcrypt
 import Testing
+
+@testable import Pushcrypt
 
 /// A secret key prints its public half only, whichever way it is printed.
 @Suite struct SecretPrintingTests {

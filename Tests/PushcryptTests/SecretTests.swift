@@ -1,5 +1,6 @@
-import Pushcrypt
 import Testing
+
+@testable import Pushcrypt
 
 // The compiler prefers the second wherever it applies, so these answer for the type itself.
 private func isCopyable<T: ~Copyable>(_: T.Type) -> Bool { false }

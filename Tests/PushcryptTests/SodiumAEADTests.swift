@@ -1,5 +1,6 @@
-import Pushcrypt
 import Testing
+
+@testable import Pushcrypt
 
 /// ChaCha20-Poly1305 against RFC 8439, XChaCha20-Poly1305 against draft-irtf-cfrg-xchacha-03, and what both refuse.
 @Suite struct SodiumAEADTests {

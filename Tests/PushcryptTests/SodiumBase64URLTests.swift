@@ -1,6 +1,7 @@
 import Foundation
-import Pushcrypt
 import Testing
+
+@testable import Pushcrypt
 
 /// base64url without padding: RFC 4648 section 5, and one text for each byte string.
 @Suite struct SodiumBase64URLTests {

@@ -1,5 +1,6 @@
-import Pushcrypt
 import Testing
+
+@testable import Pushcrypt
 
 /// Ed25519 against RFC 8032.
 @Suite struct SodiumEd25519Tests {

@@ -1,5 +1,6 @@
-import Pushcrypt
 import Testing
+
+@testable import Pushcrypt
 
 /// SHA-256, HMAC-SHA256 and HKDF-SHA256 against FIPS 180-4, RFC 4231 and RFC 5869.
 @Suite struct SodiumHashTests {

@@ -1,5 +1,6 @@
-import Pushcrypt
 import Testing
+
+@testable import Pushcrypt
 
 /// X25519 against RFC 7748, and what it refuses.
 @Suite struct SodiumX25519Tests {

@@ -1,5 +1,6 @@
-import Pushcrypt
 import Testing
+
+@testable import Pushcrypt
 
 @Suite struct WycheproofAEADTests {
     private struct Message: Decodable {

@@ -1,5 +1,6 @@
-import Pushcrypt
 import Testing
+
+@testable import Pushcrypt
 
 @Suite struct WycheproofX25519Tests {
     private struct Exchange: Decodable {

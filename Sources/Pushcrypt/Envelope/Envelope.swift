@@ -14,10 +14,10 @@ public struct Envelope: Hashable, Sendable {
     public static let suite: UInt8 = 0x01
 
     /// The bytes around the inner plaintext: suite, key id, KEM share and tag.
-    public static let overhead = headerLength + DHKEM.encLength + ChaCha20Poly1305.tagLength
+    static let overhead = headerLength + DHKEM.encLength + ChaCha20Poly1305.tagLength
 
     /// The longest text of an envelope in characters.
-    public static let maximumTextLength = Base64URL.encodedLength(overhead + Bucket.largest)
+    static let maximumTextLength = Base64URL.encodedLength(overhead + Bucket.largest)
 
     static let headerLength = 1 + KeyID.length
     private static let encRange = headerLength..<headerLength + DHKEM.encLength

@@ -1,25 +1,25 @@
 /// DHKEM(X25519, HKDF-SHA256), KEM 0x0020 (RFC 9180, section 4.1).
-package enum DHKEM {
-    package static let encLength = 32
-    package static let secretLength = 32
+enum DHKEM {
+    static let encLength = 32
+    static let secretLength = 32
 
     /// "KEM" || I2OSP(0x0020, 2)
     private static let suite: ContiguousArray<UInt8> = [0x4b, 0x45, 0x4d, 0x00, 0x20]
 
     /// A key pair that lives for one message.
-    package struct KeyPair: ~Copyable {
-        package let secret: Ephemeral
-        package let publicKey: ContiguousArray<UInt8>
+    struct KeyPair: ~Copyable {
+        let secret: Ephemeral
+        let publicKey: ContiguousArray<UInt8>
     }
 
     /// A shared secret and the share that carries it.
-    package struct Encapsulation: ~Copyable {
-        package let sharedSecret: Ephemeral
-        package let enc: ContiguousArray<UInt8>
+    struct Encapsulation: ~Copyable {
+        let sharedSecret: Ephemeral
+        let enc: ContiguousArray<UInt8>
     }
 
     /// DeriveKeyPair (RFC 9180, section 7.1.3).
-    package static func deriveKeyPair(ikm: Span<UInt8>) throws(SodiumRefusal) -> KeyPair {
+    static func deriveKeyPair(ikm: Span<UInt8>) throws(SodiumRefusal) -> KeyPair {
         let empty = ContiguousArray<UInt8>()
         let prk = HKDF.labeledExtract(salt: empty.span, suite: suite.span, label: "dkp_prk", ikm: ikm)
         let secret = try prk.withSpan { (prk) throws(SodiumRefusal) in
@@ -31,7 +31,7 @@ package enum DHKEM {
     }
 
     /// Encap with a given ephemeral pair; refused when the Diffie-Hellman result is all zero.
-    package static func encapsulate(
+    static func encapsulate(
         to recipient: Span<UInt8>, ephemeral: consuming KeyPair
     ) throws(SodiumRefusal) -> Encapsulation {
         let dh = try ephemeral.secret.withSpan { (secret) throws(SodiumRefusal) in
@@ -43,7 +43,7 @@ package enum DHKEM {
     }
 
     /// Decap; refused when the Diffie-Hellman result is all zero.
-    package static func decapsulate(
+    static func decapsulate(
         _ enc: Span<UInt8>, secret: Span<UInt8>, publicKey: Span<UInt8>
     ) throws(SodiumRefusal) -> Ephemeral {
         let dh = try X25519.sharedSecret(scalar: secret, publicKey: enc)
@@ -59,7 +59,7 @@ package enum DHKEM {
     }
 
     /// ExtractAndExpand (RFC 9180, section 4.1), also what the authenticated modes of the test vectors need.
-    package static func extractAndExpand(dh: Span<UInt8>, context: Span<UInt8>) throws(SodiumRefusal) -> Ephemeral {
+    static func extractAndExpand(dh: Span<UInt8>, context: Span<UInt8>) throws(SodiumRefusal) -> Ephemeral {
         let empty = ContiguousArray<UInt8>()
         let prk = HKDF.labeledExtract(salt: empty.span, suite: suite.span, label: "eae_prk", ikm: dh)
         return try prk.withSpan { (prk) throws(SodiumRefusal) in

@@ -1,10 +1,10 @@
 /// HKDF-SHA256 (RFC 5869), and its labelled form in HPKE (RFC 9180, section 4).
-package enum HKDF {
-    package static let hashLength = HMACSHA256.tagLength
-    package static let maximumLength = 255 * hashLength
+enum HKDF {
+    static let hashLength = HMACSHA256.tagLength
+    static let maximumLength = 255 * hashLength
 
     /// HKDF-Extract with `ikm` fed in pieces.
-    package static func extract(salt: Span<UInt8>, ikm: (borrowing HMACSHA256) -> Void) -> Ephemeral {
+    static func extract(salt: Span<UInt8>, ikm: (borrowing HMACSHA256) -> Void) -> Ephemeral {
         // An absent salt is a string of zeros (RFC 5869 2.2); HMAC pads its key with zeros, so the empty key is the same.
         let hmac = HMACSHA256(key: salt)
         ikm(hmac)
@@ -12,7 +12,7 @@ package enum HKDF {
     }
 
     /// HKDF-Expand with `info` fed in pieces; `length` is 1…8160.
-    package static func expand(
+    static func expand(
         prk: Span<UInt8>, length: Int, info: (borrowing HMACSHA256) -> Void
     ) throws(SodiumRefusal) -> Ephemeral {
         guard (1...maximumLength).contains(length) else { throw SodiumRefusal() }

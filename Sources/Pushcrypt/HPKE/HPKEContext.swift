@@ -2,9 +2,9 @@
 ///
 /// The envelope uses base mode and one message, sequence number 0. The other modes and numbers are `package`: the
 /// vectors of RFC 9180 check them.
-package struct HPKEContext: ~Copyable {
+struct HPKEContext: ~Copyable {
     /// How the sender is authenticated by HPKE itself.
-    package enum Mode: UInt8 {
+    enum Mode: UInt8 {
         case base = 0x00
         case psk = 0x01
         case auth = 0x02
@@ -17,21 +17,21 @@ package struct HPKEContext: ~Copyable {
     /// LabeledExtract("", "psk_id_hash", ""), the same in every message of base mode.
     private static let emptyPSKIDHash = pskIDHash(ContiguousArray<UInt8>().span)
 
-    package let secret: Ephemeral
-    package let key: Ephemeral
-    package let baseNonce: Ephemeral
+    let secret: Ephemeral
+    let key: Ephemeral
+    let baseNonce: Ephemeral
     /// mode || psk_id_hash || info_hash
-    package let keyScheduleContext: ContiguousArray<UInt8>
+    let keyScheduleContext: ContiguousArray<UInt8>
 
     /// KeySchedule for base mode.
-    package init(sharedSecret: borrowing Ephemeral, info: Span<UInt8>) throws(SodiumRefusal) {
+    init(sharedSecret: borrowing Ephemeral, info: Span<UInt8>) throws(SodiumRefusal) {
         let empty = ContiguousArray<UInt8>()
         try self.init(
             mode: .base, sharedSecret: sharedSecret, info: info, psk: empty.span, pskIDHash: Self.emptyPSKIDHash)
     }
 
     /// KeySchedule for any mode.
-    package init(
+    init(
         mode: Mode, sharedSecret: borrowing Ephemeral, info: Span<UInt8>, psk: Span<UInt8>,
         pskIDHash: ContiguousArray<UInt8>
     ) throws(SodiumRefusal) {
@@ -52,7 +52,7 @@ package struct HPKEContext: ~Copyable {
     }
 
     /// LabeledExtract("", "psk_id_hash", psk_id)
-    package static func pskIDHash(_ pskID: Span<UInt8>) -> ContiguousArray<UInt8> {
+    static func pskIDHash(_ pskID: Span<UInt8>) -> ContiguousArray<UInt8> {
         let empty = ContiguousArray<UInt8>()
         return HKDF.labeledExtract(salt: empty.span, suite: suite.span, label: "psk_id_hash", ikm: pskID)
             .withSpan { ContiguousArray(copying: $0) }
@@ -67,12 +67,12 @@ package struct HPKEContext: ~Copyable {
     }
 
     /// The exporter secret; the envelope exports nothing, the vectors check it.
-    package func exporterSecret() throws(SodiumRefusal) -> Ephemeral {
+    func exporterSecret() throws(SodiumRefusal) -> Ephemeral {
         try Self.expand(secret, "exp", keyScheduleContext, HKDF.hashLength)
     }
 
     /// Export (RFC 9180, section 5.3).
-    package func export(_ context: Span<UInt8>, length: Int) throws(SodiumRefusal) -> Ephemeral {
+    func export(_ context: Span<UInt8>, length: Int) throws(SodiumRefusal) -> Ephemeral {
         let exporter = try exporterSecret()
         return try exporter.withSpan { (exporter) throws(SodiumRefusal) in
             try HKDF.labeledExpand(prk: exporter, suite: Self.suite.span, label: "sec", info: context, length: length)
@@ -80,7 +80,7 @@ package struct HPKEContext: ~Copyable {
     }
 
     /// ComputeNonce (RFC 9180, section 5.2).
-    package func nonce(sequence: UInt64) -> Ephemeral {
+    func nonce(sequence: UInt64) -> Ephemeral {
         var nonce = Ephemeral(count: ChaCha20Poly1305.nonceLength)
         nonce.withMutableSpan { nonce in
             baseNonce.withSpan { nonce.write($0, at: 0) }
@@ -90,7 +90,7 @@ package struct HPKEContext: ~Copyable {
     }
 
     /// Appends the sealed message, 16 bytes longer than the plaintext.
-    package func seal(
+    func seal(
         _ plaintext: Span<UInt8>, authenticating data: Span<UInt8>, sequence: UInt64 = 0,
         appendingTo output: inout ContiguousArray<UInt8>
     ) throws(SodiumRefusal) {
@@ -103,7 +103,7 @@ package struct HPKEContext: ~Copyable {
     }
 
     /// Opens a sealed message; refused, with nothing of the plaintext, unless the tag is right.
-    package func open(
+    func open(
         _ ciphertext: Span<UInt8>, authenticating data: Span<UInt8>, sequence: UInt64 = 0
     ) throws(SodiumRefusal) -> Ephemeral {
         try key.withSpan { (key) throws(SodiumRefusal) in

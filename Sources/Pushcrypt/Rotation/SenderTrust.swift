@@ -29,7 +29,7 @@ public struct SenderTrust: Hashable, Sendable {
     }
 
     /// The most keys that share one id and are tried.
-    public static let maximumPerID = 4
+    static let maximumPerID = 4
 
     /// The keys that are believed without an end.
     public private(set) var pinned: [SenderPublicKey]
@@ -43,7 +43,7 @@ public struct SenderTrust: Hashable, Sendable {
     }
 
     /// The keys with this id that verify a message now: pinned, or superseded and still inside the overlap.
-    public func candidates(for id: KeyID, at now: Timestamp) -> [SenderPublicKey] {
+    package func candidates(for id: KeyID, at now: Timestamp) -> [SenderPublicKey] {
         let overlapping = superseded.filter { $0.key.id == id && $0.verifiesUntil.map { now <= $0 } ?? false }
         return Array((pinned.filter { $0.id == id } + overlapping.map(\.key)).prefix(Self.maximumPerID))
     }

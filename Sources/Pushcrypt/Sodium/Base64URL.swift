@@ -5,14 +5,14 @@
 #endif
 
 /// base64url without padding (RFC 4648 section 5), canonical: one text for each byte string.
-package enum Base64URL {
+enum Base64URL {
     // sodium_base64_VARIANT_URLSAFE_NO_PADDING; a macro that Swift does not import.
     private static let variant: Int32 = 7
 
     /// The number of characters for `count` bytes.
-    package static func encodedLength(_ count: Int) -> Int { (count * 4 + 2) / 3 }
+    static func encodedLength(_ count: Int) -> Int { (count * 4 + 2) / 3 }
 
-    package static func append(_ bytes: Span<UInt8>, to text: inout ContiguousArray<UInt8>) {
+    static func append(_ bytes: Span<UInt8>, to text: inout ContiguousArray<UInt8>) {
         let start = text.count
         let length = encodedLength(bytes.count)
         // One more for the terminating zero that libsodium writes.
@@ -27,14 +27,14 @@ package enum Base64URL {
         text.removeLast()
     }
 
-    package static func string(_ bytes: Span<UInt8>) -> String {
+    static func string(_ bytes: Span<UInt8>) -> String {
         var text = ContiguousArray<UInt8>()
         append(bytes, to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
     /// Decodes, or gives nil for padding, white space, any other character, unused bits that are not zero, a wrong length.
-    package static func decode(_ text: Span<UInt8>) -> ContiguousArray<UInt8>? {
+    static func decode(_ text: Span<UInt8>) -> ContiguousArray<UInt8>? {
         guard text.count % 4 != 1 else { return nil }
         guard !text.isEmpty else { return [] }
         // libsodium 1.0.18 reads every byte above 127 as if it stood for 63.

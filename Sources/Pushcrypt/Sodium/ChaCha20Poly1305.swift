@@ -5,13 +5,13 @@
 #endif
 
 /// ChaCha20-Poly1305 (RFC 8439): the AEAD of HPKE suite 0x0003.
-package enum ChaCha20Poly1305 {
-    package static let keyLength = 32
-    package static let nonceLength = 12
-    package static let tagLength = 16
+enum ChaCha20Poly1305 {
+    static let keyLength = 32
+    static let nonceLength = 12
+    static let tagLength = 16
 
     /// Appends ciphertext and tag, `plaintext.count + 16` bytes.
-    package static func seal(
+    static func seal(
         _ plaintext: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>, authenticating data: Span<UInt8>,
         appendingTo output: inout ContiguousArray<UInt8>
     ) throws(SodiumRefusal) {
@@ -36,7 +36,7 @@ package enum ChaCha20Poly1305 {
     }
 
     /// Opens ciphertext and tag; refused, with nothing of the plaintext, unless the tag is right.
-    package static func open(
+    static func open(
         _ ciphertext: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>, authenticating data: Span<UInt8>
     ) throws(SodiumRefusal) -> Ephemeral {
         guard key.count == keyLength, nonce.count == nonceLength else { throw SodiumRefusal() }

@@ -5,11 +5,11 @@
 #endif
 
 /// Ed25519 (RFC 8032).
-package enum Ed25519 {
-    package static let seedLength = 32
-    package static let publicKeyLength = 32
-    package static let secretKeyLength = 64  // libsodium's form: seed || public key
-    package static let signatureLength = 64
+enum Ed25519 {
+    static let seedLength = 32
+    static let publicKeyLength = 32
+    static let secretKeyLength = 64  // libsodium's form: seed || public key
+    static let signatureLength = 64
 
     /// 5L - 1 for the prime order L of the base point, little-endian: a multiple of 8 with bit 254 set and bit 255 clear,
     /// so that clamping leaves it as it is, and -1 modulo L.
@@ -19,7 +19,7 @@ package enum Ed25519 {
     ]
 
     /// Writes the 64-byte secret key of a seed.
-    package static func expand(seed: Span<UInt8>, into secretKey: inout MutableSpan<UInt8>) {
+    static func expand(seed: Span<UInt8>, into secretKey: inout MutableSpan<UInt8>) {
         precondition(seed.count == seedLength && secretKey.count == secretKeyLength)
         _ = Sodium.started
         // The public key comes out a second time; libsodium's secret key already ends with it.
@@ -32,7 +32,7 @@ package enum Ed25519 {
     }
 
     /// Signs `message` with a 64-byte secret key into 64 bytes.
-    package static func sign(
+    static func sign(
         _ message: Span<UInt8>, secretKey: Span<UInt8>, into signature: inout MutableSpan<UInt8>
     ) {
         precondition(secretKey.count == secretKeyLength && signature.count == signatureLength)
@@ -47,7 +47,7 @@ package enum Ed25519 {
         Sodium.expectSuccess(code)
     }
 
-    package static func isValid(_ signature: Span<UInt8>, for message: Span<UInt8>, publicKey: Span<UInt8>) -> Bool {
+    static func isValid(_ signature: Span<UInt8>, for message: Span<UInt8>, publicKey: Span<UInt8>) -> Bool {
         guard signature.count == signatureLength, publicKey.count == publicKeyLength else { return false }
         _ = Sodium.started
         return unsafe signature.withBase { s, _ in
@@ -64,7 +64,7 @@ package enum Ed25519 {
     /// libsodium 1.0.18's own check of the order passes some points of mixed order (CVE-2025-69277), so the order is checked
     /// once more, on the Montgomery form of the point. Only functions that libsodium's minimal build has too are used: that
     /// build is the one in swift-sodium.
-    package static func isValidPublicKey(_ point: Span<UInt8>) -> Bool {
+    static func isValidPublicKey(_ point: Span<UInt8>) -> Bool {
         guard point.count == publicKeyLength, isCanonical(point) else { return false }
         _ = Sodium.started
         var converted: Int32 = -1

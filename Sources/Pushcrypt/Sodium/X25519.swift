@@ -5,11 +5,11 @@
 #endif
 
 /// X25519 (RFC 7748).
-package enum X25519 {
-    package static let keyLength = 32
+enum X25519 {
+    static let keyLength = 32
 
     /// The public key of a scalar; libsodium clamps the scalar as RFC 7748 says.
-    package static func publicKey(of scalar: Span<UInt8>) throws(SodiumRefusal) -> ContiguousArray<UInt8> {
+    static func publicKey(of scalar: Span<UInt8>) throws(SodiumRefusal) -> ContiguousArray<UInt8> {
         guard scalar.count == keyLength else { throw SodiumRefusal() }
         _ = Sodium.started
         var code: Int32 = -1
@@ -21,7 +21,7 @@ package enum X25519 {
     }
 
     /// The Diffie-Hellman result; refused when it is all zero (RFC 9180 7.1.4), by libsodium's return code.
-    package static func sharedSecret(
+    static func sharedSecret(
         scalar: Span<UInt8>, publicKey: Span<UInt8>
     ) throws(SodiumRefusal) -> Ephemeral {
         guard scalar.count == keyLength, publicKey.count == keyLength else { throw SodiumRefusal() }
