@@ -1,6 +1,7 @@
 /// A notification as its sender sealed it: authentic, fresh, for this device and topic.
 ///
-/// Only `Opener` makes one. What a person is shown is a function of this alone. (`Docs/Format.md`, Opened notification)
+/// Only `Opener` makes one. What a person is shown is a function of this alone. (`Docs/Format.md`, Opened notification and
+/// fallback)
 public struct OpenedNotification: Sendable {
     /// The payload's bytes as they were sealed: UTF-8 JSON with an `aps` object.
     public let payload: ContiguousArray<UInt8>

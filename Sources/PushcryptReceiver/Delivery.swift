@@ -51,7 +51,7 @@ public struct Delivery: Sendable {
     public let body: String
     /// Whether a sound is played.
     public let hasSound: Bool
-    /// Whether it is put into the list without lighting the screen: a duplicate is.
+    /// Whether it is put into the list without lighting the screen, as what was shown before is.
     public let isPassive: Bool
 
     /// Shows an opened notification.

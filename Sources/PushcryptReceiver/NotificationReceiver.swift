@@ -34,7 +34,7 @@ public struct NotificationReceiver: Sendable {
     ///   - topic: the app's bundle id; nil to take the one that the device key is bound to. A device key that is bound
     ///     to another opens nothing.
     ///   - defaultTopic: taken when the device key is bound to none.
-    ///   - duplicates: what becomes of a message that was shown before.
+    ///   - duplicates: what becomes of a message that was shown before under another request.
     public init(
         store: SQLiteKeyStore, replay: ReplayFile, topic: Topic?, defaultTopic: Topic? = nil,
         duplicates: DuplicatePolicy = .quiet
@@ -80,8 +80,7 @@ public struct NotificationReceiver: Sendable {
         }
         let judgement = replay.judge(
             sender: opened.sender, messageID: opened.messageID, requestID: requestID ?? opened.messageID.description,
-            sentAt: opened.sentAt,
-            expiresAt: opened.expiresAt, now: now)
+            sentAt: opened.sentAt, expiresAt: opened.expiresAt, now: now)
         if let problem = judgement.problem { warnings.append("replay guard: \(problem)") }
         switch judgement.verdict {
         case .duplicate where duplicates == .fallback:

@@ -51,7 +51,7 @@ extension Command {
     static let join = Command(
         "join", "join files into one",
         operands: [
-            Operand("TARGET", .output, help: "the file to make"),
+            Operand("TARGET", help: "the file to make"),
             Operand("FILE", .input, .atLeastOne, help: "what goes into it"),
         ],
         options: [.json],

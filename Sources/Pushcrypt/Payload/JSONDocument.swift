@@ -6,7 +6,7 @@
 /// them on demand. Time is linear in the text but for the names of one object, n·log n. Memory is 12 bytes for each
 /// value and each name.
 package struct JSONDocument: Sendable {
-    /// How many objects and arrays may stand inside each other: the format's limit (`Docs/Format.md`, body), which
+    /// How many objects and arrays may stand inside each other: the format's limit (`Docs/Format.md`, Body), which
     /// keeps the stack small here and in receivers that other people write.
     package static let maximumDepth = 32
 

@@ -56,7 +56,6 @@ private func runDeviceAdd(_ invocation: Invocation, _ console: Console) throws(C
         registration.topic = topic
     }
     let id = invocation.operand("ID")
-    try DeviceInput.check(id: id)
     let store = try console.openStore(invocation)
     let outcome: RegistrationOutcome
     do throws(KeyStoreError) {
@@ -150,15 +149,6 @@ enum DeviceInput {
     /// Tells a registration record from a bare `pcr1…`.
     static func isRecord(_ bytes: ContiguousArray<UInt8>) -> Bool {
         bytes.first { !$0.isWhiteSpace } == UInt8(ascii: "{")
-    }
-
-    /// Refuses an id that `seal --to` would take for a key.
-    static func check(id: String) throws(CommandFailure) {
-        guard !id.hasPrefix(keyPrefix) else {
-            throw .usage(
-                "a device cannot be called \(quoted(id)): what begins with \(keyPrefix) is a key",
-                hint: "write an id of the provider's own, then the file with the key")
-        }
     }
 
     /// Reads a registration record, or a bare `pcr1…`.

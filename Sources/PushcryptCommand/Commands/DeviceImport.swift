@@ -23,7 +23,6 @@ func runDeviceImport(_ invocation: Invocation, _ console: Console) throws(Comman
             guard let id = registration.deviceID else {
                 throw .refused("the record has no 'device': add what the provider calls it")
             }
-            try DeviceInput.check(id: id)
             batch.devices.append((id, registration))
             batch.lines.append(number)
         } catch {

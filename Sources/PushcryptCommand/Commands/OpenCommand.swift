@@ -15,7 +15,7 @@ extension Command {
             Option(
                 "--request-id", "ID",
                 help:
-                    "the notification request that brought the push; the same bytes count as the same request otherwise"
+                    "the notification request that brought the push; the same message counts as the same request otherwise"
             ),
             Option(
                 "--duplicates", "POLICY", .choice(DuplicatePolicy.allCases.map(\.rawValue)),

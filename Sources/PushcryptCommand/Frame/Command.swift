@@ -1,4 +1,4 @@
-/// One command: everything that parsing, help, completions and the manual page say about it.
+/// One command: everything that parsing and help say about it.
 struct Command: Sendable {
     let name: String
     /// One line, lower case, no full stop.
@@ -121,14 +121,11 @@ struct Option: Sendable {
     }
 }
 
-/// What a value may be. It is checked while the command line is read, and it tells a shell what to complete.
+/// What a value may be, checked while the command line is read.
 enum ValueKind: Sendable, Equatable {
     case text
     /// A file to read; `-`, or nothing where the operand is optional, is standard input.
     case input
-    /// A file to write.
-    case output
-    case directory
     /// Where a secret is read from: a file, `fd:N` or `-`; never the secret itself.
     case secret
     case choice([String])

@@ -1,4 +1,4 @@
-/// Everything the program answers to, and the one source of parsing, help, completions and the manual page.
+/// Everything the program answers to, and the one source of parsing and help.
 struct CommandTable: Sendable {
     let program: String
     let version: String
@@ -33,10 +33,10 @@ extension Option {
     static let version = Option(flag: "--version", help: "show the versions of this program and of libsodium")
 
     static let store = Option(
-        "--store", "DIR", .directory,
+        "--store", "DIR",
         help: "the key store; otherwise PUSHCRYPT_STORE, otherwise the user's data directory")
     static let json = Option(flag: "--json", help: "write JSON, for programs")
     static let output = Option(
-        "--output", short: "-o", "FILE", .output, help: "write to a file that appears only after success")
+        "--output", short: "-o", "FILE", help: "write to a file that appears only after success")
     static let force = Option(flag: "--force", help: "replace the output file if it exists")
 }
