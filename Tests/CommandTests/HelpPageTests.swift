@@ -18,7 +18,7 @@ import Testing
 
     @Test(
         "Help is given even where the rest of the line is wrong",
-        arguments: ["send --frobnicate --help", "send x y z --help", "send --to --help", "send --jobs 0 -h"])
+        arguments: ["send --frobnicate --help", "send x y z --help", "send --to --help", "send --ttl 0 -h"])
     func wrongLine(line: String) throws {
         let outcome = try outcome(line.split(separator: " ").map(String.init))
         #expect(outcome == Outcome(exit: .done, output: ExpectedPage.command.text, messages: ""))
@@ -125,7 +125,6 @@ enum ExpectedPage: CaseIterable {
         options:
           -t, --to ID           the device to send to; may be given several times
               --ttl DURATION    how long it lives
-              --jobs N          how many at once
               --priority LEVEL  how urgent it is (low, normal, high)
               --key SOURCE      where the key is read from
           -q, --quiet           say nothing

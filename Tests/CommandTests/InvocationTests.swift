@@ -21,7 +21,7 @@ import Testing
         #expect(invocation.flag("--quiet"))
         #expect(invocation.flag("--to"))
         #expect(!invocation.flag("--json"))
-        #expect(invocation.integer("--jobs") == nil)
+        #expect(invocation.value("--priority") == nil)
         #expect(invocation.value("--store") == nil)
         #expect(invocation.optionalOperand("FILE") == nil)
         #expect(invocation.operand("FILE") == "-")
@@ -33,8 +33,7 @@ import Testing
         await #expect(processExitsWith: .failure) { _ = try? Self.invocation("greet").flag("--quiet") }
         await #expect(processExitsWith: .failure) { _ = try? Self.invocation("greet").operands("FILE") }
         await #expect(processExitsWith: .failure) { _ = try? Self.invocation("greet").operand("NAME") }
-        await #expect(processExitsWith: .failure) { _ = try? Self.invocation("send", "-t", "a").seconds("--jobs") }
-        await #expect(processExitsWith: .failure) { _ = try? Self.invocation("send", "-t", "a").integer("--ttl") }
+        await #expect(processExitsWith: .failure) { _ = try? Self.invocation("send", "-t", "a").seconds("--priority") }
         await #expect(processExitsWith: .failure) { _ = try? Self.invocation("send", "-t", "a").requiredValue("--ttl") }
     }
 }

@@ -17,7 +17,7 @@ import Testing
             ("send --to=--odd", "to --odd; file -"),
             ("send --to=a=b", "to a=b; file -"),
             ("send --to - x", "to -; file x"),
-            ("send --to a --ttl 30d --jobs 2 --priority high", "to a; ttl 2592000; jobs 2; priority high; file -"),
+            ("send --to a --ttl 30d --priority high", "to a; ttl 2592000; priority high; file -"),
             ("--store S send --to a", "to a; store S; file -"),
             ("--store=S --json send --to a", "to a; store S; json; file -"),
             ("send --to a --store S --json", "to a; store S; json; file -"),
@@ -77,10 +77,6 @@ import Testing
             (
                 "send --to a --ttl 30", "--ttl cannot be '30'",
                 "write a whole number with a unit (d, h, m or s), from 1s to 30d, for example --ttl 30d"
-            ),
-            (
-                "send --to a --jobs 0", "--jobs cannot be '0'",
-                "write a whole number from 1 to 64, for example --jobs 64"
             ),
             ("send --to a --priority hihg", "--priority cannot be 'hihg'", "did you mean high?"),
             ("send --to a --priority 9", "--priority cannot be '9'", "write one of: low, normal, high"),

@@ -27,7 +27,6 @@ extension Command {
         options: [
             Option("--to", short: "-t", "ID", isRepeatable: true, isRequired: true, help: "the device to send to"),
             Option("--ttl", "DURATION", .duration(1...2_592_000), help: "how long it lives"),
-            Option("--jobs", "N", .integer(1...64), help: "how many at once"),
             Option("--priority", "LEVEL", .choice(["low", "normal", "high"]), help: "how urgent it is"),
             Option("--key", "SOURCE", .secret, help: "where the key is read from"),
             Option(flag: "--quiet", short: "-q", help: "say nothing"),
@@ -37,7 +36,6 @@ extension Command {
     ) { (invocation, console) throws(CommandFailure) in
         var lines = ["to \(invocation.values("--to").joined(separator: ","))"]
         if let seconds = invocation.seconds("--ttl") { lines.append("ttl \(seconds)") }
-        if let jobs = invocation.integer("--jobs") { lines.append("jobs \(jobs)") }
         if let priority = invocation.value("--priority") { lines.append("priority \(priority)") }
         if let key = invocation.value("--key") { lines.append("key \(key)") }
         if let store = invocation.value("--store") { lines.append("store \(store)") }

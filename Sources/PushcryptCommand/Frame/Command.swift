@@ -129,7 +129,6 @@ enum ValueKind: Sendable, Equatable {
     /// Where a secret is read from: a file, `fd:N` or `-`; never the secret itself.
     case secret
     case choice([String])
-    case integer(ClosedRange<Int>)
     /// A number with a unit, `30d`; the bounds are in seconds.
     case duration(ClosedRange<Int>)
 }

@@ -42,12 +42,6 @@ struct Invocation: Sendable {
         return optionValues.filter { $0.name == option.name }.map(\.value)
     }
 
-    /// The value of an integer option, inside its range.
-    func integer(_ name: String) -> Int? {
-        guard case .integer(let range) = option(name).value?.kind else { preconditionFailure("\(name) is no integer") }
-        return value(name).flatMap { parseInteger($0, in: range) }
-    }
-
     /// The value of a duration option in seconds, inside its range.
     func seconds(_ name: String) -> Int? {
         guard case .duration(let range) = option(name).value?.kind else {

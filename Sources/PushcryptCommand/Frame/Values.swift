@@ -37,12 +37,6 @@ extension ValueKind {
             throw .usage(
                 "\(name) cannot be \(quoted(text))",
                 hint: near.map { "did you mean \($0)?" } ?? "write one of: " + words.joined(separator: ", "))
-        case .integer(let range):
-            if parseInteger(text, in: range) != nil { return }
-            throw .usage(
-                "\(name) cannot be \(quoted(text))",
-                hint: "write a whole number from \(range.lowerBound) to \(range.upperBound), "
-                    + "for example \(name) \(range.upperBound)")
         case .duration(let range):
             if parseDuration(text, in: range) != nil { return }
             throw .usage(
