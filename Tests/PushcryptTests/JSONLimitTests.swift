@@ -1,5 +1,6 @@
-import Pushcrypt
 import Testing
+
+@testable import Pushcrypt
 
 @Suite struct JSONLimitTests {
     private func nested(_ depth: Int, _ open: String, _ close: String) -> String {

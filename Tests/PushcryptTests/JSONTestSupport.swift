@@ -1,10 +1,15 @@
-import Pushcrypt
+@testable import Pushcrypt
 
 extension JSONDocument {
     /// Parses a text written in the test.
     init(_ text: String) throws {
         try self.init(parsing: ContiguousArray(text.utf8))
     }
+}
+
+extension JSONValue {
+    /// The value's bytes as they came, with the white space inside.
+    var raw: ContiguousArray<UInt8> { ContiguousArray(document.bytes[range]) }
 }
 
 /// The refusal of these bytes, or `nil` if they are accepted.

@@ -1,5 +1,6 @@
-import Pushcrypt
 import Testing
+
+@testable import Pushcrypt
 
 @Suite struct JSONValueTests {
     @Test func aPayloadIsReadByName() throws {
@@ -27,7 +28,6 @@ import Testing
         #expect((value.string != nil) == (kind == .string))
         #expect((value.integer != nil) == (kind == .number))
         #expect((value.double != nil) == (kind == .number))
-        #expect((value.bool != nil) == (kind == .bool))
         #expect(value.members.isEmpty && value.elements.isEmpty)
         #expect(value[""] == nil)
     }
@@ -81,11 +81,6 @@ import Testing
         #expect(value.integer == integer)
         #expect(value.double?.bitPattern == double?.bitPattern)
         #expect(jsonText(value.raw) == json && jsonText(value.minified()) == json)
-    }
-
-    @Test func aBooleanIsRead() throws {
-        #expect(try JSONDocument("true").root.bool == true)
-        #expect(try JSONDocument("false").root.bool == false)
     }
 }
 

@@ -3,60 +3,35 @@ import Pushcrypt
 import Testing
 
 @Suite struct JSONWriterTests {
-    private func write(pretty: Bool = false, _ body: (inout JSONWriter) -> Void) -> String {
-        var json = JSONWriter(pretty: pretty)
+    private func write(_ body: (inout JSONWriter) -> Void) -> String {
+        var json = JSONWriter()
         body(&json)
         return jsonText(json.bytes)
     }
 
-    private func writeSample(_ json: inout JSONWriter) {
-        json.object { json in
-            json.object(for: "aps") { json in
-                json.integer(1, for: "mutable-content")
-                json.object(for: "alert") { json in json.string("New \"message\"", for: "title") }
-                json.array(for: "empty") { _ in }
+    @Test func aTextHasNoWhiteSpace() {
+        let text = write { json in
+            json.object { json in
+                json.object(for: "aps") { json in
+                    json.integer(1, for: "mutable-content")
+                    json.object(for: "alert") { json in json.string("New \"message\"", for: "title") }
+                    json.array(for: "empty") { _ in }
+                }
+                json.array(for: "list") { json in
+                    json.null()
+                    json.bool(true)
+                    json.bool(false)
+                    json.integer(Int64.min)
+                    json.object { _ in }
+                    json.raw(ContiguousArray("1.50".utf8))
+                }
+                json.null(for: "n\n")
             }
-            json.array(for: "list") { json in
-                json.null()
-                json.bool(true)
-                json.bool(false)
-                json.integer(Int64.min)
-                json.object { _ in }
-                json.raw(ContiguousArray("1.50".utf8))
-            }
-            json.null(for: "n\n")
         }
-    }
-
-    @Test func aCompactTextHasNoWhiteSpace() {
         #expect(
-            write(writeSample)
+            text
                 == #"{"aps":{"mutable-content":1,"alert":{"title":"New \"message\""},"empty":[]},"#
                 + #""list":[null,true,false,-9223372036854775808,{},1.50],"n\n":null}"#)
-    }
-
-    @Test func aPrettyTextHasOneMemberALine() {
-        #expect(
-            write(pretty: true, writeSample) == #"""
-                {
-                  "aps": {
-                    "mutable-content": 1,
-                    "alert": {
-                      "title": "New \"message\""
-                    },
-                    "empty": []
-                  },
-                  "list": [
-                    null,
-                    true,
-                    false,
-                    -9223372036854775808,
-                    {},
-                    1.50
-                  ],
-                  "n\n": null
-                }
-                """#)
     }
 
     @Test func onlyWhatHasToBeIsEscaped() {
@@ -71,40 +46,18 @@ import Testing
         #expect(write { $0.string(others + "\n") } == "\"\(others)\\n\"")
     }
 
-    @Test func aPrettyTextHoldsNothingThatActsOnATerminal() {
-        #expect(
-            write(pretty: true) { $0.string("a\u{1B}[2J\u{7F}\u{9B}31m\u{202E}gpj.\u{2066}\u{2069}é한\u{200D}") }
-                == "\"a\\u001b[2J\\u007f\\u009b31m\\u202egpj.\\u2066\\u2069é한\u{200D}\"")
-    }
-
     @Test func aValueOfADocumentKeepsItsBytes() throws {
         let root = try JSONDocument(#"{ "a\u0062" : [ 1.0 , "\u00e9\u009b" , { "c" : 1E400 } ], "d": [], "e": true }"#)
             .root
         #expect(
             write { json in json.object { $0.raw(root, for: "v") } }
                 == #"{"v":{"a\u0062":[1.0,"\u00e9\u009b",{"c":1E400}],"d":[],"e":true}}"#)
-        #expect(
-            write(pretty: true) { json in json.array { $0.raw(root) } } == #"""
-                [
-                  {
-                    "ab": [
-                      1.0,
-                      "é\u009b",
-                      {
-                        "c": 1E400
-                      }
-                    ],
-                    "d": [],
-                    "e": true
-                  }
-                ]
-                """#)
     }
 
-    @Test(arguments: [false, true]) func anotherReaderReadsTheSameCharacters(_ pretty: Bool) throws {
+    @Test func anotherReaderReadsTheSameCharacters() throws {
         let scalars = (0...0x2FFF as ClosedRange<UInt32>).compactMap(Unicode.Scalar.init)
         let string = String(String.UnicodeScalarView(scalars))
-        var json = JSONWriter(pretty: pretty)
+        var json = JSONWriter()
         json.array { $0.string(string) }
         let read = try #require(try JSONSerialization.jsonObject(with: Data(json.bytes)) as? [String])
         #expect(read.count == 1 && read[0].utf8.elementsEqual(string.utf8))

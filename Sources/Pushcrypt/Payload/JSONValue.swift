@@ -25,10 +25,7 @@ package struct JSONValue: Sendable {
     }
 
     /// Where the value's bytes stand in the document's.
-    package var range: Range<Int> { node.range }
-
-    /// The value's bytes as they came, with the white space inside.
-    package var raw: ContiguousArray<UInt8> { ContiguousArray(document.bytes[range]) }
+    var range: Range<Int> { node.range }
 }
 
 // MARK: Scalars
@@ -38,12 +35,6 @@ extension JSONValue {
     package var string: String? {
         guard kind == .string else { return nil }
         return document.text(of: node)
-    }
-
-    /// The value of `true` or `false`; a number is no Boolean.
-    package var bool: Bool? {
-        guard kind == .bool else { return nil }
-        return document.bytes[range.lowerBound] == UInt8(ascii: "t")
     }
 
     /// A number that is written without fraction and exponent and fits 64 bits; `1.0` and `1e0` are none, `-0` is 0.

@@ -12,18 +12,11 @@ package struct JSONWriter: Sendable {
     /// What has been written so far.
     package var bytes: ContiguousArray<UInt8> = []
 
-    private let pretty: Bool
-    private var depth = 0
     /// Nothing stands before the next value in its object or array.
     private var isFirst = true
 
     /// Starts an empty text.
-    ///
-    /// - Parameter pretty: for a person at a terminal: one member a line, indented by two spaces; strings of documents
-    ///   shown without needless escapes; escaped, on the other hand, what would act on the terminal or reorder the line.
-    package init(pretty: Bool = false) {
-        self.pretty = pretty
-    }
+    package init() {}
 }
 
 // MARK: Objects and arrays
@@ -46,13 +39,10 @@ extension JSONWriter {
     private mutating func begin(_ bracket: UInt8, for name: String?) {
         prepareValue(for: name)
         bytes.append(bracket)
-        depth += 1
         isFirst = true
     }
 
     private mutating func end(_ bracket: UInt8) {
-        depth -= 1
-        if !isFirst { breakLine() }
         bytes.append(bracket)
         isFirst = false
     }
@@ -91,49 +81,28 @@ extension JSONWriter {
         bytes.append(contentsOf: value)
     }
 
-    /// Writes a value of a document. A compact text gets it minified: its numbers and strings keep their bytes.
+    /// Writes a value of a document, minified: its numbers and strings keep their bytes.
     package mutating func raw(_ value: JSONValue, for name: String? = nil) {
-        switch value.kind {
-        case .object where pretty:
-            object(for: name) { json in
-                for member in value.members { json.raw(member.value, for: member.name) }
-            }
-        case .array where pretty:
-            array(for: name) { json in
-                for element in value.elements { json.raw(element) }
-            }
-        case .string where pretty:
-            string(value.string ?? "", for: name)
-        default:
-            prepareValue(for: name)
-            value.appendMinified(to: &bytes)
-        }
+        prepareValue(for: name)
+        value.appendMinified(to: &bytes)
     }
 }
 
 // MARK: Text
 
 extension JSONWriter {
-    /// Writes what stands before a value: a comma, a new line, its name.
+    /// Writes what stands before a value: a comma, its name.
     private mutating func prepareValue(for name: String?) {
         if !isFirst { bytes.append(UInt8(ascii: ",")) }
         isFirst = false
-        if depth > 0 { breakLine() }
         guard let name else { return }
         appendString(name)
         bytes.append(UInt8(ascii: ":"))
-        if pretty { bytes.append(UInt8(ascii: " ")) }
-    }
-
-    private mutating func breakLine() {
-        guard pretty else { return }
-        bytes.append(UInt8(ascii: "\n"))
-        bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
     }
 
     private mutating func appendString(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
-        if text.utf8.contains(where: { Self.mayNeedEscape($0, pretty) }) {
+        if text.utf8.contains(where: Self.mustEscape) {
             for scalar in text.unicodeScalars { appendCharacter(scalar) }
         } else {
             bytes.append(contentsOf: text.utf8)
@@ -142,7 +111,7 @@ extension JSONWriter {
     }
 
     private mutating func appendCharacter(_ scalar: Unicode.Scalar) {
-        guard mustEscape(scalar) else {
+        guard scalar.isASCII, Self.mustEscape(UInt8(ascii: scalar)) else {
             bytes.append(contentsOf: String(scalar).utf8)
             return
         }
@@ -162,18 +131,7 @@ extension JSONWriter {
         }
     }
 
-    /// Whether a text with this byte has to be written character by character.
-    private static func mayNeedEscape(_ byte: UInt8, _ pretty: Bool) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || pretty && byte >= 0x7F
-    }
-
-    private func mustEscape(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x22, 0x5C, ..<0x20: true
-        // DEL and the C1 controls, some of which start a terminal's commands; marks that reverse or isolate what
-        // follows.
-        case 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: pretty
-        default: false
-        }
+    private static func mustEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 }
