@@ -4,7 +4,7 @@ import Testing
 @testable import PushcryptKeyStore
 
 /// After a theft, nothing that the thief's key signs is believed.
-@Suite struct AttackTrustTests {
+@Suite struct StolenSenderTests {
     private let now = Timestamp(milliseconds: 1_700_000_000_000)
 
     @Test("A stolen key that is replaced under one name is believed under no other name and for no other app")

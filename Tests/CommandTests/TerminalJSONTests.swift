@@ -4,7 +4,7 @@ import Testing
 @testable import PushcryptCommand
 
 /// What a stranger wrote reaches a terminal only as text.
-@Suite struct AttackTerminalTests {
+@Suite struct TerminalJSONTests {
     /// U+009B starts a terminal's command as ESC [ does; U+202E turns round what follows it. JSON escapes neither.
     private static let hostile = "\u{9b}31m\u{202e}"
 
@@ -33,18 +33,5 @@ import Testing
         let shown = terminal.shown(until: "bucket")
         #expect(shown.contains(#"\u009b31m\u202e"#))
         #expect(!shown.unicodeScalars.contains("\u{9b}") && !shown.unicodeScalars.contains("\u{202e}"))
-    }
-
-    @Test("An import counts empty lines, and takes a last line without its newline")
-    func importLines() throws {
-        let directory = try TemporaryDirectory()
-        let store = directory.file("store")
-        _ = try outcome(["--store", store, "init"], table: .pushcrypt)
-        let key = "pcr1"
-        let file = try directory.write("\n\n\(key)\n\n{}", to: "lines")
-        let outcome = try outcome(["--store", store, "device", "import", file, "--json"], table: .pushcrypt)
-        #expect(outcome.exit == .refused)
-        #expect(outcome.output == #"{"added":0,"updated":0,"unchanged":0,"refused":2}"# + "\n")
-        #expect(outcome.messages.contains("line 3: ") && outcome.messages.contains("line 5: "))
     }
 }

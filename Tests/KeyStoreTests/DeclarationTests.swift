@@ -1,0 +1,54 @@
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// A database that declares more than tables and indexes: SQLite would run what its author wrote.
+struct DeclarationTests {
+    /// Rows that never end, in the place of a table. A store that reads one of them never opens.
+    private static let endless = """
+        WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)
+        """
+
+    private static let declarations = [
+        """
+        ALTER TABLE store RENAME TO other;
+        CREATE VIEW store AS \(endless) SELECT 1 AS id, x AS store_id, x AS salt, x AS passes, x AS memory, x AS created,
+        x AS key_check, x AS tag FROM c WHERE x < 0
+        """,
+        "CREATE TRIGGER t AFTER INSERT ON settings BEGIN DELETE FROM settings; END",
+        // A declaration that says it is a table, and is none.
+        """
+        PRAGMA writable_schema = ON;
+        INSERT INTO sqlite_schema VALUES ('table', 'other', 'other', 0, 'CREATE VIEW other AS SELECT 1')
+        """,
+    ]
+
+    @Test(.timeLimit(.minutes(1)), arguments: declarations)
+    func aStoreWithAViewOrATriggerDoesNotOpen(_ sql: String) throws {
+        let home = try Home()
+        try home.raw().execute(sql)
+        #expect(code { try home.reopened() } == .corruptStore)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aReplayFileWithAViewIsMadeAnew() throws {
+        let home = try Home()
+        let path = home.scratch.store
+        _ = try ReplayFile.create(at: path, floor: Timestamp(milliseconds: 0))
+        try SQLiteConnection(path: home.scratch.file("replay.db"), busyTimeout: 0).execute(
+            """
+            ALTER TABLE seen RENAME TO other;
+            CREATE VIEW seen AS \(Self.endless) SELECT x AS sender, x AS message, x AS request, x AS sent, x AS expires,
+            x AS first FROM c WHERE x < 0
+            """)
+        let file = ReplayFile.open(at: path, now: start)
+        let sender = SenderKey().publicKey
+        func judge(_ request: String) -> ReplayJudgement {
+            file.judge(
+                sender: sender, messageID: MessageID(1), requestID: request, sentAt: start, expiresAt: start + 60,
+                now: start)
+        }
+        #expect(judge("first") == ReplayJudgement(verdict: .new, problem: nil))
+        #expect(judge("second") == ReplayJudgement(verdict: .duplicate, problem: nil))
+    }
+}
