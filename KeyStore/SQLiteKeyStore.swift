@@ -8,7 +8,8 @@ public import Pushcrypt
 /// else. Every change is one transaction, on the disk when the call returns.
 ///
 /// Any number of threads and processes may use one store. A call waits up to five seconds for another process that
-/// writes, then throws `storeBusy`.
+/// writes, then throws `storeBusy`. Every call may throw that, `corruptStore`, `diskFull` and `inputOutput`; what is
+/// listed with a call comes on top.
 public final class SQLiteKeyStore: Sendable {
     static let databaseName: StaticString = "keystore.db"
     private static let newDatabaseName: StaticString = "keystore.db.new"
@@ -36,7 +37,7 @@ public final class SQLiteKeyStore: Sendable {
     ///
     /// A creation that was interrupted, even by a power cut, leaves no store; another one finishes it.
     ///
-    /// - Throws: `storeExists`, `unsafeStoreFile`, `storeBusy`, `diskFull`, `inputOutput`.
+    /// - Throws: `storeExists`, `unsafeStoreFile`.
     public static func create(
         at directory: String, passphrase: StorePassphrase? = nil, now: Timestamp
     ) throws(KeyStoreError) -> SQLiteKeyStore {
@@ -46,8 +47,7 @@ public final class SQLiteKeyStore: Sendable {
     /// Opens a store that exists.
     ///
     /// - Throws: `storeMissing`, `unsafeStoreFile`, `storeKeyMissing`, `passphraseNeeded`, `wrongPassphrase` (also for a
-    ///   `store.key` of another store, and for a passphrase that the store does not have), `newerVersion`,
-    ///   `corruptStore`, `storeBusy`, `diskFull`, `inputOutput`.
+    ///   `store.key` of another store, and for a passphrase that the store does not have), `newerVersion`.
     public static func open(
         at directory: String, passphrase: StorePassphrase? = nil
     ) throws(KeyStoreError) -> SQLiteKeyStore {

@@ -11,7 +11,7 @@ extension SQLiteKeyStore {
     /// A pending key that is there already is given again, so a lost reply is answered by asking again. nil means the
     /// default name.
     ///
-    /// - Throws: `unknownName`, `ambiguousName`.
+    /// - Throws: `unknownName`, `ambiguousName`; `rotationRefused` after the last generation there is.
     public func rotateDeviceKey(name: String? = nil, now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
         try write { (store) throws(KeyStoreError) in
             let rows = try store.deviceKeyRows(try NamedKeys.device.resolve(name, in: store))

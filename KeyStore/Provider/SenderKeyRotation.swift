@@ -5,9 +5,6 @@ extension SQLiteKeyStore {
     /// How long every message announces a rotation unless the caller says otherwise: 60 days, in seconds.
     public static let standardAnnouncement: UInt64 = 5_184_000
 
-    /// The most rotation statements that one message carries.
-    public static let maximumAnnouncements = 4
-
     /// Gives a name a new key, with a statement that both keys have signed; the old secret is destroyed.
     ///
     /// When it returns, the old secret is in none of the store's files, not even sealed; should another process be
@@ -18,7 +15,8 @@ extension SQLiteKeyStore {
     ///   - acceptFor: for how many seconds devices accept the statement.
     ///   - announceSeconds: for how long messages carry the statement to devices that have not reported the new key.
     ///   - force: rotates although a message cannot announce one more; devices that missed the oldest are lost.
-    /// - Throws: `unknownName`, `ambiguousName`, `tooManyAnnouncements`; `rotationRefused` for an overlap above 60 days.
+    /// - Throws: `unknownName`, `ambiguousName`, `tooManyAnnouncements`; `rotationRefused` for an overlap above 60 days, or
+    ///   after the last generation there is.
     public func rotateSenderKey(
         name: String? = nil, overlap: UInt32 = RotationStatement.standardOverlap,
         acceptFor: UInt32 = RotationStatement.standardAcceptFor, announceSeconds: UInt64 = standardAnnouncement,
@@ -28,7 +26,7 @@ extension SQLiteKeyStore {
             let old = try store.senderKeyRow(name)
             try store.deleteStaleAnnouncements(now)
             let announced = try store.announcementChain().statements(endingAt: old.publicKey, pinned: nil, now: now)
-            guard force || announced.count < Self.maximumAnnouncements else {
+            guard force || announced.count < RotationStatement.maximumPerMessage else {
                 throw KeyStoreError(
                     .tooManyAnnouncements,
                     "\(announced.count) rotations are being announced, and a message carries no more: wait until the first has been announced for its time, or force it and lose the devices that missed it"
@@ -140,7 +138,7 @@ struct AnnouncementChain {
         } else {
             needed = chain.prefix { $0.isAnnounced(at: now) }
         }
-        return needed.prefix(SQLiteKeyStore.maximumAnnouncements).reversed().map(\.statement)
+        return needed.prefix(RotationStatement.maximumPerMessage).reversed().map(\.statement)
     }
 }
 

@@ -17,7 +17,8 @@ public struct Sealer: Sendable {
         public var messageName: String?
         /// For how long after sealing it is shown, in seconds, 1…2,592,000 (30 days, the default).
         public var timeToLive = Freshness.maximumTimeToLive
-        /// The rotations of the sender's key that the device may not know yet, oldest first, at most 4.
+        /// The rotations of the sender's key that the device may not know yet, oldest first, at most 4; more is a mistake
+        /// of the caller's, and traps.
         public var announcing: [RotationStatement] = []
         /// The sender hands the bytes to Apple as they are, so their own length is measured and not the widest
         /// re-encoding.
@@ -95,7 +96,8 @@ public struct Sealer: Sendable {
     private func body(of payload: CheckedPayload, _ options: Options) throws(SealError) -> ContiguousArray<UInt8> {
         var body = ContiguousArray<UInt8>()
         if !options.announcing.isEmpty {
-            precondition(options.announcing.count <= StatementBlock.maximumCount, "at most 4 statements fit a message")
+            precondition(
+                options.announcing.count <= RotationStatement.maximumPerMessage, "at most 4 statements fit a message")
             body.append(UInt8(options.announcing.count))
             for statement in options.announcing { body.append(contentsOf: statement.bytes) }
         }

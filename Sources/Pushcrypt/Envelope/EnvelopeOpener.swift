@@ -148,8 +148,6 @@ struct EnvelopeOpener {
 
 /// The statements at the front of a body of content type 0x02: a count of 1 to 4, then 181 bytes each, oldest first.
 struct StatementBlock {
-    static let maximumCount = 4
-
     let statements: [RotationStatement]
 
     /// The bytes before the payload.
@@ -161,7 +159,9 @@ struct StatementBlock {
     init?(_ body: Span<UInt8>) {
         guard !body.isEmpty else { return nil }
         let count = Int(body[0])
-        guard (1...Self.maximumCount).contains(count), body.count >= Self.length(count: count) else { return nil }
+        guard (1...RotationStatement.maximumPerMessage).contains(count), body.count >= Self.length(count: count) else {
+            return nil
+        }
         var statements: [RotationStatement] = []
         for index in 0..<count {
             let start = Self.length(count: index)

@@ -58,6 +58,8 @@ struct KeyRecord {
 
 extension DeviceRegistration {
     /// Reads a device's record; `generation` is 1 and `created` is `now` when it has none.
+    ///
+    /// Throws `malformedRecord`, or what reading the text of its keys throws.
     public init(json: ContiguousArray<UInt8>, at now: Timestamp) throws(KeyError) {
         let record = try KeyRecord(json)
         let publicKey = try DevicePublicKey(text: record.publicKey())
@@ -107,6 +109,8 @@ public struct SenderAnnouncement: Hashable, Sendable {
     }
 
     /// Reads a sender's record; `generation` is 1 and `created` is `now` when it has none.
+    ///
+    /// Throws `malformedRecord`, or what reading the text of its key throws.
     public init(json: ContiguousArray<UInt8>, at now: Timestamp) throws(KeyError) {
         let record = try KeyRecord(json)
         let publicKey = try SenderPublicKey(text: record.publicKey())

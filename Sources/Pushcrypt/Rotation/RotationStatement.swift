@@ -11,6 +11,8 @@ public struct RotationStatement: Hashable, Sendable {
     public static let standardOverlap: UInt32 = 2_678_400
     /// The longest overlap a receiver accepts: 60 days, in seconds.
     public static let maximumOverlap: UInt32 = 5_184_000
+    /// The most statements that one message carries.
+    public static let maximumPerMessage = 4
 
     static let version: UInt8 = 0x01
     private static let newKey = 5..<37

@@ -51,6 +51,8 @@ public struct SenderTrust: Hashable, Sendable {
     /// Accepts a statement, or throws and changes nothing.
     ///
     /// The caller keeps the result only when the message that carried the statement has passed every step.
+    ///
+    /// - Throws: every code of `RotationError` but `malformedStatement`.
     public mutating func accept(_ statement: RotationStatement, at now: Timestamp) throws(RotationError) -> Change {
         // The key may have been superseded under one name, and still be pinned under another of another app.
         if let before = superseded.first(where: { $0.statement == statement }), !pinned.contains(before.key) {
