@@ -6,30 +6,30 @@
 
 /// HMAC-SHA256 (RFC 2104), fed in pieces; libsodium 1.0.18 has no HKDF, so the KDF is built on this.
 @safe
-package struct HMACSHA256: ~Copyable {
-    package static let tagLength = 32
+struct HMACSHA256: ~Copyable {
+    static let tagLength = 32
 
     private let state: UnsafeMutablePointer<crypto_auth_hmacsha256_state>
 
-    package init(key: Span<UInt8>) {
+    init(key: Span<UInt8>) {
         _ = Sodium.started
         unsafe state = .allocate(capacity: 1)
         unsafe state.initialize(to: crypto_auth_hmacsha256_state())
         Sodium.expectSuccess(unsafe key.withBase { unsafe crypto_auth_hmacsha256_init(state, $0, $1) })
     }
 
-    package func update(_ bytes: Span<UInt8>) {
+    func update(_ bytes: Span<UInt8>) {
         Sodium.expectSuccess(
             unsafe bytes.withBase { unsafe crypto_auth_hmacsha256_update(state, $0, UInt64($1)) })
     }
 
-    package func update(_ label: StaticString) {
+    func update(_ label: StaticString) {
         Sodium.expectSuccess(
             unsafe crypto_auth_hmacsha256_update(state, label.utf8Start, UInt64(label.utf8CodeUnitCount)))
     }
 
     /// Ends a tag that stays secret: a derived key.
-    package consuming func finish() -> Ephemeral {
+    consuming func finish() -> Ephemeral {
         var tag = Ephemeral(count: Self.tagLength)
         tag.withMutableSpan { output in
             Sodium.expectSuccess(
@@ -39,7 +39,7 @@ package struct HMACSHA256: ~Copyable {
     }
 
     /// Ends a tag that is stored or sent.
-    package consuming func finishPublic() -> ContiguousArray<UInt8> {
+    consuming func finishPublic() -> ContiguousArray<UInt8> {
         finish().withSpan { ContiguousArray(copying: $0) }
     }
 
