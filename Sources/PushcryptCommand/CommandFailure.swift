@@ -1,14 +1,26 @@
 internal import PushcryptKeyStore
 
 /// How the process ends.
-enum ExitCode: Int32 {
+///
+/// A script keeps what it has after 1, and gives it up after 65: that is why a full disk or a busy store is no 65.
+enum ExitCode: Int32, CaseIterable {
     case done = 0
     /// Something could not be done: a file, the store, the system.
     case failed = 1
-    /// The command line makes no sense (`EX_USAGE`).
+    /// The command line makes no sense, or the store is not set up for it (`EX_USAGE`).
     case usage = 64
     /// What was read was refused (`EX_DATAERR`).
     case refused = 65
+
+    /// One line for people, lower case, no full stop.
+    var meaning: String {
+        switch self {
+        case .done: "done"
+        case .failed: "failed, and may succeed later: a full disk, a busy store, a file that cannot be read"
+        case .usage: "the command line or the set-up must change first"
+        case .refused: "the input is refused, and will be again; for open: the fallback is shown"
+        }
+    }
 }
 
 /// Why a command ended early: one sentence for the person, and what to do next.

@@ -80,6 +80,13 @@ enum ExpectedPage: CaseIterable {
           -h, --help       show this help
               --version    show the versions of this program and of libsodium
 
+        exit codes:
+          0   done
+          1   failed, and may succeed later: a full disk, a busy store, a file that
+              cannot be read
+          64  the command line or the set-up must change first
+          65  the input is refused, and will be again; for open: the fallback is shown
+
         examples:
           # says hello
           sample greet

@@ -20,6 +20,7 @@ struct HelpPage {
                 page += list(section.title, section.commands.map { ($0.name, $0.summary) })
             }
             page += list("options", (table.sharedOptions + [.help, .version]).map(row))
+            page += list("exit codes", ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) })
         }
         page += examples(command?.examples ?? table.examples)
         if command?.subcommands.isEmpty != true { page += "\n\(name) COMMAND --help shows more about a command\n" }
