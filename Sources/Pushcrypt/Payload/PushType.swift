@@ -5,7 +5,7 @@ public struct PushType: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The types of Apple's that the system acts on before any code of the app runs.
-    private static let readByTheSystem = [
+    package static let readByTheSystem = [
         "complication", "controls", "fileprovider", "liveactivity", "location", "mdm", "pushtotalk", "widgets",
     ]
 

@@ -175,6 +175,8 @@ private func makeOptions(
         do throws(SealError) {
             options.pushType = try PushType(name)
         } catch {
+            // A type of Apple's says something about the payload; any other word is a slip on the command line.
+            guard PushType.readByTheSystem.contains(name) else { throw .usage("--push-type: \(error)") }
             throw CommandFailure(error)
         }
     }
