@@ -147,4 +147,19 @@ struct UnsafeStoreFileTests {
         let error = error { try SQLiteKeyStore.open(at: path, passphrase: nil, options: .quick) }
         #expect(error?.description.hasSuffix(#"/it'\''s; rm -rf x'"#) == true)
     }
+
+    /// The user's own group may have more members, unless it has the user's own number.
+    @Test(.enabled(if: isRoot, "only root can change its group"))
+    func aParentThatASharedGroupMayWriteIsRefused() async throws {
+        let scratch = try Scratch()
+        try create(scratch)
+        #expect(unsafe chown(scratch.path, 0, 1) == 0)
+        #expect(unsafe chmod(scratch.path, 0o770) == 0)
+        let path = scratch.store
+        // The group belongs to the whole process, so this is another one.
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try #require(setegid(1) == 0)
+            try #require(code { try SQLiteKeyStore.open(at: path) } == .unsafeStoreFile)
+        }
+    }
 }
