@@ -16,6 +16,8 @@ public struct KeyStoreError: CodedError {
             case wrongPassphrase = "wrong-passphrase"
             case newerVersion = "newer-version"
             case corruptStore = "corrupt-store"
+            case storeLocked = "store-locked"
+            case missingEntitlement = "missing-entitlement"
             case storeBusy = "store-busy"
             case diskFull = "disk-full"
             case inputOutput = "input-output"
@@ -53,6 +55,10 @@ public struct KeyStoreError: CodedError {
         public static let newerVersion = Code(known: .newerVersion)
         /// What is stored is damaged or was changed by someone without the store key; the damaged row is never used.
         public static let corruptStore = Code(known: .corruptStore)
+        /// The device was not unlocked since it started, and the Keychain gives nothing before that.
+        public static let storeLocked = Code(known: .storeLocked)
+        /// The process may not use the Keychain access group that holds the keys.
+        public static let missingEntitlement = Code(known: .missingEntitlement)
         /// Another process held the store for too long.
         public static let storeBusy = Code(known: .storeBusy)
         /// No room is left on the disk.

@@ -2,17 +2,8 @@ public import Pushcrypt
 
 // The life of a device key: pending, active, retiring, purged. (`Docs/KeyRotation.md`)
 extension SQLiteKeyStore {
-    /// How long a key that was replaced goes on opening unless the caller says otherwise: 31 days, in seconds; Apple keeps
-    /// a push for 30.
-    public static let standardGrace: UInt64 = 2_678_400
-
-    /// Makes the next key of a name, durable and pending: it opens from now on, before the provider hears of it.
-    ///
-    /// A pending key that is there already is given again, so a lost reply is answered by asking again. nil means the
-    /// default name.
-    ///
-    /// - Throws: `unknownName`, `ambiguousName`; `rotationRefused` after the last generation there is.
-    public func rotateDeviceKey(name: String? = nil, now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
+    /// Makes the next key of a name, or gives the pending one again.
+    public func rotateDeviceKey(name: String?, now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
         try write { (store) throws(KeyStoreError) in
             let rows = try store.deviceKeyRows(try NamedKeys.device.resolve(name, in: store))
             guard let newest = rows.last else { preconditionFailure("a name without a key was resolved") }
@@ -26,19 +17,9 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Makes the pending key of a name active, because the provider has acknowledged it; the active one retires, and
-    /// opens for `graceSeconds` more.
-    ///
-    /// Gives nil, and changes nothing, when no key is pending, or another one than was acknowledged: a reply that comes
-    /// twice must not confirm a key that the provider has never heard of. A grace shorter than the time to live of what is
-    /// under way loses messages.
-    ///
-    /// - Parameters:
-    ///   - acknowledged: the key that the provider's reply names; nil for whichever is pending, when the caller knows that
-    ///     the reply is to that one.
-    /// - Throws: `unknownName`, `ambiguousName`.
+    /// Makes the pending key of a name active.
     public func confirmDeviceKey(
-        name: String? = nil, acknowledged: KeyID? = nil, graceSeconds: UInt64 = standardGrace, now: Timestamp
+        name: String?, acknowledged: KeyID?, graceSeconds: UInt64, now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
         try write { (store) throws(KeyStoreError) in
             let rows = try store.deviceKeyRows(try NamedKeys.device.resolve(name, in: store))
@@ -49,16 +30,13 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Deletes the keys of a name that have retired and passed their end date, or, at log-out, all of them.
+    /// Deletes the keys of a name that have retired and passed their end date, or all of them.
     ///
     /// When it returns, the secrets are in none of the store's files, not even sealed; what the disk itself keeps of
-    /// overwritten blocks is out of reach. nil means the default name.
-    ///
-    /// - Returns: what was deleted; nothing for a name that has no keys, so that a log-out can be repeated.
-    /// - Throws: `ambiguousName`; `storeBusy` when the keys are deleted and another process is reading
-    ///   what was before: a second call finishes.
+    /// overwritten blocks is out of reach. Throws `storeBusy` also when the keys are deleted and another process is reading
+    /// what was before: a second call finishes.
     public func purgeDeviceKeys(
-        name: String? = nil, now: Timestamp, everything: Bool = false
+        name: String?, now: Timestamp, everything: Bool
     ) throws(KeyStoreError) -> [DeviceKeyRecord] {
         let purged = try write { (store) throws(KeyStoreError) -> [DeviceKeyRecord] in
             guard let name = try NamedKeys.device.resolveIfPresent(name, in: store) else { return [] }
@@ -70,6 +48,16 @@ extension SQLiteKeyStore {
         }
         try withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
         return purged
+    }
+
+    /// Deletes every device key and every trusted sender, from the files too, as `purgeDeviceKeys` does.
+    public func purgeEverything() throws(KeyStoreError) {
+        try write { (store) throws(KeyStoreError) in
+            try store.connection.rows("DELETE FROM \(DeviceKeyRow.table.name)")
+            try store.connection.rows("DELETE FROM \(TrustedSenderRow.table.name)")
+            try NamedKeys.device.keepDefault(in: store)
+        }
+        try withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
     }
 
     func next(_ generation: UInt64) throws(KeyStoreError) -> UInt64 {

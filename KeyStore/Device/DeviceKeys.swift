@@ -1,15 +1,10 @@
 public import Pushcrypt
 
-// A device's own keys: one name for each account, generations below it.
+// A device's own keys, as `KeyStore` says.
 extension SQLiteKeyStore {
-    /// What a key is called when nobody says.
-    public static let defaultName = "default"
-
-    /// Makes the first key of a name: generation 1, active at once.
-    ///
-    /// - Throws: `nameTaken`, `invalidName`.
+    /// Makes the first key of a name.
     public func generateDeviceKey(
-        name: String = defaultName, topic: Topic? = nil, now: Timestamp
+        name: String, topic: Topic?, now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
         try StoreName.check(name, "the name of a device key")
         return try write { (store) throws(KeyStoreError) in
@@ -18,10 +13,8 @@ extension SQLiteKeyStore {
     }
 
     /// Takes a key that was made elsewhere as the first of a name.
-    ///
-    /// - Throws: `nameTaken`, `invalidName`; `keyIDTaken` when the store holds this key, or one with its id.
     public func importDeviceKey(
-        _ key: DeviceKey, name: String = defaultName, topic: Topic? = nil, now: Timestamp
+        _ key: DeviceKey, name: String, topic: Topic?, now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
         try StoreName.check(name, "the name of a device key")
         return try write { (store) throws(KeyStoreError) in
@@ -29,23 +22,21 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Every key of every name, oldest generation first.
+    /// Every key of every name.
     public func deviceKeys() throws(KeyStoreError) -> [DeviceKeyRecord] {
         try read { (store) throws(KeyStoreError) in
             try store.records(try store.rows(DeviceKeyRow.self, "ORDER BY name, id"))
         }
     }
 
-    /// The keys of one name, oldest generation first; nil means the default name.
-    ///
-    /// - Throws: `unknownName`, `ambiguousName`.
+    /// The keys of one name.
     public func deviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord] {
         try read { (store) throws(KeyStoreError) in
             try store.records(try store.deviceKeyRows(try NamedKeys.device.resolve(name, in: store)))
         }
     }
 
-    /// The key that an envelope names, if it may open now: pending, active, or retiring up to its end date.
+    /// The key that an envelope names, if it may open now.
     public func deviceKey(
         id: KeyID, now: Timestamp
     ) throws(KeyStoreError) -> (record: DeviceKeyRecord, key: DeviceKey)? {
@@ -70,7 +61,7 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Makes a name the one that is meant when none is given; throws `unknownName`.
+    /// Makes a name the one that is meant when none is given.
     public func setDefaultDeviceKey(name: String) throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in try NamedKeys.device.setDefault(name, in: store) }
     }

@@ -2,16 +2,10 @@ public import Pushcrypt
 
 // Whom a device believes. (`Docs/Format.md`, Rotation)
 extension SQLiteKeyStore {
-    /// Pins a sender's key, from the app, its own channel or an import; never from a message.
-    ///
-    /// `replace` is for after a theft: of the key that was pinned under this name, and of those before it, nothing is
-    /// believed any more, messages under way included, and under no other name either.
-    ///
-    /// - Throws: `invalidName`; `senderAlreadyTrusted` when another key is pinned under this name; `senderSuperseded`
-    ///   for a key that was superseded here; `topicMismatch` for the same key and another app, unless `replace`.
+    /// Pins a sender's key.
     @discardableResult
     public func trustSender(
-        name: String, _ key: SenderPublicKey, topic: Topic? = nil, replace: Bool = false, now: Timestamp
+        name: String, _ key: SenderPublicKey, topic: Topic?, replace: Bool, now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try StoreName.check(name, "the name of a sender")
         return try write { (store) throws(KeyStoreError) in
@@ -19,23 +13,19 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// The senders that are believed for an app, to verify a message with; an authentic copy of what is stored now.
-    ///
-    /// - Throws: `corruptStore` for one damaged row too: without it, trust that has ended could come back.
+    /// The senders that are believed for an app.
     public func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust {
         try read { (store) throws(KeyStoreError) in SenderTrust(try store.trustedSenders(for: topic)) }
     }
 
-    /// Every sender that is or was believed, oldest first.
+    /// Every sender that is or was believed.
     public func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRecord] {
         try read { (store) throws(KeyStoreError) in
             try store.trustedSenders().map(\.record)
         }
     }
 
-    /// Stops believing a sender, its superseded keys included; tells whether one was pinned under this name.
-    ///
-    /// The superseded keys stay listed, so that none of them is ever pinned again.
+    /// Stops believing a sender, its superseded keys included.
     @discardableResult
     public func removeTrustedSender(_ name: String) throws(KeyStoreError) -> Bool {
         try write { (store) throws(KeyStoreError) in
@@ -52,24 +42,16 @@ extension SQLiteKeyStore {
     }
 
     /// Accepts rotation statements that reached the device outside a message, all or none.
-    ///
-    /// - Throws: `rotationRefused`, `rotationConflict`.
     public func acceptStatements(
         _ statements: [RotationStatement], topic: Topic, now: Timestamp
     ) throws(KeyStoreError) -> [SenderTrust.Change] {
         try write { (store) throws(KeyStoreError) in try store.accept(statements, topic: topic, now: now) }
     }
 
-    /// Keeps what a message has changed once it has passed every step, in one transaction: a pending key that it opened
-    /// with becomes active, and the statements that it brought take effect.
-    ///
-    /// A device key that is gone is passed over.
-    ///
-    /// - Throws: `rotationRefused`, `rotationConflict` when trust has changed since the message was opened; nothing is
-    ///   kept then, and the message may be shown all the same.
+    /// Keeps what a message has changed, in one transaction.
     public func settle(
-        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic,
-        graceSeconds: UInt64 = standardGrace, now: Timestamp
+        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, graceSeconds: UInt64,
+        now: Timestamp
     ) throws(KeyStoreError) {
         // Nearly every message changes nothing, and readers do not wait for each other.
         let isPending = try read { (store) throws(KeyStoreError) in try store.pendingKey(publicKey) != nil }
