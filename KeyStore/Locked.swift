@@ -8,12 +8,12 @@
 
 /// A value that one thread at a time may use. (The standard library's `Mutex` needs iOS 18.)
 @safe
-final class Locked<Value>: @unchecked Sendable {
+package final class Locked<Value>: @unchecked Sendable {
     // On the heap, because a mutex must not move.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let value: Value
 
-    init(_ value: Value) {
+    package init(_ value: Value) {
         self.value = value
         unsafe mutex = .allocate(capacity: 1)
         unsafe mutex.initialize(to: pthread_mutex_t())
@@ -21,7 +21,7 @@ final class Locked<Value>: @unchecked Sendable {
     }
 
     /// Gives the value to `body`, which must neither keep it nor lock again.
-    func withLock<R, E: Error>(_ body: (Value) throws(E) -> R) throws(E) -> R {
+    package func withLock<R, E: Error>(_ body: (Value) throws(E) -> R) throws(E) -> R {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         return try body(value)
