@@ -91,7 +91,8 @@ let package = Package(
             name: "BareCalls", dependencies: [sodium], path: "Tests/Bench/BareCalls",
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .executableTarget(
-            name: "PushcryptBench", dependencies: ["Pushcrypt", "PushcryptKeyStore", "BareCalls"],
+            name: "PushcryptBench",
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "BareCalls"],
             path: "Tests/Bench/PushcryptBench", swiftSettings: strict),
     ]
 )
