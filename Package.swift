@@ -75,8 +75,11 @@ let package = Package(
         .executableTarget(
             name: "PushcryptMain", dependencies: ["PushcryptCommand"], swiftSettings: strict),
         .testTarget(name: "PushcryptTests", dependencies: ["Pushcrypt"], swiftSettings: strict),
+        .target(
+            name: "ModelKeychain", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
+            path: "Tests/Support/ModelKeychain", swiftSettings: strict),
         .testTarget(
-            name: "KeyStoreTests", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
+            name: "KeyStoreTests", dependencies: ["Pushcrypt", "PushcryptKeyStore", "ModelKeychain"],
             swiftSettings: strict),
         .testTarget(
             name: "ReceiverTests",
