@@ -28,6 +28,24 @@ let strict: [SwiftSetting] = [
     let sodium: Target.Dependency = .product(name: "Clibsodium", package: "swift-sodium")
 #endif
 
+// On Linux, modules with the names of Apple's stand in for them, so that extensions compile and run in tests.
+#if os(Linux)
+    let standInProducts: [Product] = [
+        .library(name: "AppleStandIns", targets: ["UserNotifications", "UserNotificationsUI", "UIKit"])
+    ]
+    let standIns = "Sources/AppleStandIns"
+    let standInTargets: [Target] = [
+        .target(name: "UserNotifications", path: "\(standIns)/UserNotifications", swiftSettings: strict),
+        .target(name: "UIKit", path: "\(standIns)/UIKit", swiftSettings: strict),
+        .target(
+            name: "UserNotificationsUI", dependencies: ["UserNotifications", "UIKit"],
+            path: "\(standIns)/UserNotificationsUI", swiftSettings: strict),
+    ]
+#else
+    let standInProducts: [Product] = []
+    let standInTargets: [Target] = []
+#endif
+
 let package = Package(
     name: "pushcrypt",
     platforms: [.iOS(.v15), .macOS(.v12)],
@@ -36,9 +54,9 @@ let package = Package(
         .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
         .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
-    ],
+    ] + standInProducts,
     dependencies: sodiumPackages,
-    targets: sodiumTargets + [
+    targets: sodiumTargets + standInTargets + [
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
