@@ -41,9 +41,11 @@ let strict: [SwiftSetting] = [
             name: "UserNotificationsUI", dependencies: ["UserNotifications", "UIKit"],
             path: "\(standIns)/UserNotificationsUI", swiftSettings: strict),
     ]
+    let userNotifications: [Target.Dependency] = ["UserNotifications"]
 #else
     let standInProducts: [Product] = []
     let standInTargets: [Target] = []
+    let userNotifications: [Target.Dependency] = []
 #endif
 
 let package = Package(
@@ -53,6 +55,7 @@ let package = Package(
         .library(name: "Pushcrypt", targets: ["Pushcrypt"]),
         .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
         .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
+        .library(name: "PushcryptService", targets: ["PushcryptService"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
     ] + standInProducts,
     dependencies: sodiumPackages,
@@ -67,6 +70,10 @@ let package = Package(
             path: "KeyStore", swiftSettings: strict),
         .target(
             name: "PushcryptReceiver", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
+            swiftSettings: strict),
+        .target(
+            name: "PushcryptService",
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"] + userNotifications,
             swiftSettings: strict),
         .target(
             name: "PushcryptCommand",
