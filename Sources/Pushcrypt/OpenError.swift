@@ -58,6 +58,9 @@ public struct OpenError: CodedError {
     /// Where, and what to do; never holds key or payload bytes.
     public let description: String
 
+    package static let notEncrypted = OpenError(
+        .notEncrypted, "ENCRYPTED_DATA is missing or not a string: the push was not sealed")
+
     package static func unknownRecipientKey(_ id: KeyID) -> OpenError {
         OpenError(
             .unknownRecipientKey,

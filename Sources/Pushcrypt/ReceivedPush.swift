@@ -25,20 +25,14 @@ public struct ReceivedPush: Sendable {
 
     /// The envelope in `ENCRYPTED_DATA`; throws `notEncrypted`, `malformedEnvelope` or `unsupportedSuite`.
     public func envelope() throws(OpenError) -> Envelope {
-        guard let text = document.root[CheckedPayload.encryptedDataKey]?.string else {
-            throw OpenError(.notEncrypted, "ENCRYPTED_DATA is missing or not a string: the push was not sealed")
+        guard let text = encryptedText else {
+            throw .notEncrypted
         }
         return try Envelope(text: text)
     }
 
-    /// The title that the relay sees: the only text a fallback keeps.
-    public var clearTitle: String? {
-        let alert = document.root["aps"]?["alert"]
-        return alert?["title"]?.string
-    }
-
-    /// Whether the relay sees a sound, which a fallback keeps too.
-    public var hasClearSound: Bool { document.root["aps"]?["sound"] != nil }
+    /// What stands in `ENCRYPTED_DATA`, if it is a string.
+    var encryptedText: String? { document.root[PayloadKeys.encryptedData]?.string }
 
     /// The length in the widest form that a client may re-encode the push to, in bytes.
     package var widestLength: Int { WidestLength.of(document.root.minified().span) }

@@ -81,16 +81,6 @@ import Testing
         #expect(try fixture.opener().open(escaped.utf8, at: FormatFixture.now).messageID == sealed.messageID)
     }
 
-    /// The fallback keeps the clear title and sound.
-    @Test func aReceivedPushShowsItsClearTitleAndSound() throws {
-        let push = try ReceivedPush(#"{"aps":{"alert":{"title":"New \"message\""},"sound":"default"}}"#.utf8)
-        #expect(push.clearTitle == "New \"message\"" && push.hasClearSound)
-        for silent in ["{}", #"{"aps":1}"#, #"{"aps":{"alert":"text"}}"#, #"{"aps":{"alert":{"title":1}}}"#] {
-            let push = try ReceivedPush(silent.utf8)
-            #expect(push.clearTitle == nil && !push.hasClearSound)
-        }
-    }
-
     // MARK: Keys and senders
 
     @Test func anEnvelopeForAKeyThatIsNotHereNamesTheKey() throws {

@@ -134,6 +134,7 @@ import Testing
         switch policy {
         case .quiet: #expect(reception.shown == Self.passive)
         case .fallback: #expect(reception.code == "duplicate" && reception.shown == Scene.fallback)
+        case .suppress: #expect(reception.code == "suppressed" && reception.shown == Shown())
         }
         #expect(try StoreFiles(in: scene.phone.folder).changes(since: before) == [])
         #expect(try !scene.isSettled)

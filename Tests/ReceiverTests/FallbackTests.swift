@@ -59,7 +59,7 @@ import Testing
         (#"{"alert":{"title":"New message"},"sound":{"name":"s","critical":1,"volume":1.0}}"#, "New message", true),
         (#"{"alert":{"title":"Neue 🚲 Nachricht"}}"#, "Neue 🚲 Nachricht", false),
         (#"{"alert":{"subtitle":"s","body":"b"},"sound":"default"}"#, "", true),
-        (#"{"alert":{"title-loc-key":"K","title-loc-args":["x"],"loc-key":"K"}}"#, "", false),
+        (#"{"alert":{"title-loc-key":"K","title-loc-args":["x"],"loc-key":"K"}}"#, "K(x)", false),
         (#"{"alert":{"title":7}}"#, "", false),
         (#"{"alert":"a text that says anything"}"#, "", false),
         (#"{"alert":["New message"]}"#, "", false),

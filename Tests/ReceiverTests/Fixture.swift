@@ -108,8 +108,18 @@ struct Phone {
         _ push: Bytes, request: String? = nil, topic: Topic? = .app, duplicates: DuplicatePolicy = .quiet,
         at now: Timestamp
     ) -> NotificationReceiver.Reception {
-        NotificationReceiver(store: store, replay: replay, topic: topic, duplicates: duplicates)
-            .receive(push, requestID: request, at: now)
+        receiver(replay, topic: topic, duplicates: duplicates).receive(push, requestID: request, at: now)
+    }
+}
+
+extension Phone {
+    func receiver(
+        _ replay: ReplayFile, topic: Topic? = .app, defaultTopic: Topic? = nil, duplicates: DuplicatePolicy = .quiet
+    ) -> NotificationReceiver {
+        var policy = NotificationReceiver.Policy()
+        policy.duplicates = duplicates
+        return NotificationReceiver(
+            keys: store, effects: store, replay: replay, topic: topic, defaultTopic: defaultTopic, policy: policy)
     }
 }
 
@@ -124,7 +134,9 @@ struct Shown: Equatable {
 
 extension Delivery {
     var shown: Shown {
-        Shown(title: title, subtitle: subtitle, body: body, sound: hasSound, passive: isPassive)
+        Shown(
+            title: content.title.description, subtitle: content.subtitle.description, body: content.body.description,
+            sound: content.sound != nil, passive: content.interruptionLevel == .passive)
     }
 }
 
@@ -138,8 +150,5 @@ extension NotificationReceiver.Reception {
     }
 
     /// `opened`, or the code for the developer.
-    var code: String {
-        guard case .fallback(let reason) = delivery.outcome else { return "opened" }
-        return reason.code
-    }
+    var code: String { delivery.code }
 }

@@ -85,8 +85,7 @@ import Testing
         #expect(nowhere.code == "no-topic")
         #expect(nowhere.shown == DuplicateTests.fallback)
         for (standard, code) in [(Topic.app, "opened"), (.other, "authentication-failed")] {
-            let receiver = NotificationReceiver(
-                store: phone.store, replay: phone.replay, topic: nil, defaultTopic: standard)
+            let receiver = phone.receiver(phone.replay, topic: nil, defaultTopic: standard)
             #expect(receiver.receive(push, requestID: nil, at: .start).code == code)
         }
     }
@@ -94,8 +93,7 @@ import Testing
     @Test func theDefaultTopicIsNotForABoundKey() throws {
         try addSender("shop", topic: nil, trustedFor: .app)
         try enrol("anna", topic: .app)
-        let receiver = NotificationReceiver(
-            store: phone.store, replay: phone.replay, topic: nil, defaultTopic: .other)
+        let receiver = phone.receiver(phone.replay, topic: nil, defaultTopic: .other)
         let push = try push(to: "anna", signedBy: "shop", topic: .app)
         #expect(receiver.receive(push, requestID: nil, at: .start).code == "opened")
     }

@@ -25,10 +25,10 @@ import Testing
         Sealed(payload: #"{"aps":{"alert":"just a text"}}"#, shown: Shown(body: "just a text")),
         Sealed(
             payload: #"{"aps":{"alert":{"loc-key":"K"},"sound":{"name":"s","critical":1,"volume":0.5}}}"#,
-            shown: Shown(sound: true)),
+            shown: Shown(body: "K", sound: true)),
         Sealed(
             payload: #"{"aps":{"alert":{"title":"(Encrypted)","body":"x"},"interruption-level":"passive"}}"#,
-            shown: Shown(title: "(Encrypted)", body: "x")),
+            shown: Shown(title: "(Encrypted)", body: "x", passive: true)),
     ]
 
     /// What a relay makes of a push: `E` is the envelope's text.

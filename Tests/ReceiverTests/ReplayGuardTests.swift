@@ -129,9 +129,8 @@ import Testing
         let replay = ReplayFile.open(at: scene.phone.folder.path, now: Scene.now, busyTimeout: 20)
         let push = Scene.push(try scene.envelope())
         for policy in DuplicatePolicy.allCases {
-            let receiver = NotificationReceiver(
-                store: scene.phone.store, replay: replay, topic: .app, duplicates: policy)
-            let reception = receiver.receive(push, requestID: policy.rawValue, at: Scene.now)
+            let reception = scene.phone.receiver(replay, duplicates: policy).receive(
+                push, requestID: policy.rawValue, at: Scene.now)
             #expect(reception.shown == Scene.opened)
             #expect(reception.warnings.count == 1)
             #expect(reception.warnings.first?.hasPrefix("replay guard: ") == true)
@@ -146,8 +145,8 @@ import Testing
         let elsewhere = try TemporaryFolder()
         try FileManager.default.removeItem(atPath: elsewhere.path)
         let replay = ReplayFile.open(at: elsewhere.path, now: Scene.now)
-        let reception = NotificationReceiver(store: scene.phone.store, replay: replay, topic: .app)
-            .receive(Scene.push(try scene.envelope()), requestID: "a", at: Scene.now)
+        let reception = scene.phone.receiver(replay).receive(
+            Scene.push(try scene.envelope()), requestID: "a", at: Scene.now)
         #expect(reception.shown == Scene.opened)
         #expect(reception.warnings.count == 1)
     }
@@ -160,9 +159,12 @@ import Testing
         #expect(scene.receive(push, request: "a").shown == Scene.opened)
         let writer = try Self.connection(scene.phone.folder, "BEGIN IMMEDIATE")
         let replay = ReplayFile.open(at: scene.phone.folder.path, now: Scene.now, busyTimeout: 20)
-        let receiver = NotificationReceiver(store: scene.phone.store, replay: replay, topic: .app, duplicates: policy)
+        let receiver = scene.phone.receiver(replay, duplicates: policy)
         let again = receiver.receive(push, requestID: "b", at: Scene.now)
-        #expect(again.shown == (policy == .quiet ? DuplicateTests.passive : Scene.fallback))
+        let shown: [DuplicatePolicy: Shown] = [
+            .quiet: DuplicateTests.passive, .fallback: Scene.fallback, .suppress: Shown(),
+        ]
+        #expect(again.shown == shown[policy])
         #expect(again.warnings.count == 1)
         let other = receiver.receive(Scene.push(try scene.envelope()), requestID: "c", at: Scene.now)
         #expect(other.shown == Scene.opened)

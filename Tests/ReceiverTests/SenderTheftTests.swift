@@ -80,7 +80,7 @@ import Testing
         _ = try rotate()
         let conflict = try push(signedBy: provider.key, announcing: [statement(stolen, thief)])
         let guardOfNoFolder = ReplayFile.open(at: phone.folder.path(of: "gone"), now: .start)
-        let reception = NotificationReceiver(store: phone.store, replay: guardOfNoFolder, topic: .app)
+        let reception = phone.receiver(guardOfNoFolder)
             .receive(conflict, requestID: "a", at: .start)
         #expect(reception.shown == DuplicateTests.opened)
         #expect(reception.warnings.map { $0.prefix { $0 != ":" } } == ["rotation-conflict", "replay guard"])

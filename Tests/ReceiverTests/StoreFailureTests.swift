@@ -9,7 +9,7 @@ import Testing
 @Suite struct StoreFailureTests {
     @Test(arguments: KeyStoreError.Code.allCases)
     func whateverAStoreSaysIsAFallbackForASealedPush(_ code: KeyStoreError.Code) throws {
-        let push = try ReceivedPush(Scene.push(value: #""AQ""#))
+        let push = IncomingPush(try ReceivedPush(Scene.push(value: #""AQ""#)))
         let reason = Delivery.Reason(KeyStoreError(code, "because"))
         #expect(reason.code == code.description)
         #expect(reason.description == "because")
@@ -90,7 +90,8 @@ import Testing
         try handle.write(contentsOf: Data(repeating: noise, count: Int(length) - offset))
         try handle.close()
 
-        let receiver = NotificationReceiver(store: store, replay: scene.phone.replay, topic: .app)
+        let receiver = NotificationReceiver(
+            keys: store, effects: store, replay: scene.phone.replay, topic: .app)
         expectFallback(receiver.receive(push, requestID: "a", at: Scene.now), .corruptStore)
     }
 

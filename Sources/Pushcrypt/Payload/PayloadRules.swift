@@ -2,11 +2,6 @@
 ///
 /// (`Docs/Format.md`, Body; Apple's "Generating a remote notification" for the fields)
 struct CheckedPayload {
-    /// The key that holds an envelope.
-    static let encryptedDataKey = "ENCRYPTED_DATA"
-    /// The key that this format keeps for itself inside a sealed payload.
-    static let reservedKey = "pushcrypt"
-
     let document: JSONDocument
     let aps: JSONValue
     let hasSound: Bool
@@ -24,11 +19,11 @@ struct CheckedPayload {
             throw SealError(
                 .malformedPayload, "the payload is not a JSON object; it begins with { and has an aps object")
         }
-        for name in [Self.encryptedDataKey, Self.reservedKey] where root[name] != nil {
+        for name in [PayloadKeys.encryptedData, PayloadKeys.reserved] where root[name] != nil {
             throw SealError(
                 .reservedKey,
-                name == Self.reservedKey
-                    ? "the key \(name) at the top level is kept for the format; rename yours"
+                name == PayloadKeys.reserved
+                    ? "the key \(name) at the top level is kept for the format; rename yours, and give attachments to the sealer apart from the payload (--attachment)"
                     : "the payload has \(name) already: seal the payload as it was before sealing")
         }
         guard let aps = root["aps"], aps.kind == .object else {

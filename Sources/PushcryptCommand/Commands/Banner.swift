@@ -8,9 +8,10 @@ struct Banner {
 
     init(_ delivery: Delivery, _ console: Console) {
         var text: [(String, TextStyle?)] = []
-        for (line, style) in [(delivery.title, TextStyle.bold), (delivery.subtitle, .bold), (delivery.body, nil)]
+        let content = delivery.content
+        for (line, style) in [(content.title, TextStyle.bold), (content.subtitle, .bold), (content.body, nil)]
         where !line.isEmpty {
-            for part in line.split(separator: "\n", omittingEmptySubsequences: false) {
+            for part in line.description.split(separator: "\n", omittingEmptySubsequences: false) {
                 for row in Self.wrapped(sanitized(forTerminal: String(part))) { text.append((row, style)) }
             }
         }
@@ -29,10 +30,12 @@ struct Banner {
     private static func caption(_ delivery: Delivery) -> String {
         let how =
             switch delivery.outcome {
-            case .opened: delivery.isPassive ? "opened again, quietly" : "opened"
+            case .opened: delivery.content.interruptionLevel == .passive ? "opened, quietly" : "opened"
+            case .passed: "not sealed"
+            case .suppressed: "nothing shown: the message was shown before"
             case .fallback: "fallback"
             }
-        return delivery.hasSound ? "\(how), with sound" : how
+        return delivery.content.sound != nil ? "\(how), with sound" : how
     }
 
     /// The words in rows of at most `width` columns.

@@ -88,12 +88,12 @@ private enum Receiver {
             let reception = receiver.receive(push, requestID: invocation.value("--request-id"), at: now)
             return (reception.delivery, reception.warnings)
         case .damagedStore(let error):
-            return (Delivery(fallback: Delivery.Reason(error), for: try? ReceivedPush(push)), [])
+            return (Delivery(fallback: Delivery.Reason(error), for: (try? ReceivedPush(push)).map(IncomingPush.init)), [])
         case .keyFile(let opener):
             do throws(OpenError) {
                 return (Delivery(opened: try opener.open(push, at: now)), [])
             } catch {
-                return (Delivery(fallback: Delivery.Reason(error), for: try? ReceivedPush(push)), [])
+                return (Delivery(fallback: Delivery.Reason(error), for: (try? ReceivedPush(push)).map(IncomingPush.init)), [])
             }
         }
     }
@@ -132,7 +132,8 @@ private func storeReceiver(_ invocation: Invocation, _ console: Console) throws(
             "--sender goes with --device-key-file", hint: "a store trusts what 'pushcrypt sender trust' was given")
     }
     let topic = try invocation.topic()
-    let policy = invocation.value("--duplicates").flatMap(DuplicatePolicy.init(rawValue:)) ?? .quiet
+    var policy = NotificationReceiver.Policy()
+    policy.duplicates = invocation.value("--duplicates").flatMap(DuplicatePolicy.init(rawValue:)) ?? .quiet
     do throws(CommandFailure) {
         let store = try console.openStore(invocation)
         let setting = try withStoreErrors { () throws(KeyStoreError) in
@@ -140,8 +141,8 @@ private func storeReceiver(_ invocation: Invocation, _ console: Console) throws(
         }
         return .store(
             NotificationReceiver(
-                store: store, replay: try console.openReplayFile(invocation), topic: topic,
-                defaultTopic: setting.flatMap { try? Topic($0) }, duplicates: policy))
+                keys: store, effects: store, replay: try console.openReplayFile(invocation), topic: topic,
+                defaultTopic: setting.flatMap { try? Topic($0) }, policy: policy))
     } catch {
         guard let cause = error.storeError, cause.code == .corruptStore else { throw error }
         return .damagedStore(cause)
@@ -162,6 +163,9 @@ private func report(_ delivery: Delivery, _ console: Console) -> String {
             json.string(opened.sender.description, for: "sender")
             json.integer(opened.sentAt.milliseconds, for: "sent_at")
             json.integer(opened.expiresAt.milliseconds, for: "expires_at")
+        case .passed, .suppressed:
+            json.string(delivery.code, for: "outcome")
+            write(delivery, to: &json)
         case .fallback(let reason):
             json.string("fallback", for: "outcome")
             json.string(reason.code, for: "code")
@@ -172,9 +176,10 @@ private func report(_ delivery: Delivery, _ console: Console) -> String {
 }
 
 private func write(_ delivery: Delivery, to json: inout JSONWriter) {
-    json.string(delivery.title, for: "title")
-    json.string(delivery.subtitle, for: "subtitle")
-    json.string(delivery.body, for: "body")
-    json.bool(delivery.hasSound, for: "sound")
-    json.bool(delivery.isPassive, for: "passive")
+    let content = delivery.content
+    json.string(content.title.description, for: "title")
+    json.string(content.subtitle.description, for: "subtitle")
+    json.string(content.body.description, for: "body")
+    json.bool(content.sound != nil, for: "sound")
+    json.bool(content.interruptionLevel == .passive, for: "passive")
 }

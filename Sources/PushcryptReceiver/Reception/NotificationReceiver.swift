@@ -1,0 +1,227 @@
+public import Pushcrypt
+public import PushcryptKeyStore
+
+/// Takes a push through every step of the opening order, with the keys of a store and a replay guard.
+///
+/// It always ends in a `Delivery`: a store that cannot be read gives the fallback, a replay guard that cannot be written
+/// stops nothing. Nothing changes because of a message that did not open, and no lock is held when it returns.
+/// (`Docs/Format.md`, Opening)
+public struct NotificationReceiver: Sendable {
+    /// What an app may decide about its notifications.
+    public struct Policy: Sendable {
+        /// What becomes of a message that was shown before under another request.
+        public var duplicates = DuplicatePolicy.quiet
+        /// The texts of the fallback.
+        public var texts = FallbackTexts.standard
+
+        /// Takes what most apps want.
+        public init() {}
+    }
+
+    private let keys: any DeviceKeyReading
+    private let effects: any OpeningEffects
+    private let replay: ReplayFile
+    private let topic: Topic?
+    private let defaultTopic: Topic?
+    private let policy: Policy
+
+    /// What became of one push.
+    public struct Reception: Sendable {
+        /// What the person is shown.
+        public let delivery: Delivery
+        /// The state of the device key that the push was sealed to: `active`, `pending` or `retiring`; `missing` for a
+        /// key that is not here; `locked` before the phone's first unlock; `unreadable`; or `none` when no key was needed.
+        public let keyState: String
+        /// What the developer should know although the push was delivered, one sentence each.
+        public let warnings: [String]
+    }
+
+    /// Makes a receiver.
+    ///
+    /// - Parameters:
+    ///   - keys: the device keys and the trusted senders; only read.
+    ///   - effects: where an opened message takes effect: the store itself, or an extension's own file.
+    ///   - replay: what remembers the messages that were shown.
+    ///   - topic: the app's bundle id; nil to take the one that the device key is bound to. A device key that is bound
+    ///     to another opens nothing.
+    ///   - defaultTopic: taken when the device key is bound to none.
+    public init(
+        keys: any DeviceKeyReading, effects: any OpeningEffects, replay: ReplayFile, topic: Topic?,
+        defaultTopic: Topic? = nil, policy: Policy = Policy()
+    ) {
+        self.keys = keys
+        self.effects = effects
+        self.replay = replay
+        self.topic = topic
+        self.defaultTopic = defaultTopic
+        self.policy = policy
+    }
+
+    /// Receives the JSON of a push.
+    ///
+    /// - Parameters:
+    ///   - bytes: the push as JSON.
+    ///   - requestID: names the notification request; nil when the caller has none, and the same message then counts as the
+    ///     same request.
+    ///   - now: the present time.
+    public func receive(_ bytes: ContiguousArray<UInt8>, requestID: String?, at now: Timestamp) -> Reception {
+        do throws(OpenError) {
+            return receive(IncomingPush(try ReceivedPush(bytes)), requestID: requestID, at: now)
+        } catch {
+            let delivery = Delivery(fallback: Delivery.Reason(error), for: nil, texts: policy.texts)
+            return Reception(delivery: delivery, keyState: "none", warnings: [])
+        }
+    }
+
+    /// Receives a push.
+    ///
+    /// - Parameters:
+    ///   - push: what the system handed over.
+    ///   - requestID: names the notification request; nil when the caller has none, and the same message then counts as the
+    ///     same request.
+    ///   - now: the present time.
+    ///   - isAwaited: asked before the message is remembered as shown; false when it is too late to show it, so that a
+    ///     copy that comes later is new.
+    public func receive(
+        _ push: IncomingPush, requestID: String?, at now: Timestamp, isAwaited: () -> Bool = { true }
+    ) -> Reception {
+        if push.encryptedData == .absent, push.mayPassInTheClear {
+            return Reception(delivery: Delivery(passing: push), keyState: "none", warnings: [])
+        }
+        var opening = Opening()
+        do throws(Failure) {
+            let envelope = try Failure.translate { () throws(OpenError) in try push.envelope() }
+            let (opened, topic) = try open(envelope, at: now, &opening)
+            guard isAwaited() else { throw Failure(.deadline) }
+            let delivery = judge(opened, requestID: requestID, at: now, push, &opening)
+            if !opening.isDuplicate { settle(opened, topic, at: now, &opening) }
+            return Reception(delivery: delivery, keyState: opening.keyState, warnings: opening.warnings)
+        } catch {
+            let delivery = Delivery(fallback: error.reason, for: push, texts: policy.texts)
+            return Reception(delivery: delivery, keyState: opening.keyState, warnings: opening.warnings)
+        }
+    }
+
+    // MARK: Steps 3 to 7
+
+    /// What is learnt on the way.
+    private struct Opening {
+        var keyState = "none"
+        var warnings: [String] = []
+        var isDuplicate = false
+    }
+
+    private func open(
+        _ envelope: Envelope, at now: Timestamp, _ opening: inout Opening
+    ) throws(Failure) -> (OpenedNotification, Topic) {
+        let candidate = try deviceKey(envelope.recipientKeyID, at: now, &opening)
+        opening.keyState = candidate.record.state.description
+        let topic = try self.topic(for: candidate.record)
+        let trust = try Failure.translate { () throws(KeyStoreError) in try keys.trust(for: topic) }
+        let opener = Opener(topic: topic, deviceKeys: [candidate.key], trust: trust)
+        return (try Failure.translate { () throws(OpenError) in try opener.open(envelope, at: now) }, topic)
+    }
+
+    private func deviceKey(
+        _ id: KeyID, at now: Timestamp, _ opening: inout Opening
+    ) throws(Failure) -> (record: DeviceKeyRecord, key: DeviceKey) {
+        do throws(KeyStoreError) {
+            if let candidate = try keys.deviceKey(id: id, now: now) { return candidate }
+        } catch {
+            opening.keyState =
+                switch error.code {
+                case .storeMissing: "missing"
+                case .storeLocked: "locked"
+                default: "unreadable"
+                }
+            throw Failure(error)
+        }
+        opening.keyState = "missing"
+        throw Failure(.unknownRecipientKey(id))
+    }
+
+    /// The app that the push is for, as the call, the device key or the store says; never as the push says.
+    private func topic(for key: DeviceKeyRecord) throws(Failure) -> Topic {
+        if let topic, let bound = key.topic, topic != bound {
+            throw Failure(
+                KeyStoreError(
+                    .topicMismatch, "sealed to key \(key.keyID), which is for \(bound) and not for \(topic)"))
+        }
+        guard let topic = topic ?? key.topic ?? defaultTopic else { throw Failure(.noTopic) }
+        return topic
+    }
+
+    // MARK: Step 8, and what the message changes
+
+    private func judge(
+        _ opened: OpenedNotification, requestID: String?, at now: Timestamp, _ push: IncomingPush,
+        _ opening: inout Opening
+    ) -> Delivery {
+        if opened.hasRotationConflict {
+            opening.warnings.append(
+                "rotation-conflict: the message brought a rotation that contradicts an accepted one; an old sender key may be stolen"
+            )
+        }
+        let judgement = replay.judge(
+            sender: opened.sender, messageID: opened.messageID, requestID: requestID ?? opened.messageID.description,
+            sentAt: opened.sentAt, expiresAt: opened.expiresAt, now: now)
+        if let problem = judgement.problem { opening.warnings.append("replay guard: \(problem)") }
+        switch judgement.verdict {
+        case .new: return Delivery(opened: opened)
+        case .sameRequest(let soundAllowed): return Delivery(opened: opened, quietly: !soundAllowed)
+        case .duplicate:
+            opening.isDuplicate = true
+            switch policy.duplicates {
+            case .quiet: return Delivery(opened: opened, quietly: true)
+            case .suppress: return .suppressed
+            case .fallback:
+                let error = OpenError(.duplicate, "the message was shown before under another notification request")
+                return Delivery(fallback: Delivery.Reason(error), for: push, texts: policy.texts)
+            }
+        }
+    }
+
+    /// Lets the message take effect on keys and trust, now that it has passed every step.
+    private func settle(
+        _ opened: OpenedNotification, _ topic: Topic, at now: Timestamp, _ opening: inout Opening
+    ) {
+        do throws(KeyStoreError) {
+            try effects.settle(openedWith: opened.openedWith, statements: opened.statements, topic: topic, now: now)
+        } catch {
+            opening.warnings.append("the key store was not updated: \(error)")
+        }
+    }
+}
+
+/// Why a push ends in the fallback.
+private struct Failure: Error {
+    let reason: Delivery.Reason
+
+    init(_ reason: Delivery.Reason) {
+        self.reason = reason
+    }
+
+    init(_ error: OpenError) {
+        reason = Delivery.Reason(error)
+    }
+
+    init(_ error: KeyStoreError) {
+        reason = Delivery.Reason(error)
+    }
+
+    static func translate<R>(_ body: () throws(OpenError) -> R) throws(Failure) -> R {
+        do throws(OpenError) {
+            return try body()
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    static func translate<R>(_ body: () throws(KeyStoreError) -> R) throws(Failure) -> R {
+        do throws(KeyStoreError) {
+            return try body()
+        } catch {
+            throw Failure(error)
+        }
+    }
+}

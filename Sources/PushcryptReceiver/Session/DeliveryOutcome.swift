@@ -1,0 +1,24 @@
+/// How a delivery ended; for logs and tests, never for the person.
+public enum DeliveryOutcome: Hashable, Sendable, CustomStringConvertible {
+    /// The sealed notification was shown, with every attachment that it has.
+    case opened
+    /// The sealed notification was shown, and an attachment was missing, late or damaged.
+    case openedWithoutAttachment
+    /// The push was not sealed, and was shown as it came, as the app's policy says.
+    case passed
+    /// Nothing was shown, because the message was shown before.
+    case suppressed
+    /// The fallback was shown.
+    case fallback(Delivery.Reason)
+
+    /// The code as programs read it: `opened`, `opened-without-attachment`, `passed`, `suppressed`, or the reason's.
+    public var description: String {
+        switch self {
+        case .opened: "opened"
+        case .openedWithoutAttachment: "opened-without-attachment"
+        case .passed: "passed"
+        case .suppressed: "suppressed"
+        case .fallback(let reason): reason.code
+        }
+    }
+}
