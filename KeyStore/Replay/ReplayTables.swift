@@ -17,7 +17,7 @@ struct ReplayTables: ReplayStorage {
         noun: "a replay file", name: "replay.db", newName: "replay.db.new",
         journals: ["replay.db.new-journal", "replay.db-journal"],
         // "PCRP"
-        applicationID: 0x5043_5250, version: 1, schema: schema)
+        applicationID: 0x5043_5250, version: 1, isDurable: true, schema: schema)
 
     let connection: SQLiteConnection
 
