@@ -159,19 +159,20 @@ struct StatementFileTests {
         #expect(try store.deviceKeys() == records.0 && store.trustedSenders() == records.1)
     }
 
-    @Test func whileTheAppTakesStatementsInTheExtensionNeverForgetsThem() throws {
+    /// The app folds, and empties the file, just before or just after the extension reads the pins.
+    @Test(arguments: [false, true])
+    func whileTheAppTakesStatementsInTheExtensionNeverForgetsThem(_ isBefore: Bool) throws {
         let (store, keys) = try home()
         try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, now: start)
-        // Between the extension's two readings the app folds, and empties the file.
         let file = file
-        let slow = Interrupted(keys: store) { _ = try? file.fold(into: store, now: start) }
+        let slow = Interrupted(keys: store, isBefore: isBefore) { _ = try? file.fold(into: store, now: start) }
         #expect(try ExtensionKeys(keys: slow, statements: file).trust(for: .app).pinned == [new.publicKey])
         #expect(try file.statements(for: .app).isEmpty)
     }
 
-    /// A key store that somebody changes just before it is read.
     private struct Interrupted: DeviceKeyReading {
         let keys: any KeyStore
+        let isBefore: Bool
         let body: @Sendable () -> Void
 
         func deviceKey(id: KeyID, now: Timestamp) throws(KeyStoreError) -> (record: DeviceKeyRecord, key: DeviceKey)? {
@@ -179,7 +180,8 @@ struct StatementFileTests {
         }
 
         func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust {
-            body()
+            if isBefore { body() }
+            defer { if !isBefore { body() } }
             return try keys.trust(for: topic)
         }
     }
@@ -209,7 +211,6 @@ struct StatementFileTests {
         let (store, keys) = try home(.disk)
         try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, now: start)
         let file = file
-        struct Locked: Error {}
         let home = try #require(store as? SQLiteKeyStore)
         let other = try SQLiteConnection(path: try #require(home.directory).file("keystore.db"), busyTimeout: 0)
         try other.execute("BEGIN IMMEDIATE")
