@@ -31,7 +31,8 @@ let strict: [SwiftSetting] = [
 // On Linux, modules with the names of Apple's stand in for them, so that extensions compile and run in tests.
 #if os(Linux)
     let standInProducts: [Product] = [
-        .library(name: "AppleStandIns", targets: ["UserNotifications", "UserNotificationsUI", "UIKit"])
+        .library(
+            name: "AppleStandIns", targets: ["UserNotifications", "UserNotificationsUI", "UIKit", "_Testing_UIKit"])
     ]
     let standIns = "Sources/AppleStandIns"
     let standInTargets: [Target] = [
@@ -40,6 +41,17 @@ let strict: [SwiftSetting] = [
         .target(
             name: "UserNotificationsUI", dependencies: ["UserNotifications", "UIKit"],
             path: "\(standIns)/UserNotificationsUI", swiftSettings: strict),
+        .target(name: "_Testing_UIKit", path: "\(standIns)/_Testing_UIKit", swiftSettings: strict),
+        // As an app is compiled: Swift 5, without the strict rules.
+        .target(
+            name: "NotificationSamples", dependencies: ["UserNotifications", "UserNotificationsUI", "UIKit"],
+            path: "Tests/Samples", swiftSettings: [.swiftLanguageMode(.v5)]),
+        .testTarget(
+            name: "StandInTests",
+            dependencies: [
+                "UserNotifications", "UserNotificationsUI", "UIKit", "_Testing_UIKit", "NotificationSamples",
+            ],
+            swiftSettings: strict),
     ]
     let userNotifications: [Target.Dependency] = ["UserNotifications"]
 #else
