@@ -80,19 +80,45 @@ import UserNotifications
         #expect(options.values == [[.banner, .list, .sound], []])
     }
 
-    @Test func whatIsLeftOutIsWhatTheSystemDoes() {
+    @Test func whatIsLeftOutIsWhatTheSystemDoes() async {
         let silent = SilentApp()
-        let delegate: any UNUserNotificationCenterDelegate = silent
-        let options = Record<UNNotificationPresentationOptions>()
-        delegate.userNotificationCenter(center, willPresent: parcel) { options.add($0) }
-        #expect(options.values == [[]])
-        let calls = Record<UIBackgroundFetchResult>()
-        delegate.userNotificationCenter(
-            center, didReceive: UNNotificationResponse(notification: parcel, actionIdentifier: "ACCEPT")
-        ) { calls.add(.newData) }
+        let accept = UNNotificationResponse(notification: parcel, actionIdentifier: "ACCEPT")
+        #expect(await presentation(by: silent) == [])
+        await respond(silent, accept)
+        #expect(await fetch(by: silent, [:]) == .noData)
         let application: any UIApplicationDelegate = silent
-        application.application(.shared, didReceiveRemoteNotification: [:]) { calls.add($0) }
-        #expect(calls.values == [.newData, .noData])
         #expect(application.application(.shared, didFinishLaunchingWithOptions: nil))
+    }
+
+    @Test func theFormsWithHandlersReachAsynchronousOnes() async {
+        let delegate = AsyncDelegate()
+        #expect(await presentation(by: delegate) == [.banner, .badge])
+        await respond(delegate, UNNotificationResponse(notification: parcel, actionIdentifier: "ACCEPT"))
+        #expect(delegate.log == ["ACCEPT"])
+        #expect(await fetch(by: AsyncApp(), ["a": 1]) == .newData)
+    }
+
+    // The system knows of an app no more than that it has a delegate.
+
+    private func presentation(
+        by delegate: any UNUserNotificationCenterDelegate
+    ) async -> UNNotificationPresentationOptions {
+        await withCheckedContinuation { continuation in
+            delegate.userNotificationCenter(center, willPresent: parcel) { continuation.resume(returning: $0) }
+        }
+    }
+
+    private func respond(_ delegate: any UNUserNotificationCenterDelegate, _ response: UNNotificationResponse) async {
+        await withCheckedContinuation { continuation in
+            delegate.userNotificationCenter(center, didReceive: response) { continuation.resume() }
+        }
+    }
+
+    private func fetch(by delegate: any UIApplicationDelegate, _ userInfo: [String: Int]) async
+        -> UIBackgroundFetchResult
+    {
+        await withCheckedContinuation { continuation in
+            delegate.application(.shared, didReceiveRemoteNotification: userInfo) { continuation.resume(returning: $0) }
+        }
     }
 }

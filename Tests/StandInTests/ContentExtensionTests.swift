@@ -19,12 +19,12 @@ import UserNotificationsUI
         return controller
     }
 
-    private func answer(_ controller: any UNNotificationContentExtension, _ response: UNNotificationResponse)
-        -> [UNNotificationContentExtensionResponseOption]
-    {
-        let record = Record<UNNotificationContentExtensionResponseOption>()
-        controller.didReceive(response) { record.add($0) }
-        return record.values
+    private func answer(
+        _ controller: any UNNotificationContentExtension, _ response: UNNotificationResponse
+    ) async -> UNNotificationContentExtensionResponseOption {
+        await withCheckedContinuation { continuation in
+            controller.didReceive(response) { continuation.resume(returning: $0) }
+        }
     }
 
     @Test func labelsShowTheNotificationAndThenTheNextOne() throws {
@@ -88,20 +88,20 @@ import UserNotificationsUI
         #expect(context.actions.isEmpty)
     }
 
-    @Test func aResponseStaysGoesOrIsForwarded() {
+    @Test func aResponseStaysGoesOrIsForwarded() async {
         let controller = shown()
         let notification = UNNotification.pushed(.push())
         let text = UNTextInputNotificationResponse(
             notification: notification, actionIdentifier: "NOTE", userText: "ring")
-        #expect(answer(controller, text) == [.doNotDismiss])
+        #expect(await answer(controller, text) == .doNotDismiss)
         #expect(controller.details.text == "ring")
         let later = UNNotificationResponse(notification: notification, actionIdentifier: "LATER")
-        #expect(answer(controller, later) == [.dismiss])
+        #expect(await answer(controller, later) == .dismiss)
         let accept = UNNotificationResponse(notification: notification, actionIdentifier: "ACCEPT")
-        #expect(answer(controller, accept) == [.dismissAndForwardAction])
+        #expect(await answer(controller, accept) == .dismissAndForwardAction)
     }
 
-    @Test func whatIsLeftOutIsWhatTheSystemDoes() {
+    @Test func whatIsLeftOutIsWhatTheSystemDoes() async {
         let controller = PlainViewController()
         let seen: any UNNotificationContentExtension = controller
         seen.didReceive(.pushed(.push(title: "Parcel")))
@@ -109,7 +109,14 @@ import UserNotificationsUI
         #expect(seen.mediaPlayPauseButtonType == .none && seen.mediaPlayPauseButtonFrame == .zero)
         seen.mediaPlay()
         let response = UNNotificationResponse(notification: .pushed(.push()), actionIdentifier: "ACCEPT")
-        #expect(answer(seen, response) == [.dismissAndForwardAction])
+        #expect(await answer(seen, response) == .dismissAndForwardAction)
         #expect(controller.extensionContext == nil)
+    }
+
+    @Test func theFormWithAHandlerReachesAnAsynchronousOne() async {
+        let controller = AsyncViewController()
+        let response = UNNotificationResponse(notification: .pushed(.push()), actionIdentifier: "LATER")
+        #expect(await answer(controller, response) == .dismiss)
+        #expect(controller.title == "LATER")
     }
 }
