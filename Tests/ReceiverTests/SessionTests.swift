@@ -88,7 +88,8 @@ import Testing
         let session = DeliverySession<Int>(
             clock: HastyClock(),
             steps: DeliverySteps(
-                open: { log.append("open") }, fallback: { _ in 0 }, deliver: { _, outcome in log.append("\(outcome)") }))
+                open: { log.append("open") }, fallback: { _ in 0 }, deliver: { _, outcome in log.append("\(outcome)") })
+        )
         session.receive()
         #expect(log == ["deadline"])
     }
@@ -144,25 +145,30 @@ import Testing
         #expect(log == ["1 opened-without-attachment", "stop", "fetching", "stop"])
     }
 
-    /// Content of an app's own class may do anything when it goes.
+    /// Content of an app's own class may do anything when it goes; here the text without attachments goes first.
     @Test func contentMayCallTheSessionWhenItGoes() {
-        final class Later { weak var session: DeliverySession<Talker>? }
+        final class Later {
+            weak var session: DeliverySession<Talker>?
+            var isListening = false
+        }
         final class Talker {
             let later: Later
             init(_ later: Later) { self.later = later }
-            deinit { later.session?.handle(.expired) }
+            deinit { if later.isListening { later.session?.handle(.expired) } }
         }
         let later = Later()
         var outcomes: [DeliveryOutcome] = []
         let session = DeliverySession<Talker>(
             clock: HandClock(), freeze: { Talker($0.later) },
-            steps: DeliverySteps(
-                open: {}, attach: { _ in }, change: { _ in }, fallback: { _ in Talker(later) },
-                deliver: { outcomes.append($1) }))
+            steps: DeliverySteps(open: {}, fallback: { _ in Talker(later) }, deliver: { outcomes.append($1) }))
         later.session = session
         session.receive()
-        session.handle(.opened(Talker(later), .init(hasAttachments: true)))
-        #expect(outcomes == [.openedWithoutAttachment])
+        session.handle(.opened(Talker(later), .init(hasAttachments: true, isChanged: true)))
+        later.isListening = true
+        let attached = Talker(later)
+        session.handle(.attached(attached, isComplete: true))
+        #expect(outcomes == [.opened])
+        withExtendedLifetime(attached) {}
     }
 
     // MARK: Frozen content
