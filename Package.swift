@@ -41,9 +41,11 @@ let strict: [SwiftSetting] = [
             name: "UserNotificationsUI", dependencies: ["UserNotifications", "UIKit"],
             path: "\(standIns)/UserNotificationsUI", swiftSettings: strict),
     ]
+    let userNotifications: [Target.Dependency] = ["UserNotifications"]
 #else
     let standInProducts: [Product] = []
     let standInTargets: [Target] = []
+    let userNotifications: [Target.Dependency] = []
 #endif
 
 let package = Package(
@@ -53,6 +55,7 @@ let package = Package(
         .library(name: "Pushcrypt", targets: ["Pushcrypt"]),
         .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
         .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
+        .library(name: "PushcryptService", targets: ["PushcryptService"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
     ] + standInProducts,
     dependencies: sodiumPackages,
@@ -69,14 +72,21 @@ let package = Package(
             name: "PushcryptReceiver", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
             swiftSettings: strict),
         .target(
+            name: "PushcryptService",
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"] + userNotifications,
+            swiftSettings: strict),
+        .target(
             name: "PushcryptCommand",
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "CProcess"],
             swiftSettings: strict),
         .executableTarget(
             name: "PushcryptMain", dependencies: ["PushcryptCommand"], swiftSettings: strict),
         .testTarget(name: "PushcryptTests", dependencies: ["Pushcrypt"], swiftSettings: strict),
+        .target(
+            name: "ModelKeychain", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
+            path: "Tests/Support/ModelKeychain", swiftSettings: strict),
         .testTarget(
-            name: "KeyStoreTests", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
+            name: "KeyStoreTests", dependencies: ["Pushcrypt", "PushcryptKeyStore", "ModelKeychain"],
             swiftSettings: strict),
         .testTarget(
             name: "ReceiverTests",
@@ -85,13 +95,14 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.
-            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptMain"],
+            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptMain"],
             swiftSettings: strict),
         .target(
             name: "BareCalls", dependencies: [sodium], path: "Tests/Bench/BareCalls",
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .executableTarget(
-            name: "PushcryptBench", dependencies: ["Pushcrypt", "PushcryptKeyStore", "BareCalls"],
+            name: "PushcryptBench",
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "BareCalls"],
             path: "Tests/Bench/PushcryptBench", swiftSettings: strict),
     ]
 )
