@@ -28,6 +28,26 @@ let strict: [SwiftSetting] = [
     let sodium: Target.Dependency = .product(name: "Clibsodium", package: "swift-sodium")
 #endif
 
+// On Linux, modules with the names of Apple's stand in for them, so that extensions compile and run in tests.
+#if os(Linux)
+    let standInProducts: [Product] = [
+        .library(name: "AppleStandIns", targets: ["UserNotifications", "UserNotificationsUI", "UIKit"])
+    ]
+    let standIns = "Sources/AppleStandIns"
+    let standInTargets: [Target] = [
+        .target(name: "UserNotifications", path: "\(standIns)/UserNotifications", swiftSettings: strict),
+        .target(name: "UIKit", path: "\(standIns)/UIKit", swiftSettings: strict),
+        .target(
+            name: "UserNotificationsUI", dependencies: ["UserNotifications", "UIKit"],
+            path: "\(standIns)/UserNotificationsUI", swiftSettings: strict),
+    ]
+    let userNotifications: [Target.Dependency] = ["UserNotifications"]
+#else
+    let standInProducts: [Product] = []
+    let standInTargets: [Target] = []
+    let userNotifications: [Target.Dependency] = []
+#endif
+
 let package = Package(
     name: "pushcrypt",
     platforms: [.iOS(.v15), .macOS(.v12)],
@@ -35,10 +55,11 @@ let package = Package(
         .library(name: "Pushcrypt", targets: ["Pushcrypt"]),
         .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
         .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
+        .library(name: "PushcryptService", targets: ["PushcryptService"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
-    ],
+    ] + standInProducts,
     dependencies: sodiumPackages,
-    targets: sodiumTargets + [
+    targets: sodiumTargets + standInTargets + [
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
@@ -51,14 +72,21 @@ let package = Package(
             name: "PushcryptReceiver", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
             swiftSettings: strict),
         .target(
+            name: "PushcryptService",
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"] + userNotifications,
+            swiftSettings: strict),
+        .target(
             name: "PushcryptCommand",
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "CProcess"],
             swiftSettings: strict),
         .executableTarget(
             name: "PushcryptMain", dependencies: ["PushcryptCommand"], swiftSettings: strict),
         .testTarget(name: "PushcryptTests", dependencies: ["Pushcrypt"], swiftSettings: strict),
+        .target(
+            name: "ModelKeychain", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
+            path: "Tests/Support/ModelKeychain", swiftSettings: strict),
         .testTarget(
-            name: "KeyStoreTests", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
+            name: "KeyStoreTests", dependencies: ["Pushcrypt", "PushcryptKeyStore", "ModelKeychain"],
             swiftSettings: strict),
         .testTarget(
             name: "ReceiverTests",
@@ -67,13 +95,14 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.
-            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptMain"],
+            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptMain"],
             swiftSettings: strict),
         .target(
             name: "BareCalls", dependencies: [sodium], path: "Tests/Bench/BareCalls",
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .executableTarget(
-            name: "PushcryptBench", dependencies: ["Pushcrypt", "PushcryptKeyStore", "BareCalls"],
+            name: "PushcryptBench",
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "BareCalls"],
             path: "Tests/Bench/PushcryptBench", swiftSettings: strict),
     ]
 )

@@ -42,7 +42,7 @@ public struct DeviceKeyRecord: Hashable, Sendable {
 }
 
 /// A device key as it is stored.
-struct DeviceKeyRow: StoredRow {
+struct DeviceKeyRow: StoredRow, DeviceKeyEntry {
     static let table = StoreTable(
         "device_keys", key: "id", "name", "topic", "public_key", "key_id", "generation", "state", "created", "retires",
         "sealed")
@@ -96,9 +96,6 @@ struct DeviceKeyRow: StoredRow {
         ]
     }
 
-    /// A retiring key opens up to its end date and no longer; the others open always.
-    func opens(at now: Timestamp) -> Bool { retiresAt.map { now <= $0 } ?? true }
-
     // MARK: The secret
 
     private var place: StoreKeys.Place {
@@ -122,7 +119,7 @@ struct DeviceKeyRow: StoredRow {
 
     /// Moves the key on in its life, which seals its secret anew.
     func moved(
-        to state: DeviceKeyRecord.State, retiresAt: Timestamp? = nil, _ keys: StoreKeys
+        to state: DeviceKeyRecord.State, retiresAt: Timestamp?, _ keys: StoreKeys
     ) throws(KeyStoreError) -> DeviceKeyRow {
         let key = try key(keys)
         var row = self
@@ -130,12 +127,5 @@ struct DeviceKeyRow: StoredRow {
         row.retiresAt = retiresAt
         row.seal(key, keys)
         return row
-    }
-
-    func record(defaultName: String?) -> DeviceKeyRecord {
-        DeviceKeyRecord(
-            name: name, topic: topic, publicKey: publicKey, keyID: publicKey.id, generation: generation, state: state,
-            createdAt: createdAt, retiresAt: retiresAt,
-            isDefault: defaultName.map { StoreName.areEqual($0, name) } ?? false)
     }
 }

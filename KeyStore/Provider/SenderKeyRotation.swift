@@ -42,7 +42,8 @@ extension SQLiteKeyStore {
                 throw .rotation(error)
             }
             let row = SenderKeyRow(
-                id: old.id, name: old.name, topic: old.topic, key: key, generation: try next(old.generation),
+                id: old.id, name: old.name, topic: old.topic, key: key,
+                generation: try store.senderNames.generation(after: old.generation),
                 createdAt: now, keys: keys)
             try store.put(row)
             try store.put(

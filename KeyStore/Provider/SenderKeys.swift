@@ -29,7 +29,7 @@ extension SQLiteKeyStore {
     /// The current key of every name.
     public func senderKeys() throws(KeyStoreError) -> [SenderKeyRecord] {
         try read { (store) throws(KeyStoreError) in
-            let defaultName = try NamedKeys.sender.defaultName(in: store)
+            let defaultName = try store.senderNames.defaultName()
             return try store.rows(SenderKeyRow.self, "ORDER BY name").map { $0.record(defaultName: defaultName) }
         }
     }
@@ -46,13 +46,13 @@ extension SQLiteKeyStore {
 
     /// Makes a name the one that is meant when none is given; throws `unknownName`.
     public func setDefaultSenderKey(name: String) throws(KeyStoreError) {
-        try write { (store) throws(KeyStoreError) in try NamedKeys.sender.setDefault(name, in: store) }
+        try write { (store) throws(KeyStoreError) in try store.senderNames.setDefault(name) }
     }
 }
 
 extension StoreTransaction {
     func senderKeyRow(_ name: String?) throws(KeyStoreError) -> SenderKeyRow {
-        let name = try NamedKeys.sender.resolve(name, in: self)
+        let name = try senderNames.resolve(name)
         guard let row = try row(SenderKeyRow.self, "WHERE name = ?", .text(name)) else {
             // Only a setting that outlived its key leads here.
             throw KeyStoreError(.unknownName, "no sender key is called '\(name)' here: make it with 'keygen sender'")
@@ -61,25 +61,25 @@ extension StoreTransaction {
     }
 
     func record(_ row: SenderKeyRow) throws(KeyStoreError) -> SenderKeyRecord {
-        row.record(defaultName: try NamedKeys.sender.defaultName(in: self))
+        row.record(defaultName: try senderNames.defaultName())
     }
 
     func newSenderKey() throws(KeyStoreError) -> SenderKey {
         while true {
             let key = SenderKey()
-            if try !NamedKeys.sender.hasKeyID(key.id, in: self) { return key }
+            if try !senderNames.hasKeyID(key.id) { return key }
         }
     }
 
     fileprivate func addSenderKey(
         _ key: SenderKey, name: String, topic: Topic?, now: Timestamp
     ) throws(KeyStoreError) -> SenderKeyRecord {
-        try NamedKeys.sender.checkIsNew(name: name, id: key.id, in: self)
+        try senderNames.checkIsNew(name, id: key.id)
         let row = SenderKeyRow(
             id: try newRowNumber(in: SenderKeyRow.self), name: name, topic: topic, key: key, generation: 1,
             createdAt: now, keys: keys)
         try put(row)
-        try NamedKeys.sender.keepDefault(in: self)
+        try senderNames.keepDefault()
         return try record(row)
     }
 }

@@ -3,7 +3,7 @@
 /// Only `Opener` makes one. What a person is shown is a function of this alone. (`Docs/Format.md`, Opened notification and
 /// fallback)
 public struct OpenedNotification: Sendable {
-    /// The payload's bytes as they were sealed: UTF-8 JSON with an `aps` object.
+    /// The payload's bytes as they were sealed: UTF-8 JSON with an `aps` object; with attachments, their keys as well.
     public let payload: ContiguousArray<UInt8>
     /// Who sealed it: a key that is trusted here.
     public let sender: SenderPublicKey
@@ -19,6 +19,10 @@ public struct OpenedNotification: Sendable {
     public let statements: [RotationStatement]
     /// The message brought a rotation that contradicts an accepted one: a sign that an old sender key was stolen.
     public let hasRotationConflict: Bool
+    /// The sealed files that belong to it, at most 8.
+    public let attachments: [AttachmentReference]
+    /// Why other attachments were left out, for the developer's log: each is dropped alone, and the text is shown.
+    public let droppedAttachments: [AttachmentError]
 
     private let document: JSONDocument
 
@@ -39,6 +43,9 @@ public struct OpenedNotification: Sendable {
         self.openedWith = openedWith
         statements = message.statements
         hasRotationConflict = message.rotationConflict
+        let attachments = AttachmentList(of: document.root)
+        self.attachments = attachments.accepted
+        droppedAttachments = attachments.dropped
     }
 
     /// The title, when it is not localised on the device.
@@ -50,8 +57,13 @@ public struct OpenedNotification: Sendable {
     /// Whether the sealed payload has a sound.
     public var hasSound: Bool { document.root["aps"]?["sound"] != nil }
 
-    /// The payload as parsed JSON.
+    /// The payload as parsed JSON, the key `pushcrypt` included.
     package var root: JSONValue { document.root }
+
+    /// The payload's members without `pushcrypt`, which holds keys: what may be stored and shown.
+    package var visibleMembers: [(name: String, value: JSONValue)] {
+        document.root.members.filter { $0.name != PayloadKeys.reserved }
+    }
 
     private var alert: JSONValue? { document.root["aps"]?["alert"] }
 }

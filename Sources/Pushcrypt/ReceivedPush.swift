@@ -25,11 +25,14 @@ public struct ReceivedPush: Sendable {
 
     /// The envelope in `ENCRYPTED_DATA`; throws `notEncrypted`, `malformedEnvelope` or `unsupportedSuite`.
     public func envelope() throws(OpenError) -> Envelope {
-        guard let text = document.root[PayloadKeys.encryptedData]?.string else {
+        guard let text = encryptedText else {
             throw .notEncrypted
         }
         return try Envelope(text: text)
     }
+
+    /// What stands in `ENCRYPTED_DATA`, if it is a string.
+    var encryptedText: String? { document.root[PayloadKeys.encryptedData]?.string }
 
     /// The length in the widest form that a client may re-encode the push to, in bytes.
     package var widestLength: Int { WidestLength.of(document.root.minified().span) }

@@ -42,27 +42,32 @@ public struct Sealer: Sendable {
     ///
     /// - Parameters:
     ///   - payload: the APNs payload as UTF-8 JSON.
+    ///   - attachments: sealed files that were stored before, at most 8; they travel encrypted and take room of the payload's.
     ///   - recipient: the device's registered key.
     ///   - now: the present time.
     /// - Throws: every code of `SealError`; nothing is sealed then.
     @inlinable
     public func seal(
-        _ payload: some Sequence<UInt8>, to recipient: DevicePublicKey, at now: Timestamp, options: Options = Options()
+        _ payload: some Sequence<UInt8>, attachments: [AttachmentReference] = [], to recipient: DevicePublicKey,
+        at now: Timestamp, options: Options = Options()
     ) throws(SealError) -> SealedPayload {
-        try seal(bytes: ContiguousArray(payload), to: recipient, at: now, options: options)
+        try seal(bytes: ContiguousArray(payload), attachments: attachments, to: recipient, at: now, options: options)
     }
 
     @usableFromInline
     func seal(
-        bytes: ContiguousArray<UInt8>, to recipient: DevicePublicKey, at now: Timestamp, options: Options
+        bytes: ContiguousArray<UInt8>, attachments: [AttachmentReference], to recipient: DevicePublicKey,
+        at now: Timestamp, options: Options
     ) throws(SealError) -> SealedPayload {
-        try seal(bytes: bytes, to: recipient, at: now, options: options, randomness: EnvelopeSealer.Randomness())
+        try seal(
+            bytes: bytes, attachments: attachments, to: recipient, at: now, options: options,
+            randomness: EnvelopeSealer.Randomness())
     }
 
     /// The seam for known answers.
     func seal(
-        bytes: ContiguousArray<UInt8>, to recipient: DevicePublicKey, at now: Timestamp, options: Options,
-        randomness: consuming EnvelopeSealer.Randomness
+        bytes: ContiguousArray<UInt8>, attachments: [AttachmentReference] = [], to recipient: DevicePublicKey,
+        at now: Timestamp, options: Options, randomness: consuming EnvelopeSealer.Randomness
     ) throws(SealError) -> SealedPayload {
         guard (1...Freshness.maximumTimeToLive).contains(options.timeToLive), now <= .maximum else {
             throw SealError(
@@ -70,12 +75,18 @@ public struct Sealer: Sendable {
                 "the time to live is 1 to \(Freshness.maximumTimeToLive) seconds (30 days), and the clock must be right"
             )
         }
+        guard attachments.count <= AttachmentReference.maximumCount else {
+            throw SealError(
+                .tooManyAttachments,
+                "a notification has at most \(AttachmentReference.maximumCount) attachments, and \(attachments.count) were given"
+            )
+        }
         let payload = try CheckedPayload(bytes, for: options.pushType)
-        let body = try body(of: payload, options)
+        let body = body(of: payload, attachments, options)
         guard
             let bucket = Bucket.smallest(
-                holding: InnerPlaintext.body + body.count, limit: options.pushType.largestBucket)
-        else { throw tooLarge(body, options) }
+                holding: InnerPlaintext.body + body.bytes.count, limit: options.pushType.largestBucket)
+        else { throw body.tooLarge(for: options.pushType) }
         let clear = clearParts.part(for: payload, options.pushType)
         try clear.checkLength(bucket: bucket, options)
 
@@ -84,7 +95,7 @@ public struct Sealer: Sendable {
             timeToLive: options.timeToLive, id: options.messageName.map(MessageID.init(callerName:)))
         do throws(SodiumRefusal) {
             let (envelope, id) = try envelopes.seal(
-                body.span, message, to: recipient, bucket: bucket, randomness: randomness)
+                body.bytes.span, message, to: recipient, bucket: bucket, randomness: randomness)
             return SealedPayload(clear, envelope, messageID: id, pushType: options.pushType)
         } catch {
             throw SealError(
@@ -92,27 +103,41 @@ public struct Sealer: Sendable {
         }
     }
 
-    /// The minified payload, behind the statements that are announced.
-    private func body(of payload: CheckedPayload, _ options: Options) throws(SealError) -> ContiguousArray<UInt8> {
-        var body = ContiguousArray<UInt8>()
+    /// What is sealed: the statements that are announced, the minified payload, and the attachments inside it.
+    private func body(
+        of payload: CheckedPayload, _ attachments: [AttachmentReference], _ options: Options
+    ) -> Body {
+        var bytes = ContiguousArray<UInt8>()
         if !options.announcing.isEmpty {
             precondition(
                 options.announcing.count <= RotationStatement.maximumPerMessage, "at most 4 statements fit a message")
-            body.append(UInt8(options.announcing.count))
-            for statement in options.announcing { body.append(contentsOf: statement.bytes) }
+            bytes.append(UInt8(options.announcing.count))
+            for statement in options.announcing { bytes.append(contentsOf: statement.bytes) }
         }
-        payload.document.root.appendMinified(to: &body)
-        return body
+        let statements = bytes.count
+        payload.document.root.appendMinified(to: &bytes)
+        let attachments = AttachmentList.append(attachments, to: &bytes)
+        return Body(bytes: bytes, statements: statements, attachments: attachments)
     }
 
-    private func tooLarge(_ body: ContiguousArray<UInt8>, _ options: Options) -> SealError {
-        let budget = options.pushType.maximumPayloadLength
-        let statements = options.announcing.isEmpty ? 0 : StatementBlock.length(count: options.announcing.count)
-        let reason =
-            "the payload has \(body.count - statements) bytes without white space, \(body.count - budget) more than fit (\(budget - statements)); shorten it by that much"
-        return SealError(
-            .payloadTooLarge,
-            statements == 0
-                ? reason : "\(reason); the rotation that is being announced takes \(statements) bytes until it ends")
+    /// A body, and what its parts take of it.
+    private struct Body {
+        let bytes: ContiguousArray<UInt8>
+        let statements: Int
+        let attachments: Int
+
+        func tooLarge(for pushType: PushType) -> SealError {
+            let length = bytes.count - statements
+            let budget = pushType.maximumPayloadLength - statements
+            var reason =
+                "the payload has \(length) bytes without white space, \(length - budget) more than fit (\(budget)); shorten it by that much"
+            if attachments > 0 {
+                reason += "; \(attachments) of them are its attachments, whose urls and names can be shorter"
+            }
+            if statements > 0 {
+                reason += "; the rotation that is being announced takes \(statements) bytes until it ends"
+            }
+            return SealError(.payloadTooLarge, reason)
+        }
     }
 }

@@ -23,7 +23,7 @@ struct CheckedPayload {
             throw SealError(
                 .reservedKey,
                 name == PayloadKeys.reserved
-                    ? "the key \(name) at the top level is kept for the format; rename yours"
+                    ? "the key \(name) at the top level is kept for the format; rename yours, and give attachments to the sealer apart from the payload (--attachment)"
                     : "the payload has \(name) already: seal the payload as it was before sealing")
         }
         guard let aps = root["aps"], aps.kind == .object else {

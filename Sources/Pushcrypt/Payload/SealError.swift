@@ -8,6 +8,7 @@ public struct SealError: CodedError {
             case invalidField = "invalid-field"
             case nothingToShow = "nothing-to-show"
             case reservedKey = "reserved-key"
+            case tooManyAttachments = "too-many-attachments"
             case payloadTooLarge = "payload-too-large"
             case pushTooLarge = "push-too-large"
             case pushTypeNotSealable = "push-type-not-sealable"
@@ -28,7 +29,9 @@ public struct SealError: CodedError {
         public static let nothingToShow = Code(known: .nothingToShow)
         /// The payload has `ENCRYPTED_DATA` already, or a key that is kept for this format.
         public static let reservedKey = Code(known: .reservedKey)
-        /// The minified payload is longer than the largest bucket holds.
+        /// More attachments than the 8 that a notification may have.
+        public static let tooManyAttachments = Code(known: .tooManyAttachments)
+        /// The minified payload, attachments included, is longer than the largest bucket holds.
         public static let payloadTooLarge = Code(known: .payloadTooLarge)
         /// The push to send is longer than Apple takes, because of its clear part.
         public static let pushTooLarge = Code(known: .pushTooLarge)

@@ -8,7 +8,8 @@
 ///
 /// Plain heap memory, wiped in deinit. It cannot be copied, and it prints nothing. What lives longer is `SecretBytes`.
 @safe
-package struct Ephemeral: ~Copyable {
+package struct Ephemeral: ~Copyable, @unchecked Sendable {
+    // It has one owner, and whoever writes has it alone: that is what makes it safe to hand to another thread.
     private let storage: UnsafeMutableBufferPointer<UInt8>
 
     /// Allocates `count` zero bytes.

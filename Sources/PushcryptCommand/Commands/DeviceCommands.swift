@@ -5,7 +5,7 @@ extension Command {
     static let device = Command(
         group: "device", "the devices that a provider seals for",
         examples: [Example("pushcrypt device add phone1 phone1.json"), Example("pushcrypt device list")],
-        commands: [deviceAdd, deviceList, deviceRemove, deviceImport])
+        commands: [deviceAdd, deviceList, deviceRemove, deviceImport, deviceTest])
 
     private static let deviceAdd = Command(
         "add", "take a device's public key, or a newer one",

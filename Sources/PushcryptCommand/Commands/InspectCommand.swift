@@ -12,12 +12,7 @@ extension Command {
 
 private func runInspect(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
     let input = try console.read(invocation.operand("FILE"), limit: ReceivedPush.maximumLength)
-    let inspection: Inspection
-    do throws(OpenError) {
-        inspection = try Inspection(input)
-    } catch {
-        throw CommandFailure(error)
-    }
+    let inspection = try Inspection(input)
     try console.write(invocation.flag("--json") ? inspection.json(console) : inspection.text(console))
     return .done
 }
@@ -28,16 +23,18 @@ private struct Inspection {
     private let envelope: Envelope
     private let pushLength: Int
 
-    init(_ input: ContiguousArray<UInt8>) throws(OpenError) {
+    init(_ input: ContiguousArray<UInt8>) throws(CommandFailure) {
         let trimmed = input.last == UInt8(ascii: "\n") ? ContiguousArray(input.dropLast()) : input
-        if trimmed.contains(UInt8(ascii: "{")) {
-            let push = try ReceivedPush(trimmed)
-            envelope = try push.envelope()
-            self.push = push
-        } else {
-            envelope = try Envelope(text: trimmed.span)
-            push = nil
+        var push: ReceivedPush?
+        do throws(OpenError) {
+            if trimmed.contains(UInt8(ascii: "{")) { push = try ReceivedPush(trimmed) }
+            envelope = if let push { try push.envelope() } else { try Envelope(text: trimmed.span) }
+        } catch {
+            let failure = CommandFailure(error)
+            let hint = push?.fingerprint.map { "its fingerprint, as in the phone's journal, is \($0)" }
+            throw CommandFailure(failure.exit, failure.message, hints: hint.map { [$0] } ?? [])
         }
+        self.push = push
         pushLength = trimmed.count
     }
 
@@ -48,6 +45,7 @@ private struct Inspection {
                 ("push", "\(pushLength) bytes, \(push.widestLength) in the widest form; Apple takes 4096 (voip 5120)"))
             rows.append(("clear", clearText(push)))
         }
+        rows.append(("fingerprint", "\(envelope.fingerprint), as in the provider's log and the phone's journal"))
         rows.append(("envelope", "\(envelope.bytes.count) bytes, \(envelope.text.utf8.count) characters"))
         rows.append(
             ("suite", "\(Envelope.suite): X25519, HKDF-SHA256, ChaCha20-Poly1305 (HPKE base mode); Ed25519 inside"))
@@ -59,7 +57,7 @@ private struct Inspection {
 
     func text(_ console: Console) -> String {
         rows.map { row in
-            let name = row.name + String(repeating: " ", count: max(0, 11 - row.name.count))
+            let name = row.name + String(repeating: " ", count: max(0, 13 - row.name.count))
             return console.styled(name, .dim) + sanitized(forTerminal: row.value) + "\n"
         }.joined()
     }
@@ -75,6 +73,7 @@ private struct Inspection {
                 }
             }
             json.object(for: "envelope") { json in
+                json.string(envelope.fingerprint.description, for: "fingerprint")
                 json.integer(envelope.bytes.count, for: "bytes")
                 json.integer(envelope.text.utf8.count, for: "characters")
                 json.integer(Envelope.suite, for: "suite")

@@ -97,9 +97,15 @@ extension Console {
     /// Tells what to do next.
     func hint(_ text: String) { report("hint:", .cyan, text) }
 
+    /// Notes what was done, for a log that people and programs read.
+    func log(_ text: String) { report(text) }
+
     private func report(_ label: String, _ style: TextStyle, _ text: String) {
-        let label = allowsColour(messages) ? style.applied(to: label) : label
-        let line = "pushcrypt: \(label) \(sanitized(forTerminal: text))\n"
+        report((allowsColour(messages) ? style.applied(to: label) : label) + " " + sanitized(forTerminal: text))
+    }
+
+    private func report(_ text: String) {
+        let line = "pushcrypt: \(text)\n"
         // Nobody is left to tell when this fails.
         try? messages.writeAll(ContiguousArray(line.utf8).span)
     }

@@ -1,0 +1,196 @@
+public import Pushcrypt
+
+// The device's side of an SQLite store: each call is one transaction of the rules.
+extension SQLiteKeyStore {
+    // MARK: Device keys
+
+    /// Makes the first key of a name.
+    public func generateDeviceKey(
+        name: String, topic: Topic?, now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        try write { (store) throws(KeyStoreError) in
+            try store.generateDeviceKey(name: name, topic: topic, making: options.makeDeviceKey, now: now)
+        }
+    }
+
+    /// Takes a key that was made elsewhere as the first of a name.
+    public func importDeviceKey(
+        _ key: DeviceKey, name: String, topic: Topic?, now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        try write { (store) throws(KeyStoreError) in
+            try store.importDeviceKey(key, name: name, topic: topic, now: now)
+        }
+    }
+
+    /// Every key of every name.
+    public func deviceKeys() throws(KeyStoreError) -> [DeviceKeyRecord] {
+        try read { (store) throws(KeyStoreError) in try store.deviceKeyRecords() }
+    }
+
+    /// The keys of one name.
+    public func deviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        try read { (store) throws(KeyStoreError) in try store.deviceKeyRecords(named: name) }
+    }
+
+    /// The key that an envelope names, if it may open now.
+    public func deviceKey(
+        id: KeyID, now: Timestamp
+    ) throws(KeyStoreError) -> (record: DeviceKeyRecord, key: DeviceKey)? {
+        try read { (store) throws(KeyStoreError) in try store.openingKey(id: id, now: now) }
+    }
+
+    /// The active key of a name, for an export; nil means the default name.
+    ///
+    /// - Throws: `unknownName`, `ambiguousName`.
+    public func deviceSecret(named name: String?) throws(KeyStoreError) -> DeviceKey {
+        try read { (store) throws(KeyStoreError) in
+            let name = try store.deviceNames.resolve(name)
+            guard let row = try store.deviceKeyRows(name).last(where: { $0.state == .active }) else {
+                throw KeyStoreError(.unknownName, "'\(name)' has no active key: confirm its rotation first")
+            }
+            return try row.key(keys)
+        }
+    }
+
+    /// Makes a name the one that is meant when none is given.
+    public func setDefaultDeviceKey(name: String) throws(KeyStoreError) {
+        try write { (store) throws(KeyStoreError) in try store.deviceNames.setDefault(name) }
+    }
+
+    /// Makes the next key of a name, or gives the pending one again.
+    public func rotateDeviceKey(name: String?, now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
+        try write { (store) throws(KeyStoreError) in
+            try store.rotateDeviceKey(name: name, making: options.makeDeviceKey, now: now)
+        }
+    }
+
+    /// Makes the pending key of a name active.
+    public func confirmDeviceKey(
+        name: String?, acknowledged: KeyID?, graceSeconds: UInt64, now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord? {
+        try write { (store) throws(KeyStoreError) in
+            try store.confirmDeviceKey(name: name, acknowledged: acknowledged, graceSeconds: graceSeconds, now: now)
+        }
+    }
+
+    /// Deletes the keys of a name that have retired and passed their end date, or all of them.
+    ///
+    /// When it returns, the secrets are in none of the store's files, not even sealed; what the disk itself keeps of
+    /// overwritten blocks is out of reach. Throws `storeBusy` also when the keys are deleted and another process is reading
+    /// what was before: a second call finishes.
+    public func purgeDeviceKeys(
+        name: String?, now: Timestamp, everything: Bool
+    ) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        let purged = try write { (store) throws(KeyStoreError) in
+            try store.purgeDeviceKeys(name: name, now: now, everything: everything)
+        }
+        try withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
+        return purged
+    }
+
+    // MARK: Trusted senders
+
+    /// Pins a sender's key.
+    @discardableResult
+    public func trustSender(
+        name: String, _ key: SenderPublicKey, topic: Topic?, replace: Bool, now: Timestamp
+    ) throws(KeyStoreError) -> RegistrationOutcome {
+        try write { (store) throws(KeyStoreError) in
+            try store.trustSender(name: name, key, topic: topic, replace: replace, now: now)
+        }
+    }
+
+    /// The senders that are believed for an app.
+    public func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust {
+        try read { (store) throws(KeyStoreError) in try store.trust(for: topic) }
+    }
+
+    /// Every sender that is or was believed.
+    public func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRecord] {
+        try read { (store) throws(KeyStoreError) in try store.trustedSenders().map(\.record) }
+    }
+
+    /// Stops believing a sender, its superseded keys included.
+    @discardableResult
+    public func removeTrustedSender(_ name: String) throws(KeyStoreError) -> Bool {
+        try write { (store) throws(KeyStoreError) in try store.removeTrustedSender(name) }
+    }
+
+    /// Accepts rotation statements that reached the device outside a message, all or none.
+    public func acceptStatements(
+        _ statements: [RotationStatement], topic: Topic, now: Timestamp
+    ) throws(KeyStoreError) -> [SenderTrust.Change] {
+        try write { (store) throws(KeyStoreError) in try store.accept(statements, topic: topic, now: now) }
+    }
+
+    // MARK: Both
+
+    /// Keeps what a message has changed, in one transaction.
+    public func settle(
+        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, graceSeconds: UInt64,
+        now: Timestamp
+    ) throws(KeyStoreError) {
+        // Readers do not wait for each other, and writers do.
+        let isNeeded = try read { (store) throws(KeyStoreError) in
+            try store.needsSettling(openedWith: publicKey, statements: statements)
+        }
+        guard isNeeded else { return }
+        try write { (store) throws(KeyStoreError) in
+            try store.settle(
+                openedWith: publicKey, statements: statements, topic: topic, graceSeconds: graceSeconds, now: now)
+        }
+    }
+
+    /// Deletes every device key and every trusted sender, from the files too, as `purgeDeviceKeys` does.
+    public func purgeEverything() throws(KeyStoreError) {
+        try write { (store) throws(KeyStoreError) in
+            // Damaged rows go too.
+            try store.connection.rows("DELETE FROM \(DeviceKeyRow.table.name)")
+            try store.connection.rows("DELETE FROM \(TrustedSenderRow.table.name)")
+            try store.deviceNames.setDefaultName(nil)
+        }
+        try withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
+    }
+}
+
+extension StoreTransaction: DeviceStorage {
+    func deviceKeyRows() throws(KeyStoreError) -> [DeviceKeyRow] { try rows(DeviceKeyRow.self, "ORDER BY name, id") }
+
+    func deviceKeyRows(_ name: String) throws(KeyStoreError) -> [DeviceKeyRow] {
+        try rows(DeviceKeyRow.self, "WHERE name = ? ORDER BY id", .text(name))
+    }
+
+    func deviceKeyRow(id: KeyID) throws(KeyStoreError) -> DeviceKeyRow? {
+        try row(DeviceKeyRow.self, "WHERE key_id = ?", .integer(Int64(id.value)))
+    }
+
+    func secret(of row: DeviceKeyRow) throws(KeyStoreError) -> DeviceKey { try row.key(keys) }
+
+    func addDeviceKey(
+        _ key: DeviceKey, name: String, topic: Topic?, generation: UInt64, state: DeviceKeyRecord.State, now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRow {
+        let row = DeviceKeyRow(
+            id: try newRowNumber(in: DeviceKeyRow.self), name: name, topic: topic, key: key, generation: generation,
+            state: state, createdAt: now, keys: keys)
+        try put(row)
+        return row
+    }
+
+    func move(
+        _ row: DeviceKeyRow, to state: DeviceKeyRecord.State, retiresAt: Timestamp?
+    ) throws(KeyStoreError) -> DeviceKeyRow {
+        let row = try row.moved(to: state, retiresAt: retiresAt, keys)
+        try put(row)
+        return row
+    }
+
+    func delete(_ row: DeviceKeyRow) throws(KeyStoreError) { try delete(DeviceKeyRow.self, key: .integer(row.id)) }
+
+    func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRow] { try rows(TrustedSenderRow.self, "ORDER BY id") }
+
+    func newSenderNumber() throws(KeyStoreError) -> Int64 { try newRowNumber(in: TrustedSenderRow.self) }
+
+    func delete(_ row: TrustedSenderRow) throws(KeyStoreError) {
+        try delete(TrustedSenderRow.self, key: .integer(row.id))
+    }
+}

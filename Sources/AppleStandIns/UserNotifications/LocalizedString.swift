@@ -1,0 +1,43 @@
+public import Foundation
+
+extension NSString {
+    /// Gives the app's text for a key, with arguments put in.
+    ///
+    /// It is looked up at the call, in the strings of the current notification center, and is an ordinary string; on Apple
+    /// platforms the system looks it up when it shows the notification. A key without a text is its own text. `%@` takes the
+    /// next argument, `%2$@` the second, `%%` is a percent sign; what has no argument stays as it is.
+    public class func localizedUserNotificationString(forKey key: String, arguments: [Any]?) -> String {
+        let format = UNUserNotificationCenter.current().strings[key] ?? key
+        return format.fillingPlaceholders(with: (arguments ?? []).map { String(describing: $0) })
+    }
+}
+
+extension String {
+    // Foundation's formatter would read past the end of too few arguments, and a push may bring any number of them.
+    fileprivate func fillingPlaceholders(with arguments: [String]) -> String {
+        var result = ""
+        var rest = self[...]
+        var next = 0
+        while let percent = rest.firstIndex(of: "%") {
+            result += rest[..<percent]
+            rest = rest[percent...].dropFirst()
+            let digits = rest.prefix { $0.isASCII && $0.isNumber }
+            if rest.first == "%" {
+                result += "%"
+                rest = rest.dropFirst()
+            } else if rest.first == "@", arguments.indices.contains(next) {
+                result += arguments[next]
+                next += 1
+                rest = rest.dropFirst()
+            } else if let number = Int(digits), rest.dropFirst(digits.count).hasPrefix("$@"), number > 0,
+                number <= arguments.count
+            {
+                result += arguments[number - 1]
+                rest = rest.dropFirst(digits.count + 2)
+            } else {
+                result += "%"
+            }
+        }
+        return result + rest
+    }
+}

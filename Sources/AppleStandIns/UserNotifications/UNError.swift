@@ -1,0 +1,78 @@
+public import Foundation
+
+/// The domain of notification errors.
+public let UNErrorDomain = "UNErrorDomain"
+
+/// Why a notification call failed.
+public struct UNError: CustomNSError, LocalizedError, Hashable, Sendable {
+    /// The codes, with Apple's numbers.
+    public enum Code: Int, Sendable {
+        /// The person has not allowed notifications.
+        case notificationsNotAllowed = 1
+        /// An attachment's URL names no readable file.
+        case attachmentInvalidURL = 100
+        /// An attachment is of no supported type.
+        case attachmentUnrecognizedType
+        /// An attachment is too large.
+        case attachmentInvalidFileSize
+        /// An attachment is not in the system's store.
+        case attachmentNotInDataStore
+        /// An attachment could not be moved into the system's store.
+        case attachmentMoveIntoDataStoreFailed
+        /// An attachment is damaged.
+        case attachmentCorrupt
+        /// A trigger has no date.
+        case notificationInvalidNoDate = 1400
+        /// A request has no content.
+        case notificationInvalidNoContent
+        /// Another framework's object may not change a content.
+        case contentProvidingObjectNotAllowed = 1500
+        /// Another framework's object is not valid.
+        case contentProvidingInvalid
+        /// A badge count is not valid.
+        case badgeInputInvalid = 1600
+
+        /// Matches an error with this code in `catch`.
+        public static func ~= (code: Self, error: any Error) -> Bool { (error as? UNError)?.code == code }
+    }
+
+    /// What failed.
+    public let code: Code
+
+    /// Takes a code.
+    public init(_ code: Code) { self.code = code }
+
+    /// The domain of notification errors.
+    public static var errorDomain: String { UNErrorDomain }
+    /// The code's number.
+    public var errorCode: Int { code.rawValue }
+    /// The code in words.
+    public var errorDescription: String? { "notification error \(code.rawValue): \(code)" }
+}
+
+extension UNError {
+    /// The person has not allowed notifications.
+    public static var notificationsNotAllowed: Code { .notificationsNotAllowed }
+    /// An attachment's URL names no readable file.
+    public static var attachmentInvalidURL: Code { .attachmentInvalidURL }
+    /// An attachment is of no supported type.
+    public static var attachmentUnrecognizedType: Code { .attachmentUnrecognizedType }
+    /// An attachment is too large.
+    public static var attachmentInvalidFileSize: Code { .attachmentInvalidFileSize }
+    /// An attachment is not in the system's store.
+    public static var attachmentNotInDataStore: Code { .attachmentNotInDataStore }
+    /// An attachment could not be moved into the system's store.
+    public static var attachmentMoveIntoDataStoreFailed: Code { .attachmentMoveIntoDataStoreFailed }
+    /// An attachment is damaged.
+    public static var attachmentCorrupt: Code { .attachmentCorrupt }
+    /// A trigger has no date.
+    public static var notificationInvalidNoDate: Code { .notificationInvalidNoDate }
+    /// A request has no content.
+    public static var notificationInvalidNoContent: Code { .notificationInvalidNoContent }
+    /// Another framework's object may not change a content.
+    public static var contentProvidingObjectNotAllowed: Code { .contentProvidingObjectNotAllowed }
+    /// Another framework's object is not valid.
+    public static var contentProvidingInvalid: Code { .contentProvidingInvalid }
+    /// A badge count is not valid.
+    public static var badgeInputInvalid: Code { .badgeInputInvalid }
+}

@@ -1,0 +1,133 @@
+public import Foundation
+
+/// How an action is offered and performed.
+public struct UNNotificationActionOptions: OptionSet, Sendable {
+    /// The bits.
+    public let rawValue: UInt
+    /// Takes the bits.
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    /// The device is unlocked first.
+    public static let authenticationRequired = Self(rawValue: 1 << 0)
+    /// It is shown as one that deletes.
+    public static let destructive = Self(rawValue: 1 << 1)
+    /// The app comes to the foreground.
+    public static let foreground = Self(rawValue: 1 << 2)
+}
+
+/// The image on an action.
+open class UNNotificationActionIcon: NSObject {
+    /// The image's name.
+    package let name: String
+    /// Whether the image is the system's and not the app's.
+    package let isSystemImage: Bool
+
+    init(name: String, isSystemImage: Bool) {
+        self.name = name
+        self.isSystemImage = isSystemImage
+        super.init()
+    }
+
+    /// Takes an image of the app.
+    public convenience init(templateImageName: String) { self.init(name: templateImageName, isSystemImage: false) }
+
+    /// Takes an image of the system.
+    public convenience init(systemImageName: String) { self.init(name: systemImageName, isSystemImage: true) }
+
+    /// Compares names and kinds.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? UNNotificationActionIcon else { return false }
+        return other.name == name && other.isSystemImage == isSystemImage
+    }
+
+    /// Hashes the name.
+    open override var hash: Int { name.hashValue }
+}
+
+/// A button under a notification.
+open class UNNotificationAction: NSObject, NSCopying {
+    /// What the response says when it is chosen.
+    public let identifier: String
+    /// The text on it.
+    public let title: String
+    /// How it is offered and performed.
+    public let options: UNNotificationActionOptions
+    /// The image on it.
+    public let icon: UNNotificationActionIcon?
+
+    init(
+        _ identifier: String, _ title: String, _ options: UNNotificationActionOptions, _ icon: UNNotificationActionIcon?
+    ) {
+        self.identifier = identifier
+        self.title = title
+        self.options = options
+        self.icon = icon
+        super.init()
+    }
+
+    /// Makes a button.
+    public convenience init(identifier: String, title: String, options: UNNotificationActionOptions = []) {
+        self.init(identifier, title, options, nil)
+    }
+
+    /// Makes a button with an image.
+    public convenience init(
+        identifier: String, title: String, options: UNNotificationActionOptions = [], icon: UNNotificationActionIcon?
+    ) {
+        self.init(identifier, title, options, icon)
+    }
+
+    /// Gives itself: an action cannot be changed.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// Compares all properties and the class.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? UNNotificationAction, Swift.type(of: other) == Swift.type(of: self) else {
+            return false
+        }
+        return other.identifier == identifier && other.title == title && other.options == options && other.icon == icon
+    }
+
+    /// Hashes the identifier.
+    open override var hash: Int { identifier.hashValue }
+}
+
+/// A button under a notification that opens a text field.
+open class UNTextInputNotificationAction: UNNotificationAction {
+    /// The text on the button that sends.
+    public private(set) var textInputButtonTitle = ""
+    /// The text in the empty field.
+    public private(set) var textInputPlaceholder = ""
+
+    override init(
+        _ identifier: String, _ title: String, _ options: UNNotificationActionOptions, _ icon: UNNotificationActionIcon?
+    ) {
+        super.init(identifier, title, options, icon)
+    }
+
+    /// Makes a button.
+    public convenience init(
+        identifier: String, title: String, options: UNNotificationActionOptions = [], textInputButtonTitle: String,
+        textInputPlaceholder: String
+    ) {
+        self.init(
+            identifier: identifier, title: title, options: options, icon: nil,
+            textInputButtonTitle: textInputButtonTitle, textInputPlaceholder: textInputPlaceholder)
+    }
+
+    /// Makes a button with an image.
+    public convenience init(
+        identifier: String, title: String, options: UNNotificationActionOptions = [], icon: UNNotificationActionIcon?,
+        textInputButtonTitle: String, textInputPlaceholder: String
+    ) {
+        self.init(identifier, title, options, icon)
+        self.textInputButtonTitle = textInputButtonTitle
+        self.textInputPlaceholder = textInputPlaceholder
+    }
+
+    /// Compares all properties.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? UNTextInputNotificationAction, super.isEqual(other) else { return false }
+        return other.textInputButtonTitle == textInputButtonTitle && other.textInputPlaceholder == textInputPlaceholder
+    }
+}

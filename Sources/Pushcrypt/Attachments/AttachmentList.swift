@@ -1,0 +1,58 @@
+/// The attachments of one payload, under the key that the format keeps for itself. (`Docs/Format.md`, Attachments)
+///
+///     {"aps":{…},"pushcrypt":{"attachments":[{"url":…},…]}}
+struct AttachmentList {
+    private static let key = "attachments"
+
+    /// Those that can be fetched.
+    private(set) var accepted: [AttachmentReference] = []
+    /// Why others cannot; each of them drops nothing but itself.
+    private(set) var dropped: [AttachmentError] = []
+
+    /// Reads them from an opened payload.
+    init(of payload: JSONValue) {
+        guard let reserved = payload[PayloadKeys.reserved] else { return }
+        guard reserved.kind == .object else {
+            dropped = [AttachmentFields.malformed("\(PayloadKeys.reserved) is not a JSON object")]
+            return
+        }
+        guard let list = reserved[Self.key], list.kind != .null else { return }
+        guard list.kind == .array else {
+            dropped = [AttachmentFields.malformed("\(Self.key) is not an array")]
+            return
+        }
+        let elements = list.elements
+        for (index, element) in elements.prefix(AttachmentReference.maximumCount).enumerated() {
+            do throws(AttachmentError) {
+                accepted.append(try AttachmentReference(AttachmentFields(element)))
+            } catch {
+                dropped.append(AttachmentError(error.code, "attachment \(index + 1): \(error)"))
+            }
+        }
+        if elements.count > AttachmentReference.maximumCount {
+            dropped.append(
+                AttachmentError(
+                    .tooMany,
+                    "the notification has \(elements.count) attachments; only the first \(AttachmentReference.maximumCount) are looked at"
+                ))
+        }
+    }
+
+    /// Appends references to a minified payload, which is an object and not empty; returns the bytes they take.
+    static func append(_ references: [AttachmentReference], to payload: inout ContiguousArray<UInt8>) -> Int {
+        guard !references.isEmpty else { return 0 }
+        let length = payload.count
+        var json = JSONWriter()
+        json.object { json in
+            json.object(for: PayloadKeys.reserved) { json in
+                json.array(for: key) { json in
+                    for reference in references { reference.write(to: &json) }
+                }
+            }
+        }
+        // The payload is reopened for one more member.
+        payload[payload.count - 1] = UInt8(ascii: ",")
+        payload.append(contentsOf: json.bytes.dropFirst())
+        return payload.count - length
+    }
+}

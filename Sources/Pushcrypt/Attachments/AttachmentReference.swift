@@ -1,0 +1,126 @@
+/// Where an attachment lies, what opens it and what it is: what travels inside a sealed payload.
+///
+///     {"url":"https://…","key":"…","size":46,"sha256":"…","type":"public.jpeg","name":"photo.jpg"}
+///
+/// Every value of this type has passed the rules. It holds a secret: its JSON is for a sealed payload and for files that
+/// only their owner reads; printing it shows no key. (`Docs/Format.md`, Attachments)
+public struct AttachmentReference: Sendable {
+    /// The most references that one notification may have.
+    public static let maximumCount = 8
+    /// The longest name and the longest type in bytes of UTF-8.
+    public static let maximumNameLength = 255
+
+    /// Where the sealed file is fetched from; `https`, and to be followed to nothing else.
+    public let url: String
+    /// What opens it.
+    public let file: SealedFile
+    /// What the plain file is: a uniform type identifier such as `public.jpeg`.
+    public let type: String
+    /// What the plain file is called; one component of a path, and neither `.` nor `..`.
+    public let name: String
+
+    /// Makes a reference to a file that was sealed and stored; throws `malformedReference`.
+    public init(url: String, file: SealedFile, type: String, name: String) throws(AttachmentError) {
+        try AttachmentRules.check(url: url)
+        try AttachmentRules.check(type: type)
+        try AttachmentRules.check(name: name)
+        self.url = url
+        self.file = file
+        self.type = type
+        self.name = name
+    }
+}
+
+// MARK: Text form
+
+extension AttachmentReference {
+    /// Reads a reference; throws `malformedReference`.
+    public init(json: ContiguousArray<UInt8>) throws(AttachmentError) {
+        try self.init(AttachmentFields(json))
+    }
+
+    init(_ fields: AttachmentFields) throws(AttachmentError) {
+        try self.init(
+            url: fields.text("url"), file: SealedFile(fields), type: fields.text("type"), name: fields.text("name"))
+    }
+
+    /// The reference as minified JSON, with the key: a secret, which the caller guards.
+    public var json: ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        write(to: &json)
+        return json.bytes
+    }
+
+    func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.string(url, for: "url")
+            file.write(to: &json)
+            json.string(type, for: "type")
+            json.string(name, for: "name")
+        }
+    }
+}
+
+extension AttachmentReference: CustomStringConvertible, CustomReflectable {
+    /// What it refers to, without the key.
+    public var description: String { "AttachmentReference(\(url), \(type), \(name), \(file))" }
+
+    /// The same in parts.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["url": url, "type": type, "name": name, "file": file])
+    }
+}
+
+/// What a reference may say. (`Docs/Format.md`, rules A-4 to A-6)
+enum AttachmentRules {
+    private static let scheme = "https://"
+
+    /// The characters of a URI (RFC 3986) besides letters and digits; what is missing here has to be written as %HH.
+    private static let urlPunctuation = Set("-._~:/?#[]@!$&'()*+,;=%".utf8)
+
+    static func check(url: String) throws(AttachmentError) {
+        guard url.utf8.starts(with: scheme.utf8) else { throw AttachmentFields.malformed("its url is not https") }
+        let rest = url.utf8.dropFirst(scheme.utf8.count)
+        let authority = rest.prefix { !"/?#".utf8.contains($0) }
+        // A name before an @ looks like the host to a person, and credentials do not belong into a push.
+        guard !authority.isEmpty, authority.first != UInt8(ascii: ":"), !authority.contains(UInt8(ascii: "@")) else {
+            throw AttachmentFields.malformed("its url has no host, or something before it")
+        }
+        guard rest.allSatisfy({ isLetterOrDigit($0) || urlPunctuation.contains($0) }) else {
+            throw AttachmentFields.malformed("its url has a character that has to be written as %HH")
+        }
+    }
+
+    static func check(type: String) throws(AttachmentError) {
+        let labels = type.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let isIdentifier =
+            labels.count > 1
+            && labels.allSatisfy { label in
+                !label.isEmpty && label.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }
+            }
+        guard isIdentifier, type.utf8.count <= AttachmentReference.maximumNameLength else {
+            throw AttachmentFields.malformed(
+                "its type is not a uniform type identifier, such as public.jpeg; a media type, such as image/jpeg, is none"
+            )
+        }
+    }
+
+    static func check(name: String) throws(AttachmentError) {
+        guard (1...AttachmentReference.maximumNameLength).contains(name.utf8.count), name != ".", name != ".." else {
+            throw AttachmentFields.malformed(
+                "its name is not one of 1 to \(AttachmentReference.maximumNameLength) bytes, or is one of . and ..")
+        }
+        guard name.unicodeScalars.allSatisfy({ $0 != "/" && $0.properties.generalCategory != .control }) else {
+            throw AttachmentFields.malformed("its name has a slash or a control character")
+        }
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+}

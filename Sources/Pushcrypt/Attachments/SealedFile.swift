@@ -1,0 +1,64 @@
+/// What opens one sealed file: its key, its size and its hash.
+///
+/// The key is shared by everybody the file went to; the hash is what stops one of them from putting another file in its
+/// place. The key lies in memory that is wiped with the last copy of this value, and it is never printed.
+/// (`Docs/Format.md`, Attachments)
+public struct SealedFile: Sendable {
+    /// The size of the sealed file in bytes, 46…2^53 - 1.
+    public let size: UInt64
+    /// SHA-256 of the sealed file, 32 bytes.
+    public let sha256: ContiguousArray<UInt8>
+
+    private let key: Key
+
+    private final class Key: Sendable {
+        let bytes: Ephemeral
+
+        init(_ bytes: consuming Ephemeral) {
+            self.bytes = bytes
+        }
+    }
+
+    init(key: consuming Ephemeral, size: UInt64, sha256: ContiguousArray<UInt8>) {
+        self.key = Key(key)
+        self.size = size
+        self.sha256 = sha256
+    }
+
+    /// Reads the key; nothing that `body` returns may hold a copy of it.
+    func withKey<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+        try key.bytes.withSpan(body)
+    }
+}
+
+// MARK: Text form
+
+extension SealedFile {
+    /// Reads `key`, `size` and `sha256` of a reference's JSON, and passes over its other members: enough to open a file
+    /// that is at hand, wherever it came from. Throws `malformedReference`.
+    public init(json: ContiguousArray<UInt8>) throws(AttachmentError) {
+        try self.init(AttachmentFields(json))
+    }
+
+    init(_ fields: AttachmentFields) throws(AttachmentError) {
+        let size = try fields.size()
+        let sha256 = try fields.bytes("sha256", count: AttachmentFormat.hashLength)
+        let key = try fields.bytes("key", count: SecretStream.keyLength)
+        self.init(key: Ephemeral(copying: key.span), size: size, sha256: sha256)
+    }
+
+    /// Writes the three members, the key among them.
+    func write(to json: inout JSONWriter) {
+        json.string(withKey { Base64URL.string($0) }, for: "key")
+        json.integer(size, for: "size")
+        json.string(Base64URL.string(sha256.span), for: "sha256")
+    }
+}
+
+extension SealedFile: CustomStringConvertible, CustomReflectable {
+    /// The size and the hash, without the key.
+    public var description: String { "SealedFile(\(size) bytes, sha256 \(sha256.hex))" }
+
+    /// The size and the hash, and nothing below them.
+    public var customMirror: Mirror { Mirror(self, children: ["size": size, "sha256": sha256.hex]) }
+}

@@ -1,0 +1,129 @@
+#if canImport(Clibsodium)
+    internal import Clibsodium
+#else
+    internal import CSodium
+#endif
+
+/// libsodium's secret stream (`crypto_secretstream_xchacha20poly1305`): chunks under one key, of which none can be
+/// changed, left out, repeated or moved without notice.
+///
+/// It does not notice by itself that the last chunks are missing: the reader asks for the tag `final`.
+enum SecretStream {
+    static let keyLength = 32
+    static let headerLength = 24
+    /// What each chunk grows by: an encrypted byte for its tag, and Poly1305's 16 bytes.
+    static let overhead = 17
+
+    /// What a writer says of a chunk; authenticated, and encrypted.
+    struct Tag: Equatable {
+        let rawValue: UInt8
+
+        static let message = Tag(rawValue: 0x00)
+        static let final = Tag(rawValue: 0x03)
+    }
+
+    /// The writing end of one stream.
+    final class Writer {
+        private let state = State()
+
+        /// What the reader needs besides the key; not secret.
+        let header: ContiguousArray<UInt8>
+
+        /// Starts a stream with a fresh random header.
+        init(key: Span<UInt8>) {
+            precondition(key.count == keyLength)
+            let pointer = unsafe state.pointer
+            header = unsafe ContiguousArray(count: headerLength) { header in
+                let code = unsafe key.withBase { k, _ in
+                    unsafe crypto_secretstream_xchacha20poly1305_init_push(pointer, header, k)
+                }
+                Sodium.expectSuccess(code)
+            }
+        }
+
+        /// Starts a stream with a given header: the seam for known answers. libsodium draws the header itself, but both
+        /// ends of a stream begin in the same state, so the reader's way to begin serves here.
+        init(key: Span<UInt8>, header: Span<UInt8>) {
+            self.header = ContiguousArray(copying: header)
+            state.begin(key: key, header: header)
+        }
+
+        /// Appends one sealed chunk, 17 bytes longer than the plain one.
+        func push(
+            _ chunk: Span<UInt8>, tag: Tag, authenticating data: Span<UInt8>,
+            appendingTo output: inout ContiguousArray<UInt8>
+        ) {
+            let start = output.count
+            output.append(contentsOf: repeatElement(0, count: chunk.count + overhead))
+            let code = unsafe output.withUnsafeMutableBufferPointer { buffer in
+                unsafe chunk.withBase { m, mCount in
+                    unsafe data.withBase { ad, adCount in
+                        guard let base = buffer.baseAddress else { return Int32(-1) }
+                        return unsafe crypto_secretstream_xchacha20poly1305_push(
+                            state.pointer, base + start, nil, m, UInt64(mCount), ad, UInt64(adCount), tag.rawValue)
+                    }
+                }
+            }
+            Sodium.expectSuccess(code)
+        }
+    }
+
+    /// The reading end of one stream.
+    final class Reader {
+        private let state = State()
+
+        /// Starts reading; every header is one that a writer could have drawn.
+        init(key: Span<UInt8>, header: Span<UInt8>) {
+            state.begin(key: key, header: header)
+        }
+
+        /// Opens the next chunk to the front of `plain`, which has room for one byte at least and for 17 fewer than
+        /// `sealed` has; gives their number and the tag.
+        ///
+        /// Refused, with nothing written, unless it is the next chunk as it was sealed. The stream stays where it was.
+        func pull(
+            _ sealed: Span<UInt8>, authenticating data: Span<UInt8>, into plain: inout MutableSpan<UInt8>
+        ) throws(SodiumRefusal) -> (tag: Tag, count: Int) {
+            guard sealed.count >= overhead else { throw SodiumRefusal() }
+            precondition(plain.count >= sealed.count - overhead)
+            var tag: UInt8 = 0
+            let code = unsafe plain.withMutableBase { m, _ in
+                unsafe sealed.withBase { c, cCount in
+                    unsafe data.withBase { ad, adCount in
+                        unsafe crypto_secretstream_xchacha20poly1305_pull(
+                            state.pointer, m, nil, &tag, c, UInt64(cCount), ad, UInt64(adCount))
+                    }
+                }
+            }
+            guard code == 0 else { throw SodiumRefusal() }
+            return (Tag(rawValue: tag), sealed.count - overhead)
+        }
+    }
+
+    /// The stream's key and position, wiped at the end.
+    @safe
+    private struct State: ~Copyable {
+        let pointer: UnsafeMutablePointer<crypto_secretstream_xchacha20poly1305_state>
+
+        init() {
+            _ = Sodium.started
+            unsafe pointer = .allocate(capacity: 1)
+            unsafe pointer.initialize(to: crypto_secretstream_xchacha20poly1305_state())
+        }
+
+        func begin(key: Span<UInt8>, header: Span<UInt8>) {
+            precondition(key.count == keyLength && header.count == headerLength)
+            let code = unsafe key.withBase { k, _ in
+                unsafe header.withBase { h, _ in
+                    unsafe crypto_secretstream_xchacha20poly1305_init_pull(pointer, h, k)
+                }
+            }
+            Sodium.expectSuccess(code)
+        }
+
+        deinit {
+            unsafe sodium_memzero(pointer, MemoryLayout<crypto_secretstream_xchacha20poly1305_state>.size)
+            unsafe pointer.deallocate()
+        }
+    }
+}

@@ -1,0 +1,123 @@
+internal import Pushcrypt
+internal import PushcryptKeyStore
+
+/// Who seals for whom, with keys from a store or from a file: all of a seal that no message decides.
+struct SealRoute {
+    let topic: Topic
+    /// The placeholder's title, where the store has one of its own.
+    let title: String?
+
+    private let sender: SenderKey
+    private let recipient: DevicePublicKey
+    /// The rotations of the sender's key that the recipient may not know yet.
+    private let announcing: [RotationStatement]
+
+    /// Takes the keys from a store. `to` is the id of a device, or a public key; `place` is where the caller gave it.
+    init(
+        store: SQLiteKeyStore, to: String, as place: String, from: String?, _ invocation: Invocation,
+        _ console: Console
+    ) throws(CommandFailure) {
+        let device = to.hasPrefix(DeviceInput.keyPrefix) ? nil : try store.knownDevice(to)
+        let (record, key) = try withStoreErrors { () throws(KeyStoreError) in try store.senderKey(named: from) }
+        topic = try store.resolveTopic(
+            invocation,
+            bound: [("sender \(quoted(record.name))", record.topic), ("device \(quoted(to))", device?.topic)])
+        sender = key
+        recipient = if let device { device.publicKey } else { try publicKey(to, in: place) }
+        let now = console.timestamp
+        (title, announcing) = try withStoreErrors { () throws(KeyStoreError) in
+            (
+                try store.setting("title"),
+                try store.announcements(for: key.publicKey, to: device?.pinnedSender, now: now)
+            )
+        }
+    }
+
+    /// Takes the sender's key from a file, and no store.
+    init(
+        keyFile source: String, to: String, as place: String, _ invocation: Invocation, _ console: Console
+    ) throws(CommandFailure) {
+        guard to.hasPrefix(DeviceInput.keyPrefix) else {
+            throw .usage(
+                "\(place) must be a public key (pcr1…) when there is no store to look \(quoted(to)) up in")
+        }
+        guard let topic = try invocation.topic() else {
+            throw .usage("--topic is missing", hint: Option.topicHint)
+        }
+        sender = try console.readSenderKey(from: source)
+        self.topic = topic
+        recipient = try publicKey(to, in: place)
+        announcing = []
+        title = nil
+    }
+
+    /// Seals one payload; a refusal of it ends the command.
+    func seal(
+        _ payload: ContiguousArray<UInt8>, placeholder: Placeholder, options: Sealer.Options = Sealer.Options(),
+        at now: Timestamp
+    ) throws(CommandFailure) -> SealedPayload {
+        var options = options
+        options.announcing = announcing
+        do throws(SealError) {
+            let sealer = Sealer(sender: sender, topic: topic, placeholder: placeholder)
+            return try sealer.seal(payload, to: recipient, at: now, options: options)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
+
+private func publicKey(_ text: String, in place: String) throws(CommandFailure) -> DevicePublicKey {
+    do throws(KeyError) {
+        return try DevicePublicKey(text: text)
+    } catch {
+        throw CommandFailure(error, inOption: place)
+    }
+}
+
+extension SQLiteKeyStore {
+    fileprivate func knownDevice(_ id: String) throws(CommandFailure) -> DeviceRecord {
+        let device = try withStoreErrors { () throws(KeyStoreError) in try self.device(id) }
+        guard let device else {
+            throw .usage(
+                "there is no device \(quoted(id)) in the store",
+                hint: "pushcrypt device list shows them; pushcrypt device add adds one")
+        }
+        return device
+    }
+}
+
+extension Placeholder {
+    /// Makes a placeholder, with the standard title for none; a refusal of it ends the command.
+    static func checked(
+        title: String?, sound: Sound = .matching, clearFields: Set<ClearField> = []
+    ) throws(CommandFailure) -> Placeholder {
+        do throws(SealError) {
+            return try Placeholder(title: title ?? standardTitle, sound: sound, clearFields: clearFields)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
+
+// MARK: What is told
+
+extension SealedPayload {
+    /// Writes what is known of the message from outside, the payload itself included.
+    func write(to json: inout JSONWriter) {
+        json.raw(self.json, for: "payload")
+        json.string(envelope.fingerprint.description, for: "fingerprint")
+        json.string(messageID.description, for: "message_id")
+        json.string(pushType.description, for: "push_type")
+        json.integer(self.json.count, for: "bytes")
+        json.integer(widestLength, for: "widest_bytes")
+        json.integer(pushType.maximumPushLength, for: "limit")
+        json.integer(envelope.innerLength, for: "bucket")
+    }
+
+    /// One line for a provider's log, with nothing of the content: `sealed`, then `name=value` with the names that `--json`
+    /// has here and in `inspect`. No value has a space. More may be added at the end; what is there stays.
+    var logLine: String {
+        "sealed fingerprint=\(envelope.fingerprint) recipient_key_id=\(envelope.recipientKeyID) message_id=\(messageID) bytes=\(json.count) bucket=\(envelope.innerLength)"
+    }
+}
