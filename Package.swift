@@ -82,8 +82,11 @@ let package = Package(
         .executableTarget(
             name: "PushcryptMain", dependencies: ["PushcryptCommand"], swiftSettings: strict),
         .testTarget(name: "PushcryptTests", dependencies: ["Pushcrypt"], swiftSettings: strict),
+        .target(
+            name: "ModelKeychain", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
+            path: "Tests/Support/ModelKeychain", swiftSettings: strict),
         .testTarget(
-            name: "KeyStoreTests", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
+            name: "KeyStoreTests", dependencies: ["Pushcrypt", "PushcryptKeyStore", "ModelKeychain"],
             swiftSettings: strict),
         .testTarget(
             name: "ReceiverTests",
@@ -92,13 +95,14 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.
-            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptMain"],
+            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptMain"],
             swiftSettings: strict),
         .target(
             name: "BareCalls", dependencies: [sodium], path: "Tests/Bench/BareCalls",
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .executableTarget(
-            name: "PushcryptBench", dependencies: ["Pushcrypt", "PushcryptKeyStore", "BareCalls"],
+            name: "PushcryptBench",
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "BareCalls"],
             path: "Tests/Bench/PushcryptBench", swiftSettings: strict),
     ]
 )
