@@ -41,9 +41,11 @@ let strict: [SwiftSetting] = [
             name: "UserNotificationsUI", dependencies: ["UserNotifications", "UIKit"],
             path: "\(standIns)/UserNotificationsUI", swiftSettings: strict),
     ]
+    let standInModules: [Target.Dependency] = ["UserNotifications", "UserNotificationsUI", "UIKit"]
 #else
     let standInProducts: [Product] = []
     let standInTargets: [Target] = []
+    let standInModules: [Target.Dependency] = []
 #endif
 
 let package = Package(
@@ -53,6 +55,7 @@ let package = Package(
         .library(name: "Pushcrypt", targets: ["Pushcrypt"]),
         .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
         .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
+        .library(name: "DeviceSimulator", targets: ["DeviceSimulator"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
     ] + standInProducts,
     dependencies: sodiumPackages,
@@ -69,6 +72,10 @@ let package = Package(
             name: "PushcryptReceiver", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
             swiftSettings: strict),
         .target(
+            name: "DeviceSimulator",
+            dependencies: ["PushcryptReceiver", "PushcryptKeyStore"] + standInModules,
+            swiftSettings: strict),
+        .target(
             name: "PushcryptCommand",
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "CProcess"],
             swiftSettings: strict),
@@ -81,6 +88,10 @@ let package = Package(
         .testTarget(
             name: "ReceiverTests",
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SimulatorTests",
+            dependencies: ["DeviceSimulator", "PushcryptReceiver"] + standInModules,
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
