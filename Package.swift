@@ -41,11 +41,13 @@ let strict: [SwiftSetting] = [
             name: "UserNotificationsUI", dependencies: ["UserNotifications", "UIKit"],
             path: "\(standIns)/UserNotificationsUI", swiftSettings: strict),
     ]
-    let standInModules: [Target.Dependency] = ["UserNotifications", "UserNotificationsUI", "UIKit"]
+    let userNotifications: [Target.Dependency] = ["UserNotifications"]
+    let userInterface: [Target.Dependency] = ["UserNotificationsUI", "UIKit"]
 #else
     let standInProducts: [Product] = []
     let standInTargets: [Target] = []
-    let standInModules: [Target.Dependency] = []
+    let userNotifications: [Target.Dependency] = []
+    let userInterface: [Target.Dependency] = []
 #endif
 
 let package = Package(
@@ -55,6 +57,7 @@ let package = Package(
         .library(name: "Pushcrypt", targets: ["Pushcrypt"]),
         .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
         .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
+        .library(name: "PushcryptService", targets: ["PushcryptService"]),
         .library(name: "DeviceSimulator", targets: ["DeviceSimulator"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
     ] + standInProducts,
@@ -72,8 +75,12 @@ let package = Package(
             name: "PushcryptReceiver", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
             swiftSettings: strict),
         .target(
+            name: "PushcryptService",
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"] + userNotifications,
+            swiftSettings: strict),
+        .target(
             name: "DeviceSimulator",
-            dependencies: ["PushcryptReceiver", "PushcryptKeyStore"] + standInModules,
+            dependencies: ["PushcryptKeyStore", "PushcryptReceiver"] + userNotifications + userInterface,
             swiftSettings: strict),
         .target(
             name: "PushcryptCommand",
@@ -82,8 +89,11 @@ let package = Package(
         .executableTarget(
             name: "PushcryptMain", dependencies: ["PushcryptCommand"], swiftSettings: strict),
         .testTarget(name: "PushcryptTests", dependencies: ["Pushcrypt"], swiftSettings: strict),
+        .target(
+            name: "ModelKeychain", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
+            path: "Tests/Support/ModelKeychain", swiftSettings: strict),
         .testTarget(
-            name: "KeyStoreTests", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
+            name: "KeyStoreTests", dependencies: ["Pushcrypt", "PushcryptKeyStore", "ModelKeychain"],
             swiftSettings: strict),
         .testTarget(
             name: "ReceiverTests",
@@ -91,18 +101,19 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SimulatorTests",
-            dependencies: ["DeviceSimulator", "PushcryptReceiver"] + standInModules,
+            dependencies: ["DeviceSimulator", "PushcryptReceiver"] + userNotifications + userInterface,
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.
-            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptMain"],
+            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptMain"],
             swiftSettings: strict),
         .target(
             name: "BareCalls", dependencies: [sodium], path: "Tests/Bench/BareCalls",
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .executableTarget(
-            name: "PushcryptBench", dependencies: ["Pushcrypt", "PushcryptKeyStore", "BareCalls"],
+            name: "PushcryptBench",
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "BareCalls"],
             path: "Tests/Bench/PushcryptBench", swiftSettings: strict),
     ]
 )

@@ -58,8 +58,11 @@ extension DeviceStorage {
     func rotateDeviceKey(
         name: String?, making make: () -> DeviceKey, now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
-        let rows = try deviceKeyRows(try deviceNames.resolve(name))
-        guard let newest = rows.last else { preconditionFailure("a name without a key was resolved") }
+        let name = try deviceNames.resolve(name)
+        guard let newest = try deviceKeyRows(name).last else {
+            // A default name outlives its keys when somebody else has deleted their rows.
+            throw KeyStoreError(.unknownName, "no device key is called '\(name)' here: make it with 'keygen device'")
+        }
         if newest.state == .pending { return try record(newest) }
         let generation = try deviceNames.generation(after: newest.generation)
         let row = try addDeviceKey(

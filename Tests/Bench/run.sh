@@ -29,6 +29,16 @@ for _ in 1 2 3 4 5; do "$bench" sample; done >"$work/samples"
 # A million devices.
 "$bench" store "$work/devices"
 
+# A phone: one delivery, and memory, each in a process of its own.
+"$bench" receive "$work/phone-files"
+small=$work/small
+large=$work/large
+"$bench" seal-file 65537 "$small"
+"$bench" seal-file 52428800 "$large"
+read -r early late <<<"$("$bench" open-million "$work/million")"
+"$bench" memory "$("$bench" idle)" "$("$bench" open-one "$work/one")" "$early" "$late" "$("$bench" open-file "$small")" \
+    "$("$bench" open-file "$large")"
+
 # One command: a store with a key file, and 200 bytes to seal.
 missing=
 for tool in age age-keygen hyperfine /usr/bin/time; do command -v "$tool" >/dev/null || missing+=" $tool"; done

@@ -7,9 +7,9 @@ import Testing
 struct DeviceKeyRotationTests {
     private typealias State = DeviceKeyRecord.State
 
-    @Test(arguments: StoreKind.allCases)
-    func aPendingKeyOpensBeforeTheProviderHearsOfIt(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aPendingKeyOpensBeforeTheProviderHearsOfIt(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         let active = try store.generateDeviceKey(topic: .app, now: start)
         let pending = try store.rotateDeviceKey(now: start + 10)
         #expect(pending.state == .pending)
@@ -21,12 +21,11 @@ struct DeviceKeyRotationTests {
         for record in [active, pending] {
             #expect(try store.deviceKey(id: record.keyID, now: start + 10)?.key.publicKey == record.publicKey)
         }
-        #expect(try store.deviceSecret(named: nil).publicKey == active.publicKey)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aLostReplyIsAnsweredByRotatingAgain(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aLostReplyIsAnsweredByRotatingAgain(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         _ = try store.generateDeviceKey(now: start)
         let pending = try store.rotateDeviceKey(now: start + 10)
         #expect(try store.rotateDeviceKey(now: start + 999) == pending)
@@ -34,9 +33,9 @@ struct DeviceKeyRotationTests {
     }
 
     /// The provider acknowledged the second key twice; the third it has never heard of.
-    @Test(arguments: StoreKind.allCases)
-    func anOldReplyThatComesAgainConfirmsNothing(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func anOldReplyThatComesAgainConfirmsNothing(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         _ = try store.generateDeviceKey(now: start)
         let second = try store.rotateDeviceKey(now: start)
         #expect(try store.confirmDeviceKey(acknowledged: second.keyID, now: start)?.publicKey == second.publicKey)
@@ -46,9 +45,9 @@ struct DeviceKeyRotationTests {
         #expect(try store.confirmDeviceKey(acknowledged: third.keyID, now: start + 3)?.publicKey == third.publicKey)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aConfirmedKeyIsActiveAndTheOldOneRetires(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aConfirmedKeyIsActiveAndTheOldOneRetires(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         let old = try store.generateDeviceKey(now: start)
         let new = try store.rotateDeviceKey(now: start)
         let confirmed = try #require(try store.confirmDeviceKey(graceSeconds: 60, now: start + 10))
@@ -57,14 +56,13 @@ struct DeviceKeyRotationTests {
         #expect(records.map(\.publicKey) == [old.publicKey, new.publicKey])
         #expect(records.map(\.state) == [.retiring, .active])
         #expect(records[0].retiresAt == start + 70)
-        #expect(try store.deviceSecret(named: nil).publicKey == new.publicKey)
         #expect(try store.confirmDeviceKey(graceSeconds: 60, now: start + 20) == nil, "nothing is pending any more")
         #expect(try store.deviceKeys() == records)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aRetiringKeyOpensUpToItsEndDateAndNoLonger(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aRetiringKeyOpensUpToItsEndDateAndNoLonger(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         let old = try store.generateDeviceKey(now: start)
         _ = try store.rotateDeviceKey(now: start)
         _ = try store.confirmDeviceKey(graceSeconds: 60, now: start)
@@ -78,8 +76,9 @@ struct DeviceKeyRotationTests {
         #expect(try store.deviceKeys().count == 1)
     }
 
-    @Test func theStandardGraceOutlivesTheLongestTimeToLive() throws {
-        let store = try Home(.memory).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func theStandardGraceOutlivesTheLongestTimeToLive(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         let old = try store.generateDeviceKey(now: start)
         _ = try store.rotateDeviceKey(now: start)
         _ = try store.confirmDeviceKey(now: start)
@@ -88,8 +87,9 @@ struct DeviceKeyRotationTests {
         #expect(SQLiteKeyStore.standardGrace == 31 * 86_400)
     }
 
-    @Test func aGraceBeyondTheEndOfTimeStaysAtTheEndOfTime() throws {
-        let store = try Home(.memory).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aGraceBeyondTheEndOfTimeStaysAtTheEndOfTime(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         let old = try store.generateDeviceKey(now: start)
         _ = try store.rotateDeviceKey(now: start)
         _ = try store.confirmDeviceKey(graceSeconds: .max, now: start)
@@ -97,9 +97,9 @@ struct DeviceKeyRotationTests {
         #expect(try store.deviceKey(id: old.keyID, now: Timestamp(milliseconds: .max)) != nil)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aKeyMayRotateWhileAnotherStillRetires(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aKeyMayRotateWhileAnotherStillRetires(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         _ = try store.generateDeviceKey(now: start)
         for day in 1...3 as ClosedRange<UInt64> {
             let now = start + day * 86_400
@@ -112,9 +112,9 @@ struct DeviceKeyRotationTests {
         #expect(records.compactMap(\.retiresAt) == (1...3).map { start + $0 * 86_400 + 31 * 86_400 })
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func logOutDeletesEveryKeyOfTheName(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func logOutDeletesEveryKeyOfTheName(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         _ = try store.generateDeviceKey(name: "one", now: start)
         _ = try store.rotateDeviceKey(name: "one", now: start)
         let other = try store.generateDeviceKey(name: "two", now: start)
@@ -128,9 +128,9 @@ struct DeviceKeyRotationTests {
 
     // MARK: The first message
 
-    @Test(arguments: StoreKind.allCases)
-    func theFirstMessageUnderAPendingKeyConfirmsIt(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func theFirstMessageUnderAPendingKeyConfirmsIt(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         _ = try store.generateDeviceKey(now: start)
         let pending = try store.rotateDeviceKey(now: start)
         try store.settle(openedWith: pending.publicKey, statements: [], topic: .app, graceSeconds: 60, now: start + 5)
@@ -138,9 +138,9 @@ struct DeviceKeyRotationTests {
         #expect(try store.deviceKeys().first?.retiresAt == start + 65)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aMessageUnderAnyOtherKeyConfirmsNothing(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aMessageUnderAnyOtherKeyConfirmsNothing(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         let active = try store.generateDeviceKey(now: start)
         _ = try store.rotateDeviceKey(now: start)
         let before = try store.deviceKeys()

@@ -5,9 +5,9 @@ import Testing
 
 /// A device's keys: names, the default, and what opens.
 struct DeviceKeyTests {
-    @Test(arguments: StoreKind.allCases)
-    func theFirstKeyIsActiveAndTheDefault(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func theFirstKeyIsActiveAndTheDefault(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         let record = try store.generateDeviceKey(topic: .app, now: start)
         #expect(record.name == "default")
         #expect(record.topic?.bundleID == "com.example.app")
@@ -22,23 +22,21 @@ struct DeviceKeyTests {
         let found = try #require(try store.deviceKey(id: record.keyID, now: start))
         #expect(found.record == record)
         #expect(found.key.publicKey == record.publicKey)
-        #expect(try store.deviceSecret(named: nil).publicKey == record.publicKey)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func anImportedKeyIsTheKeyThatWasGiven(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func anImportedKeyIsTheKeyThatWasGiven(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         let key = DeviceKey()
         let record = try store.importDeviceKey(key, name: "work", now: start)
         #expect(record.publicKey == key.publicKey)
         #expect(record.generation == 1 && record.state == .active && record.topic == nil)
-        #expect(try store.deviceSecret(named: "work").scalar == key.scalar)
         #expect(try store.deviceKey(id: record.keyID, now: start)?.key.scalar == key.scalar)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aStoreHoldsAKeyForEachAccount(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aStoreHoldsAKeyForEachAccount(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         let first = try store.generateDeviceKey(name: "first", topic: .app, now: start)
         let second = try store.generateDeviceKey(name: "second", topic: .other, now: start)
         #expect(first.isDefault && !second.isDefault)
@@ -50,25 +48,24 @@ struct DeviceKeyTests {
         #expect(try store.deviceKey(id: second.keyID, now: start)?.record.isDefault == true)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func whatCannotBeMeantIsRefused(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func whatCannotBeMeantIsRefused(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         #expect(code { try store.deviceKeys(named: nil) } == .unknownName)
-        #expect(code { try store.deviceSecret(named: "nobody") } == .unknownName)
         #expect(code { try store.rotateDeviceKey(now: start) } == .unknownName)
         #expect(code { try store.confirmDeviceKey(now: start) } == .unknownName)
         #expect(code { try store.setDefaultDeviceKey(name: "nobody") } == .unknownName)
-        #expect(try store.deviceKey(id: KeyID(value: 0), now: start) == nil)
 
         let one = try store.generateDeviceKey(name: "one", now: start)
         #expect(code { try store.generateDeviceKey(name: "one", now: start) } == .nameTaken)
         #expect(code { try store.importDeviceKey(DeviceKey(), name: "one", now: start) } == .nameTaken)
+        #expect(try store.deviceKey(id: KeyID(value: one.keyID.value ^ 1), now: start) == nil)
         #expect(try store.deviceKeys() == [one])
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func whenTheDefaultIsGoneAndSeveralAreLeftOneMustBeNamed(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func whenTheDefaultIsGoneAndSeveralAreLeftOneMustBeNamed(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         for name in ["a", "b", "c"] { _ = try store.generateDeviceKey(name: name, now: start) }
         _ = try store.purgeDeviceKeys(name: "a", now: start, everything: true)
         let error = error { try store.deviceKeys(named: nil) }
@@ -79,19 +76,20 @@ struct DeviceKeyTests {
         #expect(try store.deviceKeys().map(\.isDefault) == [true])
     }
 
-    @Test(arguments: ["", "a\u{0}b", "line\nbreak", "\u{7f}", "\u{85}", String(repeating: "x", count: 256)])
-    func aNameThatATerminalCannotTakeIsRefused(_ name: String) throws {
-        let store = try Home(.memory).store
+    @Test(
+        arguments: DeviceStoreKind.allCases,
+        ["", "a\u{0}b", "line\nbreak", "\u{7f}", "\u{85}", String(repeating: "x", count: 256)])
+    func aNameThatATerminalCannotTakeIsRefused(_ kind: DeviceStoreKind, _ name: String) throws {
+        let store = try kind.store()
         #expect(code { try store.generateDeviceKey(name: name, now: start) } == .invalidName)
         #expect(code { try store.importDeviceKey(DeviceKey(), name: name, now: start) } == .invalidName)
-        #expect(code { try store.generateSenderKey(name: name, now: start) } == .invalidName)
-        #expect(code { try store.importSenderKey(SenderKey(), name: name, now: start) } == .invalidName)
         #expect(code { try store.trustSender(name: name, SenderKey().publicKey, now: start) } == .invalidName)
-        #expect(try store.deviceKeys().isEmpty && store.senderKeys().isEmpty && store.trustedSenders().isEmpty)
+        #expect(try store.deviceKeys().isEmpty && store.trustedSenders().isEmpty)
     }
 
-    @Test func namesAreBytes() throws {
-        let store = try Home(.memory).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func namesAreBytes(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         let composed = try store.generateDeviceKey(name: "caf\u{e9}", now: start)
         let decomposed = try store.generateDeviceKey(name: "cafe\u{301}", now: start)
         #expect(composed.isDefault && !decomposed.isDefault)
@@ -102,25 +100,21 @@ struct DeviceKeyTests {
 
     // MARK: One candidate for each id
 
-    @Test(arguments: StoreKind.allCases)
-    func anImportOfAnIDThatIsHeldIsRefused(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func anImportOfAnIDThatIsHeldIsRefused(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         let key = DeviceKey()
         let record = try store.importDeviceKey(key, name: "one", now: start)
         #expect(code { try store.importDeviceKey(key, name: "two", now: start) } == .keyIDTaken)
         #expect(try store.deviceKeys() == [record])
-        let sender = SenderKey()
-        _ = try store.importSenderKey(sender, name: "one", now: start)
-        #expect(code { try store.importSenderKey(sender, name: "two", now: start) } == .keyIDTaken)
     }
 
-    @Test func aGeneratedKeyWithAnIDThatIsHeldIsMadeAgain() throws {
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aGeneratedKeyWithAnIDThatIsHeldIsMadeAgain(_ kind: DeviceStoreKind) throws {
         let first = DeviceKey()
         let second = DeviceKey()
         let source = Locked(KeySource([first, first, first, second]))
-        var options = StoreOptions.quick
-        options.makeDeviceKey = { source.withLock { $0.next() } }
-        let store = try Home(.memory, options: options).store
+        let store = try kind.store { source.withLock { $0.next() } }
         #expect(try store.generateDeviceKey(now: start).publicKey == first.publicKey)
         #expect(try store.rotateDeviceKey(now: start).publicKey == second.publicKey)
     }
@@ -139,5 +133,30 @@ struct DeviceKeyTests {
         let reopened = try home.reopened()
         #expect(try reopened.deviceKeys() == [record, pending])
         #expect(try reopened.deviceSecret(named: "phone").scalar == key.scalar)
+    }
+
+    // MARK: Export
+
+    @Test func theActiveKeyIsExported() throws {
+        let store = try Home(.memory).store
+        #expect(code { try store.deviceSecret(named: "nobody") } == .unknownName)
+        let key = DeviceKey()
+        _ = try store.importDeviceKey(key, name: "work", now: start)
+        let pending = try store.rotateDeviceKey(now: start)
+        #expect(try store.deviceSecret(named: "work").scalar == key.scalar)
+        _ = try store.confirmDeviceKey(now: start)
+        #expect(try store.deviceSecret(named: nil).publicKey == pending.publicKey)
+    }
+
+    // MARK: A default whose keys are gone
+
+    @Test func aDefaultNameThatOutlivedItsKeysIsUnknown() throws {
+        let home = try Home()
+        _ = try home.store.generateDeviceKey(now: start)
+        try home.raw().execute("DELETE FROM device_keys")
+        #expect(code { try home.store.rotateDeviceKey(now: start) } == .unknownName)
+        #expect(try home.store.confirmDeviceKey(now: start) == nil)
+        #expect(try home.store.purgeDeviceKeys(now: start, everything: true).isEmpty)
+        #expect(try home.store.generateDeviceKey(now: start).isDefault)
     }
 }

@@ -163,4 +163,15 @@ struct SenderKeyTests {
         #expect(
             try home.raw().rows("SELECT * FROM announcements WHERE statement = ?", [.blob(statement.bytes)]).isEmpty)
     }
+
+    @Test func aNameOrAnIDThatIsNotAllowedIsRefused() throws {
+        let store = try Home(.memory).store
+        for name in ["", "line\nbreak", String(repeating: "x", count: 256)] {
+            #expect(code { try store.generateSenderKey(name: name, now: start) } == .invalidName)
+            #expect(code { try store.importSenderKey(SenderKey(), name: name, now: start) } == .invalidName)
+        }
+        let sender = SenderKey()
+        _ = try store.importSenderKey(sender, name: "one", now: start)
+        #expect(code { try store.importSenderKey(sender, name: "two", now: start) } == .keyIDTaken)
+    }
 }

@@ -7,9 +7,11 @@ import Testing
 @Suite struct StolenSenderTests {
     private let now = Timestamp(milliseconds: 1_700_000_000_000)
 
-    @Test("A stolen key that is replaced under one name is believed under no other name and for no other app")
-    func replacedUnderOneName() throws {
-        let store = try SQLiteKeyStore.inMemory()
+    @Test(
+        "A stolen key that is replaced under one name is believed under no other name and for no other app",
+        arguments: DeviceStoreKind.allCases)
+    func replacedUnderOneName(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         let (first, second) = (try Topic("com.example.first"), try Topic("com.example.second"))
         let (stolen, good, bystander) = (SenderKey().publicKey, SenderKey().publicKey, SenderKey().publicKey)
         try store.trustSender(name: "first", stolen, topic: first, now: now)
@@ -25,9 +27,11 @@ import Testing
         #expect(try store.trust(for: second).pinned == [bystander])
     }
 
-    @Test("A key from before the stolen one, still inside its overlap under another name, is not believed either")
-    func overlapUnderAnotherName() throws {
-        let store = try SQLiteKeyStore.inMemory()
+    @Test(
+        "A key from before the stolen one, still inside its overlap under another name, is not believed either",
+        arguments: DeviceStoreKind.allCases)
+    func overlapUnderAnotherName(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         let topic = try Topic("com.example.app")
         let (old, stolen, good) = (SenderKey(), SenderKey(), SenderKey().publicKey)
         try store.trustSender(name: "first", old.publicKey, topic: topic, now: now)
@@ -44,9 +48,9 @@ import Testing
         #expect(trust.pinned == [good])
     }
 
-    @Test("A key that was superseded for every app does not stay pinned for one")
-    func supersededForEveryApp() throws {
-        let store = try SQLiteKeyStore.inMemory()
+    @Test("A key that was superseded for every app does not stay pinned for one", arguments: DeviceStoreKind.allCases)
+    func supersededForEveryApp(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         let (first, second) = (try Topic("com.example.first"), try Topic("com.example.second"))
         let (old, new, thief) = (SenderKey(), SenderKey(), SenderKey())
         try store.trustSender(name: "all", old.publicKey, now: now)

@@ -1,4 +1,5 @@
 import Glibc
+import ModelKeychain
 import Pushcrypt
 import Testing
 
@@ -147,6 +148,25 @@ struct Home: Sendable {
 
     /// The database without the rules of the store: what somebody sees who can write the file.
     func raw() throws -> SQLiteConnection { try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0) }
+}
+
+/// The device's side is the same in every store; every rule of it is checked on each.
+enum DeviceStoreKind: CaseIterable, Sendable {
+    case disk
+    case memory
+    case keychain
+
+    func store(making makeDeviceKey: @escaping @Sendable () -> DeviceKey = { DeviceKey() }) throws -> any KeyStore {
+        var options = StoreOptions.quick
+        options.makeDeviceKey = makeDeviceKey
+        switch self {
+        case .disk: return try Home(.disk, options: options).store
+        case .memory: return try Home(.memory, options: options).store
+        case .keychain:
+            return KeychainKeyStore(
+                items: ModelKeychain().process("group"), accessGroup: "group", makeDeviceKey: makeDeviceKey)
+        }
+    }
 }
 
 extension StoreOptions {

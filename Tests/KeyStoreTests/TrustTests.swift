@@ -17,10 +17,10 @@ struct TrustTests {
         try RotationStatement(from: old, to: new, issuedAt: issuedAt, overlap: overlap)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aPinnedSenderIsBelieved(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
-        #expect(try store.trust(for: .app) == SenderTrust())
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aPinnedSenderIsBelieved(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
+        #expect(try store.trustedSenders().isEmpty)
         #expect(try store.trustSender(name: "provider", old.publicKey, now: start) == .added)
         #expect(try store.trustSender(name: "provider", old.publicKey, now: start + 1) == .unchanged)
         #expect(try store.trust(for: .app) == SenderTrust(pinned: [old.publicKey]))
@@ -29,9 +29,9 @@ struct TrustTests {
         #expect(record.state == .pinned && record.verifiesUntil == nil && record.createdAt == start)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aSenderOfOneAppIsNotBelievedForAnother(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aSenderOfOneAppIsNotBelievedForAnother(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         _ = try store.trustSender(name: "one", old.publicKey, topic: .app, now: start)
         _ = try store.trustSender(name: "two", new.publicKey, topic: .other, now: start)
         _ = try store.trustSender(name: "all", newest.publicKey, now: start)
@@ -43,8 +43,9 @@ struct TrustTests {
         #expect(try store.trust(for: .app).pinned == [newest.publicKey])
     }
 
-    @Test func oneKeyUnderTwoNamesIsTriedOnce() throws {
-        let store = try Home(.memory).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func oneKeyUnderTwoNamesIsTriedOnce(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         _ = try store.trustSender(name: "one", old.publicKey, topic: .app, now: start)
         _ = try store.trustSender(name: "all", old.publicKey, now: start)
         #expect(try store.trust(for: .app).pinned == [old.publicKey])
@@ -52,9 +53,9 @@ struct TrustTests {
 
     // MARK: Rotation
 
-    @Test(arguments: StoreKind.allCases)
-    func anAcceptedStatementMovesThePin(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func anAcceptedStatementMovesThePin(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         _ = try store.trustSender(name: "provider", old.publicKey, topic: .app, now: start)
         let statement = try statement(from: old, to: new)
         let changes = try store.acceptStatements([statement], topic: .app, now: start + 5)
@@ -72,9 +73,9 @@ struct TrustTests {
         #expect(try store.trustedSenders() == records)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aChainIsAcceptedInOneGo(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aChainIsAcceptedInOneGo(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         _ = try store.trustSender(name: "provider", old.publicKey, now: start)
         let chain = [try statement(from: old, to: new), try statement(from: new, to: newest)]
         #expect(try store.acceptStatements(chain, topic: .app, now: start).count == 2)
@@ -82,9 +83,9 @@ struct TrustTests {
         #expect(try store.trust(for: .app).superseded.map(\.key) == [old.publicKey, new.publicKey])
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aRefusedStatementChangesNothingNotEvenTheOneBeforeIt(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aRefusedStatementChangesNothingNotEvenTheOneBeforeIt(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         _ = try store.trustSender(name: "provider", old.publicKey, now: start)
         let before = try store.trustedSenders()
         let bad = [try statement(from: old, to: new), try statement(from: newest, to: SenderKey())]
@@ -92,9 +93,9 @@ struct TrustTests {
         #expect(try store.trustedSenders() == before)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aSecondStatementOfASupersededKeyIsAConflict(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aSecondStatementOfASupersededKeyIsAConflict(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         _ = try store.trustSender(name: "provider", old.publicKey, now: start)
         _ = try store.acceptStatements([try statement(from: old, to: new)], topic: .app, now: start)
         let before = try store.trustedSenders()
@@ -103,8 +104,9 @@ struct TrustTests {
         #expect(try store.trustedSenders() == before)
     }
 
-    @Test func aStatementReachesEveryNameThatItsAppBelieves() throws {
-        let store = try Home(.memory).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aStatementReachesEveryNameThatItsAppBelieves(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         _ = try store.trustSender(name: "app", old.publicKey, topic: .app, now: start)
         _ = try store.trustSender(name: "all", old.publicKey, now: start)
         _ = try store.trustSender(name: "other", old.publicKey, topic: .other, now: start)
@@ -115,17 +117,17 @@ struct TrustTests {
 
     // MARK: Theft
 
-    @Test(arguments: StoreKind.allCases)
-    func anotherKeyUnderTheSameNameNeedsReplace(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func anotherKeyUnderTheSameNameNeedsReplace(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         _ = try store.trustSender(name: "provider", old.publicKey, now: start)
         #expect(code { try store.trustSender(name: "provider", new.publicKey, now: start) } == .senderAlreadyTrusted)
         #expect(try store.trust(for: .app).pinned == [old.publicKey])
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func afterAReplacementNothingOfTheOldKeysIsBelieved(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func afterAReplacementNothingOfTheOldKeysIsBelieved(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         _ = try store.trustSender(name: "provider", old.publicKey, topic: .app, now: start)
         let first = try statement(from: old, to: new)
         _ = try store.acceptStatements([first], topic: .app, now: start)
@@ -145,9 +147,9 @@ struct TrustTests {
         #expect(try store.trust(for: .app) == trust)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aRemovedSenderIsNotBelievedNeitherAreItsOlderKeys(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aRemovedSenderIsNotBelievedNeitherAreItsOlderKeys(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         _ = try store.trustSender(name: "provider", old.publicKey, now: start)
         _ = try store.acceptStatements([try statement(from: old, to: new)], topic: .app, now: start)
         #expect(try store.removeTrustedSender("provider"))
@@ -162,9 +164,9 @@ struct TrustTests {
 
     // MARK: Settling a message
 
-    @Test(arguments: StoreKind.allCases)
-    func aMessageSettlesItsKeyAndItsStatementsTogether(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aMessageSettlesItsKeyAndItsStatementsTogether(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         _ = try store.generateDeviceKey(now: start)
         let pending = try store.rotateDeviceKey(now: start)
         _ = try store.trustSender(name: "provider", old.publicKey, now: start)
@@ -176,9 +178,9 @@ struct TrustTests {
         #expect(try store.deviceKeys().map(\.state) == [.retiring, .active])
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aStatementThatIsRefusedKeepsTheKeyFromSettlingToo(_ kind: StoreKind) throws {
-        let store = try Home(kind).store
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aStatementThatIsRefusedKeepsTheKeyFromSettlingToo(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
         _ = try store.generateDeviceKey(now: start)
         let pending = try store.rotateDeviceKey(now: start)
         let statement = try statement(from: old, to: new)

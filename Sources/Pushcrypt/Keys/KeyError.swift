@@ -1,8 +1,8 @@
 /// A key, or the text of one, that cannot be taken. Equal when the codes are equal.
 public struct KeyError: CodedError {
     /// What is wrong with a key.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Known: String {
+    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+        private enum Known: String, CaseIterable {
             case malformedKey = "malformed-key"
             case wrongChecksum = "wrong-checksum"
             case wrongKind = "wrong-kind-of-key"
@@ -22,6 +22,9 @@ public struct KeyError: CodedError {
         public static let weakKey = Code(known: .weakKey)
         /// The record around a key is not the JSON object that it should be.
         public static let malformedRecord = Code(known: .malformedRecord)
+
+        /// Every code.
+        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
         /// The code as programs read it, for example `wrong-checksum`.
         public var description: String { known.rawValue }

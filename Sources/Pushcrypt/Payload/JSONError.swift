@@ -4,8 +4,8 @@
 /// be a person's message.
 package struct JSONError: CodedError {
     /// What is wrong, by name. More codes may come, so a `switch` over them needs a default.
-    package struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Value: String {
+    package struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+        private enum Value: String, CaseIterable {
             case unexpectedEnd = "unexpected-end"
             case unexpectedByte = "unexpected-byte"
             case invalidNumber = "invalid-number"
@@ -48,6 +48,9 @@ package struct JSONError: CodedError {
         package static let byteOrderMark = Code(value: .byteOrderMark)
         /// More bytes than the caller takes. The offset is that maximum.
         package static let tooLarge = Code(value: .tooLarge)
+
+        /// Every code.
+        package static var allCases: [Code] { Value.allCases.map(Code.init(value:)) }
 
         /// The code as a log or a program shows it, for example `duplicate-name`.
         package var description: String { value.rawValue }

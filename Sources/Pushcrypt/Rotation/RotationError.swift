@@ -1,8 +1,8 @@
 /// A rotation statement that is not accepted. Equal when the codes are equal. (`Docs/Format.md`, Rotation)
 public struct RotationError: CodedError {
     /// Why a rotation statement is not accepted.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Known: String {
+    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+        private enum Known: String, CaseIterable {
             case malformedStatement = "malformed-statement"
             case untrustedKey = "untrusted-old-key"
             case badSignature = "bad-statement-signature"
@@ -34,6 +34,9 @@ public struct RotationError: CodedError {
         public static let expired = Code(known: .expired)
         /// A second, different statement for a key that was superseded: evidence that the key was stolen.
         public static let conflict = Code(known: .conflict)
+
+        /// Every code.
+        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
         /// The code as programs read it, for example `rotation-conflict`.
         public var description: String { known.rawValue }

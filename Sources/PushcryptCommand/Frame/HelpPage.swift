@@ -1,7 +1,5 @@
 /// What `--help` prints: one page for the program, for a group of commands, or for a command.
 struct HelpPage {
-    static let width = 80
-
     let table: CommandTable
     /// Empty for the program itself.
     let path: [String]
@@ -10,7 +8,7 @@ struct HelpPage {
     var text: String {
         let command = table.command(at: path)
         var page = "\(name) - \(command?.summary ?? table.summary)\n\nusage: \(synopsis)\n"
-        for paragraph in command?.discussion ?? [] { page += "\n" + wrapped(paragraph, indent: 0) }
+        for paragraph in command?.discussion ?? [] { page += "\n" + wrapped(paragraph) }
         if let command {
             page += list("commands", command.subcommands.map { ($0.name, $0.summary) })
             page += list("operands", command.operands.map { ($0.name, $0.help) })
@@ -59,15 +57,8 @@ extension HelpPage {
         return (short + option.synopsis, help)
     }
 
-    private func list(_ title: String, _ rows: [(term: String, help: String)]) -> String {
-        if rows.isEmpty { return "" }
-        let column = (rows.map(\.term.count).max() ?? 0) + 4
-        var text = "\n\(title):\n"
-        for row in rows {
-            let padding = String(repeating: " ", count: column - 2 - row.term.count)
-            text += "  " + row.term + padding + wrapped(row.help, indent: column)
-        }
-        return text
+    private func list(_ title: String, _ rows: [(term: String, meaning: String)]) -> String {
+        rows.isEmpty ? "" : "\n\(title):\n" + listed(rows)
     }
 
     private func examples(_ examples: [Example]) -> String {
@@ -78,21 +69,5 @@ extension HelpPage {
             text += "  \(example.line)\n"
         }
         return text
-    }
-
-    /// The words in lines of at most `width`, all but the first indented.
-    private func wrapped(_ text: String, indent: Int) -> String {
-        var lines = [""]
-        for word in text.split(separator: " ") {
-            let last = lines[lines.count - 1]
-            if last.isEmpty {
-                lines[lines.count - 1] = String(word)
-            } else if indent + last.count + 1 + word.count <= Self.width {
-                lines[lines.count - 1] += " " + word
-            } else {
-                lines.append(String(word))
-            }
-        }
-        return lines.joined(separator: "\n" + String(repeating: " ", count: indent)) + "\n"
     }
 }

@@ -43,9 +43,18 @@ extension NotificationContent {
 extension NotificationContent.Text {
     fileprivate init(_ alert: JSONValue, plain: String, key: String, arguments: String) {
         if let key = alert[key]?.string, !key.isEmpty {
-            self = .localized(key: key, arguments: alert[arguments]?.elements.compactMap(\.string) ?? [])
+            self = .localized(key: key, arguments: alert[arguments]?.elements.map(Self.argument) ?? [])
         } else {
             self = .plain(alert[plain]?.string ?? "")
+        }
+    }
+
+    /// Every element has its place, so one that is no text is none that is left out.
+    private static func argument(_ element: JSONValue) -> String {
+        switch element.kind {
+        case .string: element.string ?? ""
+        case .number: String(decoding: element.minified(), as: UTF8.self)
+        default: ""
         }
     }
 }

@@ -2,7 +2,8 @@
 ///
 /// Whatever events come, in whatever order, it asks for one delivery and no more, and after `received` every one of
 /// `deadline`, `expired` and `released` ends in it. What it delivers is the best there is at that moment: the changed
-/// content, otherwise the opened one, otherwise the fallback. An event that does not fit the state changes nothing.
+/// content, otherwise the opened one, otherwise the fallback. An event that does not fit the state changes nothing. A
+/// delivery stands before whatever there is to tidy up, because that may hang.
 ///
 ///     waiting ─received→ opening ─opened→ attaching ─→ changing ─→ delivered
 ///                           └──── failed ──────────────────────────→┘
@@ -63,9 +64,9 @@ public struct DeliveryMachine<Content> {
         case deliverFallback(Delivery.Reason)
     }
 
-    private enum State {
+    fileprivate enum State {
         case waiting
-        case opening
+        case opening(isTooLateToAttach: Bool)
         case attaching(Content, isChanged: Bool)
         case changing(Content, DeliveryOutcome)
         case delivered
@@ -83,9 +84,13 @@ public struct DeliveryMachine<Content> {
     public mutating func handle(_ event: Event) -> [Action] {
         switch (state, event) {
         case (.waiting, .received):
-            state = .opening
+            state = .opening(isTooLateToAttach: false)
             return [.open]
-        case (.opening, .opened(let content, let opened)) where opened.hasAttachments:
+        case (.opening, .attachmentDeadline):
+            state = .opening(isTooLateToAttach: true)
+            return []
+        case (.opening(let isTooLate), .opened(let content, let opened)) where opened.hasAttachments:
+            if isTooLate { return goOn(with: content, .openedWithoutAttachment, isChanged: opened.isChanged) }
             state = .attaching(content, isChanged: opened.isChanged)
             return [.attach(content)]
         case (.opening, .opened(let content, let opened)):
@@ -98,11 +103,11 @@ public struct DeliveryMachine<Content> {
 
         case (.attaching(_, let isChanged), .attached(let content, let isComplete)):
             return goOn(with: content, isComplete ? .opened : .openedWithoutAttachment, isChanged: isChanged)
-        case (.attaching(let content, let isChanged), .attachmentDeadline):
-            return [.stopAttaching] + goOn(with: content, .openedWithoutAttachment, isChanged: isChanged)
-        case (.attaching(let content, _), .deadline), (.attaching(let content, _), .expired),
-            (.attaching(let content, _), .released):
-            return [.stopAttaching] + deliver(content, .openedWithoutAttachment)
+        case (.attaching(let content, isChanged: true), .attachmentDeadline):
+            return [.stopAttaching] + goOn(with: content, .openedWithoutAttachment, isChanged: true)
+        case (.attaching(let content, _), .attachmentDeadline), (.attaching(let content, _), .deadline),
+            (.attaching(let content, _), .expired), (.attaching(let content, _), .released):
+            return deliver(content, .openedWithoutAttachment) + [.stopAttaching]
 
         case (.changing(_, let outcome), .changed(let content)): return deliver(content, outcome)
         case (.changing(let content, let outcome), .changeFailed), (.changing(let content, let outcome), .deadline),
@@ -128,3 +133,9 @@ public struct DeliveryMachine<Content> {
         return [.deliverFallback(reason)]
     }
 }
+
+/// Two machines are equal when they answer alike whatever comes; what tests follow once, they follow for all equal ones.
+extension DeliveryMachine: Equatable where Content: Equatable {}
+extension DeliveryMachine.State: Equatable where Content: Equatable {}
+extension DeliveryMachine: Hashable where Content: Hashable {}
+extension DeliveryMachine.State: Hashable where Content: Hashable {}

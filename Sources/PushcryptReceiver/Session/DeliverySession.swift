@@ -4,7 +4,8 @@ internal import PushcryptKeyStore
 ///
 /// Events may come from any thread, several at once, late or more than once. After `receive()`, `deliver` is called exactly
 /// once and outside the lock, whatever happens: at the latest when the deadline passes, the system's time ends, or the last
-/// reference to the session goes. Content is frozen as it comes in, so that nobody changes it behind the delivery's back.
+/// reference to the session goes. Content is frozen as it comes in, and what goes out is a copy of its own, so that nobody
+/// changes it behind the delivery's back.
 ///
 /// It opens nothing and fetches nothing: `steps` starts that work, and whoever does it tells the session what came of it.
 /// What comes after the delivery is ignored. The steps should hold the session weakly; they are let go with the delivery.
@@ -20,16 +21,31 @@ public final class DeliverySession<Content>: @unchecked Sendable {
         /// Gone after the delivery, and with it the content handler and whatever it holds.
         var steps: DeliverySteps<Content>?
         var timers: [any ScheduledCall] = []
+        var attachmentsAreStopped = false
 
         init(_ steps: DeliverySteps<Content>) { self.steps = steps }
     }
 
+    /// What an event leads to, to be done outside the lock.
+    private struct Turn {
+        /// The state that has gone; the last reference to content goes with it, and runs code that is not ours.
+        let before: DeliveryMachine<Content>
+        let actions: [DeliveryMachine<Content>.Action]
+        let steps: DeliverySteps<Content>?
+        let timers: [any ScheduledCall]
+    }
+
     /// Makes a session that has received nothing yet.
     ///
-    /// - Parameter freeze: makes a copy that nobody else can change; content that is a value needs none.
+    /// - Parameters:
+    ///   - deadlines: when to stop waiting.
+    ///   - clock: what calls at the deadlines.
+    ///   - freeze: makes a copy that shares nothing with its original that either of them can change; called on any
+    ///     thread, also on several at once with the same original.
+    ///   - steps: what the session asks for.
     public init(
         deadlines: DeliveryDeadlines = DeliveryDeadlines(), clock: any DeliveryClock,
-        freeze: @escaping @Sendable (Content) -> Content = { $0 }, steps: DeliverySteps<Content>
+        freeze: @escaping @Sendable (Content) -> Content, steps: DeliverySteps<Content>
     ) {
         progress = Locked(Progress(steps))
         self.freeze = freeze
@@ -48,48 +64,55 @@ public final class DeliverySession<Content>: @unchecked Sendable {
     /// Takes in what has happened, and does on this thread what there is to do then.
     public func handle(_ event: DeliveryMachine<Content>.Event) {
         let event = frozen(event)
-        let (actions, steps, timers) = progress.withLock { progress in
-            let actions = progress.machine.handle(event)
-            let steps = progress.steps
-            guard progress.machine.isOver else { return (actions, steps, [any ScheduledCall]()) }
-            defer {
-                progress.steps = nil
-                progress.timers = []
-            }
-            return (actions, steps, progress.timers)
+        let turn = progress.withLock { Self.turn($0, event) }
+        if let steps = turn.steps { for action in turn.actions { perform(action, steps) } }
+        for timer in turn.timers { timer.cancel() }
+    }
+
+    private static func turn(_ progress: Progress, _ event: DeliveryMachine<Content>.Event) -> Turn {
+        let before = progress.machine
+        let actions = progress.machine.handle(event)
+        for case .stopAttaching in actions { progress.attachmentsAreStopped = true }
+        guard progress.machine.isOver else {
+            return Turn(before: before, actions: actions, steps: progress.steps, timers: [])
         }
-        for timer in timers { timer.cancel() }
-        guard let steps else { return }
-        for action in actions { perform(action, steps) }
+        defer {
+            progress.steps = nil
+            progress.timers = []
+        }
+        return Turn(before: before, actions: actions, steps: progress.steps, timers: progress.timers)
     }
 
     private func perform(_ action: DeliveryMachine<Content>.Action, _ steps: DeliverySteps<Content>) {
         switch action {
-        case .open:
-            setTimers()
-            steps.open()
-        case .attach(let content): steps.attach(content)
+        case .open: if setTimers() { steps.open() }
+        case .attach(let content):
+            steps.attach(freeze(content))
+            // Another thread may have stopped what had not begun.
+            if progress.withLock({ $0.attachmentsAreStopped }) { steps.stopAttaching() }
         case .stopAttaching: steps.stopAttaching()
-        case .change(let content): steps.change(content)
-        case .deliver(let content, let outcome): steps.deliver(content, outcome)
+        case .change(let content): steps.change(freeze(content))
+        case .deliver(let content, let outcome): steps.deliver(freeze(content), outcome)
         case .deliverFallback(let reason): steps.deliver(freeze(steps.fallback(reason)), .fallback(reason))
         }
     }
 
     // MARK: Time
 
-    private func setTimers() {
+    /// Tells whether there is time left.
+    private func setTimers() -> Bool {
         let timers = [
             clock.schedule(afterMilliseconds: deadlines.attachments) { [weak self] in
                 self?.handle(.attachmentDeadline)
             },
             clock.schedule(afterMilliseconds: deadlines.delivery) { [weak self] in self?.handle(.deadline) },
         ]
-        let isTooLate = progress.withLock { progress in
+        let isInTime = progress.withLock { progress in
             if !progress.machine.isOver { progress.timers = timers }
-            return progress.machine.isOver
+            return !progress.machine.isOver
         }
-        if isTooLate { for timer in timers { timer.cancel() } }
+        if !isInTime { for timer in timers { timer.cancel() } }
+        return isInTime
     }
 
     // MARK: Freezing
@@ -102,5 +125,14 @@ public final class DeliverySession<Content>: @unchecked Sendable {
         case .changed(let content): .changed(freeze(content))
         default: event
         }
+    }
+}
+
+extension DeliverySession where Content: Sendable {
+    /// Makes a session whose content nobody can change, so that it need not be copied.
+    public convenience init(
+        deadlines: DeliveryDeadlines = DeliveryDeadlines(), clock: any DeliveryClock, steps: DeliverySteps<Content>
+    ) {
+        self.init(deadlines: deadlines, clock: clock, freeze: { $0 }, steps: steps)
     }
 }

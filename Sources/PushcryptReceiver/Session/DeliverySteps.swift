@@ -1,10 +1,13 @@
 /// What a session asks for; every closure may be called on any thread, and none under the session's lock.
+///
+/// They may call the session back before they return. Content that they are given is theirs: to change it changes no
+/// delivery.
 public struct DeliverySteps<Content> {
     /// Opens the push; ends in `opened`, `decided` or `failed`.
     public var open: () -> Void
     /// Fetches attachments for this content; ends in `attached`.
     public var attach: (Content) -> Void
-    /// Stops fetching, and removes what is there.
+    /// Stops fetching, and removes what is there; may be called while `attach` still runs, and once more after it.
     public var stopAttaching: () -> Void
     /// Lets the app change this content; ends in `changed` or `changeFailed`.
     public var change: (Content) -> Void

@@ -57,3 +57,17 @@ func now() -> UInt64 {
 func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
 func best(_ times: [Double]) -> Double { times.min() ?? .infinity }
+
+/// The most memory that this process had resident, in kilobytes; its own, not that of the process that started it.
+func peakKilobytes() throws(BenchFailure) -> Int {
+    guard let file = unsafe fopen("/proc/self/status", "r") else { throw BenchFailure(what: "there is no /proc") }
+    defer { unsafe fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    while unsafe fgets(&line, CInt(line.count), file) != nil {
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        if text.hasPrefix("VmHWM:"), let kilobytes = text.split(separator: " ").dropLast().last.flatMap({ Int($0) }) {
+            return kilobytes
+        }
+    }
+    throw BenchFailure(what: "/proc/self/status does not say how much memory there was")
+}

@@ -11,6 +11,13 @@
 //     library            reads such lines, prints the table's header and the library's rows
 //     command KILOBYTES  reads the times of hyperfine, prints the rows of one command
 //     store DIRECTORY    makes a key store there, prints its rows
+//     receive DIRECTORY  makes a phone there, prints the row of a delivery
+//     idle, open-one DIRECTORY, open-million DIRECTORY, open-file FILE
+//                        do this, and print the most kilobytes that the process had (and, of a million, in the beginning)
+//     seal-file BYTES FILE
+//                        seals so many bytes
+//     memory IDLE ONE MILLION-EARLY MILLION-LATE SMALL-FILE LARGE-FILE
+//                        prints the rows of memory
 do {
     let arguments = CommandLine.arguments.dropFirst()
     switch (arguments.first, arguments.dropFirst().first) {
@@ -18,6 +25,15 @@ do {
     case ("library", nil): try LibraryBench.printRows(standardInput())
     case ("command", let kilobytes?): try CommandBench.printRows(standardInput(), kilobytes)
     case ("store", let directory?): try StoreBench(at: directory).printRows()
+    case ("receive", let directory?): try ReceiverBench(at: directory).printTime()
+    case ("idle", nil): try print(peakKilobytes())
+    case ("open-one", let directory?): try print(ReceiverBench(at: directory).memoryOfOneOpen())
+    case ("open-million", let directory?):
+        let peaks = try ReceiverBench(at: directory).memoryOfAMillionOpens()
+        print(peaks.early, peaks.late)
+    case ("open-file", let path?): try print(AttachmentBench.open(path))
+    case ("seal-file", let bytes?): try AttachmentBench.seal(Int(bytes) ?? 0, to: arguments.last ?? "")
+    case ("memory", _): try MemoryBench.printRows(arguments.dropFirst().compactMap { Double($0) })
     default: throw BenchFailure(what: "start it by `make bench`")
     }
 } catch {

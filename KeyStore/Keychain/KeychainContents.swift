@@ -1,0 +1,223 @@
+internal import Pushcrypt
+
+/// What a device's Keychain item holds: its keys, whom it believes, and which name is the default.
+struct KeychainContents {
+    /// A device key with its secret.
+    struct KeyRow: DeviceKeyEntry {
+        let name: String
+        let topic: Topic?
+        let key: DeviceKey
+        let generation: UInt64
+        var state: DeviceKeyRecord.State
+        let createdAt: Timestamp
+        var retiresAt: Timestamp?
+
+        var publicKey: DevicePublicKey { key.publicKey }
+    }
+
+    var defaultName: String?
+    /// In the order in which they were put in.
+    var keys: [KeyRow] = []
+    /// By number.
+    var senders: [TrustedSenderRow] = []
+}
+
+// MARK: As bytes
+
+/// The data of the item. One text form for each content, so that a copy compares equal; big-endian.
+///
+///     1    version, 0x01
+///     16   revision: random, another for each change
+///     4    length of the table
+///     n    table
+///     32k  the scalars of its k keys, in its order
+///     32   SHA-256 of everything before: tells damage from a newer form
+///
+///     table   text default name, or empty; u32 k, k keys; u32 m, m senders
+///     key     text name; text topic, or empty; u64 generation; u8 state; u64 created; u64 retires, in state 3 only
+///     sender  u64 number; text name; text topic, or empty; 32 bytes key; u8 state; u64 created;
+///             u8 1 and u64 verifies until, or u8 0; u8 1 and 181 bytes statement, or u8 0
+///     text    u8 length, UTF-8
+extension KeychainContents {
+    static let version: UInt8 = 1
+    static let revisionLength = 16
+    private static let tableLength = 1 + revisionLength..<1 + revisionLength + 4
+    private static let scalarLength = 32
+
+    /// Reads the data of an item, all of it or nothing.
+    static func parse(_ data: Span<UInt8>) throws(KeyStoreError) -> (contents: KeychainContents, revision: Bytes) {
+        guard data.count >= tableLength.upperBound + SHA256.digestLength else { throw damaged }
+        guard data[0] <= version else {
+            throw KeyStoreError(
+                .newerVersion, "the keys in the Keychain were written by a newer version of the app: update the app")
+        }
+        let end = data.count - SHA256.digestLength
+        let digest = SHA256.digest(data.extracting(0..<end))
+        guard data[0] == version, Sodium.areEqual(digest.span, data.extracting(end..<data.count)) else { throw damaged }
+        var header = ByteReader(Bytes(copying: data.extracting(1..<tableLength.upperBound)))
+        let revision = try header.bytes(revisionLength)
+        let length = Int(try header.integer(UInt32.self))
+        guard length <= end - tableLength.upperBound else { throw damaged }
+        let scalars = tableLength.upperBound + length
+        let table = Bytes(copying: data.extracting(tableLength.upperBound..<scalars))
+
+        var reader = ByteReader(table)
+        var contents = KeychainContents()
+        contents.defaultName = try reader.optionalText()
+        var place = scalars
+        for _ in 0..<(try reader.integer(UInt32.self)) {
+            guard end - place >= scalarLength else { throw damaged }
+            contents.keys.append(try reader.key(data.extracting(place..<place + scalarLength)))
+            place += scalarLength
+        }
+        for _ in 0..<(try reader.integer(UInt32.self)) { contents.senders.append(try reader.sender()) }
+        // Whatever could be written in two ways, or is left over, is not as it was read.
+        guard place == end, contents.table == table, contents.isConsistent else { throw damaged }
+        return (contents, revision)
+    }
+
+    /// The data of the item.
+    func data(revision: Bytes) -> KeychainSecret {
+        let table = table
+        var head: Bytes = [Self.version]
+        head += revision
+        head.append(bigEndian: UInt32(truncatingIfNeeded: table.count))
+        head += table
+        let end = head.count + keys.count * Self.scalarLength
+        return KeychainSecret(
+            SecretBytes(count: end + SHA256.digestLength) { output in
+                var place = 0
+                func write(_ bytes: Span<UInt8>, _ output: inout MutableSpan<UInt8>) {
+                    for index in bytes.indices { output[place + index] = bytes[index] }
+                    place += bytes.count
+                }
+                write(head.span, &output)
+                for row in keys { row.key.withScalar { write($0, &output) } }
+                let digest = SHA256.digest(output.span.extracting(0..<end))
+                write(digest.span, &output)
+            })
+    }
+
+    private var table: Bytes {
+        var table = Bytes()
+        table.append(text: defaultName)
+        table.append(bigEndian: UInt32(truncatingIfNeeded: keys.count))
+        for row in keys {
+            table.append(text: row.name)
+            table.append(text: row.topic?.bundleID)
+            table.append(bigEndian: row.generation)
+            table.append(row.state.rawValue)
+            table.append(bigEndian: row.createdAt.milliseconds)
+            if let retiresAt = row.retiresAt { table.append(bigEndian: retiresAt.milliseconds) }
+        }
+        table.append(bigEndian: UInt32(truncatingIfNeeded: senders.count))
+        for row in senders {
+            table.append(bigEndian: row.id)
+            table.append(text: row.name)
+            table.append(text: row.topic?.bundleID)
+            table += row.key.bytes
+            table.append(row.state.rawValue)
+            table.append(bigEndian: row.createdAt.milliseconds)
+            table.append(row.verifiesUntil == nil ? 0 : 1)
+            if let verifiesUntil = row.verifiesUntil { table.append(bigEndian: verifiesUntil.milliseconds) }
+            table.append(row.statement == nil ? 0 : 1)
+            if let statement = row.statement { table += statement.bytes }
+        }
+        return table
+    }
+
+    /// What the tables of SQLite demand too: ids and generations are unique, a name has one pin, and the default exists.
+    private var isConsistent: Bool {
+        let generations = Dictionary(grouping: keys) { Bytes($0.name.utf8) }
+        let pins = senders.filter { $0.state == .pinned }
+        return Set(keys.map(\.publicKey.id)).count == keys.count
+            && generations.values.allSatisfy { isRising($0.map(\.generation)) }
+            && Set(pins.map { Bytes($0.name.utf8) }).count == pins.count
+            && isRising(senders.map(\.id))
+            && defaultName.map { name in keys.contains { StoreName.areEqual($0.name, name) } } ?? true
+    }
+
+    private func isRising<Number: Comparable>(_ numbers: [Number]) -> Bool {
+        zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
+    }
+
+    static var damaged: KeyStoreError {
+        KeyStoreError(
+            .corruptStore,
+            "the Keychain item with the device's keys is damaged and is not used: the app deletes it with purgeEverything, makes a new key and registers again"
+        )
+    }
+}
+
+extension Bytes {
+    /// At most 255 bytes, as names and topics have; empty for nil.
+    fileprivate mutating func append(text: String?) {
+        let bytes = Bytes((text ?? "").utf8)
+        append(UInt8(truncatingIfNeeded: bytes.count))
+        self += bytes
+    }
+}
+
+/// Takes a table apart; whatever is missing or of another kind is damage.
+private struct ByteReader {
+    private let bytes: Bytes
+    private var position = 0
+
+    init(_ bytes: Bytes) { self.bytes = bytes }
+
+    mutating func bytes(_ count: Int) throws(KeyStoreError) -> Bytes {
+        guard count <= bytes.count - position else { throw KeychainContents.damaged }
+        defer { position += count }
+        return Bytes(bytes[position..<position + count])
+    }
+
+    mutating func integer<Number: FixedWidthInteger>(_: Number.Type = Number.self) throws(KeyStoreError) -> Number {
+        try bytes(Number.bitWidth / 8).reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+    }
+
+    mutating func time() throws(KeyStoreError) -> Timestamp { Timestamp(milliseconds: try integer()) }
+
+    mutating func flag() throws(KeyStoreError) -> Bool { try integer(UInt8.self) != 0 }
+
+    mutating func optionalText() throws(KeyStoreError) -> String? {
+        let count = Int(try integer(UInt8.self))
+        return count == 0 ? nil : String(decoding: try bytes(count), as: UTF8.self)
+    }
+
+    mutating func name() throws(KeyStoreError) -> String {
+        guard let name = try optionalText(), StoreName.isAllowed(name) else { throw KeychainContents.damaged }
+        return name
+    }
+
+    mutating func topic() throws(KeyStoreError) -> Topic? {
+        guard let text = try optionalText() else { return nil }
+        guard let topic = try? Topic(text) else { throw KeychainContents.damaged }
+        return topic
+    }
+
+    mutating func key(_ scalar: Span<UInt8>) throws(KeyStoreError) -> KeychainContents.KeyRow {
+        let (name, topic, generation) = (try name(), try topic(), try integer(UInt64.self))
+        guard let state = DeviceKeyRecord.State(rawValue: try integer()), let key = try? DeviceKey(scalar: scalar)
+        else { throw KeychainContents.damaged }
+        let createdAt = try time()
+        let retiresAt = state == .retiring ? try time() : nil
+        return KeychainContents.KeyRow(
+            name: name, topic: topic, key: key, generation: generation, state: state, createdAt: createdAt,
+            retiresAt: retiresAt)
+    }
+
+    mutating func sender() throws(KeyStoreError) -> TrustedSenderRow {
+        let (id, name, topic) = (try integer(Int64.self), try name(), try topic())
+        // Whoever writes the Keychain has the device's keys too: the import check would protect nothing.
+        let key = SenderPublicKey(checked: try bytes(SenderPublicKey.length))
+        guard let state = TrustedSenderRecord.State(rawValue: try integer()) else { throw KeychainContents.damaged }
+        let row = TrustedSenderRow(id: id, name: name, topic: topic, key: key, createdAt: try time())
+        let verifiesUntil = try flag() ? try time() : nil
+        var statement: RotationStatement?
+        if try flag() {
+            let bytes = try bytes(RotationStatement.length)
+            statement = try? RotationStatement(bytes: bytes.span)
+        }
+        return state == .pinned ? row : row.superseded(by: statement, until: verifiesUntil)
+    }
+}

@@ -1,0 +1,85 @@
+internal import Pushcrypt
+
+/// The one Keychain item of a store, and what each status of the Keychain means.
+///
+/// All that a device's side holds is one item, so that each change is one call, which happens or does not. The item carries a
+/// revision, and is replaced only where that is still the one that was read: two processes never undo each other's changes.
+struct KeychainItem: Sendable {
+    private static let account = "device"
+
+    let items: any SecItems
+    let service: String
+    let accessGroup: String
+
+    /// Names the item, and no other: without the access group, a query would look into every group of the process.
+    private var name: KeychainQuery {
+        [
+            .itemClass: .genericPassword, .service: .text(service), .account: .text(Self.account),
+            .accessGroup: .text(accessGroup), .isSynchronizable: .flag(false), .usesDataProtection: .flag(true),
+        ]
+    }
+
+    private func name(_ more: KeychainQuery) -> KeychainQuery { name.merging(more) { _, more in more } }
+
+    /// What the item holds; nil when there is none.
+    func read() throws(KeyStoreError) -> (contents: KeychainContents, revision: Bytes)? {
+        let (status, data) = items.copyMatching(name([.returnsData: .flag(true), .matchLimit: .one]))
+        guard status != KeychainStatus.notFound else { return nil }
+        guard status == KeychainStatus.success else { throw failure(status, "read") }
+        guard let data else { throw KeychainContents.damaged }
+        return try data.withSpan { (data) throws(KeyStoreError) in try KeychainContents.parse(data) }
+    }
+
+    /// Makes the item; tells whether there was none.
+    func add(_ contents: KeychainContents) throws(KeyStoreError) -> Bool {
+        var attributes = name(values(contents))
+        attributes[.accessible] = .afterFirstUnlockThisDeviceOnly
+        let status = items.add(attributes)
+        guard status != KeychainStatus.duplicate else { return false }
+        guard status == KeychainStatus.success else { throw failure(status, "write") }
+        return true
+    }
+
+    /// Writes the item in the place of the revision that was read; tells whether that is still there.
+    func replace(_ revision: Bytes, with contents: KeychainContents) throws(KeyStoreError) -> Bool {
+        let status = items.update(name([.generic: .bytes(revision)]), values(contents))
+        guard status != KeychainStatus.notFound else { return false }
+        guard status == KeychainStatus.success else { throw failure(status, "write") }
+        return true
+    }
+
+    func delete() throws(KeyStoreError) {
+        let status = items.delete(name)
+        guard status == KeychainStatus.success || status == KeychainStatus.notFound else {
+            throw failure(status, "delete")
+        }
+    }
+
+    private func values(_ contents: KeychainContents) -> KeychainQuery {
+        let revision = Sodium.randomBytes(KeychainContents.revisionLength)
+        return [.generic: .bytes(revision), .data: .secret(contents.data(revision: revision))]
+    }
+
+    private func failure(_ status: Int32, _ verb: StaticString) -> KeyStoreError {
+        switch status {
+        case KeychainStatus.locked:
+            KeyStoreError(
+                .storeLocked,
+                "the device was not unlocked since it started: its keys can be used after the first unlock")
+        case KeychainStatus.missingEntitlement:
+            KeyStoreError(
+                .missingEntitlement,
+                "this process may not use the Keychain access group \(accessGroup): add it to the Keychain Sharing capability of both targets, the app and the extension"
+            )
+        default:
+            KeyStoreError(.inputOutput, "cannot \(verb) the device's keys: the Keychain gives status \(status)")
+        }
+    }
+
+    var missing: KeyStoreError {
+        KeyStoreError(
+            .storeMissing,
+            "no keys are in the Keychain access group \(accessGroup): the app makes and registers one, also after a restore to another device, where the old ones do not go"
+        )
+    }
+}

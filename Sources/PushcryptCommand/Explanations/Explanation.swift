@@ -1,0 +1,104 @@
+/// What a code means: one entry of the table that `explain` and `Docs/Codes.md` are written from.
+///
+/// The texts are for a developer or an operator. Line breaks in them are the source's and count as spaces.
+struct Explanation: Sendable {
+    let code: String
+    /// Where the code comes from: one place, or several where it means the same.
+    let areas: [Area]
+    /// One phrase, lower case, no full stop.
+    let summary: String
+    /// What has happened, most frequent cause first.
+    let cause: String
+    /// What to do about it.
+    let mend: String
+    /// What the person with the phone sees, and who else sees anything.
+    let shown: String
+
+    /// The parts of the project that have codes.
+    enum Area: String, CaseIterable, Sendable {
+        case delivery, opening, attachments, sealing, keys, rotation, store, json
+    }
+
+    init(
+        _ code: some CustomStringConvertible, _ areas: Area..., summary: String, cause: String, mend: String,
+        shown: String
+    ) {
+        self.code = code.description
+        self.areas = areas
+        self.summary = summary
+        self.cause = Self.joined(cause)
+        self.mend = Self.joined(mend)
+        self.shown = Self.joined(shown)
+    }
+
+    private static func joined(_ text: String) -> String {
+        text.split(separator: "\n").joined(separator: " ")
+    }
+}
+
+// MARK: The table
+
+extension Explanation {
+    /// Every explanation, area by area.
+    static let all = delivery + opening + attachments + sealing + keys + rotation + store + json
+
+    /// The explanations of a code: more than one where two areas mean different things by it, none for an unknown code.
+    static func of(_ code: String) -> [Explanation] {
+        all.filter { $0.code == code }
+    }
+}
+
+extension Explanation.Area {
+    /// What stands above its codes.
+    var title: String {
+        switch self {
+        case .delivery: "Delivering on a phone"
+        case .opening: "Opening a push"
+        case .attachments: "Attachments"
+        case .sealing: "Sealing a payload"
+        case .keys: "Reading a key or a record"
+        case .rotation: "Accepting a rotation statement"
+        case .store: "The key store"
+        case .json: "Reading JSON"
+        }
+    }
+
+    /// Which codes these are, and where they are met.
+    var introduction: String {
+        switch self {
+        case .delivery:
+            "How a delivery ended. A phone's journal has these codes, and those of opening and of the key store."
+        case .opening: "Why a push does not open: in a phone's journal, and printed by 'pushcrypt open'."
+        case .attachments: "Why a file cannot be sealed, or is not shown with its notification."
+        case .sealing: "Why a provider's payload is refused before anything is sealed."
+        case .keys: "Why a key, or the record around one, is not taken."
+        case .rotation: "Why a statement that one sender key follows another is not accepted."
+        case .store:
+            "Why a key store cannot do what was asked: at the command line, and in the journal of a phone whose keys cannot be read."
+        case .json:
+            "Why bytes are no JSON text as this project takes it: in brackets in a message, with the number of the byte."
+        }
+    }
+}
+
+// MARK: Who sees what
+
+extension Explanation {
+    static let fallback = "On the phone: the fallback, which is the clear title, the subtitle (Encrypted) and no text."
+
+    static let nothingSealed =
+        "Nobody is shown anything: nothing was sealed. The caller has the code and a sentence."
+
+    static let nothingTaken = "The caller sees it, and no phone does. Nothing was taken over."
+
+    static let passedOver =
+        """
+        Nobody is shown it. In a message such a statement is passed over, and whether the message opens depends on the key
+        that signed it. The library has the code.
+        """
+
+    static let nothingChanged = "Whoever runs the command sees it, and no phone does. Nothing was changed."
+
+    static let unreadableKeys =
+        "On a phone: the fallback. At the command line: whoever runs the command sees it. Nothing was changed."
+}

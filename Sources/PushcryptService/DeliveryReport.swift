@@ -1,0 +1,21 @@
+public import Pushcrypt
+public import PushcryptReceiver
+
+/// How one delivery went, without anything of its content; for the app's log.
+public struct DeliveryReport: Hashable, Sendable {
+    /// When the push came.
+    public let receivedAt: Timestamp
+    /// From then to the delivery.
+    public let milliseconds: UInt64
+    /// Names the envelope, as the provider's log does; nil when the push had none.
+    public let fingerprint: EnvelopeFingerprint?
+    /// What was shown.
+    public let outcome: DeliveryOutcome
+    /// The state of the device key that the push was sealed to, as `NotificationReceiver.Reception` has it.
+    public let keyState: String
+    /// What the developer should know although the push was delivered, one sentence each.
+    public let warnings: [String]
+
+    /// What programs read, for example `opened` or `expired`.
+    public var code: String { outcome.description }
+}

@@ -1,0 +1,167 @@
+internal import Dispatch
+internal import Foundation
+internal import Pushcrypt
+internal import PushcryptKeyStore
+internal import PushcryptReceiver
+internal import UserNotifications
+
+/// What one request's session asks for, done on the opener's own threads. Not run on Apple systems.
+final class DeliveryWork: @unchecked Sendable {
+    // The request and its content cannot be changed; `session` is set before anything starts; the rest is guarded.
+    private let request: UNNotificationRequest
+    private let configuration: NotificationOpener.Configuration
+    private let files: OpenerFiles
+    private let log: DeliveryLog
+    private let push: IncomingPush
+    private let receivedAt: Timestamp
+    private let findings = Locked(Findings())
+    weak var session: DeliverySession<UNNotificationContent>?
+
+    /// What is learnt on the way.
+    private final class Findings {
+        var opened: OpenedNotification?
+        var keyState = "none"
+        var warnings: [String] = []
+        var change: Task<Void, Never>?
+        var isChanging = false
+        var isFinished = false
+    }
+
+    /// The opener's own threads, which may wait for a disk.
+    private static let queue: DispatchQueue = {
+        let queue = DispatchQueue(label: "pushcrypt.open", qos: .userInitiated, attributes: .concurrent)
+        queue.setSpecific(key: isOwn, value: ())
+        return queue
+    }()
+    private static let isOwn = DispatchSpecificKey<Void>()
+
+    init(
+        _ request: UNNotificationRequest, _ configuration: NotificationOpener.Configuration, _ files: OpenerFiles,
+        _ log: DeliveryLog
+    ) {
+        self.request = request
+        self.configuration = configuration
+        self.files = files
+        self.log = log
+        push = IncomingPush(request.content)
+        receivedAt = configuration.now()
+    }
+
+    // MARK: Steps
+
+    func open() {
+        Self.queue.async { [self] in
+            var push = push
+            if push.encryptedData == .absent {
+                push.mayPassInTheClear = configuration.mayPassInTheClear(request.content)
+            }
+            let (receiver, warnings) = files.receiver(at: receivedAt)
+            let reception = receiver.receive(
+                push, requestID: request.identifier, at: receivedAt,
+                isAwaited: { [weak session] in session.map { !$0.isOver } ?? false })
+            findings.withLock { findings in
+                findings.keyState = reception.keyState
+                findings.warnings += warnings + reception.warnings
+            }
+            let content = reception.delivery.content
+            switch reception.delivery.outcome {
+            case .opened(let opened):
+                findings.withLock { $0.opened = opened }
+                session?.handle(
+                    .opened(
+                        UNMutableNotificationContent(content), .init(isChanged: configuration.change != nil)))
+            case .passed: session?.handle(.decided(request.content, .passed))
+            case .suppressed: session?.handle(.decided(UNNotificationContent(), .suppressed))
+            case .fallback(let reason): session?.handle(.failed(reason))
+            }
+        }
+    }
+
+    func attach(_ content: UNNotificationContent) {}
+
+    func stopAttaching() {}
+
+    func change(_ content: UNNotificationContent) {
+        guard let change = configuration.change, let opened = findings.withLock({ $0.opened }) else {
+            session?.handle(.changeFailed)
+            return
+        }
+        let copy = Handover(content.thawed)
+        findings.withLock { $0.isChanging = true }
+        let task = Task.detached(priority: .userInitiated) { [self] in
+            let event: DeliveryMachine<UNNotificationContent>.Event
+            do {
+                event = .changed(try await change(opened, copy.value))
+            } catch {
+                event = .changeFailed
+                findings.withLock { $0.warnings.append("the app's change failed: \(OpenerFiles.words(for: error))") }
+            }
+            findings.withLock { $0.isChanging = false }
+            let handover = Handover(event)
+            Self.queue.async { [weak session] in session?.handle(handover.value) }
+        }
+        let isTooLate = findings.withLock { findings in
+            findings.change = task
+            return findings.isFinished
+        }
+        if isTooLate { task.cancel() }
+    }
+
+    /// The fallback, with the original title and sound.
+    func fallback(for reason: Delivery.Reason) -> UNNotificationContent {
+        let fallback = Delivery(fallback: reason, for: push, texts: configuration.texts).content
+        let content = UNMutableNotificationContent(fallback)
+        content.title = request.content.title
+        content.sound = fallback.sound == nil ? nil : request.content.sound
+        return content
+    }
+
+    // MARK: The end
+
+    /// Reports how it went, before the handler lets the system suspend this process; but a thread that is not the opener's
+    /// own, and rescues a delivery, waits for nothing.
+    func finish(_ outcome: DeliveryOutcome) {
+        let now = configuration.now()
+        let (report, change) = findings.withLock { findings in
+            findings.isFinished = true
+            if findings.isChanging { findings.warnings.append("the app's change was not done in time") }
+            let report = DeliveryReport(
+                receivedAt: receivedAt, milliseconds: now.milliseconds(since: receivedAt),
+                fingerprint: push.fingerprint, outcome: outcome, keyState: findings.keyState,
+                warnings: findings.warnings)
+            return (report, findings.change)
+        }
+        change?.cancel()
+        let isOwn = DispatchQueue.getSpecific(key: Self.isOwn) != nil
+        log.write(report, waitingAtMost: isOwn ? .milliseconds(200) : nil)
+    }
+}
+
+/// Hands something over that only one thread at a time uses.
+struct Handover<Value>: @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+}
+
+extension IncomingPush {
+    /// Takes a push apart that the system has parsed. Of the clear part only what a fallback keeps is looked at.
+    fileprivate init(_ content: UNNotificationContent) {
+        var clear = NotificationContent()
+        clear.title = .plain(content.title)
+        clear.sound = content.sound.map { _ in .standard }
+        let data: EncryptedData =
+            switch content.userInfo["ENCRYPTED_DATA"] {
+            case nil: .absent
+            case let text as String: .text(text)
+            default: .notText
+            }
+        self.init(encryptedData: data, clear: clear)
+    }
+
+    /// Names what stands in `ENCRYPTED_DATA`.
+    fileprivate var fingerprint: EnvelopeFingerprint? {
+        guard case .text(let text) = encryptedData else { return nil }
+        return EnvelopeFingerprint(of: text)
+    }
+}

@@ -1,0 +1,108 @@
+import Pushcrypt
+import PushcryptKeyStore
+import PushcryptReceiver
+
+/// One phone and its provider: what a delivery costs above the libsodium calls in it, and what memory it takes.
+struct ReceiverBench {
+    private static let limit = 1.15
+    private static let microseconds = 1000.0
+    private static let time = Timestamp(milliseconds: 1_790_000_000_000)
+
+    private let sealer: Sealer
+    private let device: DevicePublicKey
+    private let receiver: NotificationReceiver
+    private let bare: BareCaller
+
+    /// Makes the phone's files in a directory of its own: the key store and the replay guard.
+    init(at directory: String) throws {
+        let topic = try Topic("com.example.app")
+        let seed = [UInt8](0..<32)
+        let scalar = [UInt8](32..<64)
+        let sender = try SenderKey(seed: ContiguousArray(seed).span)
+        let key = try DeviceKey(scalar: ContiguousArray(scalar).span)
+        let store = try SQLiteKeyStore.create(at: directory, now: Self.time)
+        device = try store.importDeviceKey(key, name: "phone", topic: topic, now: Self.time).publicKey
+        try store.trustSender(name: "provider", sender.publicKey, now: Self.time)
+        let replay = try ReplayFile.create(at: directory, floor: Self.time.subtracting(milliseconds: 1))
+        receiver = NotificationReceiver(keys: store, effects: store, replay: replay, topic: topic)
+        sealer = Sealer(sender: sender, topic: topic)
+        bare = try BareCaller(seed: seed, scalar: scalar, topic: topic.bundleID)
+    }
+
+    /// Hands a push over as the system does, and waits for its delivery.
+    private func deliver(_ text: String, requestID: String) throws {
+        let push = IncomingPush(encryptedData: .text(text), clear: NotificationContent())
+        var shown: DeliveryOutcome?
+        let session = DeliverySession<NotificationContent>(
+            clock: StoppedClock(),
+            steps: DeliverySteps(
+                open: {}, fallback: { Delivery(fallback: $0, for: push).content }, deliver: { shown = $1 }))
+        session.receive()
+        let delivery = receiver.receive(push, requestID: requestID, at: Self.time) { !session.isOver }.delivery
+        switch delivery.outcome {
+        case .opened: session.handle(.opened(delivery.content, .init()))
+        case .passed, .suppressed: session.handle(.decided(delivery.content, .passed))
+        case .fallback(let reason): session.handle(.failed(reason))
+        }
+        guard shown == .opened else { throw BenchFailure(what: "self-check: a push ended as \(shown as Any)") }
+    }
+
+    private func seal(_ payload: some Sequence<UInt8>) throws -> String {
+        try sealer.seal(payload, to: device, at: Self.time).envelope.text
+    }
+
+    // MARK: Time
+
+    /// Measures deliveries of messages that no guard has seen, and prints the row.
+    func printTime() throws {
+        let pairs = 300
+        let texts = try (0..<(pairs + 20) * 10).map { _ in try seal(LibraryBench.payload) }
+        let characters = texts.map { $0.utf8.map { CChar(bitPattern: $0) } }
+        var next = 0
+        var nextBare = 0
+        let comparison = try Comparison(pairs: pairs) {
+            try deliver(texts[next], requestID: texts[next])
+            next += 1
+        } against: {
+            _ = bare.open(characters[nextBare])
+            nextBare += 1
+        }
+        Table.printAmount(
+            "received to delivered, above 1.15 ×",
+            (comparison.measured - Self.limit * comparison.yardstick) / 1000, atMost: Self.microseconds, unit: "µs")
+    }
+
+    // MARK: Memory
+
+    /// The largest payload: it fills the largest bucket of a push that is shown.
+    private static let largePayload: [UInt8] = {
+        let start = #"{"aps":{"alert":{"title":"Table for two","body":""#
+        let end = #""},"sound":"default"}}"#
+        return Array((start + String(repeating: "x", count: 2717 - start.count - end.count) + end).utf8)
+    }()
+
+    /// Opens the largest push; gives the most memory that the process had.
+    func memoryOfOneOpen() throws -> Int {
+        try deliver(try seal(Self.largePayload), requestID: "1")
+        return try peakKilobytes()
+    }
+
+    /// Opens a million pushes, a thousand messages each of which comes a thousand times; gives the peak after the first
+    /// ten thousand, and after all.
+    func memoryOfAMillionOpens() throws -> (early: Int, late: Int) {
+        let texts = try (0..<1000).map { _ in try seal(LibraryBench.payload) }
+        var early = 0
+        for round in 0..<1000 {
+            if round == 10 { early = try peakKilobytes() }
+            for text in texts { try deliver(text, requestID: "\(round)") }
+        }
+        return (early, try peakKilobytes())
+    }
+}
+
+/// A clock on which no deadline ever passes.
+private struct StoppedClock: DeliveryClock, ScheduledCall {
+    func schedule(afterMilliseconds delay: UInt64, _ body: @escaping @Sendable () -> Void) -> any ScheduledCall { self }
+
+    func cancel() {}
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Pushcrypt
+import PushcryptKeyStore
+import Testing
+
+@testable import PushcryptCommand
+
+/// Every code has its explanation, and the document has the same.
+@Suite struct ExplanationTests {
+    /// The codes of each area, as the types of its errors list them.
+    static let areas: [(area: Explanation.Area, codes: [String])] = [
+        // A delivery's own codes; they are no error's.
+        (
+            .delivery,
+            [
+                "opened", "opened-without-attachment", "passed", "suppressed", "no-topic", "deadline", "system-expired",
+                "abandoned",
+            ]
+        ),
+        (.opening, OpenError.Code.allCases.map(\.description)),
+        (.attachments, AttachmentError.Code.allCases.map(\.description)),
+        (.sealing, SealError.Code.allCases.map(\.description)),
+        (.keys, KeyError.Code.allCases.map(\.description)),
+        (.rotation, RotationError.Code.allCases.map(\.description)),
+        (.store, KeyStoreError.Code.allCases.map(\.description)),
+        (.json, JSONError.Code.allCases.map(\.description)),
+    ]
+
+    @Test("Every code is explained once in its area, and nothing else is", arguments: areas)
+    func complete(area: Explanation.Area, codes: [String]) {
+        #expect(!codes.isEmpty)
+        let explained = Explanation.all.filter { $0.areas.contains(area) }.map(\.code)
+        #expect(explained.sorted() == codes.sorted())
+        // A code that is typed is found, whatever it is of.
+        for code in codes { #expect(Explanation.of(code).contains { $0.areas.contains(area) }) }
+    }
+
+    @Test("There is no area without a test")
+    func everyArea() {
+        #expect(Self.areas.map(\.area) == Explanation.Area.allCases)
+    }
+
+    @Test("An explanation is a phrase and whole sentences", arguments: Explanation.all.map(\.code))
+    func sentences(code: String) {
+        for explanation in Explanation.of(code) {
+            #expect(!explanation.summary.hasSuffix(".") && !explanation.summary.contains("\n"))
+            for text in [explanation.cause, explanation.mend, explanation.shown] {
+                #expect(text.hasSuffix(".") && text.first?.isLowercase == false && text.count > 6)
+                #expect(!text.contains("  ") && !text.contains("\n"))
+                #expect(text.unicodeScalars.allSatisfy { $0.isASCII || $0 == "…" })
+            }
+        }
+    }
+
+    @Test("Commands and documents that explanations name exist", arguments: Explanation.all.map(\.code))
+    func references(code: String) {
+        for explanation in Explanation.of(code) {
+            let texts = " " + [explanation.cause, explanation.mend, explanation.shown].joined(separator: " ")
+            for match in texts.matches(of: /[ (]'(?:pushcrypt )?([a-z]+)( [a-z]+)?[^']*'/) {
+                let first = String(match.1)
+                #expect(CommandTable.pushcrypt.command(at: [first]) != nil, "\(match.0)")
+                guard let command = CommandTable.pushcrypt.command(at: [first]), let second = match.2,
+                    !command.subcommands.isEmpty
+                else { continue }
+                #expect(CommandTable.pushcrypt.command(at: [first, String(second.dropFirst())]) != nil, "\(match.0)")
+            }
+            for match in texts.matches(of: /Docs\/[A-Za-z]+\.md/) {
+                #expect(FileManager.default.fileExists(atPath: Self.root.appending(path: String(match.0)).path))
+            }
+        }
+    }
+
+    @Test("Docs/Codes.md is what `pushcrypt explain --markdown` writes")
+    func document() throws {
+        let document = try String(contentsOf: Self.root.appending(path: "Docs/Codes.md"), encoding: .utf8)
+        let written = try outcome(["explain", "--markdown"], table: .pushcrypt)
+        #expect(written.exit == .done)
+        // The whole text would be printed twice.
+        #expect(
+            written.output == document ? true : false, "write it anew: pushcrypt explain --markdown > Docs/Codes.md")
+    }
+
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+}

@@ -1,0 +1,132 @@
+import ModelKeychain
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// The bytes of a Keychain item: one form for each content, and nothing else is read.
+struct KeychainContentsTests {
+    private static let scalar = Bytes(1...32)
+    private static let old = SenderKey()
+    private static let new = SenderKey()
+
+    private static func text(_ text: String) -> Bytes { [UInt8(text.utf8.count)] + Bytes(text.utf8) }
+
+    private static func number(_ value: UInt64) -> Bytes { Bytes((0..<8).map { UInt8(value >> (56 - 8 * $0) & 0xff) }) }
+
+    private static func count(_ value: UInt8) -> Bytes { [0, 0, 0, value] }
+
+    /// A key as the table has it: active, or retiring at a moment.
+    private static func key(
+        _ name: String = "default", topic: String = "", generation: UInt64 = 1, state: UInt8 = 2, retires: UInt64? = nil
+    ) -> Bytes {
+        text(name) + text(topic) + number(generation) + [state] + number(5) + (retires.map(number) ?? [])
+    }
+
+    private static func sender(
+        _ id: UInt64, _ name: String = "provider", topic: String = "", state: UInt8 = 1, rest: Bytes = [0, 0]
+    ) -> Bytes {
+        number(id) + text(name) + text(topic) + old.publicKey.bytes + [state] + number(6) + rest
+    }
+
+    /// An item, put together by hand.
+    private static func item(
+        version: UInt8 = 1, default name: String = "default", keys: [Bytes] = [key()], senders: [Bytes] = [],
+        scalars: [Bytes] = [scalar], extra: Bytes = []
+    ) -> Bytes {
+        let table =
+            text(name) + count(UInt8(keys.count)) + keys.joined() + count(UInt8(senders.count)) + senders.joined()
+        let length = [0, 0] + Bytes([UInt8(table.count >> 8), UInt8(table.count & 0xff)])
+        return sealed([version] + Bytes(repeating: 0xaa, count: 16) + length + table + scalars.joined() + extra)
+    }
+
+    private static func sealed(_ bytes: Bytes) -> Bytes { bytes + SHA256.digest(bytes.span) }
+
+    private func parse(_ bytes: Bytes) throws -> KeychainContents {
+        let span = bytes.span
+        return try KeychainContents.parse(span).contents
+    }
+
+    @Test func anItemHasTheseBytes() throws {
+        let contents = try parse(Self.item())
+        let row = try #require(contents.keys.first)
+        #expect(contents.defaultName == "default" && contents.keys.count == 1 && contents.senders.isEmpty)
+        #expect(row.name == "default" && row.topic == nil && row.generation == 1 && row.state == .active)
+        #expect(row.createdAt.milliseconds == 5 && row.retiresAt == nil && row.key.scalar == Self.scalar)
+        let written = contents.data(revision: Bytes(repeating: 0xaa, count: 16)).withSpan { Bytes(copying: $0) }
+        #expect(written == Self.item())
+    }
+
+    @Test func aRetiringKeyAndASupersededSenderHaveTheseBytes() throws {
+        let statement = try RotationStatement(from: Self.old, to: Self.new, issuedAt: start)
+        let bytes = Self.item(
+            keys: [Self.key(topic: "com.example.app", state: 3, retires: 7)],
+            senders: [Self.sender(9, topic: "a", state: 2, rest: [1] + Self.number(8) + [1] + statement.bytes)])
+        let contents = try parse(bytes)
+        let row = try #require(contents.keys.first)
+        #expect(row.state == .retiring && row.retiresAt?.milliseconds == 7 && row.topic?.bundleID == "com.example.app")
+        let sender = try #require(contents.senders.first)
+        #expect(sender.id == 9 && sender.name == "provider" && sender.key == Self.old.publicKey)
+        #expect(sender.state == .superseded && sender.verifiesUntil?.milliseconds == 8 && sender.statement == statement)
+        #expect(contents.data(revision: Bytes(repeating: 0xaa, count: 16)).withSpan { Bytes(copying: $0) } == bytes)
+    }
+
+    @Test func noPrefixAndNoChangedBitIsRead() throws {
+        let item = Self.item(senders: [Self.sender(1)])
+        for count in item.indices { #expect(code { try parse(Bytes(item.prefix(count))) } == .corruptStore) }
+        for index in item.indices {
+            for bit in 0..<8 {
+                var changed = item
+                changed[index] ^= 1 << UInt8(bit)
+                let code = code { try parse(changed) }
+                #expect(code == .corruptStore || index == 0 && code == .newerVersion, "bit \(bit) of byte \(index)")
+            }
+        }
+    }
+
+    /// Whole items with a right digest, each wrong in one way.
+    private static let wrong: [(String, Bytes)] = [
+        ("version 0", item(version: 0)),
+        ("a byte too many", item(extra: [0])),
+        ("a scalar too many", item(scalars: [scalar, scalar])),
+        ("a scalar too few", item(scalars: [])),
+        ("a table that is cut", item(keys: [Bytes(key().dropLast())])),
+        ("a default name that no key has", item(default: "other")),
+        ("a key without a name", item(default: "", keys: [key("")])),
+        ("a name with a control character", item(default: "a\n", keys: [key("a\n")])),
+        ("a name that is not UTF-8", item(default: "", keys: [[1, 0xff] + key("").dropFirst()])),
+        ("a topic that is no bundle id", item(keys: [key(topic: "a b")])),
+        ("state 0", item(keys: [key(state: 0)])),
+        ("state 4", item(keys: [key(state: 4)])),
+        ("an active key with an end date", item(keys: [key(retires: 7)])),
+        ("a retiring key without an end date", item(keys: [key(state: 3)])),
+        ("one key twice", item(keys: [key(), key("other")], scalars: [scalar, scalar])),
+        (
+            "one generation twice", item(keys: [key(), key()], scalars: [scalar, Bytes(2...33)])
+        ),
+        (
+            "an older generation after a newer one",
+            item(keys: [key(generation: 2), key(generation: 1)], scalars: [scalar, Bytes(2...33)])
+        ),
+        ("one number twice", item(senders: [sender(1), sender(1, "other")])),
+        ("numbers that fall", item(senders: [sender(2), sender(1, "other")])),
+        ("two pins of one name", item(senders: [sender(1), sender(2)])),
+        ("a pinned sender with an end", item(senders: [sender(1, rest: [1] + number(8) + [0])])),
+        ("a flag that is 2", item(senders: [sender(1, state: 2, rest: [2] + number(8) + [0])])),
+        (
+            "a statement of another version",
+            item(senders: [sender(1, state: 2, rest: [0, 1] + Bytes(repeating: 9, count: 181))])
+        ),
+    ]
+
+    @Test(arguments: wrong)
+    func whatCouldNotHaveBeenWrittenIsNotRead(_ name: String, _ item: Bytes) {
+        #expect(code { try parse(item) } == .corruptStore)
+    }
+
+    @Test func aCountThatThereAreNoRowsForTakesNoTime() {
+        let table: Bytes = [0, 0xff, 0xff, 0xff, 0xff]
+        let item = Self.sealed([1] + Bytes(repeating: 0, count: 16) + [0, 0, 0, 5] + table)
+        #expect(code { try parse(item) } == .corruptStore)
+    }
+}

@@ -1,0 +1,265 @@
+import ModelKeychain
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// What is special about keys in a Keychain: it may be locked, lost, left over, forbidden, or changed by somebody else.
+struct KeychainTests {
+    private let keychain = ModelKeychain()
+
+    private func store(_ group: String = "group", entitledTo groups: String = "group") -> KeychainKeyStore {
+        KeychainKeyStore(items: keychain.process(groups), accessGroup: group)
+    }
+
+    /// A store with an active key, a pending one, a retiring one and a trusted sender.
+    private func filled() throws -> KeychainKeyStore {
+        let store = store()
+        _ = try store.generateDeviceKey(topic: .app, now: start)
+        _ = try store.rotateDeviceKey(now: start + 1)
+        _ = try store.confirmDeviceKey(graceSeconds: 60, now: start + 2)
+        _ = try store.rotateDeviceKey(now: start + 3)
+        try store.trustSender(name: "provider", Self.sender.publicKey, now: start)
+        return store
+    }
+
+    private static let sender = SenderKey()
+
+    // MARK: Missing, locked and corrupt are three outcomes
+
+    @Test func whereNoKeyWasEverMadeTheStoreIsMissing() throws {
+        #expect(code { try store().deviceKey(id: KeyID(value: 1), now: start) } == .storeMissing)
+        #expect(code { try store().trust(for: .app) } == .storeMissing)
+        #expect(try store().deviceKeys().isEmpty && store().trustedSenders().isEmpty)
+        #expect(keychain.data.isEmpty, "looking makes nothing")
+    }
+
+    @Test func aKnownStoreHasNoKeyOfAnotherID() throws {
+        let record = try store().generateDeviceKey(now: start)
+        #expect(try store().deviceKey(id: KeyID(value: record.keyID.value ^ 1), now: start) == nil)
+    }
+
+    @Test func whoTrustsSomebodyBeforeTheFirstKeyHasAStoreWithoutKeys() throws {
+        try store().trustSender(name: "provider", Self.sender.publicKey, now: start)
+        #expect(try store().deviceKey(id: KeyID(value: 1), now: start) == nil)
+        #expect(try store().trust(for: .app).pinned == [Self.sender.publicKey])
+        #expect(try store().generateDeviceKey(now: start).isDefault)
+    }
+
+    @Test func beforeTheFirstUnlockTheStoreIsLocked() throws {
+        let records = try filled().deviceKeys()
+        keychain.restart()
+        #expect(code { try store().deviceKey(id: records[0].keyID, now: start) } == .storeLocked)
+        #expect(code { try store().trust(for: .app) } == .storeLocked)
+        #expect(code { try store().deviceKeys() } == .storeLocked)
+        keychain.unlock()
+        #expect(try store().deviceKeys() == records)
+    }
+
+    @Test func aDamagedItemIsCorruptAndStaysUntilTheAppDeletesIt() throws {
+        let id = try filled().deviceKeys()[0].keyID
+        keychain.replaceData { $0.dropLast() + [$0.last.map { $0 ^ 1 } ?? 0] }
+        let damaged = keychain.data
+        #expect(code { try store().deviceKey(id: id, now: start) } == .corruptStore)
+        #expect(code { try store().trust(for: .app) } == .corruptStore)
+        #expect(code { try store().generateDeviceKey(name: "new", now: start) } == .corruptStore)
+        #expect(keychain.data == damaged)
+        try store().purgeEverything()
+        #expect(try store().generateDeviceKey(now: start).generation == 1)
+    }
+
+    @Test func anItemOfANewerVersionIsLeftAlone() throws {
+        _ = try filled()
+        keychain.replaceData { [2] + $0.dropFirst() }
+        let data = keychain.data
+        #expect(code { try store().deviceKeys() } == .newerVersion)
+        #expect(code { try store().rotateDeviceKey(now: start) } == .newerVersion)
+        #expect(keychain.data == data)
+    }
+
+    // MARK: No failure makes or changes a key
+
+    private static let changes: [@Sendable (KeychainKeyStore) throws -> Void] = [
+        { _ = try $0.generateDeviceKey(name: "new", now: start) },
+        { _ = try $0.importDeviceKey(DeviceKey(), name: "new", now: start) },
+        { _ = try $0.confirmDeviceKey(now: start) },
+        { _ = try $0.purgeDeviceKeys(now: start, everything: true) },
+        { _ = try $0.trustSender(name: "other", SenderKey().publicKey, now: start) },
+        { _ = try $0.removeTrustedSender("provider") },
+        { try $0.purgeEverything() },
+        { store in
+            let statement = try RotationStatement(from: sender, to: SenderKey(), issuedAt: start)
+            _ = try store.acceptStatements([statement], topic: .app, now: start)
+        },
+        { store in
+            let pending = try #require(try store.deviceKeys().last)
+            try store.settle(openedWith: pending.publicKey, statements: [], topic: .app, now: start)
+        },
+    ]
+
+    private static let statuses: [(Int32, KeyStoreError.Code)] = [
+        (-25308, .storeLocked), (-34018, .missingEntitlement), (-50, .inputOutput), (-25291, .inputOutput),
+    ]
+
+    @Test(arguments: changes.indices, statuses)
+    func aCallThatFailsHasChangedNothing(_ change: Int, _ status: (Int32, KeyStoreError.Code)) throws {
+        let store = try filled()
+        let (records, data) = (try store.deviceKeys(), keychain.data)
+        for call in [.update, .delete] as [ModelKeychain.Call] { keychain.fail(call, with: status.0) }
+        let failure = error { try Self.changes[change](store) }
+        #expect(failure?.code == status.1)
+        if status.1 == .inputOutput { #expect(failure?.description.contains("\(status.0)") == true) }
+        for call in [.update, .delete] as [ModelKeychain.Call] { keychain.fail(call, with: nil) }
+        #expect(keychain.data == data)
+        #expect(try store.deviceKeys() == records)
+        try Self.changes[change](store)
+        #expect(keychain.data != data)
+    }
+
+    @Test(arguments: changes.indices)
+    func aChangeIsOneCall(_ change: Int) throws {
+        let store = try filled()
+        let before = keychain.writes.count
+        try Self.changes[change](store)
+        #expect(keychain.writes.count == before + 1)
+    }
+
+    @Test func readingWritesNothing() throws {
+        let store = try filled()
+        let before = keychain.writes.count
+        let records = try store.deviceKeys()
+        for record in records { _ = try store.deviceKey(id: record.keyID, now: start) }
+        _ = try (store.trust(for: .app), store.trustedSenders(), store.deviceKeys(named: nil))
+        // A pending key is given again, a lost reply is confirmed again, a message changes nothing.
+        _ = try store.rotateDeviceKey(now: start)
+        _ = try store.confirmDeviceKey(acknowledged: KeyID(value: 0), now: start)
+        try store.settle(openedWith: records[1].publicKey, statements: [], topic: .app, now: start)
+        #expect(keychain.writes.count == before)
+    }
+
+    @Test func aLockedPhoneMakesNoSecondKey() throws {
+        let key = try store().generateDeviceKey(now: start)
+        keychain.restart()
+        #expect(code { try store().generateDeviceKey(now: start) } == .storeLocked)
+        #expect(code { try store().rotateDeviceKey(now: start) } == .storeLocked)
+        keychain.unlock()
+        #expect(code { try store().generateDeviceKey(now: start) } == .nameTaken)
+        #expect(try store().deviceKeys() == [key])
+        #expect(try store().rotateDeviceKey(now: start).generation == 2)
+    }
+
+    /// A Keychain that claims to have nothing, as some do while they start, does not lead to a second key either.
+    @Test func aKeychainThatForgetsForAMomentMakesNoSecondKey() throws {
+        let key = try store().generateDeviceKey(now: start)
+        keychain.fail(.copyMatching, with: -25300)
+        #expect(code { try store().generateDeviceKey(now: start) } == .storeBusy)
+        keychain.fail(.copyMatching, with: nil)
+        #expect(try store().deviceKeys() == [key])
+    }
+
+    // MARK: Installations and devices
+
+    @Test func keysOutliveTheAppAndAreFoundByTheNextInstallation() throws {
+        let records = try filled().deviceKeys()
+        let next = store()
+        #expect(try next.deviceKeys() == records)
+        try next.purgeEverything()
+        #expect(keychain.data.isEmpty)
+        #expect(try next.deviceKeys().isEmpty && next.trustedSenders().isEmpty)
+        try next.purgeEverything()
+    }
+
+    @Test func keysAreLostOnARestoreToAnotherDevice() throws {
+        let id = try filled().deviceKeys()[0].keyID
+        let restored = KeychainKeyStore(items: keychain.restored().process("group"), accessGroup: "group")
+        #expect(code { try restored.deviceKey(id: id, now: start) } == .storeMissing)
+        #expect(try restored.generateDeviceKey(now: start).generation == 1)
+    }
+
+    // MARK: Access groups
+
+    @Test func aProcessOfAnotherGroupFindsNothing() throws {
+        let id = try filled().deviceKeys()[0].keyID
+        #expect(code { try store("other", entitledTo: "other").deviceKey(id: id, now: start) } == .storeMissing)
+    }
+
+    @Test func aTargetWithoutTheEntitlementIsToldWhatIsMissing() throws {
+        let id = try filled().deviceKeys()[0].keyID
+        let failure = error { try store("group", entitledTo: "other").deviceKey(id: id, now: start) }
+        #expect(failure?.code == .missingEntitlement)
+        #expect(failure?.description.contains("access group group") == true)
+        #expect(code { try store("group", entitledTo: "other").generateDeviceKey(now: start) } == .missingEntitlement)
+    }
+
+    @Test func twoServicesOfAGroupAreTwoStores() throws {
+        let items = keychain.process("group")
+        let one = KeychainKeyStore(items: items, accessGroup: "group", service: "one")
+        let two = KeychainKeyStore(items: items, accessGroup: "group", service: "two")
+        let record = try one.generateDeviceKey(now: start)
+        #expect(try one.deviceKeys() == [record] && two.deviceKeys().isEmpty)
+    }
+
+    // MARK: Others at the same time
+
+    @Test func whatAnotherProcessDidInBetweenIsNotUndone() throws {
+        let (mine, theirs) = (try filled(), store())
+        keychain.before(.update) { _ = try? theirs.generateDeviceKey(name: "theirs", now: start) }
+        _ = try mine.generateDeviceKey(name: "mine", now: start)
+        #expect(Set(try mine.deviceKeys().map(\.name)) == ["default", "mine", "theirs"])
+    }
+
+    @Test func twoThatMakeTheFirstKeyGetOne() throws {
+        let (mine, theirs) = (store(), store())
+        keychain.before(.add) { _ = try? theirs.generateDeviceKey(now: start) }
+        #expect(code { try mine.generateDeviceKey(now: start) } == .nameTaken)
+        #expect(try mine.deviceKeys().count == 1)
+    }
+
+    @Test func aStoreThatIsDeletedInBetweenStaysDeleted() throws {
+        let (mine, theirs) = (try filled(), store())
+        keychain.before(.update) { try? theirs.purgeEverything() }
+        #expect(code { try mine.setDefaultDeviceKey(name: "default") } == nil, "changes nothing")
+        #expect(code { try mine.removeTrustedSender("provider") } == nil)
+        #expect(keychain.data.isEmpty)
+        #expect(code { try mine.rotateDeviceKey(now: start) } == .unknownName)
+    }
+
+    @Test func manyThreadsLoseNothing() async throws {
+        let stores = (0..<8).map { _ in store() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (writer, store) in stores.enumerated() {
+                group.addTask {
+                    for round in 0..<8 {
+                        _ = try store.generateDeviceKey(name: "\(writer).\(round)", now: start)
+                        _ = try store.rotateDeviceKey(name: "\(writer).\(round)", now: start)
+                        _ = try store.confirmDeviceKey(name: "\(writer).\(round)", now: start)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(
+            try stores[0].deviceKeys().map(\.state)
+                == Array(repeating: [.retiring, .active], count: 64).flatMap(\.self))
+    }
+
+    // MARK: Secrets
+
+    @Test func aPurgedSecretIsNotInTheItem() throws {
+        let (old, store) = (DeviceKey(), store())
+        _ = try store.importDeviceKey(old, now: start)
+        #expect(keychain.data[0].contains(old.scalar))
+        _ = try store.rotateDeviceKey(now: start)
+        _ = try store.confirmDeviceKey(graceSeconds: 0, now: start)
+        #expect(try store.purgeDeviceKeys(now: start.next).count == 1)
+        #expect(!keychain.data[0].contains(old.scalar))
+    }
+
+    @Test func aSecretOnItsWayIsNotPrinted() throws {
+        let bytes = Bytes("very secret".utf8)
+        let value = KeychainValue.secret(KeychainSecret(SecretBytes(copying: bytes.span)))
+        var text = "\(value) \(String(reflecting: value))"
+        dump(value, to: &text)
+        #expect(!text.contains("very") && !text.contains("118"))
+    }
+}
