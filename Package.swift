@@ -54,10 +54,12 @@ let strict: [SwiftSetting] = [
             swiftSettings: strict),
     ]
     let userNotifications: [Target.Dependency] = ["UserNotifications"]
+    let userInterface: [Target.Dependency] = ["UserNotificationsUI", "UIKit"]
 #else
     let standInProducts: [Product] = []
     let standInTargets: [Target] = []
     let userNotifications: [Target.Dependency] = []
+    let userInterface: [Target.Dependency] = []
 #endif
 
 let package = Package(
@@ -68,6 +70,7 @@ let package = Package(
         .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
         .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
         .library(name: "PushcryptService", targets: ["PushcryptService"]),
+        .library(name: "DeviceSimulator", targets: ["DeviceSimulator"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
     ] + standInProducts,
     dependencies: sodiumPackages,
@@ -88,6 +91,10 @@ let package = Package(
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"] + userNotifications,
             swiftSettings: strict),
         .target(
+            name: "DeviceSimulator",
+            dependencies: ["PushcryptKeyStore", "PushcryptReceiver"] + userNotifications + userInterface,
+            swiftSettings: strict),
+        .target(
             name: "PushcryptCommand",
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "CProcess"],
             swiftSettings: strict),
@@ -103,6 +110,10 @@ let package = Package(
         .testTarget(
             name: "ReceiverTests",
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SimulatorTests",
+            dependencies: ["DeviceSimulator", "PushcryptReceiver"] + userNotifications + userInterface,
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
