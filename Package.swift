@@ -48,6 +48,28 @@ let strict: [SwiftSetting] = [
     let userNotifications: [Target.Dependency] = []
 #endif
 
+// The service is tested against the stand-ins.
+#if os(Linux)
+    let serviceTargets: [Target] = [
+        .target(
+            name: "TestPhone",
+            dependencies: [
+                "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService",
+                "UserNotifications",
+            ],
+            path: "Tests/Support/TestPhone", swiftSettings: strict),
+        .testTarget(
+            name: "ServiceTests",
+            dependencies: [
+                "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "TestPhone",
+                "UserNotifications",
+            ],
+            swiftSettings: strict),
+    ]
+#else
+    let serviceTargets: [Target] = []
+#endif
+
 let package = Package(
     name: "pushcrypt",
     platforms: [.iOS(.v15), .macOS(.v12)],
@@ -92,6 +114,7 @@ let package = Package(
             name: "ReceiverTests",
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"],
             swiftSettings: strict),
+    ] + serviceTargets + [
         .testTarget(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.
