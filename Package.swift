@@ -62,6 +62,28 @@ let strict: [SwiftSetting] = [
     let userInterface: [Target.Dependency] = []
 #endif
 
+// The service is tested against the stand-ins.
+#if os(Linux)
+    let serviceTargets: [Target] = [
+        .target(
+            name: "TestPhone",
+            dependencies: [
+                "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService",
+                "UserNotifications",
+            ],
+            path: "Tests/Support/TestPhone", swiftSettings: strict),
+        .testTarget(
+            name: "ServiceTests",
+            dependencies: [
+                "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "TestPhone",
+                "UserNotifications",
+            ],
+            swiftSettings: strict),
+    ]
+#else
+    let serviceTargets: [Target] = []
+#endif
+
 let package = Package(
     name: "pushcrypt",
     platforms: [.iOS(.v15), .macOS(.v12)],
@@ -111,6 +133,7 @@ let package = Package(
             name: "ReceiverTests",
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"],
             swiftSettings: strict),
+    ] + serviceTargets + [
         .testTarget(
             name: "SimulatorTests",
             dependencies: ["DeviceSimulator", "PushcryptReceiver"] + userNotifications + userInterface,
