@@ -1,45 +1,48 @@
 import Foundation
+import Pushcrypt
+import PushcryptKeyStore
 import Testing
+
+@testable import PushcryptCommand
 
 /// A phone may end an extension at any moment, in the middle of whatever it does.
 @Suite struct KillTests {
-    /// A store that opens, and the provider's that seals for it.
-    private struct Pair {
-        let directory: TemporaryDirectory
-        let program: KilledProgram
+    /// A phone with a store of its own, and somebody who seals for it.
+    private struct Phone {
+        private let directory: TemporaryDirectory
+        private let program: KilledProgram
+        private let key: DevicePublicKey
+        private let sealer: Sealer
 
         init() throws {
             directory = try TemporaryDirectory()
             program = try KilledProgram(builtProgram(), in: directory)
-            try directory.write(#"{"aps":{"alert":"Hello","sound":"default"}}"#, to: "payload.json")
-            for store in ["P", "D"] { _ = try succeed(["init"], store) }
-            try directory.write(succeed(["keygen", "sender", "--topic", "com.example.app"], "P"), to: "sender.pub")
-            try directory.write(succeed(["keygen", "device", "--topic", "com.example.app"], "D"), to: "phone.pub")
-            _ = try succeed(["device", "add", "phone", directory.file("phone.pub")], "P")
-            _ = try succeed(["sender", "trust", "provider", directory.file("sender.pub")], "D")
-        }
-
-        private func succeed(_ arguments: [String], _ store: String) throws -> String {
-            let run = try program.run(["--store", directory.file(store)] + arguments)
-            try #require(run.exit == 0, "\(arguments): \(run.messages)")
-            return run.output
+            let topic = try Topic("com.example.app")
+            let sender = SenderKey()
+            sealer = Sealer(sender: sender, topic: topic)
+            let now = Console.standard.timestamp
+            let store = try SQLiteKeyStore.create(at: directory.file("store"), passphrase: nil, now: now)
+            key = try store.generateDeviceKey(topic: topic, now: now).publicKey
+            try store.trustSender(name: "provider", sender.publicKey, now: now)
+            _ = try ReplayFile.create(at: directory.file("store"), floor: now.subtracting(milliseconds: 1000))
         }
 
         /// Seals a new message, for `open`.
         func seal() throws {
-            try directory.write(
-                succeed(["seal", "--to", "phone", directory.file("payload.json")], "P"), to: "sealed.json")
+            let payload = #"{"aps":{"alert":"Hello","sound":"default"}}"#
+            let push = try sealer.seal(payload.utf8, to: key, at: Console.standard.timestamp)
+            try directory.write(String(decoding: push.json, as: UTF8.self), to: "sealed.json")
         }
 
         func open(request: String, killedAfter delay: UInt32? = nil) throws -> KilledProgram.Run {
             try program.run(
-                ["--store", directory.file("D"), "open", "--request-id", request, directory.file("sealed.json")],
+                ["--store", directory.file("store"), "open", "--request-id", request, directory.file("sealed.json")],
                 killedAfter: delay)
         }
 
         /// Another number would mean another file: one that was found damaged, and made anew.
         func replayFile() throws -> UInt64 {
-            let facts = try FileManager.default.attributesOfItem(atPath: directory.file("D/replay.db"))
+            let facts = try FileManager.default.attributesOfItem(atPath: directory.file("store/replay.db"))
             return try #require(facts[.systemFileNumber] as? UInt64)
         }
     }
@@ -61,42 +64,42 @@ import Testing
         }
     }
 
-    private static let requests = ["a", "b", "c"]
-    private static let killsPerMessage = 20
+    private static let requests = ["a", "b"]
+    private static let killsPerMessage = 4
     private static let kills = 1000
 
     /// Two at a time, each with files of its own.
     @Test(arguments: 0..<2) func aMessageIsNewUnderOneRequestWhateverIsKilled(_ share: Int) throws {
-        let pair = try Pair()
-        let file = try pair.replayFile()
-        try pair.seal()
+        let phone = try Phone()
+        let file = try phone.replayFile()
+        try phone.seal()
         // How long a run takes here, in microseconds: a kill may come at any moment of it.
         let clock = ContinuousClock()
         var time = Duration.seconds(1)
-        for request in 0..<5 { time = min(time, try clock.measure { _ = try pair.open(request: "\(request)") }) }
+        for request in 0..<5 { time = min(time, try clock.measure { _ = try phone.open(request: "\(request)") }) }
         var killed = 0
         while killed < Self.kills / 2 {
-            try pair.seal()
-            killed += try killAtRandom(pair, within: UInt32(time / .microseconds(1)))
-            #expect(try pair.replayFile() == file)
+            try phone.seal()
+            killed += try killAtRandom(phone, within: UInt32(time / .microseconds(1)))
+            #expect(try phone.replayFile() == file)
         }
         print("kills: \(killed)")
     }
 
     /// Opens one message again and again, and returns how many runs were killed on the way.
-    private func killAtRandom(_ pair: Pair, within time: UInt32) throws -> Int {
+    private func killAtRandom(_ phone: Phone, within time: UInt32) throws -> Int {
         var new = Set<String>()
         var killed = 0
         for _ in 0..<Self.killsPerMessage {
             let request = try #require(Self.requests.randomElement())
-            let run = try pair.open(request: request, killedAfter: .random(in: 0...time))
+            let run = try phone.open(request: request, killedAfter: .random(in: 0...time))
             killed += run.exit == nil ? 1 : 0
             if try Shown(run) == .asNew { new.insert(request) }
             #expect(run.messages.isEmpty, "\(run.messages)")
         }
         // Whoever has remembered the message and was killed before showing it shows it now, as new; nobody else does.
         for request in Self.requests.shuffled() {
-            let run = try pair.open(request: request)
+            let run = try phone.open(request: request)
             #expect(run.exit == 0 && run.messages.isEmpty, "\(run.messages)")
             let shown = try Shown(run)
             #expect(shown != .nothing)
