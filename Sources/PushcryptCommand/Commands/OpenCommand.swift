@@ -88,12 +88,17 @@ private enum Receiver {
             let reception = receiver.receive(push, requestID: invocation.value("--request-id"), at: now)
             return (reception.delivery, reception.warnings)
         case .damagedStore(let error):
-            return (Delivery(fallback: Delivery.Reason(error), for: (try? ReceivedPush(push)).map(IncomingPush.init)), [])
+            return (
+                Delivery(fallback: Delivery.Reason(error), for: (try? ReceivedPush(push)).map(IncomingPush.init)), []
+            )
         case .keyFile(let opener):
             do throws(OpenError) {
                 return (Delivery(opened: try opener.open(push, at: now)), [])
             } catch {
-                return (Delivery(fallback: Delivery.Reason(error), for: (try? ReceivedPush(push)).map(IncomingPush.init)), [])
+                return (
+                    Delivery(fallback: Delivery.Reason(error), for: (try? ReceivedPush(push)).map(IncomingPush.init)),
+                    []
+                )
             }
         }
     }
@@ -158,7 +163,11 @@ private func report(_ delivery: Delivery, _ console: Console) -> String {
         case .opened(let opened):
             json.string("opened", for: "outcome")
             write(delivery, to: &json)
-            json.raw(opened.root, for: "payload")
+            // Without the keys of the attachments.
+            json.object(for: "payload") { json in
+                for (name, value) in opened.visibleMembers { json.raw(value, for: name) }
+            }
+            write(opened.attachments, opened.droppedAttachments, to: &json)
             json.string(opened.messageID.description, for: "message_id")
             json.string(opened.sender.description, for: "sender")
             json.integer(opened.sentAt.milliseconds, for: "sent_at")
@@ -182,4 +191,17 @@ private func write(_ delivery: Delivery, to json: inout JSONWriter) {
     json.string(content.body.description, for: "body")
     json.bool(content.sound != nil, for: "sound")
     json.bool(content.interruptionLevel == .passive, for: "passive")
+}
+
+private func write(_ attachments: [AttachmentReference], _ dropped: [AttachmentError], to json: inout JSONWriter) {
+    if !attachments.isEmpty {
+        json.array(for: "attachments") { json in
+            for attachment in attachments { attachment.write(to: &json, includingKey: false) }
+        }
+    }
+    if !dropped.isEmpty {
+        json.array(for: "dropped_attachments") { json in
+            for error in dropped { json.string(error.code.description) }
+        }
+    }
 }
