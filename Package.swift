@@ -31,7 +31,8 @@ let strict: [SwiftSetting] = [
 // On Linux, modules with the names of Apple's stand in for them, so that extensions compile and run in tests.
 #if os(Linux)
     let standInProducts: [Product] = [
-        .library(name: "AppleStandIns", targets: ["UserNotifications", "UserNotificationsUI", "UIKit"])
+        .library(
+            name: "AppleStandIns", targets: ["UserNotifications", "UserNotificationsUI", "UIKit", "_Testing_UIKit"])
     ]
     let standIns = "Sources/AppleStandIns"
     let standInTargets: [Target] = [
@@ -40,12 +41,47 @@ let strict: [SwiftSetting] = [
         .target(
             name: "UserNotificationsUI", dependencies: ["UserNotifications", "UIKit"],
             path: "\(standIns)/UserNotificationsUI", swiftSettings: strict),
+        .target(name: "_Testing_UIKit", path: "\(standIns)/_Testing_UIKit", swiftSettings: strict),
+        // As an app is compiled: Swift 5, without the strict rules.
+        .target(
+            name: "NotificationSamples", dependencies: ["UserNotifications", "UserNotificationsUI", "UIKit"],
+            path: "Tests/Samples", swiftSettings: [.swiftLanguageMode(.v5)]),
+        .testTarget(
+            name: "StandInTests",
+            dependencies: [
+                "UserNotifications", "UserNotificationsUI", "UIKit", "_Testing_UIKit", "NotificationSamples",
+            ],
+            swiftSettings: strict),
     ]
     let userNotifications: [Target.Dependency] = ["UserNotifications"]
+    let userInterface: [Target.Dependency] = ["UserNotificationsUI", "UIKit"]
 #else
     let standInProducts: [Product] = []
     let standInTargets: [Target] = []
     let userNotifications: [Target.Dependency] = []
+    let userInterface: [Target.Dependency] = []
+#endif
+
+// The service is tested against the stand-ins.
+#if os(Linux)
+    let serviceTargets: [Target] = [
+        .target(
+            name: "TestPhone",
+            dependencies: [
+                "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService",
+                "UserNotifications",
+            ],
+            path: "Tests/Support/TestPhone", swiftSettings: strict),
+        .testTarget(
+            name: "ServiceTests",
+            dependencies: [
+                "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "TestPhone",
+                "UserNotifications",
+            ],
+            swiftSettings: strict),
+    ]
+#else
+    let serviceTargets: [Target] = []
 #endif
 
 let package = Package(
@@ -56,6 +92,7 @@ let package = Package(
         .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
         .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
         .library(name: "PushcryptService", targets: ["PushcryptService"]),
+        .library(name: "DeviceSimulator", targets: ["DeviceSimulator"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
     ] + standInProducts,
     dependencies: sodiumPackages,
@@ -76,6 +113,10 @@ let package = Package(
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"] + userNotifications,
             swiftSettings: strict),
         .target(
+            name: "DeviceSimulator",
+            dependencies: ["PushcryptKeyStore", "PushcryptReceiver"] + userNotifications + userInterface,
+            swiftSettings: strict),
+        .target(
             name: "PushcryptCommand",
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "CProcess"],
             swiftSettings: strict),
@@ -92,10 +133,15 @@ let package = Package(
             name: "ReceiverTests",
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "ModelKeychain"],
             swiftSettings: strict),
+    ] + serviceTargets + [
+        .testTarget(
+            name: "SimulatorTests",
+            dependencies: ["DeviceSimulator", "PushcryptReceiver"] + userNotifications + userInterface,
+            swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.
-            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptMain"],
+            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptMain"],
             swiftSettings: strict),
         .target(
             name: "BareCalls", dependencies: [sodium], path: "Tests/Bench/BareCalls",

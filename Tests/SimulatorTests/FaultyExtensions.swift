@@ -1,0 +1,89 @@
+import DeviceSimulator
+import UserNotifications
+
+// Extensions as they are found in the field, with the faults that they have there. Written for these tests.
+
+/// In the shape of the sample in Apple's article: two methods deliver, and neither knows of the other.
+///
+/// What does not decrypt takes the process down, because the sample's text is unwrapped by force.
+final class ArticleExtension: UNNotificationServiceExtension {
+    private let decrypt: (String) -> String?
+    private var contentHandler: ((UNNotificationContent) -> Void)?
+    private var bestAttempt: UNMutableNotificationContent?
+
+    init(decrypt: @escaping (String) -> String?) {
+        self.decrypt = decrypt
+        super.init()
+    }
+
+    override func didReceive(
+        _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
+    ) {
+        self.contentHandler = contentHandler
+        bestAttempt = request.content.mutableCopy() as? UNMutableNotificationContent
+        guard let bestAttempt else { return }
+        if let data = bestAttempt.userInfo["ENCRYPTED_DATA"] as? String {
+            guard let text = decrypt(data) else { fatalError("no text") }
+            bestAttempt.body = text
+        } else {
+            bestAttempt.body = "(Encrypted)"
+        }
+        contentHandler(bestAttempt)
+    }
+
+    override func serviceExtensionTimeWillExpire() {
+        guard let contentHandler, let bestAttempt else { return }
+        bestAttempt.subtitle = "(Encrypted)"
+        bestAttempt.body = ""
+        contentHandler(bestAttempt)
+    }
+}
+
+/// Delivers on failure, and goes on to where success delivers.
+final class FallsThroughExtension: UNNotificationServiceExtension {
+    override func didReceive(
+        _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
+    ) {
+        let content = UNMutableNotificationContent()
+        content.title = request.content.title
+        if request.content.userInfo["ENCRYPTED_DATA"] as? String == nil {
+            content.body = "New message"
+            contentHandler(content)
+        }
+        content.body = "Opened"
+        contentHandler(content)
+    }
+}
+
+/// Fetches a picture, and delivers from whichever thread is done, and from the one that heard of the end.
+final class TwoThreadsExtension: UNNotificationServiceExtension, @unchecked Sendable {
+    private let clock: SimulatedClock
+    private var contentHandler: ((UNNotificationContent) -> Void)?
+    private var content: UNNotificationContent?
+
+    init(clock: SimulatedClock) {
+        self.clock = clock
+        super.init()
+    }
+
+    override func didReceive(
+        _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
+    ) {
+        self.contentHandler = contentHandler
+        content = request.content
+        clock.sleep(for: 30.5)
+        contentHandler(request.content)
+    }
+
+    override func serviceExtensionTimeWillExpire() {
+        guard let content else { return }
+        contentHandler?(content)
+    }
+}
+
+/// An error on the way, and nobody calls the handler.
+final class SilentExtension: UNNotificationServiceExtension {
+    override func didReceive(
+        _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
+    ) {}
+}
