@@ -5,7 +5,7 @@ extension DeliveryMachine.Event {
     ///   - delivery: what a `NotificationReceiver` has made of the push.
     ///   - content: the delivery's content, in the form in which it is shown; not asked for when the push did not open.
     ///   - opened: what there is to do with it, if it has opened, before it is shown.
-    public init(
+    package init(
         _ delivery: Delivery, content: @autoclosure () -> Content,
         _ opened: DeliveryMachine<Content>.Opened = DeliveryMachine<Content>.Opened()
     ) {
