@@ -31,18 +31,20 @@ let strict: [SwiftSetting] = [
 // On Linux, modules with the names of Apple's stand in for them, so that extensions compile and run in tests.
 #if os(Linux)
     let standInProducts: [Product] = [
-        .library(name: "AppleStandIns", targets: ["UserNotifications", "UserNotificationsUI", "UIKit"])
+        .library(
+            name: "AppleStandIns", targets: ["UserNotifications", "UserNotificationsUI", "UIKit", "_Testing_UIKit"])
     ]
     let standIns = "Sources/AppleStandIns"
     let standInTargets: [Target] = [
         .target(name: "UserNotifications", path: "\(standIns)/UserNotifications", swiftSettings: strict),
         .target(name: "UIKit", path: "\(standIns)/UIKit", swiftSettings: strict),
+        .target(name: "_Testing_UIKit", path: "\(standIns)/_Testing_UIKit", swiftSettings: strict),
         .target(
             name: "UserNotificationsUI", dependencies: ["UserNotifications", "UIKit"],
             path: "\(standIns)/UserNotificationsUI", swiftSettings: strict),
     ]
     let userNotifications: [Target.Dependency] = ["UserNotifications"]
-    let userInterface: [Target.Dependency] = ["UserNotificationsUI", "UIKit"]
+    let userInterface: [Target.Dependency] = ["UserNotificationsUI", "UIKit", "_Testing_UIKit"]
 #else
     let standInProducts: [Product] = []
     let standInTargets: [Target] = []
