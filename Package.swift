@@ -42,6 +42,17 @@ let strict: [SwiftSetting] = [
         .target(
             name: "UserNotificationsUI", dependencies: ["UserNotifications", "UIKit"],
             path: "\(standIns)/UserNotificationsUI", swiftSettings: strict),
+        .target(name: "_Testing_UIKit", path: "\(standIns)/_Testing_UIKit", swiftSettings: strict),
+        // As an app is compiled: Swift 5, without the strict rules.
+        .target(
+            name: "NotificationSamples", dependencies: ["UserNotifications", "UserNotificationsUI", "UIKit"],
+            path: "Tests/Samples", swiftSettings: [.swiftLanguageMode(.v5)]),
+        .testTarget(
+            name: "StandInTests",
+            dependencies: [
+                "UserNotifications", "UserNotificationsUI", "UIKit", "_Testing_UIKit", "NotificationSamples",
+            ],
+            swiftSettings: strict),
     ]
     let userNotifications: [Target.Dependency] = ["UserNotifications"]
     let userInterface: [Target.Dependency] = ["UserNotificationsUI", "UIKit", "_Testing_UIKit"]
@@ -50,6 +61,28 @@ let strict: [SwiftSetting] = [
     let standInTargets: [Target] = []
     let userNotifications: [Target.Dependency] = []
     let userInterface: [Target.Dependency] = []
+#endif
+
+// The service is tested against the stand-ins.
+#if os(Linux)
+    let serviceTargets: [Target] = [
+        .target(
+            name: "TestPhone",
+            dependencies: [
+                "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService",
+                "UserNotifications",
+            ],
+            path: "Tests/Support/TestPhone", swiftSettings: strict),
+        .testTarget(
+            name: "ServiceTests",
+            dependencies: [
+                "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "TestPhone",
+                "UserNotifications",
+            ],
+            swiftSettings: strict),
+    ]
+#else
+    let serviceTargets: [Target] = []
 #endif
 
 let package = Package(
@@ -101,6 +134,7 @@ let package = Package(
             name: "ReceiverTests",
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"],
             swiftSettings: strict),
+    ] + serviceTargets + [
         .testTarget(
             name: "SimulatorTests",
             dependencies: ["DeviceSimulator", "PushcryptReceiver"] + userNotifications + userInterface,
@@ -108,7 +142,7 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.
-            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptMain"],
+            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptMain"],
             swiftSettings: strict),
         .target(
             name: "BareCalls", dependencies: [sodium], path: "Tests/Bench/BareCalls",

@@ -24,7 +24,11 @@ public final class SQLiteKeyStore: KeyStore {
 
     private static let logFiles: [StaticString] = ["keystore.db-wal", "keystore.db-shm"]
     /// What lies in a store's directory.
-    static let files: [StaticString] = logFiles + [databaseName, StoreKeyFile.name, ReplaySession.name]
+    static let files: [StaticString] =
+        logFiles + [
+            databaseName, StoreKeyFile.name, ReplayTables.kind.name,
+            StatementTables.kind.name, JournalTable.kind.name,
+        ]
 
     let directory: StoreDirectory?
     let keys: StoreKeys

@@ -19,6 +19,15 @@ public struct ReplayJudgement: Hashable, Sendable {
     /// Why the guard could not be written; nil when the message is remembered. For the developer: a delivery never fails
     /// for this.
     public let problem: KeyStoreError?
+    /// Whether the guard was missing or damaged and had to be made anew, and knows nothing of what was shown before: what was
+    /// sent more than ten minutes ago counts as seen. Said once, by the first judgement after it.
+    public let wasRemade: Bool
+
+    init(verdict: ReplayVerdict, problem: KeyStoreError?, wasRemade: Bool = false) {
+        self.verdict = verdict
+        self.problem = problem
+        self.wasRemade = wasRemade
+    }
 }
 
 /// Remembers the messages that were shown: the file `replay.db` in a store's directory.

@@ -2,13 +2,9 @@ internal import Pushcrypt
 
 /// The rows of `replay.db`, inside one transaction.
 struct ReplayTables: ReplayStorage {
-    /// "PCRP": tells a replay file from another program's database.
-    private static let applicationID: Int64 = 0x5043_5250
-    private static let version: Int64 = 1
-
     /// A sender has a number, because its key would stand in every row and in two indexes. The sender with the empty key
     /// is the guard itself.
-    private static let schema = """
+    private static let schema: StaticString = """
         CREATE TABLE senders (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, floor INTEGER NOT NULL);
         CREATE TABLE seen (
             sender INTEGER NOT NULL, message BLOB NOT NULL, request BLOB NOT NULL, sent INTEGER NOT NULL,
@@ -17,28 +13,17 @@ struct ReplayTables: ReplayStorage {
         CREATE INDEX seen_by_end ON seen (expires);
         """
 
+    static let kind = ExtensionFile.Kind(
+        noun: "a replay file", name: "replay.db", newName: "replay.db.new",
+        journals: ["replay.db.new-journal", "replay.db-journal"],
+        // "PCRP"
+        applicationID: 0x5043_5250, version: 1, isDurable: true, schema: schema)
+
     let connection: SQLiteConnection
 
-    static func make(_ connection: SQLiteConnection, floor: Timestamp) throws(KeyStoreError) {
-        try connection.transaction(.writing) { () throws(KeyStoreError) in
-            try connection.execute("PRAGMA application_id = \(applicationID)")
-            try connection.execute("PRAGMA user_version = \(version)")
-            try connection.execute(schema)
-            try connection.rows("INSERT INTO senders (key, floor) VALUES (x'', ?)", [time(floor)])
-        }
-    }
-
-    /// Throws `newerVersion`, or `corruptStore` for what is no replay file.
-    static func check(_ connection: SQLiteConnection) throws(KeyStoreError) {
-        guard try connection.integer("PRAGMA application_id") == applicationID else {
-            throw KeyStoreError(.corruptStore, "\(connection.path) is not a replay file")
-        }
-        guard try connection.integer("PRAGMA user_version") <= version else {
-            throw KeyStoreError(
-                .newerVersion,
-                "\(connection.path) was written by a newer version than this one reads: upgrade pushcrypt")
-        }
-        try connection.refuseForeignObjects()
+    /// What a new guard begins with.
+    static func fill(_ connection: SQLiteConnection, floor: Timestamp) throws(KeyStoreError) {
+        try connection.rows("INSERT INTO senders (key, floor) VALUES (x'', ?)", [time(floor)])
     }
 
     /// Rows are compared by time, so a time beyond what SQLite's integers hold becomes the last that they hold.

@@ -20,6 +20,7 @@ final class DeliveryWork: @unchecked Sendable {
     /// What is learnt on the way.
     private final class Findings {
         var opened: OpenedNotification?
+        var attachments: AttachmentWork?
         var keyState = "none"
         var warnings: [String] = []
         var change: Task<Void, Never>?
@@ -66,10 +67,12 @@ final class DeliveryWork: @unchecked Sendable {
             let content = reception.delivery.content
             switch reception.delivery.outcome {
             case .opened(let opened):
-                findings.withLock { $0.opened = opened }
+                let fetch = AttachmentWork(for: opened, of: request, configuration, files)
+                findings.withLock { ($0.opened, $0.attachments) = (opened, fetch) }
                 session?.handle(
                     .opened(
-                        UNMutableNotificationContent(content), .init(isChanged: configuration.change != nil)))
+                        UNMutableNotificationContent(content),
+                        .init(hasAttachments: fetch != nil, isChanged: configuration.change != nil)))
             case .passed: session?.handle(.decided(request.content, .passed))
             case .suppressed: session?.handle(.decided(UNNotificationContent(), .suppressed))
             case .fallback(let reason): session?.handle(.failed(reason))
@@ -77,9 +80,19 @@ final class DeliveryWork: @unchecked Sendable {
         }
     }
 
-    func attach(_ content: UNNotificationContent) {}
+    func attach(_ content: UNNotificationContent) {
+        let content = Handover(content.thawed)
+        findings.withLock { $0.attachments }?.start { [self] attachments, problems in
+            let content = content.value
+            content.attachments = attachments.value
+            findings.withLock { $0.warnings += problems }
+            let event = Handover(
+                DeliveryMachine<UNNotificationContent>.Event.attached(content, isComplete: problems.isEmpty))
+            Self.queue.async { [weak session] in session?.handle(event.value) }
+        }
+    }
 
-    func stopAttaching() {}
+    func stopAttaching() { findings.withLock { $0.attachments }?.stop() }
 
     func change(_ content: UNNotificationContent) {
         guard let change = configuration.change, let opened = findings.withLock({ $0.opened }) else {

@@ -38,6 +38,14 @@ extension NotificationOpener {
         /// Hears how each delivery ended, on a thread of the opener's; holds up a delivery for a fifth of a second at most.
         public var observe: (@Sendable (DeliveryReport) -> Void)?
 
+        /// The largest sealed file that is fetched, in bytes; 50 MB, which is the most that the system shows.
+        public var maximumAttachmentSize: UInt64 = 50_000_000
+        /// Brings attachments.
+        public var transport: any AttachmentTransport = URLSessionTransport()
+        /// Whether a content extension gets plain copies of the attachments, as `SharedAttachments`; not unless the app says
+        /// so, because they stay on the disk for a while.
+        public var sharesAttachments = false
+
         /// Calls at the deadlines.
         public var clock: any DeliveryClock = SystemClock()
         /// Says what time it is.

@@ -8,6 +8,7 @@ internal import PushcryptReceiver
 /// Everything here may wait for a disk, so only the opener's own threads call it.
 final class OpenerFiles: Sendable {
     private final class State {
+        var directory: URL?
         var replay: ReplayFile?
     }
 
@@ -45,7 +46,7 @@ final class OpenerFiles: Sendable {
                 let directory = try configuration.directory()
                 try FileManager.default.makePrivateDirectory(at: directory)
                 let replay = ReplayFile.open(at: directory.path, now: now)
-                state.replay = replay
+                (state.directory, state.replay) = (directory, replay)
                 return replay
             } catch {
                 warnings.append("directory: \(Self.words(for: error))")
@@ -54,6 +55,9 @@ final class OpenerFiles: Sendable {
             }
         }
     }
+
+    /// The directory, once a push could use it.
+    var directory: URL? { state.withLock { $0.directory } }
 
     /// What an error of the app's may be quoted with: no more than its type, unless it is one of this package's.
     static func words(for error: any Error) -> String {
@@ -103,15 +107,4 @@ private struct NothingKept: OpeningEffects {
     func settle(
         openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, now: Timestamp
     ) throws(KeyStoreError) {}
-}
-
-extension FileManager {
-    /// Makes a directory that is its owner's alone, and readable from the first unlock on, unless it is there.
-    func makePrivateDirectory(at url: URL) throws {
-        var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
-        #if !os(Linux)
-            attributes[.protectionKey] = FileProtectionType.completeUntilFirstUserAuthentication
-        #endif
-        try createDirectory(at: url, withIntermediateDirectories: true, attributes: attributes)
-    }
 }

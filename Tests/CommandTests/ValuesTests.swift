@@ -37,6 +37,24 @@ import Testing
     }
 
     @Test(
+        "A short time is a whole number and a unit of at most minutes",
+        arguments: [
+            ("1500ms", 1500), ("2s", 2000), ("5m", 300_000), ("0ms", 0), ("0s", 0), ("2", nil), ("2S", nil),
+            ("1h", nil),
+            ("2sm", nil), ("ms", nil), ("2 s", nil), ("1.5s", nil), ("301s", nil), ("9223372036854775807m", nil),
+        ])
+    func shortTime(text: String, milliseconds: Int?) {
+        #expect(parseDuration(text, in: 0...300_000, units: millisecondUnits) == milliseconds)
+    }
+
+    @Test(
+        "A short time is written in the largest unit that fits",
+        arguments: [(0, "0ms"), (1, "1ms"), (1500, "1500ms"), (2000, "2s"), (60_000, "1m"), (90_000, "90s")])
+    func shortTimeInWords(milliseconds: Int, text: String) {
+        #expect(durationText(milliseconds, units: millisecondUnits) == text)
+    }
+
+    @Test(
         "An integer is digits, and inside its range",
         arguments: [
             ("1", 1), ("64", 64), ("0064", 64), ("0", nil), ("65", nil), ("", nil), ("+1", nil), ("-1", nil),

@@ -55,6 +55,18 @@ struct ReplayFileTests: ReplayFileSuite {
         #expect(try scratch.names() == ["replay.db"])
     }
 
+    @Test func thatTheGuardWasMadeAnewIsSaidOnce() throws {
+        let scratch = try directory(withGuard: false)
+        let file = open(scratch.store)
+        #expect(judge(file, 1).wasRemade)
+        #expect(!judge(file, 2).wasRemade)
+        try writeFile(scratch.file("replay.db"), Bytes("damage".utf8))
+        let other = open(scratch.store)
+        #expect(judge(other, 3).wasRemade, "by whoever made it")
+        #expect(!judge(file, 4).wasRemade && !judge(other, 5).wasRemade)
+        #expect(!judge(try ReplayFile.create(at: Scratch().path, floor: start), 1).wasRemade, "made where it must be")
+    }
+
     @Test func aFileThatGoesMissingUnderASessionIsMadeAgain() throws {
         let scratch = try directory()
         let file = open(scratch.store)

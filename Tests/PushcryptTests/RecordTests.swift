@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// The JSON objects in which public keys travel between a phone and its provider. (`Docs/Format.md`, D-1 to D-6)
+/// The JSON objects in which public keys travel between a phone and its provider. (`Docs/Format.md`, D-1 to D-6, D-9, D-10)
 @Suite struct RecordTests {
     private static let device = "pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx"
     private static let sender = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
@@ -10,8 +10,9 @@ import Testing
 
     /// The worked example's device, with everything that a record can say.
     private static let fullDevice =
-        #"{"device":"phone \"1\"","public_key":"\#(device)","key_id":"654db668","suite":1,"topic":"com.example.app","#
-        + #""generation":7,"created":1767225600000,"sender":"\#(sender)"}"#
+        #"{"device":"phone \"1\"","public_key":"\#(device)","key_id":"654db668","suite":1,"suites":[1,2],"#
+        + #""topic":"com.example.app","generation":7,"created":1767225600000,"sender":"\#(sender)","#
+        + #""app_version":"2.3.1 (\"β\")"}"#
     private static let fullSender =
         #"{"public_key":"\#(sender)","key_id":"612530ac","topic":"com.example.app","generation":3,"#
         + #""created":1767225600000}"#
@@ -26,9 +27,9 @@ import Testing
 
     @Test func aDevicesRecordIsWrittenAndReadAsItStands() throws {
         let registration = DeviceRegistration(
-            deviceID: "phone \"1\"", publicKey: try DevicePublicKey(text: Self.device),
+            deviceID: "phone \"1\"", publicKey: try DevicePublicKey(text: Self.device), suites: [1, 2],
             topic: try Topic("com.example.app"), generation: 7, createdAt: Timestamp(milliseconds: 1_767_225_600_000),
-            pinnedSender: try SenderPublicKey(text: Self.sender))
+            pinnedSender: try SenderPublicKey(text: Self.sender), appVersion: AppVersion("2.3.1 (\"β\")"))
         #expect(jsonText(registration.json) == Self.fullDevice)
         #expect(try Self.registration(Self.fullDevice) == registration)
     }
@@ -44,6 +45,7 @@ import Testing
     /// The key alone is enough; the rest is as new, from now, for no app and from no device in particular.
     @Test(arguments: [
         "", #","device":null,"topic":null,"key_id":null,"generation":null,"created":null,"sender":null"#,
+        #","suites":null,"app_version":null"#,
         #","later":{"x":[1]},"Suite":9"#,
     ])
     func onlyTheKeyMustBeThere(_ more: String) throws {
@@ -51,6 +53,8 @@ import Testing
         #expect(
             registration == DeviceRegistration(publicKey: try DevicePublicKey(text: Self.device), createdAt: Self.now))
         #expect(registration.generation == 1)
+        #expect(registration.suites == [1])
+        #expect(registration.appVersion == nil)
         let announcement = try Self.announcement(#"{"public_key":"\#(Self.sender)""# + more + "}")
         #expect(
             announcement
@@ -63,7 +67,8 @@ import Testing
             publicKey: try DevicePublicKey(text: Self.device), createdAt: Timestamp(milliseconds: 5))
         #expect(
             jsonText(registration.json)
-                == #"{"public_key":"\#(Self.device)","key_id":"654db668","suite":1,"generation":1,"created":5}"#)
+                == #"{"public_key":"\#(Self.device)","key_id":"654db668","suite":1,"suites":[1],"generation":1,"created":5}"#
+        )
     }
 
     struct Fault: Sendable, CustomTestStringConvertible {
@@ -101,7 +106,27 @@ import Testing
         Fault(#""sender":"\#(device)""#, .wrongKind, says: "a sender's public key"),
         Fault(#""sender":"\#(sender.dropLast())q""#, .wrongChecksum, says: "checksum"),
         Fault(#""sender":"""#, .malformedKey, says: "a sender's public key"),
+        Fault(#""suites":1"#, says: "suites are not"), Fault(#""suites":[]"#, says: "suites"),
+        Fault(#""suites":["1"]"#, says: "suites"), Fault(#""suites":[2]"#, says: "the key's own among them"),
+        Fault(#""suites":[2,1]"#, says: "ascending"), Fault(#""suites":[1,1]"#, says: "ascending"),
+        Fault(#""suites":[0,1]"#, says: "from 1 to 255"), Fault(#""suites":[1,256]"#, says: "from 1 to 255"),
+        Fault(#""suites":[1,null]"#, says: "suites"), Fault(#""suites":[1,2.0]"#, says: "suites"),
+        Fault(#""suites":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]"#, says: "1 to 16"),
+        Fault(#""app_version":2"#, says: "app_version is not a string"),
+        Fault(#""app_version":"""#, says: "1 to 64 bytes"), Fault(#""app_version":"1\n2""#, says: "control characters"),
+        Fault(#""app_version":"1\u009b2""#, says: "control characters"),
+        Fault(#""app_version":"\#(String(repeating: "é", count: 32))1""#, says: "1 to 64 bytes"),
     ]
+
+    @Test func sixteenSuitesAndAVersionOfSixtyFourBytesAreTheMost() throws {
+        let version = String(repeating: "é", count: 32)
+        let registration = try Self.registration(
+            #"{"public_key":"\#(Self.device)","suites":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,255],"app_version":"\#(version)"}"#
+        )
+        #expect(registration.suites == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 255])
+        #expect(registration.appVersion?.description == version)
+        #expect(AppVersion("e\u{301}") != AppVersion("é"))
+    }
 
     @Test(arguments: sharedFaults + deviceFaults) func aMistypedMemberOfADevicesRecordIsNamed(_ fault: Fault) throws {
         let error = try #require(

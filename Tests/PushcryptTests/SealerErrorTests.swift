@@ -33,8 +33,15 @@ import Testing
         Refusal(code: .reservedKey, says: ["ENCRYPTED_DATA already", "as it was before"]) {
             try seal(#"{"aps":{"alert":"x"},"ENCRYPTED_DATA":"zebra"}"#)
         },
-        Refusal(code: .reservedKey, says: ["pushcrypt at the top level", "rename"]) {
+        Refusal(code: .reservedKey, says: ["pushcrypt at the top level", "rename", "attachments"]) {
             try seal(#"{"aps":{"alert":"x"},"pushcrypt":"zebra"}"#)
+        },
+        Refusal(code: .tooManyAttachments, says: ["at most 8", "9 were given"]) {
+            let fixture = try FormatFixture()
+            _ = try Sealer(sender: fixture.sender, topic: fixture.topic).seal(
+                alertPayload("zebra").utf8,
+                attachments: Array(repeating: AttachmentReferenceTests.reference(name: "zebra"), count: 9),
+                to: fixture.device.publicKey, at: FormatFixture.now)
         },
         Refusal(code: .payloadTooLarge, says: ["2718 bytes", "1 more than fit (2717)", "shorten"]) {
             try seal(alertPayload("zebra" + String(repeating: "x", count: 2718 - 25)))
@@ -87,8 +94,8 @@ import Testing
         #expect(
             SealError.Code.allCases.map(\.description) == [
                 "malformed-payload", "missing-aps", "invalid-field", "nothing-to-show", "reserved-key",
-                "payload-too-large", "push-too-large", "push-type-not-sealable", "invalid-placeholder", "invalid-time",
-                "unusable-key",
+                "too-many-attachments", "payload-too-large", "push-too-large", "push-type-not-sealable",
+                "invalid-placeholder", "invalid-time", "unusable-key",
             ])
     }
 

@@ -132,12 +132,16 @@ struct Shown: Equatable {
     var passive = false
 }
 
-extension Delivery {
-    var shown: Shown {
-        Shown(
+extension Shown {
+    init(_ content: NotificationContent) {
+        self.init(
             title: content.title.description, subtitle: content.subtitle.description, body: content.body.description,
             sound: content.sound != nil, passive: content.interruptionLevel == .passive)
     }
+}
+
+extension Delivery {
+    var shown: Shown { Shown(content) }
 }
 
 extension NotificationReceiver.Reception {

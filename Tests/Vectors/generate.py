@@ -1,13 +1,14 @@
 """Writes the test vectors of the pushcrypt format, version 1.
 
     python3 -m venv /tmp/pushcrypt-vectors
-    /tmp/pushcrypt-vectors/bin/pip install cryptography pyhpke
+    /tmp/pushcrypt-vectors/bin/pip install cryptography pyhpke pynacl
     /tmp/pushcrypt-vectors/bin/python3 Tests/Vectors/generate.py            writes the files beside this one
     /tmp/pushcrypt-vectors/bin/python3 Tests/Vectors/generate.py --check    exits with 1 if they differ
 
 Needs Python 3.11. The output is a function of this source alone: every seed is SHA-256 of a label.
 `reference` implements the format, `cases` says what each case must give. A case is written only after the reference
-gave what it says, and every HPKE ciphertext only after pyhpke gave the same.
+gave what it says, every HPKE ciphertext only after pyhpke gave the same, and
+every sealed file only after libsodium, through PyNaCl, gave the same.
 """
 
 import json
@@ -19,6 +20,7 @@ from typing import Any
 sys.dont_write_bytecode = True
 
 from cases import (  # noqa: E402
+    attachment_cases,
     carried_cases,
     hpke_cases,
     inner_cases,
@@ -59,12 +61,22 @@ def envelopes() -> Document:
     }
 
 
+def attachments() -> Document:
+    return {
+        "seal": attachment_cases.seal_cases(),
+        "open": attachment_cases.open_cases(),
+        "references": attachment_cases.reference_cases(),
+        "lists": attachment_cases.list_cases(),
+    }
+
+
 def documents() -> dict[str, Document]:
     return {
         "hpke.json": hpke_cases.document(),
         "keys.json": key_cases.document(),
         "rotation.json": rotation_cases.document(),
         "envelopes.json": envelopes(),
+        "attachments.json": attachments(),
     }
 
 

@@ -67,8 +67,10 @@ open class UIApplication: UIResponder {
 }
 
 /// The part of an app that hears of its life. Every method is optional: one that is left out does nothing.
+///
+/// Of a silent push there are two forms, and an app has one of them; call the one with a handler, which calls the other if that
+/// is the one that is there.
 @MainActor
-@preconcurrency
 public protocol UIApplicationDelegate: NSObjectProtocol {
     /// Hears that the app has started; false if it cannot open what it was started for.
     func application(
@@ -88,6 +90,11 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
     func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
         fetchCompletionHandler completionHandler: @escaping @Sendable (UIBackgroundFetchResult) -> Void)
+
+    /// Hears a silent push.
+    func application(
+        _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
+    ) async -> UIBackgroundFetchResult
 
     /// Hears that files that need the passcode can be read.
     func applicationProtectedDataDidBecomeAvailable(_ application: UIApplication)
@@ -110,13 +117,18 @@ extension UIApplicationDelegate {
         _ application: UIApplication, didFailToRegisterForRemoteNotificationsWithError error: any Error
     ) {}
 
-    /// Calls the handler: nothing new.
+    /// Leaves the push to the form without a handler.
     public func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
         fetchCompletionHandler completionHandler: @escaping @Sendable (UIBackgroundFetchResult) -> Void
     ) {
-        completionHandler(.noData)
+        Task { completionHandler(await self.application(application, didReceiveRemoteNotification: userInfo)) }
     }
+
+    /// Says that there was nothing new.
+    public func application(
+        _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
+    ) async -> UIBackgroundFetchResult { .noData }
 
     /// Does nothing.
     public func applicationProtectedDataDidBecomeAvailable(_ application: UIApplication) {}

@@ -1,33 +1,5 @@
 public import Foundation
 
-/// What a person does to a control.
-public struct UIControlEvent: OptionSet, Hashable, Sendable {
-    /// The bits.
-    public let rawValue: UInt
-    /// Takes the bits.
-    public init(rawValue: UInt) { self.rawValue = rawValue }
-
-    /// A tap.
-    public static let touchUpInside = Self(rawValue: 1 << 6)
-    /// A change of its value.
-    public static let valueChanged = Self(rawValue: 1 << 12)
-    /// Its main event: a tap on a button.
-    public static let primaryActionTriggered = Self(rawValue: 1 << 13)
-}
-
-/// How a control is at the moment.
-public struct UIControlState: OptionSet, Hashable, Sendable {
-    /// The bits.
-    public let rawValue: UInt
-    /// Takes the bits.
-    public init(rawValue: UInt) { self.rawValue = rawValue }
-
-    /// As usual.
-    public static let normal = Self([])
-    /// Switched off.
-    public static let disabled = Self(rawValue: 1 << 1)
-}
-
 /// Code that a control runs.
 @MainActor
 open class UIAction: NSObject {
@@ -50,9 +22,32 @@ open class UIAction: NSObject {
 @MainActor
 open class UIControl: UIView {
     /// What a person does to it.
-    public typealias Event = UIControlEvent
+    public struct Event: OptionSet, Hashable, Sendable {
+        /// The bits.
+        public let rawValue: UInt
+        /// Takes the bits.
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+
+        /// A tap.
+        public static let touchUpInside = Self(rawValue: 1 << 6)
+        /// A change of its value.
+        public static let valueChanged = Self(rawValue: 1 << 12)
+        /// Its main event: a tap on a button.
+        public static let primaryActionTriggered = Self(rawValue: 1 << 13)
+    }
+
     /// How it is at the moment.
-    public typealias State = UIControlState
+    public struct State: OptionSet, Hashable, Sendable {
+        /// The bits.
+        public let rawValue: UInt
+        /// Takes the bits.
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+
+        /// As usual.
+        public static let normal = Self([])
+        /// Switched off.
+        public static let disabled = Self(rawValue: 1 << 1)
+    }
 
     /// Whether it can be used.
     open var isEnabled = true

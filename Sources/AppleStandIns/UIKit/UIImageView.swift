@@ -29,30 +29,11 @@ open class UIImage: NSObject, @unchecked Sendable {
     public convenience init?(named name: String) { self.init(data: Data(), name: name) }
 }
 
-/// How an image fills its view.
-public enum UIViewContentMode: Int, Sendable {
-    /// Out of shape.
-    case scaleToFill
-    /// Whole, with space around it.
-    case scaleAspectFit
-    /// Cut off, without space.
-    case scaleAspectFill
-}
-
-extension UIView {
-    /// How an image fills its view.
-    public typealias ContentMode = UIViewContentMode
-}
-
 /// An image on the screen.
 @MainActor
 open class UIImageView: UIView {
     /// The image.
     open var image: UIImage?
-    /// How it fills the view.
-    open var contentMode = UIView.ContentMode.scaleToFill
-    /// Whether what sticks out is cut off.
-    open var clipsToBounds = false
 
     /// Takes an image.
     public init(image: UIImage?) {

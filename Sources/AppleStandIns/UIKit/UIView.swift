@@ -3,6 +3,16 @@ public import Foundation
 /// A rectangle on the screen. Nothing is drawn and nothing is laid out here.
 @MainActor
 open class UIView: UIResponder {
+    /// How an image fills it.
+    public enum ContentMode: Int, Sendable {
+        /// Out of shape.
+        case scaleToFill
+        /// Whole, with space around it.
+        case scaleAspectFit
+        /// Cut off, without space.
+        case scaleAspectFill
+    }
+
     /// Where it is in its superview.
     open var frame: CGRect
     /// The colour behind it.
@@ -13,6 +23,10 @@ open class UIView: UIResponder {
     open var isHidden = false
     /// How opaque it is, from 0 to 1.
     open var alpha: CGFloat = 1
+    /// How an image fills it.
+    open var contentMode = ContentMode.scaleToFill
+    /// Whether what sticks out is cut off.
+    open var clipsToBounds = false
     /// A number to find it by.
     open var tag = 0
     /// Whether its old-style resizing becomes constraints.

@@ -8,7 +8,12 @@ extension NSString {
     /// next argument, `%2$@` the second, `%%` is a percent sign; what has no argument stays as it is.
     public class func localizedUserNotificationString(forKey key: String, arguments: [Any]?) -> String {
         let format = UNUserNotificationCenter.current().strings[key] ?? key
-        return format.fillingPlaceholders(with: (arguments ?? []).map { String(describing: $0) })
+        return format.fillingPlaceholders(with: (arguments ?? []).map(text))
+    }
+
+    // As Objective-C would print it: an optional that became `Any` is what is in it.
+    private static func text(_ argument: Any) -> String {
+        (argument as? String) ?? (argument as? NSObject)?.description ?? String(describing: argument)
     }
 }
 

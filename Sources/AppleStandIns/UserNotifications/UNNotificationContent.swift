@@ -2,7 +2,7 @@
 @_exported public import Foundation
 
 /// Says how much a notification disturbs.
-public enum UNNotificationInterruptionLevel: UInt {
+public enum UNNotificationInterruptionLevel: UInt, Sendable {
     /// Added to the list; no light, no sound.
     case passive
     /// Shown at once, with sound if there is one.

@@ -182,8 +182,8 @@ extension UNUserNotificationCenter.State {
 }
 
 /// Takes a value to another thread, when it is known to be safe there.
-struct Handed<Value>: @unchecked Sendable {
-    let value: Value
+package struct Handed<Value>: @unchecked Sendable {
+    package let value: Value
 
-    init(_ value: Value) { self.value = value }
+    package init(_ value: Value) { self.value = value }
 }

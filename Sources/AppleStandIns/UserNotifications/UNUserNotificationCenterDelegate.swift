@@ -21,7 +21,8 @@ public struct UNNotificationPresentationOptions: OptionSet, Sendable {
 
 /// The part of an app that hears of notifications and responses.
 ///
-/// Every method is optional: one that is left out does here what the system does in its place.
+/// Every method is optional: one that is left out does here what the system does in its place. Where there are two forms, an
+/// app has one of them; call the one with a handler, which calls the other if that is the one that is there.
 @preconcurrency
 public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
     /// Decides what is shown of a notification that comes while the app is in the foreground; nothing, if left out.
@@ -29,31 +30,60 @@ public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping @Sendable (UNNotificationPresentationOptions) -> Void)
 
+    /// Decides what is shown of a notification that comes while the app is in the foreground; nothing, if left out.
+    func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification
+    ) async -> UNNotificationPresentationOptions
+
     /// Hears what somebody did with a notification, and must call the handler.
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping @Sendable () -> Void)
+
+    /// Hears what somebody did with a notification.
+    func userNotificationCenter(_ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse) async
 
     /// Shows the app's own notification settings.
     func userNotificationCenter(_ center: UNUserNotificationCenter, openSettingsFor notification: UNNotification?)
 }
 
 extension UNUserNotificationCenterDelegate {
-    /// Shows nothing.
+    /// Leaves the decision to the form without a handler.
     public func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping @Sendable (UNNotificationPresentationOptions) -> Void
     ) {
-        completionHandler([])
+        let delegate: any UNUserNotificationCenterDelegate = self
+        let handed = Handed((delegate, center, notification))
+        Task {
+            let (delegate, center, notification) = handed.value
+            completionHandler(await delegate.userNotificationCenter(center, willPresent: notification))
+        }
     }
 
-    /// Does nothing but call the handler.
+    /// Shows nothing.
+    public func userNotificationCenter(
+        _ center: UNUserNotificationCenter, willPresent notification: UNNotification
+    ) async -> UNNotificationPresentationOptions { [] }
+
+    /// Leaves the response to the form without a handler.
     public func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping @Sendable () -> Void
     ) {
-        completionHandler()
+        let delegate: any UNUserNotificationCenterDelegate = self
+        let handed = Handed((delegate, center, response))
+        Task {
+            let (delegate, center, response) = handed.value
+            await delegate.userNotificationCenter(center, didReceive: response)
+            completionHandler()
+        }
     }
+
+    /// Does nothing.
+    public func userNotificationCenter(
+        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse
+    ) async {}
 
     /// Does nothing.
     public func userNotificationCenter(

@@ -25,7 +25,8 @@ public enum UNNotificationContentExtensionMediaPlayPauseButtonType: UInt, Sendab
 
 /// The view controller of an expanded notification.
 ///
-/// All but the first method are optional: one that is left out does here what the system does in its place.
+/// All but the first method are optional: one that is left out does here what the system does in its place. Where there are
+/// two forms, an app has one of them; call the one with a handler, which calls the other if that is the one that is there.
 @preconcurrency
 public protocol UNNotificationContentExtension: NSObjectProtocol {
     /// Takes a notification; called again for another one of the same thread while the view is up.
@@ -36,6 +37,9 @@ public protocol UNNotificationContentExtension: NSObjectProtocol {
     func didReceive(
         _ response: UNNotificationResponse,
         completionHandler completion: @escaping @Sendable (UNNotificationContentExtensionResponseOption) -> Void)
+
+    /// Takes a response; if left out, the app gets the response.
+    func didReceive(_ response: UNNotificationResponse) async -> UNNotificationContentExtensionResponseOption
 
     /// Which media button the system draws; none, if left out.
     var mediaPlayPauseButtonType: UNNotificationContentExtensionMediaPlayPauseButtonType { get }
@@ -54,13 +58,23 @@ public protocol UNNotificationContentExtension: NSObjectProtocol {
 }
 
 extension UNNotificationContentExtension {
-    /// Lets the app have the response.
+    /// Leaves the response to the form without a handler.
     public func didReceive(
         _ response: UNNotificationResponse,
         completionHandler completion: @escaping @Sendable (UNNotificationContentExtensionResponseOption) -> Void
     ) {
-        completion(.dismissAndForwardAction)
+        let controller: any UNNotificationContentExtension = self
+        let handed = Handed((controller, response))
+        Task {
+            let (controller, response) = handed.value
+            completion(await controller.didReceive(response))
+        }
     }
+
+    /// Lets the app have the response.
+    public func didReceive(
+        _ response: UNNotificationResponse
+    ) async -> UNNotificationContentExtensionResponseOption { .dismissAndForwardAction }
 
     /// No media button.
     public var mediaPlayPauseButtonType: UNNotificationContentExtensionMediaPlayPauseButtonType { .none }

@@ -11,7 +11,7 @@ struct AttachmentList {
 
     /// Reads them from an opened payload.
     init(of payload: JSONValue) {
-        guard let reserved = payload[PayloadKeys.reserved] else { return }
+        guard let reserved = payload[PayloadKeys.reserved], reserved.kind != .null else { return }
         guard reserved.kind == .object else {
             dropped = [AttachmentFields.malformed("\(PayloadKeys.reserved) is not a JSON object")]
             return

@@ -62,33 +62,46 @@ extension AttachmentReference {
 }
 
 extension AttachmentReference: CustomStringConvertible, CustomReflectable {
-    /// What it refers to, without the key.
-    public var description: String { "AttachmentReference(\(url), \(type), \(name), \(file))" }
+    /// What kind of file it is, without the key, the name and the place.
+    public var description: String { "AttachmentReference(\(type), \(file.size) bytes)" }
 
     /// The same in parts.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["url": url, "type": type, "name": name, "file": file])
-    }
+    public var customMirror: Mirror { Mirror(self, children: ["type": type, "file": file]) }
 }
 
-/// What a reference may say. (`Docs/Format.md`, rules A-4 to A-6)
+/// What a reference may say. (`Docs/Format.md`, rules A-5 to A-7)
 enum AttachmentRules {
     private static let scheme = "https://"
 
-    /// The characters of a URI (RFC 3986) besides letters and digits; what is missing here has to be written as %HH.
-    private static let urlPunctuation = Set("-._~:/?#[]@!$&'()*+,;=%".utf8)
+    /// What a URI (RFC 3986) has in its host and after it alike, besides letters, digits and %HH.
+    private static let punctuation = "-._~!$&'()*+,;=:"
 
     static func check(url: String) throws(AttachmentError) {
-        guard url.utf8.starts(with: scheme.utf8) else { throw AttachmentFields.malformed("its url is not https") }
         let rest = url.utf8.dropFirst(scheme.utf8.count)
-        let authority = rest.prefix { !"/?#".utf8.contains($0) }
-        // A name before an @ looks like the host to a person, and credentials do not belong into a push.
-        guard !authority.isEmpty, authority.first != UInt8(ascii: ":"), !authority.contains(UInt8(ascii: "@")) else {
-            throw AttachmentFields.malformed("its url has no host, or something before it")
+        let host = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+        guard url.utf8.starts(with: scheme.utf8), let first = host.first, first != UInt8(ascii: ":"),
+            isEscaped(host, allowing: punctuation + "[]"),
+            isEscaped(rest.dropFirst(host.count), allowing: punctuation + "@/?")
+        else {
+            throw AttachmentFields.malformed(
+                "its url is not https:// and a host, in the characters of RFC 3986, without user name and fragment")
         }
-        guard rest.allSatisfy({ isLetterOrDigit($0) || urlPunctuation.contains($0) }) else {
-            throw AttachmentFields.malformed("its url has a character that has to be written as %HH")
+    }
+
+    /// Whether every other character than these, letters and digits is written as %HH.
+    private static func isEscaped(_ text: Substring.UTF8View, allowing punctuation: String) -> Bool {
+        var digitsToCome = 0
+        for byte in text {
+            if digitsToCome > 0 {
+                guard Character(UnicodeScalar(byte)).isHexDigit else { return false }
+                digitsToCome -= 1
+            } else if byte == UInt8(ascii: "%") {
+                digitsToCome = 2
+            } else if !isLetterOrDigit(byte), !punctuation.utf8.contains(byte) {
+                return false
+            }
         }
+        return digitsToCome == 0
     }
 
     static func check(type: String) throws(AttachmentError) {

@@ -1,10 +1,14 @@
 /// The JSON objects in which public keys travel between a phone and its provider. (`Docs/Format.md`, Records)
 ///
-///     device   {"device","public_key","key_id","suite","topic","generation","created","sender"}
+///     device   {"device","public_key","key_id","suite","suites","topic","generation","created","sender","app_version"}
 ///     sender   {"public_key","key_id","topic","generation","created"}
+///     reply    {"version","acknowledged" or "refused","sender"}
 ///
-/// Only `public_key` must be there. Unknown members are passed over, so that a later version may say more.
+/// Of the first two only `public_key` must be there. Unknown members are passed over, so that a later version may say more.
 struct KeyRecord {
+    /// The most suites that a record names.
+    private static let maximumSuites = 16
+
     private let root: JSONValue
 
     init(_ bytes: ContiguousArray<UInt8>) throws(KeyError) {
@@ -14,13 +18,13 @@ struct KeyRecord {
             throw KeyError(.malformedRecord, "the record is not JSON: \(error)")
         }
         guard root.kind == .object else { throw KeyError(.malformedRecord, "the record is not a JSON object") }
+    }
+
+    /// The text of `public_key`, of the suite that this version knows.
+    func publicKey() throws(KeyError) -> String {
         if let suite = root["suite"], suite.kind != .null, suite.integer != Int64(Envelope.suite) {
             throw KeyError(.malformedRecord, "the record's suite is not \(Envelope.suite), the one this version knows")
         }
-    }
-
-    /// The text of `public_key`.
-    func publicKey() throws(KeyError) -> String {
         guard let text = try text("public_key") else {
             throw KeyError(.malformedRecord, "the record has no public_key")
         }
@@ -31,6 +35,37 @@ struct KeyRecord {
     func checkID(_ id: KeyID) throws(KeyError) {
         guard let text = try text("key_id"), text != id.description else { return }
         throw KeyError(.malformedRecord, "the record's key_id does not belong to its public_key")
+    }
+
+    /// Every suite that the device opens: in ascending order, and the key's own among them.
+    func suites() throws(KeyError) -> [UInt8] {
+        guard let value = root["suites"], value.kind != .null else { return [Envelope.suite] }
+        let suites = value.elements.compactMap { $0.integer.flatMap(UInt8.init(exactly:)) }
+        let isAscending = zip(suites, suites.dropFirst()).allSatisfy { $0 < $1 }
+        guard (1...Self.maximumSuites).contains(suites.count), suites.count == value.elements.count, isAscending,
+            !suites.contains(0), suites.contains(Envelope.suite)
+        else {
+            throw KeyError(
+                .malformedRecord,
+                "the record's suites are not 1 to \(Self.maximumSuites) ascending numbers from 1 to 255, the key's own among them"
+            )
+        }
+        return suites
+    }
+
+    func appVersion() throws(KeyError) -> AppVersion? {
+        guard let text = try text("app_version") else { return nil }
+        guard let version = AppVersion(text) else {
+            throw KeyError(
+                .malformedRecord,
+                "the record's app_version has not 1 to \(AppVersion.maximumLength) bytes without control characters")
+        }
+        return version
+    }
+
+    func sender() throws(KeyError) -> SenderPublicKey? {
+        guard let text = try text("sender") else { return nil }
+        return try SenderPublicKey(text: text)
     }
 
     func text(_ name: String) throws(KeyError) -> String? {
@@ -64,12 +99,11 @@ extension DeviceRegistration {
         let record = try KeyRecord(json)
         let publicKey = try DevicePublicKey(text: record.publicKey())
         try record.checkID(publicKey.id)
-        var sender: SenderPublicKey?
-        if let text = try record.text("sender") { sender = try SenderPublicKey(text: text) }
         self.init(
-            deviceID: try record.text("device"), publicKey: publicKey, topic: try record.topic(),
-            generation: try record.number("generation") ?? 1,
-            createdAt: try record.number("created").map(Timestamp.init(milliseconds:)) ?? now, pinnedSender: sender)
+            deviceID: try record.text("device"), publicKey: publicKey, suites: try record.suites(),
+            topic: try record.topic(), generation: try record.number("generation") ?? 1,
+            createdAt: try record.number("created").map(Timestamp.init(milliseconds:)) ?? now,
+            pinnedSender: try record.sender(), appVersion: try record.appVersion())
     }
 
     /// The record as minified JSON.
@@ -80,10 +114,12 @@ extension DeviceRegistration {
             json.string(publicKey.description, for: "public_key")
             json.string(publicKey.id.description, for: "key_id")
             json.integer(Envelope.suite, for: "suite")
+            json.array(for: "suites") { json in for suite in suites { json.integer(suite) } }
             if let topic { json.string(topic.bundleID, for: "topic") }
             json.integer(generation, for: "generation")
             json.integer(createdAt.milliseconds, for: "created")
             if let pinnedSender { json.string(pinnedSender.description, for: "sender") }
+            if let appVersion { json.string(appVersion.description, for: "app_version") }
         }
         return json.bytes
     }

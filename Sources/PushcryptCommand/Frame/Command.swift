@@ -131,6 +131,8 @@ enum ValueKind: Sendable, Equatable {
     case choice([String])
     /// A number with a unit, `30d`; the bounds are in seconds.
     case duration(ClosedRange<Int>)
+    /// A short time with a unit, `1500ms` or `2s`; the bounds are in milliseconds.
+    case milliseconds(ClosedRange<Int>)
 }
 
 /// A command line that shows a command at work.

@@ -50,6 +50,14 @@ struct Invocation: Sendable {
         return value(name).flatMap { parseDuration($0, in: range) }
     }
 
+    /// The value of a short time's option in milliseconds, inside its range.
+    func milliseconds(_ name: String) -> Int? {
+        guard case .milliseconds(let range) = option(name).value?.kind else {
+            preconditionFailure("\(name) is no short time")
+        }
+        return value(name).flatMap { parseDuration($0, in: range, units: millisecondUnits) }
+    }
+
     /// An operand that the table requires, or an input that is standard input (`-`) when it was left out.
     func operand(_ name: String) -> String {
         let declared = declaredOperand(name)

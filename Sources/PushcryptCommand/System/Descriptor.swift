@@ -80,6 +80,11 @@ struct OpenFile: ~Copyable {
         }
     }
 
+    /// Takes a descriptor over from whoever opened it.
+    init(adopting descriptor: Descriptor) {
+        self.descriptor = descriptor
+    }
+
     deinit {
         // Whoever must know that everything was stored calls fsync first; nothing is left to learn from close.
         _ = close(descriptor.number)

@@ -32,18 +32,7 @@ struct TemporaryFolder: ~Copyable {
     /// Removes a file, or a folder and what is in it; links are removed, not followed.
     private static func remove(_ path: String) {
         if unsafe unlink(path) == 0 { return }
-        for name in names(in: path) where name != "." && name != ".." { remove("\(path)/\(name)") }
+        for name in Folder.names(in: path) { remove("\(path)/\(name)") }
         _ = unsafe rmdir(path)
-    }
-
-    private static func names(in path: String) -> [String] {
-        guard let folder = unsafe opendir(path) else { return [] }
-        defer { unsafe closedir(folder) }
-        var names: [String] = []
-        while let entry = unsafe readdir(folder) {
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
-            names.append(String(decoding: name, as: UTF8.self))
-        }
-        return names
     }
 }

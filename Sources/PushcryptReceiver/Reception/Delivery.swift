@@ -69,7 +69,7 @@ public struct Delivery: Sendable {
     }
 
     /// Shows a push as it came.
-    init(passing push: IncomingPush) {
+    package init(passing push: IncomingPush) {
         outcome = .passed
         content = push.clear
     }

@@ -1,0 +1,108 @@
+internal import Pushcrypt
+
+/// The last deliveries of an extension, for a developer who asks why: the file `journal.db` beside the replay guard's.
+///
+/// Bounded, without content, without secrets. Any number of threads and processes may use one file, and be killed at any
+/// moment.
+public final class JournalFile: Sendable {
+    /// How many entries are kept; the oldest goes first.
+    public static let capacity = 256
+
+    private let file: Locked<ExtensionFile>
+
+    /// Uses the file in this directory; it is made with the first entry, and made anew when it is damaged.
+    public init(at directory: String) {
+        file = Locked(ExtensionFile(JournalTable.kind, at: directory, busyTimeout: Self.busyTimeout))
+    }
+
+    /// How long an entry waits for other processes, in milliseconds: less than for the replay guard, because a delivery
+    /// without an entry is as good as one with it.
+    private static let busyTimeout: Int32 = 500
+
+    /// Adds an entry; gives what kept it from being written, for the developer: a delivery never fails for this.
+    @discardableResult
+    public func append(_ entry: JournalEntry) -> KeyStoreError? {
+        do throws(KeyStoreError) {
+            try file.withLock { (file) throws(KeyStoreError) in
+                try file.write(filling: { _ in }) { (connection) throws(KeyStoreError) in
+                    try JournalTable(connection: connection).append(entry)
+                }
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Every entry, oldest first; none where there is no file, or where it was damaged and had to be made anew.
+    ///
+    /// - Throws: `storeMissing` when the directory is not there, `unsafeStoreFile`, `storeBusy`, `diskFull`, `inputOutput`,
+    ///   `newerVersion`.
+    public func entries() throws(KeyStoreError) -> [JournalEntry] {
+        try file.withLock { (file) throws(KeyStoreError) in
+            try file.readOrRemake(filling: { _ in }) { (connection) throws(KeyStoreError) in
+                try JournalTable(connection: connection).entries()
+            } ?? []
+        }
+    }
+}
+
+/// The rows of `journal.db`, inside one transaction.
+struct JournalTable {
+    static let kind = ExtensionFile.Kind(
+        noun: "a journal", name: "journal.db", newName: "journal.db.new",
+        journals: ["journal.db.new-journal", "journal.db-journal"],
+        // "PCJN"
+        applicationID: 0x5043_4A4E, version: 1, isDurable: false, schema: schema)
+
+    private static let schema: StaticString = """
+        CREATE TABLE entries (
+            id INTEGER PRIMARY KEY, time INTEGER NOT NULL, fingerprint INTEGER, code TEXT NOT NULL, key TEXT NOT NULL,
+            milliseconds INTEGER NOT NULL);
+        """
+
+    let connection: SQLiteConnection
+
+    func append(_ entry: JournalEntry) throws(KeyStoreError) {
+        try connection.rows(
+            "INSERT INTO entries (time, fingerprint, code, key, milliseconds) VALUES (?, ?, ?, ?, ?)",
+            [
+                .unsigned(entry.time.milliseconds), entry.fingerprint.map { .integer(Int64($0.value)) } ?? .null,
+                .text(entry.code), .text(entry.keyState.rawValue), .unsigned(entry.milliseconds),
+            ])
+        try connection.rows(
+            "DELETE FROM entries WHERE id <= (SELECT max(id) FROM entries) - ?", [.integer(Int64(JournalFile.capacity))]
+        )
+    }
+
+    func entries() throws(KeyStoreError) -> [JournalEntry] {
+        let rows = try connection.rows(
+            """
+            SELECT time, fingerprint, code, key, milliseconds FROM
+            (SELECT * FROM entries ORDER BY id DESC LIMIT \(JournalFile.capacity)) ORDER BY id
+            """)
+        var entries: [JournalEntry] = []
+        for row in rows {
+            guard case .integer(let time) = row[0], case .text(let code) = row[2], case .text(let key) = row[3],
+                case .integer(let milliseconds) = row[4],
+                let state = JournalEntry.KeyState(rawValue: String(decoding: key, as: UTF8.self))
+            else { throw damaged }
+            entries.append(
+                JournalEntry(
+                    time: Timestamp(milliseconds: UInt64(clamping: time)), fingerprint: try fingerprint(row[1]),
+                    code: String(decoding: code, as: UTF8.self), keyState: state,
+                    milliseconds: UInt64(clamping: milliseconds)))
+        }
+        return entries
+    }
+
+    private func fingerprint(_ value: SQLiteValue) throws(KeyStoreError) -> EnvelopeFingerprint? {
+        if value == .null { return nil }
+        guard case .integer(let number) = value, let number = UInt32(exactly: number) else { throw damaged }
+        return EnvelopeFingerprint(value: number)
+    }
+
+    private var damaged: KeyStoreError {
+        KeyStoreError(.corruptStore, "\(connection.path) holds a value of another kind than it must")
+    }
+}

@@ -1,0 +1,157 @@
+internal import Pushcrypt
+internal import PushcryptKeyStore
+internal import PushcryptReceiver
+
+/// A push on its way through a delivery session: what decides on a phone decides here.
+struct OpenSession: Sendable {
+    let receiver: Receiver
+    let push: PushToOpen
+    let requestID: String?
+    let console: Console
+
+    /// What came of it.
+    private final class Result {
+        var delivery: Delivery?
+        var warnings: [String] = []
+    }
+
+    /// Opens the push on this thread, however long that takes.
+    func run() -> (Delivery, warnings: [String]) {
+        let result = Locked(Result())
+        weak var current: DeliverySession<Delivery>?
+        let session = session(
+            DeliveryDeadlines(), TimelessClock(), result, open: { if let current { open(current, result) } },
+            delivered: { _ in })
+        current = session
+        session.receive()
+        return outcome(result)
+    }
+
+    /// Opens the push as a phone does, on a thread of its own, until there is something to show.
+    func run(on phone: SimulatedPhone) throws(CommandFailure) -> (Delivery, warnings: [String]) {
+        let result = Locked(Result())
+        let loop = EventLoop()
+        let trace = Trace(console)
+        weak var current: DeliverySession<Delivery>?
+        var failure: SystemError?
+        let session = session(
+            DeliveryDeadlines(delivery: phone.deadline), loop, result,
+            open: {
+                guard let current else { return }
+                do throws(SystemError) {
+                    try Thread.start { open(current, result, on: phone, trace) }
+                } catch {
+                    failure = error
+                    loop.end()
+                }
+            },
+            delivered: { outcome in
+                trace.tell("delivered: \(outcome)")
+                loop.end()
+            })
+        current = session
+        let end = loop.schedule(afterMilliseconds: SimulatedPhone.systemLimit) { session.handle(.expired) }
+        trace.tell("received; the deadline is \(durationText(Int(clamping: phone.deadline), units: millisecondUnits))")
+        session.receive()
+        loop.run()
+        end.cancel()
+        if let failure { throw .failed("cannot start a thread: \(failure.text)") }
+        return outcome(result)
+    }
+
+    private func session(
+        _ deadlines: DeliveryDeadlines, _ clock: any DeliveryClock, _ result: Locked<Result>,
+        open: @escaping () -> Void, delivered: @escaping (DeliveryOutcome) -> Void
+    ) -> DeliverySession<Delivery> {
+        DeliverySession(
+            deadlines: deadlines, clock: clock,
+            steps: DeliverySteps(
+                open: open, fallback: { push.fallback($0) },
+                deliver: { delivery, outcome in
+                    result.withLock { $0.delivery = delivery }
+                    delivered(outcome)
+                }))
+    }
+
+    private func outcome(_ result: Locked<Result>) -> (Delivery, warnings: [String]) {
+        result.withLock { result in
+            guard let delivery = result.delivery else { preconditionFailure("a session has delivered nothing") }
+            return (delivery, result.warnings)
+        }
+    }
+
+    // MARK: Opening
+
+    private func open(
+        _ session: DeliverySession<Delivery>, _ result: Locked<Result>, opened: (Delivery) -> Void = { _ in }
+    ) {
+        let (delivery, warnings) = receiver.receive(
+            push, requestID: requestID, at: console.timestamp, isAwaited: { !session.isOver })
+        result.withLock { $0.warnings = warnings }
+        opened(delivery)
+        session.handle(DeliveryMachine.Event(delivery, content: delivery))
+    }
+
+    private func open(
+        _ session: DeliverySession<Delivery>, _ result: Locked<Result>, on phone: SimulatedPhone, _ trace: Trace
+    ) {
+        if phone.stall > 0 {
+            trace.tell("the opening stalls for \(durationText(phone.stall, units: millisecondUnits))")
+            Thread.sleep(milliseconds: phone.stall)
+        }
+        let start = Surroundings.uptime()
+        open(session, result) { delivery in
+            guard !session.isOver else { return }
+            let time = "in \(Surroundings.uptime() - start) ms"
+            if case .fallback(let reason) = delivery.outcome {
+                trace.tell("not opened \(time): \(reason.code)")
+            } else {
+                trace.tell("\(delivery.code) \(time)")
+            }
+        }
+    }
+}
+
+/// The phone of `--simulate`.
+struct SimulatedPhone: Sendable {
+    /// When the system ends an extension, in milliseconds.
+    static let systemLimit: UInt64 = 30_000
+
+    /// The extension's own deadline, in milliseconds.
+    let deadline: UInt64
+    /// How long the opening waits at first, in milliseconds.
+    let stall: Int
+
+    /// Reads `--simulate` and what goes with it; nil without.
+    init?(_ invocation: Invocation) throws(CommandFailure) {
+        guard invocation.flag("--simulate") else {
+            for name in ["--deadline", "--stall"] where invocation.flag(name) {
+                throw .usage("\(name) goes with --simulate", hint: "add --simulate, or leave \(name) out")
+            }
+            return nil
+        }
+        deadline = invocation.milliseconds("--deadline").map(UInt64.init) ?? DeliveryDeadlines().delivery
+        stall = invocation.milliseconds("--stall") ?? 0
+    }
+}
+
+/// Tells on standard error what happens when.
+private struct Trace: Sendable {
+    private let console: Console
+    private let start = Surroundings.uptime()
+
+    init(_ console: Console) { self.console = console }
+
+    func tell(_ what: String) { console.log("\(Surroundings.uptime() - start) ms: \(what)") }
+}
+
+/// No time passes: whoever waits at a command line may wait.
+private struct TimelessClock: DeliveryClock {
+    private struct Never: ScheduledCall {
+        func cancel() {}
+    }
+
+    func schedule(
+        afterMilliseconds delay: UInt64, _ body: @escaping @Sendable () -> Void
+    ) -> any ScheduledCall { Never() }
+}

@@ -1,0 +1,153 @@
+internal import Pushcrypt
+
+/// What app and extensions must share, so that an extension has the keys that the app has made.
+struct EntitlementRules {
+    private static let keychain = "keychain-access-groups"
+    private static let appGroups = "com.apple.security.application-groups"
+    private static let filtering = "com.apple.developer.usernotifications.filtering"
+    private static let apsEnvironment = "aps-environment"
+
+    let project: IOSProject
+    /// The folder that was looked through.
+    let root: String
+
+    var findings: [LintFinding] {
+        appFindings + project.extensions.flatMap(findings)
+    }
+
+    // MARK: The app
+
+    private var appFindings: [LintFinding] {
+        guard !project.appEntitlements.isEmpty else {
+            return [
+                .warning(
+                    root, "no entitlements of the app are here, so they were not compared with the extension's",
+                    mend: "name the folder that has both")
+            ]
+        }
+        let environments = project.appEntitlements.compactMap { list in
+            list.values[Self.apsEnvironment].map { (list.file, $0) }
+        }
+        var findings = environments.compactMap { file, value in
+            ["development", "production"].contains(value.string)
+                ? nil
+                : LintFinding.error(
+                    file, "\(Self.apsEnvironment) is neither development nor production",
+                    mend: "write development; Xcode writes production when it exports for the App Store")
+        }
+        if environments.isEmpty, let list = project.appEntitlements.first {
+            findings.append(
+                .error(
+                    list.file, "there is no \(Self.apsEnvironment), so the app gets no push",
+                    mend: "add the capability Push Notifications, or \(Self.apsEnvironment) with the value development")
+            )
+        }
+        return findings
+            + project.appEntitlements.filter { $0.values[Self.filtering] != nil }.map {
+                .warning(
+                    $0.file, "\(Self.filtering) is in the app's entitlements, where it does nothing",
+                    mend: "move it to the service extension's")
+            }
+            + project.appEntitlements.flatMap(groupFindings)
+    }
+
+    // MARK: An extension
+
+    private func findings(of target: IOSProject.Extension) -> [LintFinding] {
+        var findings: [LintFinding] = []
+        guard !target.entitlements.isEmpty else {
+            // A content extension may do with what is in its notification.
+            guard target.point == .service else { return [] }
+            return [
+                .error(
+                    target.file,
+                    "the extension has no entitlements beside it, so it can read neither the keys nor the app group",
+                    mend: "add an .entitlements file with \(Self.keychain) and \(Self.appGroups), the same as the app's"
+                )
+            ]
+        }
+        for list in target.entitlements {
+            findings += groupFindings(list)
+            if target.point == .service {
+                findings += sharing(Self.keychain, list, "the extension cannot read the keys that the app has made")
+                findings += filteringFindings(list)
+            }
+            findings += sharing(Self.appGroups, list, "app and extension have no folder in common")
+        }
+        return findings
+    }
+
+    private func sharing(_ name: String, _ list: IOSProject.Entitlements, _ effect: String) -> [LintFinding] {
+        let own = Self.groups(name, list)
+        guard !own.isEmpty else {
+            return [.error(list.file, "there is no \(name), so \(effect)", mend: "add the group that the app has")]
+        }
+        guard !project.appEntitlements.isEmpty else { return [] }
+        let others = project.appEntitlements.flatMap { Self.groups(name, $0) }
+        guard !others.isEmpty else {
+            return project.appEntitlements.prefix(1).map {
+                .error($0.file, "there is no \(name), so \(effect)", mend: "add \(own[0]), which the extension has")
+            }
+        }
+        if own.contains(where: others.contains) { return [] }
+        if own.contains(where: { group in others.contains { Self.withoutPrefix($0) == Self.withoutPrefix(group) } }) {
+            return [
+                .warning(
+                    list.file, "\(name) has the app's group with another prefix",
+                    mend: "write $(AppIdentifierPrefix) in both, and sign both with one team")
+            ]
+        }
+        return [
+            .error(
+                list.file, "\(name) has no group of the app's (\(others.joined(separator: ", "))), so \(effect)",
+                mend: "add one of them to the extension")
+        ]
+    }
+
+    private func filteringFindings(_ list: IOSProject.Entitlements) -> [LintFinding] {
+        guard let value = list.values[Self.filtering] else { return [] }
+        guard value.kind == .bool else {
+            return [.error(list.file, "\(Self.filtering) is not a boolean", mend: "write <true/>, or remove it")]
+        }
+        return [
+            .note(
+                list.file, "the extension may hide notifications (\(Self.filtering))",
+                mend: "Apple grants it on request; say in the app's code that it is there, so that copies can be hidden"
+            )
+        ]
+    }
+
+    // MARK: Groups
+
+    /// Groups are arrays of names, and an app group's name begins with `group.`.
+    private func groupFindings(_ list: IOSProject.Entitlements) -> [LintFinding] {
+        var findings: [LintFinding] = []
+        for name in [Self.keychain, Self.appGroups] {
+            guard let value = list.values[name] else { continue }
+            if value.kind != .array || value.elements.contains(where: { $0.string?.isEmpty ?? true }) {
+                findings.append(.error(list.file, "\(name) is not a list of groups", mend: "write an array of strings"))
+            }
+        }
+        for group in Self.groups(Self.appGroups, list) where !group.hasPrefix("group.") && !group.hasPrefix("$(") {
+            findings.append(
+                .error(
+                    list.file, "the app group \(quoted(group)) does not begin with 'group.'",
+                    mend: "write group.\(group), as it is registered"))
+        }
+        return findings
+    }
+
+    private static func groups(_ name: String, _ list: IOSProject.Entitlements) -> [String] {
+        list.values[name]?.elements.compactMap(\.string).filter { !$0.isEmpty } ?? []
+    }
+
+    /// A group without the team's prefix, which is ten letters and digits or a variable of Xcode's.
+    private static func withoutPrefix(_ group: String) -> String {
+        for variable in ["$(AppIdentifierPrefix)", "$(TeamIdentifierPrefix)"] where group.hasPrefix(variable) {
+            return String(group.dropFirst(variable.count))
+        }
+        let parts = group.split(separator: ".", maxSplits: 1)
+        let isTeam = parts.count == 2 && parts[0].count == 10 && parts[0].allSatisfy { $0.isNumber || $0.isUppercase }
+        return isTeam ? String(parts[1]) : group
+    }
+}

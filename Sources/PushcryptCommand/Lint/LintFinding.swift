@@ -1,0 +1,55 @@
+internal import Pushcrypt
+
+/// One thing that `lint` has found, with what mends it.
+struct LintFinding: Equatable, Sendable {
+    enum Severity: String, Sendable {
+        /// It will not work.
+        case error
+        /// It may not do what is meant, or could not be checked.
+        case warning
+        /// Worth knowing.
+        case note
+    }
+
+    /// As the person can open it.
+    let file: String
+    let severity: Severity
+    let text: String
+    let mend: String
+
+    static func error(_ file: String, _ text: String, mend: String) -> LintFinding {
+        LintFinding(file: file, severity: .error, text: text, mend: mend)
+    }
+
+    static func warning(_ file: String, _ text: String, mend: String) -> LintFinding {
+        LintFinding(file: file, severity: .warning, text: text, mend: mend)
+    }
+
+    static func note(_ file: String, _ text: String, mend: String) -> LintFinding {
+        LintFinding(file: file, severity: .note, text: text, mend: mend)
+    }
+
+    /// One line; safe for a terminal, because projects hold what strangers wrote.
+    func line(_ console: Console) -> String {
+        let style: TextStyle =
+            switch severity {
+            case .error: .red
+            case .warning: .yellow
+            case .note: .dim
+            }
+        return sanitized(forTerminal: file) + ": " + console.styled(severity.rawValue + ":", style) + " "
+            + sanitized(forTerminal: "\(text) — \(mend)") + "\n"
+    }
+
+    /// One object on a line.
+    var json: String {
+        var json = JSONWriter()
+        json.object { json in
+            json.string(file, for: "file")
+            json.string(severity.rawValue, for: "level")
+            json.string(text, for: "text")
+            json.string(mend, for: "mend")
+        }
+        return String(decoding: json.bytes, as: UTF8.self) + "\n"
+    }
+}

@@ -1,0 +1,120 @@
+/// The classes that Swift sources declare, with what stands behind their colons.
+///
+/// It reads words, not Swift: enough to find `class Name: Base, Protocol {`, `extension Name: Protocol {` and `@objc(Name)`,
+/// outside comments and strings. What a compiler finds and this does not, such as a macro's classes, is not here.
+struct SwiftClasses {
+    /// What each class or extension of this name inherits and conforms to, without module names.
+    private(set) var inherited: [String: [String]] = [:]
+    /// The names that are declared as classes.
+    private(set) var declared: Set<String> = []
+    /// The names that `@objc(Name)` gives.
+    private(set) var objectiveCNames: Set<String> = []
+
+    /// Takes a source in.
+    mutating func add(_ source: ContiguousArray<UInt8>) {
+        let words = SwiftWords(source).words
+        for (index, word) in words.enumerated() {
+            switch word {
+            case "objc"
+            where index > 0 && words[index - 1] == "@" && index + 2 < words.count && words[index + 1] == "(":
+                objectiveCNames.insert(words[index + 2])
+            case "class", "extension": addDeclaration(words[(index + 1)...], isClass: word == "class")
+            default: continue
+            }
+        }
+    }
+
+    private mutating func addDeclaration(_ words: ArraySlice<String>, isClass: Bool) {
+        // `class func` and `class var` declare no class, and `: class` is an old way to write AnyObject.
+        guard let name = words.first, name.first?.isLetter ?? (name.first == "_"), name != "func", name != "var" else {
+            return
+        }
+        if isClass { declared.insert(name) }
+        var bases = inherited[name] ?? []
+        let head = words.dropFirst().prefix { $0 != "{" && $0 != "where" }
+        if let colon = head.firstIndex(of: ":") {
+            for part in head[(colon + 1)...].split(separator: ",") {
+                // The last word, so that `@unchecked Sendable` and `Module.Base` give what counts.
+                if let base = part.last(where: { $0.first?.isLetter ?? false }) { bases.append(base) }
+            }
+        }
+        inherited[name] = bases
+    }
+
+    /// Everything that a class inherits or conforms to, through classes that are declared here.
+    func ancestors(of name: String) -> Set<String> {
+        var found: Set<String> = []
+        var waiting = inherited[name] ?? []
+        while let next = waiting.popLast() {
+            if found.insert(next).inserted { waiting += inherited[next] ?? [] }
+        }
+        return found
+    }
+}
+
+/// A Swift source as words and signs, without comments and strings.
+struct SwiftWords {
+    private(set) var words: [String] = []
+
+    private let source: ContiguousArray<UInt8>
+    private var position = 0
+
+    init(_ source: ContiguousArray<UInt8>) {
+        self.source = source
+        while position < source.count {
+            if skip("//") {
+                while position < source.count, source[position] != UInt8(ascii: "\n") { position += 1 }
+            } else if skip("/*") {
+                skipComment()
+            } else if skip("\"\"\"") {
+                skipString(until: "\"\"\"")
+            } else if skip("\"") {
+                skipString(until: "\"")
+            } else if Self.isPartOfWord(source[position]) {
+                let start = position
+                while position < source.count, Self.isPartOfWord(source[position]) { position += 1 }
+                words.append(String(decoding: source[start..<position], as: UTF8.self))
+            } else {
+                if source[position] > 0x20 { words.append(String(decoding: [source[position]], as: UTF8.self)) }
+                position += 1
+            }
+        }
+    }
+
+    private mutating func skip(_ text: String) -> Bool {
+        guard source[position...].starts(with: text.utf8) else { return false }
+        position += text.utf8.count
+        return true
+    }
+
+    /// Comments stand inside each other.
+    private mutating func skipComment() {
+        var depth = 1
+        while depth > 0, position < source.count {
+            if skip("/*") {
+                depth += 1
+            } else if skip("*/") {
+                depth -= 1
+            } else {
+                position += 1
+            }
+        }
+    }
+
+    /// A line ends what is between single quotes, so that a string inside an interpolation spoils no more than its line.
+    private mutating func skipString(until quotes: String) {
+        while position < source.count, !skip(quotes) {
+            if quotes.utf8.count == 1, source[position] == UInt8(ascii: "\n") { return }
+            position = min(position + (source[position] == UInt8(ascii: "\\") ? 2 : 1), source.count)
+        }
+    }
+
+    private static func isPartOfWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...0xFF:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,40 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// What lies in a folder.
+enum Folder {
+    enum Kind {
+        case folder, file
+        /// A link, a device, something that is gone by now.
+        case other
+    }
+
+    /// The names in a folder, sorted, without `.` and `..`; none for what cannot be read.
+    static func names(in path: String) -> [String] {
+        guard let folder = unsafe opendir(path) else { return [] }
+        defer { unsafe closedir(folder) }
+        var names: [String] = []
+        while let entry = unsafe readdir(folder) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+            names.append(String(decoding: name, as: UTF8.self))
+        }
+        return names.filter { $0 != "." && $0 != ".." }.sorted()
+    }
+
+    /// What a path is, or what its link points to.
+    static func kind(of path: String, followingLinks: Bool = false) -> Kind {
+        var status = stat()
+        let result = followingLinks ? unsafe stat(path, &status) : unsafe lstat(path, &status)
+        guard result == 0 else { return .other }
+        return switch status.st_mode & S_IFMT {
+        case S_IFDIR: .folder
+        case S_IFREG: .file
+        default: .other
+        }
+    }
+}

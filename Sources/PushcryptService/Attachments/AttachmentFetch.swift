@@ -1,0 +1,115 @@
+internal import Foundation
+internal import Pushcrypt
+internal import PushcryptKeyStore
+
+/// Fetches the attachments of one notification, two at a time; each that fails drops itself alone.
+///
+/// `stop` may come at any time, from any thread and before `start`, and waits for nothing; after it no file stays behind.
+final class AttachmentFetch: Sendable {
+    typealias Fetched = Result<URL, AttachmentProblem>
+
+    private static let atATime = 2
+
+    private let references: [AttachmentReference]
+    private let transport: any AttachmentTransport
+    private let maximumSize: UInt64
+    private let folder: AttachmentFolder
+    private let state = Locked(State())
+
+    private final class State {
+        var next = 0
+        var isStopped = false
+        var transfers: [Int: any AttachmentTransfer] = [:]
+        var fetched: [Int: Fetched] = [:]
+        var completion: (@Sendable ([Fetched]) -> Void)?
+    }
+
+    init(
+        _ references: [AttachmentReference], with transport: any AttachmentTransport, maximumSize: UInt64,
+        in folder: AttachmentFolder
+    ) {
+        self.references = references
+        self.transport = transport
+        self.maximumSize = maximumSize
+        self.folder = folder
+    }
+
+    /// Begins; `completion` gets what came of each attachment, in their order, unless all is stopped before.
+    func start(_ completion: @escaping @Sendable ([Fetched]) -> Void) {
+        folder.removeLeftovers()
+        state.withLock { $0.completion = completion }
+        for _ in 0..<Self.atATime { startNext() }
+        if references.isEmpty { completeIfDone() }
+    }
+
+    /// Ends all downloads, and has every file removed.
+    func stop() {
+        let (transfers, fetched) = state.withLock { state in
+            state.isStopped = true
+            state.completion = nil
+            defer { (state.transfers, state.fetched) = ([:], [:]) }
+            return (Array(state.transfers.values), Array(state.fetched.values))
+        }
+        DispatchQueue.global(qos: .utility).async {
+            for transfer in transfers { transfer.cancel() }
+            for case .success(let file) in fetched { AttachmentFolder.remove(file) }
+        }
+    }
+
+    // MARK: One after the other
+
+    private func startNext() {
+        let index: Int? = state.withLock { state in
+            guard !state.isStopped, state.next < references.count else { return nil }
+            defer { state.next += 1 }
+            return state.next
+        }
+        guard let index else { return }
+        let reference = references[index]
+        guard reference.file.size <= maximumSize, let url = URL(string: reference.url) else {
+            let problem = "its \(reference.file.size) bytes are more than the app takes, or its url is none"
+            ended(index, .failure(AttachmentProblem(problem)))
+            return
+        }
+        let download = AttachmentDownload(reference, in: folder.place())
+        let transfer = transport.download(
+            url, receive: { [weak self] data in self?.isStopped == false && download.receive(data) },
+            finish: { [weak self] failure in
+                let fetched = download.finish(self == nil ? .cancelled : failure)
+                self?.ended(index, fetched)
+            })
+        let isTooLate = state.withLock { state in
+            if state.fetched[index] == nil { state.transfers[index] = transfer }
+            return state.isStopped
+        }
+        if isTooLate { transfer.cancel() }
+    }
+
+    /// Whether nobody waits for the files any more.
+    var isStopped: Bool { state.withLock { $0.isStopped } }
+
+    private func ended(_ index: Int, _ fetched: Fetched) {
+        let isTooLate = state.withLock { state in
+            state.transfers[index] = nil
+            if !state.isStopped { state.fetched[index] = fetched }
+            return state.isStopped
+        }
+        if isTooLate {
+            if case .success(let file) = fetched { AttachmentFolder.remove(file) }
+            return
+        }
+        startNext()
+        completeIfDone()
+    }
+
+    private func completeIfDone() {
+        let (completion, fetched) = state.withLock { state in
+            guard state.fetched.count == references.count else {
+                return (nil as (@Sendable ([Fetched]) -> Void)?, [Fetched]())
+            }
+            defer { state.completion = nil }
+            return (state.completion, references.indices.compactMap { state.fetched[$0] })
+        }
+        completion?(fetched)
+    }
+}

@@ -1,0 +1,59 @@
+internal import Foundation
+internal import Pushcrypt
+
+/// What the file of an attachment is called on the device.
+///
+/// The system tells the type of a file by its extension, so that has to fit the type that the sender gives.
+enum AttachmentName {
+    /// The types that the system shows with a notification, and their extensions, the usual one first.
+    private static let extensions: [String: [String]] = [
+        "public.aiff-audio": ["aiff", "aif"],
+        "com.microsoft.waveform-audio": ["wav", "wave"],
+        "public.mp3": ["mp3"],
+        "public.mpeg-4-audio": ["m4a"],
+        "public.jpeg": ["jpg", "jpeg"],
+        "com.compuserve.gif": ["gif"],
+        "public.png": ["png"],
+        "public.mpeg": ["mpg", "mpeg"],
+        "public.mpeg-2-video": ["m2v"],
+        "public.mpeg-4": ["mp4"],
+        "public.avi": ["avi"],
+    ]
+
+    /// Gives one component of a path, at most 255 bytes, that cannot hide.
+    static func file(for reference: AttachmentReference) -> String {
+        // A name that begins with a dot is not listed.
+        let name = String(reference.name.drop { $0 == "." })
+        let (stem, ending) = parts(of: name)
+        guard let fitting = extensions[reference.type] else { return joined(stem, safe(ending)) }
+        if fitting.contains(ending.lowercased()) { return joined(stem, ending) }
+        return joined(name, fitting[0])
+    }
+
+    private static func parts(of name: String) -> (stem: String, ending: String) {
+        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return (name, "") }
+        return (String(name[..<dot]), String(name[dot...].dropFirst()))
+    }
+
+    /// The extension, if it is an ordinary one.
+    private static func safe(_ ending: String) -> String {
+        let isOrdinary = ending.utf8.count <= 16 && ending.utf8.allSatisfy { isLetterOrDigit($0) }
+        return isOrdinary ? ending : ""
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+
+    private static func joined(_ stem: String, _ ending: String) -> String {
+        let end = ending.isEmpty ? "" : ".\(ending)"
+        var stem = stem.isEmpty ? "attachment" : stem
+        while stem.utf8.count + end.utf8.count > AttachmentReference.maximumNameLength { stem.removeLast() }
+        return stem + end
+    }
+}

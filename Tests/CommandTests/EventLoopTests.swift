@@ -1,0 +1,67 @@
+import PushcryptReceiver
+import Testing
+
+@testable import PushcryptCommand
+
+@Suite struct EventLoopTests {
+    /// Written only by the thread that runs the loop.
+    private final class Log: @unchecked Sendable {
+        var words: [String] = []
+    }
+
+    @Test("Calls are made at their time, the earliest first, on the thread that runs the loop")
+    func order() {
+        let loop = EventLoop()
+        let log = Log()
+        let start = Surroundings.uptime()
+        let calls = [(30, "last"), (0, "first"), (15, "second")].map { delay, word in
+            loop.schedule(afterMilliseconds: UInt64(delay)) {
+                log.words.append(word)
+                if word == "last" { loop.end() }
+            }
+        }
+        loop.run()
+        #expect(Surroundings.uptime() - start >= 30)
+        #expect(log.words == ["first", "second", "last"])
+        withExtendedLifetime(calls) {}
+    }
+
+    @Test("A call that is cancelled, or that nobody holds any more, is not made")
+    func cancelled() {
+        let loop = EventLoop()
+        let log = Log()
+        let cancelled = loop.schedule(afterMilliseconds: 0) { log.words.append("cancelled") }
+        cancelled.cancel()
+        _ = loop.schedule(afterMilliseconds: 0) { log.words.append("dropped") }
+        let never = loop.schedule(afterMilliseconds: .max) { log.words.append("never") }
+        let end = loop.schedule(afterMilliseconds: 1) { loop.end() }
+        loop.run()
+        #expect(log.words == [])
+        withExtendedLifetime((cancelled, never, end)) {}
+    }
+
+    @Test("Another thread ends a loop that has nothing to wait for, and shortens a wait that is long")
+    func otherThreads() throws {
+        let loop = EventLoop()
+        let long = loop.schedule(afterMilliseconds: 60_000) {}
+        try Thread.start {
+            Thread.sleep(milliseconds: 5)
+            long.cancel()
+            Thread.sleep(milliseconds: 5)
+            loop.end()
+        }
+        loop.run()
+        let hurried = EventLoop()
+        let patient = hurried.schedule(afterMilliseconds: 60_000) {}
+        try Thread.start {
+            Thread.sleep(milliseconds: 5)
+            let end = hurried.schedule(afterMilliseconds: 0) { hurried.end() }
+            Thread.sleep(milliseconds: 50)
+            end.cancel()
+        }
+        let start = Surroundings.uptime()
+        hurried.run()
+        #expect(Surroundings.uptime() - start < 30_000)
+        withExtendedLifetime(patient) {}
+    }
+}

@@ -1,0 +1,91 @@
+import Testing
+
+@testable import Pushcrypt
+
+/// An opener that is fed in pieces, and what it has given out when it throws. What it refuses is in
+/// `AttachmentVectorTests`.
+@Suite struct AttachmentOpenerTests {
+    typealias Vector = AttachmentVectors.Open
+
+    /// Sizes around those of the header and of a chunk, and single bytes where that does not take long.
+    @Test(arguments: try AttachmentVectors.file().open)
+    func thePiecesDecideNothing(_ vector: Vector) {
+        var cuts = [[28], [29], [30], [65_552], [65_553], [65_554], [29, 65_553], [4096], [1, 0, 70_000]]
+        if vector.sealed.bytes.count < 1000 { cuts.append([1]) }
+        let whole = vector.opened(inPiecesOf: [max(1, vector.sealed.bytes.count)])
+        for sizes in cuts {
+            let (plain, code) = vector.opened(inPiecesOf: sizes)
+            #expect(code == whole.code, "pieces of \(sizes)")
+            #expect(plain == whole.plain, "pieces of \(sizes)")
+        }
+    }
+
+    /// The last chunk stays inside until everything agrees: of a file of one chunk a failure gives nothing out.
+    @Test(arguments: try AttachmentVectors.file().open.filter { $0.result != .opened })
+    func aFailureGivesNoLastChunk(_ vector: Vector) {
+        let (plain, _) = vector.opened(inPiecesOf: [65_536])
+        #expect(plain.count % 65_536 == 0)
+        let chunks = max(0, vector.sealed.bytes.count - 29 - 1) / 65_553
+        #expect(plain.count <= chunks * 65_536)
+    }
+
+    /// Each piece gives at most what came before it: nothing is kept but two chunks.
+    @Test func aChunkIsGivenOutAsSoonAsTheNextOneBegins() throws {
+        let vector = try #require(AttachmentVectors.file().open.first { $0.name == "three chunks and a bit" })
+        let sealed = vector.sealed.bytes
+        var opener = AttachmentOpener(
+            SealedFile(
+                key: Ephemeral(copying: vector.key.bytes.span), size: vector.size, sha256: vector.sha256.bytes))
+        var plain = Bytes()
+        for position in sealed.indices {
+            try opener.open(sealed.span.extracting(position..<position + 1), into: &plain)
+            #expect(plain.count == max(0, position - 29) / 65_553 * 65_536)
+        }
+        try opener.finish(into: &plain)
+        #expect(plain.count == 3 * 65_536 + 100)
+    }
+
+    /// A caller that goes on after a failure meets it again, and gets nothing more.
+    @Test func aFailureStays() throws {
+        let vector = try #require(
+            AttachmentVectors.file().open.first { $0.name == "a bit of the first of two chunks flipped" })
+        let sealed = vector.sealed.bytes
+        var opener = AttachmentOpener(
+            SealedFile(
+                key: Ephemeral(copying: vector.key.bytes.span), size: vector.size, sha256: vector.sha256.bytes))
+        var plain = Bytes()
+        var codes: [AttachmentError.Code] = []
+        for range in [0..<65_583, 65_583..<65_600, 65_583..<sealed.count] {
+            do throws(AttachmentError) {
+                try opener.open(sealed.span.extracting(range), into: &plain)
+            } catch {
+                codes.append(error.code)
+            }
+        }
+        do throws(AttachmentError) { try opener.finish(into: &plain) } catch { codes.append(error.code) }
+        #expect(codes == [.authenticationFailed, .authenticationFailed, .authenticationFailed, .authenticationFailed])
+        #expect(plain.isEmpty)
+    }
+
+    /// A download that does not end is cut at the size, whatever still comes.
+    @Test func nothingBeyondTheSizeIsLookedAt() throws {
+        let vector = try #require(AttachmentVectors.file().open.first { $0.name == "exactly one chunk" })
+        var opener = AttachmentOpener(
+            SealedFile(
+                key: Ephemeral(copying: vector.key.bytes.span), size: vector.size, sha256: vector.sha256.bytes))
+        var plain = Bytes()
+        try opener.open(vector.sealed.bytes.span, into: &plain)
+        let error = #expect(throws: AttachmentError.self) {
+            try opener.open(Bytes(repeating: 0, count: 1_000_000).span, into: &plain)
+        }
+        #expect(error?.code == .wrongSize)
+        #expect(plain.isEmpty)
+    }
+
+    /// No piece of no bytes changes anything, not at the start either.
+    @Test func piecesOfNoBytesAreNothing() throws {
+        let vector = try #require(AttachmentVectors.file().open.first { $0.name == "an empty file" })
+        let (plain, code) = vector.opened(inPiecesOf: [0, 1])
+        #expect(plain.isEmpty && code == nil)
+    }
+}

@@ -1,0 +1,100 @@
+import Pushcrypt
+import Testing
+
+/// `Tests/Vectors/attachments.json`.
+struct AttachmentVectors: Codable {
+    /// A file that is sealed; `sealed` is there when it is short.
+    struct Seal: FormatVector {
+        let name: String
+        let senderSeed: Hex
+        let hedgeKey: Hex
+        let r: Hex
+        let plain: Runs
+        let plainSHA256: Hex
+        let key: Hex
+        let header: Hex
+        let size: UInt64
+        let sha256: Hex
+        let sealed: Runs?
+    }
+
+    /// A sealed file, and what its reference says of it; the plain file is there when it opens.
+    struct Open: FormatVector {
+        /// `opened`, or the code of an error; another one fails to decode.
+        enum Result: String, Codable {
+            case opened
+            case notSealed = "not-a-sealed-file"
+            case wrongSize = "wrong-size"
+            case wrongHash = "wrong-hash"
+            case authenticationFailed = "authentication-failed"
+            case malformedFile = "malformed-file"
+            case truncatedFile = "truncated-file"
+        }
+
+        let name: String
+        let key: Hex
+        let size: UInt64
+        let sha256: Hex
+        let sealed: Runs
+        let result: Result
+        let plainSize: Int?
+        let plainSHA256: Hex?
+    }
+
+    /// The JSON of a reference; its members are there when it is accepted.
+    struct Reference: FormatVector {
+        enum Result: String, Codable {
+            case accepted
+            case malformedReference = "malformed-reference"
+        }
+
+        let name: String
+        let json: String
+        let result: Result
+        let url: String?
+        let key: Hex?
+        let size: UInt64?
+        let sha256: Hex?
+        let type: String?
+        let fileName: String?
+    }
+
+    /// A payload; the file names of the attachments that are taken, and a code for each reason to leave others out.
+    struct List: FormatVector {
+        let name: String
+        let payload: String
+        let accepted: [String]
+        let dropped: [String]
+    }
+
+    let seal: [Seal]
+    let open: [Open]
+    let references: [Reference]
+    let lists: [List]
+
+    static func file() throws -> AttachmentVectors { try FormatVectors.read("attachments.json") }
+}
+
+/// Bytes in hexadecimal digits; a long run of one byte is written as `00*65536`.
+struct Runs: Codable, Sendable {
+    let pieces: [String]
+    let bytes: Bytes
+
+    init(from decoder: any Decoder) throws {
+        pieces = try decoder.singleValueContainer().decode([String].self)
+        var bytes = Bytes()
+        for piece in pieces {
+            let parts = piece.split(separator: "*", omittingEmptySubsequences: false)
+            let count = parts.count == 1 ? 1 : Int(parts[1])
+            guard parts.count <= 2, let run = Hex(String(parts[0])), let count, parts.count == 1 || run.bytes.count == 1
+            else { throw FormatVectors.Failure("not a run of bytes: \(piece)") }
+            bytes.append(contentsOf: parts.count == 1 ? run.bytes : Bytes(repeating: run.bytes[0], count: count))
+        }
+        self.bytes = bytes
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(pieces)
+    }
+}

@@ -1,0 +1,75 @@
+import Pushcrypt
+import Testing
+
+/// What a provider answers to a registration. (`Docs/Format.md`, D-11 to D-13)
+@Suite struct RegistrationReplyTests {
+    private static let device = "pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx"
+    private static let sender = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
+
+    private static func reply(_ json: String) throws(KeyError) -> RegistrationReply {
+        try RegistrationReply(json: ContiguousArray(json.utf8))
+    }
+
+    @Test func anAcknowledgementIsWrittenAndReadAsItStands() throws {
+        let json = #"{"version":1,"acknowledged":"\#(Self.device)","sender":"\#(Self.sender)"}"#
+        let reply = RegistrationReply(
+            .acknowledged(try DevicePublicKey(text: Self.device)), sender: try SenderPublicKey(text: Self.sender))
+        #expect(String(decoding: reply.json, as: UTF8.self) == json)
+        #expect(try Self.reply(json) == reply)
+    }
+
+    @Test(arguments: [
+        ("generation-rollback", RegistrationReply.Refusal.generationRollback),
+        ("topic-mismatch", .topicMismatch), ("over-quota-2", nil),
+    ])
+    func aRefusalIsWrittenAndReadAsItStands(_ name: String, _ known: RegistrationReply.Refusal?) throws {
+        let json = #"{"version":1,"refused":"\#(name)"}"#
+        let refusal = try #require(RegistrationReply.Refusal(name))
+        #expect(known == nil || known == refusal)
+        #expect(String(decoding: RegistrationReply(.refused(refusal)).json, as: UTF8.self) == json)
+        #expect(try Self.reply(json) == RegistrationReply(.refused(refusal)))
+    }
+
+    @Test func whatALaterProviderSaysMoreIsPassedOver() throws {
+        let reply = try Self.reply(
+            #"{"later":[1],"acknowledged":"\#(Self.device)","refused":null,"sender":null,"suite":2,"version":1}"#)
+        #expect(reply == RegistrationReply(.acknowledged(try DevicePublicKey(text: Self.device))))
+    }
+
+    struct Fault: Sendable, CustomTestStringConvertible {
+        let json: String
+        let code: KeyError.Code
+        let says: String
+
+        var testDescription: String { json }
+
+        init(_ json: String, _ code: KeyError.Code = .malformedRecord, says: String) {
+            (self.json, self.code, self.says) = (json, code, says)
+        }
+    }
+
+    @Test(arguments: [
+        Fault("", says: "not JSON"), Fault("OK", says: "not JSON"), Fault("[]", says: "not a JSON object"),
+        Fault(#"{"acknowledged":"\#(device)"}"#, says: "version is not 1"),
+        Fault(#"{"version":2,"acknowledged":"\#(device)"}"#, says: "version is not 1"),
+        Fault(#"{"version":"1","acknowledged":"\#(device)"}"#, says: "version"),
+        Fault(#"{"version":1.0,"acknowledged":"\#(device)"}"#, says: "version"),
+        Fault(#"{"version":1}"#, says: "either acknowledged or refused"),
+        Fault(#"{"version":1,"sender":"\#(sender)"}"#, says: "either acknowledged or refused"),
+        Fault(#"{"version":1,"acknowledged":"\#(device)","refused":"x"}"#, says: "either acknowledged or refused"),
+        Fault(#"{"version":1,"acknowledged":true}"#, says: "acknowledged is not a string"),
+        // Four bytes name no key.
+        Fault(#"{"version":1,"acknowledged":"654db668"}"#, .malformedKey, says: "not the text of a key"),
+        Fault(#"{"version":1,"acknowledged":"\#(sender)"}"#, .wrongKind, says: "public key"),
+        Fault(#"{"version":1,"acknowledged":"\#(device)","sender":"\#(device)"}"#, .wrongKind, says: "public key"),
+        Fault(#"{"version":1,"acknowledged":"\#(device)","acknowledged":"\#(device)"}"#, says: "appears twice"),
+        Fault(#"{"version":1,"refused":""}"#, says: "refused is no reason"),
+        Fault(#"{"version":1,"refused":"No way"}"#, says: "refused is no reason"),
+        Fault(#"{"version":1,"refused":"\#(String(repeating: "x", count: 65))"}"#, says: "refused is no reason"),
+    ])
+    func anythingElseIsRefused(_ fault: Fault) throws {
+        let error = try #require(#expect(throws: KeyError.self) { try Self.reply(fault.json) })
+        #expect(error.code == fault.code)
+        #expect(error.description.contains(fault.says), "\(error)")
+    }
+}

@@ -1,0 +1,194 @@
+import PushcryptKeyStore
+import PushcryptReceiver
+import Testing
+
+@testable import Pushcrypt
+
+/// A push on its whole way: received, opened by a receiver, delivered by a session.
+@Suite struct SessionReceptionTests {
+    /// What a session over a receiver has delivered.
+    final class Shell {
+        private(set) var deliveries: [(content: NotificationContent, outcome: DeliveryOutcome)] = []
+        /// What happens on the way, to the session that is given.
+        var beforeOpening: (DeliverySession<NotificationContent>) -> Void = { _ in }
+
+        /// Takes a push through a session that nobody keeps.
+        func run(
+            _ bytes: Bytes, _ receiver: NotificationReceiver, request: String? = nil, texts: FallbackTexts = .standard,
+            mayPass: Bool = false
+        ) {
+            final class Later { weak var session: DeliverySession<NotificationContent>? }
+            let later = Later()
+            var push = (try? ReceivedPush(bytes)).map(IncomingPush.init)
+            push?.mayPassInTheClear = mayPass
+            let session = DeliverySession<NotificationContent>(
+                clock: HandClock(),
+                steps: DeliverySteps(
+                    open: { [push] in
+                        guard let session = later.session else { return }
+                        self.beforeOpening(session)
+                        let reception =
+                            if let push {
+                                receiver.receive(push, requestID: request, at: Scene.now) { !session.isOver }
+                            } else {
+                                receiver.receive(bytes, requestID: request, at: Scene.now)
+                            }
+                        session.handle(.init(reception.delivery, content: reception.delivery.content))
+                    },
+                    fallback: { [push] in Delivery(fallback: $0, for: push, texts: texts).content },
+                    deliver: { self.deliveries.append(($0, $1)) }))
+            later.session = session
+            session.receive()
+        }
+
+        var shown: [Shown] { deliveries.map { Shown($0.content) } }
+        var codes: [String] { deliveries.map(\.outcome.description) }
+    }
+
+    private func run(_ scene: Scene, _ bytes: Bytes, request: String? = nil, duplicates: DuplicatePolicy = .quiet)
+        -> Shell
+    {
+        let shell = Shell()
+        shell.run(bytes, scene.phone.receiver(scene.phone.replay, duplicates: duplicates), request: request)
+        return shell
+    }
+
+    @Test(arguments: FailingPush.all)
+    func aHostilePushIsDeliveredOnceAsTheFallback(_ push: FailingPush) throws {
+        let scene = try Scene()
+        let shell = run(scene, try push.arrange(scene))
+        #expect(shell.codes == [push.code.description])
+        switch push.code {
+        case .malformedNotification: #expect(shell.shown == [Shown(subtitle: "(Encrypted)")])
+        case .notEncrypted: #expect(shell.shown == [Scene.notEncrypted])
+        default: #expect(shell.shown == [Scene.fallback])
+        }
+        // Nothing of the relay's is left but the title and the sound that it chose.
+        for content in shell.deliveries.map(\.content) {
+            var rest = content
+            (rest.title, rest.subtitle, rest.body, rest.sound) = ("", "", "", nil)
+            #expect(rest == NotificationContent())
+        }
+    }
+
+    @Test(arguments: DuplicatePolicy.allCases)
+    func aGenuinePushIsDeliveredOnceAndItsCopyAsThePolicySays(_ policy: DuplicatePolicy) throws {
+        let scene = try Scene()
+        let push = Scene.push(try scene.envelope())
+        let first = run(scene, push, request: "a", duplicates: policy)
+        #expect(first.codes == ["opened"])
+        #expect(first.shown == [Scene.opened])
+        let copy = run(scene, push, request: "b", duplicates: policy)
+        let expected: (code: String, shown: Shown) =
+            switch policy {
+            case .quiet: ("opened", DuplicateTests.passive)
+            case .fallback: ("duplicate", Scene.fallback)
+            case .suppress: ("suppressed", Shown())
+            }
+        #expect(copy.codes == [expected.code])
+        #expect(copy.shown == [expected.shown])
+    }
+
+    // MARK: Too late
+
+    /// The time ends before the push is opened; it opens all the same, and nobody sees it. A copy is as new as it was.
+    @Test(arguments: [true, false])
+    func whatIsOpenedTooLateIsNotRemembered(_ isExpiry: Bool) throws {
+        let scene = try Scene()
+        let push = Scene.push(try scene.envelope())
+        let before = try StoreFiles(in: scene.phone.folder)
+        let shell = Shell()
+        shell.beforeOpening = { $0.handle(isExpiry ? .expired : .deadline) }
+        shell.run(push, scene.phone.receiver(scene.phone.replay), request: "a")
+        #expect(shell.codes == [isExpiry ? "system-expired" : "deadline"])
+        #expect(shell.shown == [Scene.fallback])
+        #expect(try StoreFiles(in: scene.phone.folder).changes(since: before) == [])
+        #expect(try !scene.isSettled)
+
+        let copy = run(scene, push, request: "b")
+        #expect(copy.codes == ["opened"])
+        #expect(copy.shown == [Scene.opened])
+        #expect(try scene.isSettled)
+    }
+
+    @Test func theReceiverAsksOnlyAboutAMessageThatHasOpened() throws {
+        let scene = try Scene()
+        let receiver = scene.phone.receiver(scene.phone.replay)
+        var asked = 0
+        func receive(_ bytes: Bytes) throws -> String {
+            try receiver.receive(IncomingPush(ReceivedPush(bytes)), requestID: "a", at: Scene.now) {
+                asked += 1
+                return false
+            }.code
+        }
+        #expect(try receive(Scene.push(value: "7")) == "not-encrypted")
+        #expect(try receive(Scene.push(scene.envelope(topic: .other))) == "authentication-failed")
+        #expect(asked == 0)
+        #expect(try receive(Scene.push(scene.envelope())) == "deadline")
+        #expect(asked == 1)
+    }
+
+    // MARK: Pushes that nobody sealed
+
+    @Test func aPushInTheClearIsMaskedUnlessItsPolicyLetsItPass() throws {
+        let scene = try Scene()
+        let receiver = scene.phone.receiver(scene.phone.replay)
+        let shell = Shell()
+        for mayPass in [false, true] { shell.run(Scene.push(value: nil), receiver, mayPass: mayPass) }
+        #expect(shell.codes == ["not-encrypted", "passed"])
+        #expect(shell.shown[0] == Scene.notEncrypted)
+        let passed = shell.deliveries[1].content
+        #expect(passed.title == "Bank" && passed.subtitle == "Send" && passed.body == "money")
+        #expect(passed.sound == .named("alarm.caf") && passed.categoryIdentifier == "PAY" && passed.badge == 9)
+        #expect(passed.interruptionLevel == .critical && passed.launchImageName == "x")
+        #expect(String(decoding: passed.userInfo, as: UTF8.self) == #"{"url":"https://example.com"}"#)
+    }
+
+    /// Otherwise a relay would only have to break what is sealed.
+    @Test(arguments: ["null", "7", "true", "{}", #"["AQ"]"#, #""""#, #""AQ""#])
+    func whatHasEncryptedDataOfAnyKindNeverPasses(_ value: String) throws {
+        let scene = try Scene()
+        let shell = Shell()
+        shell.run(Scene.push(value: value), scene.phone.receiver(scene.phone.replay), mayPass: true)
+        let isText = value.hasPrefix("\"")
+        #expect(shell.codes == [isText ? "malformed-envelope" : "not-encrypted"])
+        #expect(shell.shown == [isText ? Scene.fallback : Scene.notEncrypted])
+    }
+
+    @Test func aSealedPushOpensAlsoWhereClearOnesPass() throws {
+        let scene = try Scene()
+        let shell = Shell()
+        shell.run(Scene.push(try scene.envelope()), scene.phone.receiver(scene.phone.replay), mayPass: true)
+        #expect(shell.codes == ["opened"])
+        #expect(shell.shown == [Scene.opened])
+    }
+
+    // MARK: Texts
+
+    @Test func theTextsOfTheFallbackMayBeLocalised() throws {
+        let scene = try Scene()
+        let texts = FallbackTexts(
+            couldNotOpen: .localized(key: "COULD_NOT_OPEN", arguments: []),
+            notEncrypted: .localized(key: "NOT_ENCRYPTED", arguments: ["x"]))
+        var policy = NotificationReceiver.Policy()
+        policy.texts = texts
+        let receiver = NotificationReceiver(
+            keys: scene.phone.store, effects: scene.phone.store, replay: scene.phone.replay, topic: .app, policy: policy
+        )
+        for (push, subtitle, body) in [
+            (Scene.push(value: #""AQ""#), texts.couldNotOpen, ""), (Scene.push(value: "7"), "", texts.notEncrypted),
+            (Scene.push(value: nil), "", texts.notEncrypted), (Bytes("no JSON".utf8), texts.couldNotOpen, ""),
+        ] as [(Bytes, NotificationContent.Text, NotificationContent.Text)] {
+            let received = receiver.receive(push, requestID: nil, at: Scene.now).delivery.content
+            let shell = Shell()
+            shell.run(push, receiver, texts: texts)
+            let delivered = try #require(shell.deliveries.first?.content)
+            for content in [received, delivered] { #expect(content.subtitle == subtitle && content.body == body) }
+        }
+    }
+
+    @Test func theStandardTextsAreThoseOfApplesSample() {
+        #expect(FallbackTexts.standard.couldNotOpen == .plain("(Encrypted)"))
+        #expect(FallbackTexts.standard.notEncrypted == .plain("(Encrypted)"))
+    }
+}
