@@ -38,7 +38,6 @@ let strict: [SwiftSetting] = [
     let standInTargets: [Target] = [
         .target(name: "UserNotifications", path: "\(standIns)/UserNotifications", swiftSettings: strict),
         .target(name: "UIKit", path: "\(standIns)/UIKit", swiftSettings: strict),
-        .target(name: "_Testing_UIKit", path: "\(standIns)/_Testing_UIKit", swiftSettings: strict),
         .target(
             name: "UserNotificationsUI", dependencies: ["UserNotifications", "UIKit"],
             path: "\(standIns)/UserNotificationsUI", swiftSettings: strict),
@@ -79,6 +78,13 @@ let strict: [SwiftSetting] = [
                 "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "TestPhone",
                 "UserNotifications",
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SimulatorTests",
+            dependencies: [
+                "DeviceSimulator", "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver",
+                "PushcryptService", "ReceiverTests", "TestPhone",
+            ] + userNotifications + userInterface,
             swiftSettings: strict),
     ]
 #else
@@ -135,10 +141,6 @@ let package = Package(
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"],
             swiftSettings: strict),
     ] + serviceTargets + [
-        .testTarget(
-            name: "SimulatorTests",
-            dependencies: ["DeviceSimulator", "PushcryptReceiver"] + userNotifications + userInterface,
-            swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.
