@@ -54,12 +54,41 @@ let strict: [SwiftSetting] = [
             swiftSettings: strict),
     ]
     let userNotifications: [Target.Dependency] = ["UserNotifications"]
-    let userInterface: [Target.Dependency] = ["UserNotificationsUI", "UIKit"]
+    let userInterface: [Target.Dependency] = ["UserNotificationsUI", "UIKit", "_Testing_UIKit"]
 #else
     let standInProducts: [Product] = []
     let standInTargets: [Target] = []
     let userNotifications: [Target.Dependency] = []
     let userInterface: [Target.Dependency] = []
+#endif
+
+// The service is tested against the stand-ins.
+#if os(Linux)
+    let serviceTargets: [Target] = [
+        .target(
+            name: "TestPhone",
+            dependencies: [
+                "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService",
+                "UserNotifications",
+            ],
+            path: "Tests/Support/TestPhone", swiftSettings: strict),
+        .testTarget(
+            name: "ServiceTests",
+            dependencies: [
+                "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "TestPhone",
+                "UserNotifications",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SimulatorTests",
+            dependencies: [
+                "DeviceSimulator", "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver",
+                "PushcryptService", "ReceiverTests", "TestPhone",
+            ] + userNotifications + userInterface,
+            swiftSettings: strict),
+    ]
+#else
+    let serviceTargets: [Target] = []
 #endif
 
 let package = Package(
@@ -109,12 +138,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ReceiverTests",
-            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"],
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "ModelKeychain"],
             swiftSettings: strict),
-        .testTarget(
-            name: "SimulatorTests",
-            dependencies: ["DeviceSimulator", "PushcryptReceiver"] + userNotifications + userInterface,
-            swiftSettings: strict),
+    ] + serviceTargets + [
         .testTarget(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.

@@ -123,8 +123,8 @@ extension Transcript {
         process.arguments = ["-c", command]
         process.currentDirectoryURL = URL(filePath: directory.path)
         process.environment = [
-            "PATH": program.deletingLastPathComponent().path + ":/usr/bin:/bin", "HOME": directory.path,
-            "LC_ALL": "C.UTF-8", "SWIFT_BACKTRACE": "enable=no",
+            "PATH": program.deletingLastPathComponent().path + ":/usr/bin:/bin" + Self.toolchain,
+            "HOME": directory.path, "LC_ALL": "C.UTF-8", "SWIFT_BACKTRACE": "enable=no",
         ]
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: URL(filePath: streams.write("", to: "out")))
@@ -133,6 +133,13 @@ extension Transcript {
         process.waitUntilExit()
         return (process.terminationStatus, try streams.read("out"), try streams.read("err"))
     }
+
+    /// Where the Swift toolchain keeps its plutil, if that is no folder of the system's.
+    private static let toolchain: String = {
+        let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
+        let folder = folders.first { FileManager.default.isExecutableFile(atPath: "\($0)/plutil") }
+        return folder.map { ":\($0)" } ?? ""
+    }()
 
     /// Whether text is as written: every line in its place, and a newline after the last.
     func matches(_ text: String, _ expected: [String]) -> Bool {

@@ -126,6 +126,22 @@ struct DeviceKeyRotationTests {
         #expect(try store.generateDeviceKey(name: "one", now: start).generation == 1)
     }
 
+    @Test(arguments: DeviceStoreKind.allCases)
+    func whatAnEarlierInstallationLeftIsDeletedWhole(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
+        let (old, new) = (SenderKey(), SenderKey())
+        for name in ["one", "two"] { _ = try store.generateDeviceKey(name: name, now: start) }
+        _ = try store.rotateDeviceKey(name: "one", now: start)
+        try store.trustSender(name: "provider", old.publicKey, now: start)
+        try store.trustSender(name: "provider", new.publicKey, replace: true, now: start)
+        try store.purgeEverything()
+        #expect(try store.deviceKeys().isEmpty && store.trustedSenders().isEmpty)
+        try store.purgeEverything()
+        let record = try store.generateDeviceKey(name: "two", now: start)
+        #expect(record.isDefault && record.generation == 1)
+        #expect(try store.trustSender(name: "provider", old.publicKey, now: start) == .added)
+    }
+
     // MARK: The first message
 
     @Test(arguments: DeviceStoreKind.allCases)

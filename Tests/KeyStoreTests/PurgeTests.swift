@@ -58,6 +58,19 @@ struct PurgeTests {
         #expect(after.contains(kept))
     }
 
+    @Test func whatAnEarlierInstallationLeftIsGoneFromTheFiles() throws {
+        let home = try Home()
+        _ = try home.store.generateDeviceKey(name: "one", now: start)
+        _ = try home.store.generateDeviceKey(name: "two", now: start)
+        let blobs = try sealed("device_keys", home)
+        // A row that nobody can read any more goes too.
+        try home.raw().execute("UPDATE device_keys SET tag = zeroblob(32) WHERE name = 'one'")
+        try home.store.purgeEverything()
+        let after = try home.scratch.bytes()
+        for piece in blobs.flatMap(pieces) { #expect(!after.contains(piece)) }
+        #expect(try home.store.deviceKeys().isEmpty)
+    }
+
     @Test func aRotatedSenderKeyIsGoneFromTheFiles() throws {
         let home = try Home()
         _ = try home.store.generateSenderKey(now: start)

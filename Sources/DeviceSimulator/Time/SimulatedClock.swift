@@ -14,6 +14,8 @@ public final class SimulatedClock: DeliveryClock, @unchecked Sendable {
         weak var call: ClockCall?
     }
 
+    // After so many seconds of real time, a thread is held to be blocked by something that is no clock.
+    private static let restLimit: TimeInterval = 10
     // Marks the threads whose rest the clock waits for.
     private static let mark = "DeviceSimulator.SimulatedClock"
 
@@ -155,7 +157,7 @@ public final class SimulatedClock: DeliveryClock, @unchecked Sendable {
     }
 
     private func rested() {
-        let end = Date(timeIntervalSinceNow: patience)
+        let end = Date(timeIntervalSinceNow: Self.restLimit)
         while busy > stuck {
             if !condition.wait(until: end) {
                 stuck = busy

@@ -26,7 +26,7 @@ struct ServiceExtensionRules {
         let ancestors = classes.ancestors(of: name)
         if !ancestors.isDisjoint(with: Self.baseClasses) { return nil }
         let wanted = Self.baseClasses.joined(separator: " or ")
-        guard let base = ancestors.subtracting(classes.declared).sorted().first else {
+        guard let base = ancestors.subtracting(classes.declared).subtracting(["NSObject"]).sorted().first else {
             return .error(
                 target.file, "the class \(name) inherits nothing that makes it a service extension",
                 mend: "inherit \(wanted)")

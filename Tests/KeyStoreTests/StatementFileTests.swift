@@ -1,0 +1,265 @@
+import Glibc
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// An extension learns from messages, the app takes it in: nothing is lost, nothing is believed without a signature.
+struct StatementFileTests {
+    private let old = SenderKey()
+    private let new = SenderKey()
+    private let newest = SenderKey()
+    private let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+        try #require(unsafe mkdir(scratch.store, 0o700) == 0)
+    }
+
+    private var path: String { scratch.file("statements.db") }
+    private var file: StatementFile { StatementFile(at: scratch.store) }
+
+    private func statement(
+        _ old: SenderKey, _ new: SenderKey, acceptFor: UInt32 = RotationStatement.standardAcceptFor
+    ) throws -> RotationStatement {
+        try RotationStatement(from: old, to: new, issuedAt: start, acceptFor: acceptFor, overlap: 60)
+    }
+
+    /// A store that trusts `old`, with one pending key; and what an extension makes of it.
+    private func home(_ kind: DeviceStoreKind = .keychain) throws -> (store: any KeyStore, extension: ExtensionKeys) {
+        let store = try kind.store()
+        _ = try store.generateDeviceKey(topic: .app, now: start)
+        _ = try store.rotateDeviceKey(now: start)
+        try store.trustSender(name: "provider", old.publicKey, topic: .app, now: start)
+        return (store, ExtensionKeys(keys: store, statements: file))
+    }
+
+    private func active(_ store: any KeyStore) throws -> DevicePublicKey {
+        try #require(try store.deviceKeys().first { $0.state == .active }).publicKey
+    }
+
+    private func pending(_ store: any KeyStore) throws -> DevicePublicKey {
+        try #require(try store.deviceKeys().first { $0.state == .pending }).publicKey
+    }
+
+    // MARK: The extension
+
+    @Test func anOrdinaryMessageKeepsNothing() throws {
+        let (store, keys) = try home()
+        try keys.settle(openedWith: try active(store), statements: [], topic: .app, now: start)
+        try keys.settle(openedWith: DeviceKey().publicKey, statements: [], topic: .app, now: start)
+        #expect(try scratch.names().isEmpty)
+        #expect(try keys.trust(for: .app) == store.trust(for: .app))
+    }
+
+    @Test(arguments: DeviceStoreKind.allCases)
+    func anExtensionBelievesPinsAndChain(_ kind: DeviceStoreKind) throws {
+        let (store, keys) = try home(kind)
+        try keys.settle(
+            openedWith: try active(store), statements: [try statement(old, new), try statement(new, newest)],
+            topic: .app, now: start)
+        let trust = try keys.trust(for: .app)
+        #expect(trust.pinned == [newest.publicKey])
+        #expect(trust.superseded.map(\.key) == [old.publicKey, new.publicKey])
+        #expect(trust.candidates(for: old.id, at: start + 60) == [old.publicKey])
+        #expect(trust.candidates(for: old.id, at: (start + 60).next).isEmpty)
+        #expect(try store.trust(for: .app).pinned == [old.publicKey], "the store itself is only read")
+        #expect(try keys.trust(for: .other) == store.trust(for: .other))
+        #expect(try scratch.names() == ["statements.db"], "no lock and no log is left")
+        #expect(mode(of: path) == 0o600)
+    }
+
+    @Test func aStatementIsBelievedAfterItsTimeIfItTookEffectInTime() throws {
+        let (store, keys) = try home()
+        let brief = try statement(old, new, acceptFor: 10)
+        try keys.settle(openedWith: try active(store), statements: [brief], topic: .app, now: start + 10)
+        #expect(try keys.trust(for: .app).pinned == [new.publicKey])
+        #expect(try file.fold(into: store, now: start + 999_999).rotated.count == 1)
+        #expect(try store.trust(for: .app).pinned == [new.publicKey])
+    }
+
+    @Test func aStatementThatIsNotAcceptedIsNotKept() throws {
+        let (store, keys) = try home()
+        let key = try pending(store)
+        let late = try statement(old, new, acceptFor: 10)
+        #expect(
+            code { try keys.settle(openedWith: key, statements: [late], topic: .app, now: start + 11) }
+                == .rotationRefused)
+        try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, now: start)
+        let thief = try statement(old, newest)
+        #expect(
+            code { try keys.settle(openedWith: key, statements: [thief], topic: .app, now: start) }
+                == .rotationConflict)
+        #expect(try file.fold(into: store, now: start).confirmed.isEmpty, "nothing of that message was kept")
+    }
+
+    @Test func aMessageThatComesAgainIsKeptOnceAndWritesNothing() throws {
+        let (store, keys) = try home()
+        let statements = [try statement(old, new)]
+        for _ in 0..<3 {
+            try keys.settle(openedWith: try pending(store), statements: statements, topic: .app, now: start)
+        }
+        let facts = try readFile(path)
+        try file.keep(openedWith: try pending(store), statements: statements, topic: .app, now: start + 9)
+        #expect(try readFile(path) == facts)
+        #expect(try file.statements(for: .app).map(\.acceptedAt) == [start])
+    }
+
+    @Test func aFullFileTakesNoMore() throws {
+        let chain = (0...StatementFile.capacity + 1).map { _ in SenderKey() }
+        for index in 0..<StatementFile.capacity {
+            try file.keep(
+                openedWith: nil, statements: [try statement(chain[index], chain[index + 1])], topic: .app, now: start)
+        }
+        let last = try statement(chain[StatementFile.capacity], chain[StatementFile.capacity + 1])
+        #expect(
+            code { try file.keep(openedWith: nil, statements: [last], topic: .app, now: start) } == .rotationRefused)
+        let store = try DeviceStoreKind.memory.store()
+        try store.trustSender(name: "provider", chain[0].publicKey, now: start)
+        #expect(try ExtensionKeys(keys: store, statements: file).trust(for: .app).pinned.first == chain[64].publicKey)
+        #expect(try file.fold(into: store, now: start).rotated.count == 64)
+        try file.keep(openedWith: nil, statements: [last], topic: .app, now: start)
+    }
+
+    @Test func missingLockedAndCorruptReachTheReceiver() throws {
+        let empty = ExtensionKeys(keys: try DeviceStoreKind.keychain.store(), statements: file)
+        #expect(code { try empty.deviceKey(id: KeyID(value: 1), now: start) } == .storeMissing)
+        #expect(code { try empty.trust(for: .app) } == .storeMissing)
+    }
+
+    // MARK: The app
+
+    @Test(arguments: DeviceStoreKind.allCases)
+    func theAppTakesEverythingInAndTheFileIsEmpty(_ kind: DeviceStoreKind) throws {
+        let (store, keys) = try home(kind)
+        let key = try pending(store)
+        try keys.settle(openedWith: key, statements: [try statement(old, new)], topic: .app, now: start + 1)
+        let believed = try keys.trust(for: .app)
+        let folded = try file.fold(into: store, graceSeconds: 100, now: start + 5)
+        #expect(folded.confirmed.map(\.publicKey) == [key])
+        #expect(folded.rotated == [.rotated(from: old.publicKey, to: new.publicKey)])
+        #expect(folded.refused == 0 && folded.conflicts == 0)
+        #expect(try store.deviceKeys().map(\.state) == [.retiring, .active])
+        #expect(try store.deviceKeys().first?.retiresAt == start + 105)
+        #expect(try store.trust(for: .app) == believed && keys.trust(for: .app) == believed)
+        #expect(try file.statements(for: .app).isEmpty)
+        #expect(try file.fold(into: store, now: start + 6) == StatementFile.Folded())
+    }
+
+    @Test func foldingTwiceWhatWasNotRemovedChangesNothing() throws {
+        let (store, keys) = try home()
+        try keys.settle(
+            openedWith: try pending(store), statements: [try statement(old, new)], topic: .app, now: start)
+        let before = try readFile(path)
+        _ = try file.fold(into: store, now: start)
+        let records = (try store.deviceKeys(), try store.trustedSenders())
+        // As if the process had ended before it emptied the file.
+        try writeFile(path, before)
+        #expect(try file.fold(into: store, now: start + 9) == StatementFile.Folded())
+        #expect(try store.deviceKeys() == records.0 && store.trustedSenders() == records.1)
+    }
+
+    /// The app folds, and empties the file, just before or just after the extension reads the pins.
+    @Test(arguments: [false, true])
+    func whileTheAppTakesStatementsInTheExtensionNeverForgetsThem(_ isBefore: Bool) throws {
+        let (store, keys) = try home()
+        try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, now: start)
+        let file = file
+        let slow = Interrupted(keys: store, isBefore: isBefore) { _ = try? file.fold(into: store, now: start) }
+        #expect(try ExtensionKeys(keys: slow, statements: file).trust(for: .app).pinned == [new.publicKey])
+        #expect(try file.statements(for: .app).isEmpty)
+    }
+
+    private struct Interrupted: DeviceKeyReading {
+        let keys: any KeyStore
+        let isBefore: Bool
+        let body: @Sendable () -> Void
+
+        func deviceKey(id: KeyID, now: Timestamp) throws(KeyStoreError) -> (record: DeviceKeyRecord, key: DeviceKey)? {
+            try keys.deviceKey(id: id, now: now)
+        }
+
+        func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust {
+            if isBefore { body() }
+            defer { if !isBefore { body() } }
+            return try keys.trust(for: topic)
+        }
+    }
+
+    @Test func statementsThatNoLongerFitAreDropped() throws {
+        let (store, keys) = try home()
+        try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, now: start)
+        // After a theft the app has replaced the key that signed.
+        try store.trustSender(name: "provider", newest.publicKey, topic: .app, replace: true, now: start)
+        #expect(try keys.trust(for: .app) == store.trust(for: .app))
+        let folded = try file.fold(into: store, now: start)
+        #expect(folded.refused == 1 && folded.rotated.isEmpty)
+        #expect(try store.trust(for: .app).pinned == [newest.publicKey])
+        #expect(try file.statements(for: .app).isEmpty)
+    }
+
+    @Test func aContradictionIsReported() throws {
+        let (store, keys) = try home()
+        try keys.settle(
+            openedWith: try active(store), statements: [try statement(old, newest)], topic: .app, now: start)
+        _ = try store.acceptStatements([try statement(old, new)], topic: .app, now: start)
+        #expect(try file.fold(into: store, now: start).conflicts == 1)
+        #expect(try store.trust(for: .app).pinned == [new.publicKey])
+    }
+
+    @Test func whatALockedStoreDoesNotTakeStays() throws {
+        let (store, keys) = try home(.disk)
+        try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, now: start)
+        let file = file
+        let home = try #require(store as? SQLiteKeyStore)
+        let other = try SQLiteConnection(path: try #require(home.directory).file("keystore.db"), busyTimeout: 0)
+        try other.execute("BEGIN IMMEDIATE")
+        #expect(code { try file.fold(into: home, now: start) } == .storeBusy)
+        try other.execute("ROLLBACK")
+        #expect(try file.fold(into: home, now: start).rotated.count == 1)
+    }
+
+    // MARK: Who can write the file
+
+    @Test func whatIsPutIntoTheFileIsBelievedOnlyWhenAPinnedKeySignedIt() throws {
+        let (store, keys) = try home()
+        let trust = try store.trust(for: .app)
+        let forged = [
+            try statement(newest, new),  // signed by a key that is not pinned
+            try RotationStatement(bytes: flipped(try statement(old, new).bytes, at: 60).span),
+            try RotationStatement(bytes: flipped(try statement(old, new).bytes, at: 130).span),
+            try RotationStatement(bytes: flipped(try statement(old, new).bytes, at: 20).span),
+        ]
+        try file.keep(openedWith: nil, statements: forged, topic: .app, now: start)
+        try file.keep(openedWith: DeviceKey().publicKey, statements: [], topic: .app, now: start)
+        try file.keep(openedWith: try active(store), statements: [], topic: .app, now: start)
+        let records = try store.deviceKeys()
+        #expect(try keys.trust(for: .app) == trust)
+        #expect(try file.fold(into: store, now: start).refused == 4)
+        #expect(try store.trust(for: .app) == trust && store.deviceKeys() == records)
+    }
+
+    private func flipped(_ bytes: Bytes, at index: Int) -> Bytes {
+        var bytes = bytes
+        bytes[index] ^= 1
+        return bytes
+    }
+
+    @Test func aTimeFromTheFutureIsTheAppsTime() throws {
+        let (store, _) = try home()
+        try file.keep(
+            openedWith: nil, statements: [try statement(old, new)], topic: .app, now: Timestamp(milliseconds: .max))
+        #expect(try file.fold(into: store, now: start).rotated.count == 1)
+    }
+
+    @Test func moreRowsThanTheFileMayHoldAreNotRead() throws {
+        let (store, keys) = try home()
+        try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, now: start)
+        try SQLiteConnection(path: path, busyTimeout: 0).execute(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+            INSERT INTO statements SELECT i, topic || i, statement, accepted FROM statements, n
+            """)
+        #expect(try file.fold(into: store, now: start).refused <= StatementFile.capacity)
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import Pushcrypt
+import PushcryptReceiver
+@testable import PushcryptService
+import TestPhone
+import Testing
+import UserNotifications
+
+/// What is shown of a push that opens.
+struct OpenedTests {
+    private let phone: TestPhone
+
+    init() throws { phone = try TestPhone() }
+
+    private func show(
+        _ payload: String, clear: [String: Any] = [:], _ configuration: NotificationOpener.Configuration? = nil
+    ) throws -> UNNotificationContent {
+        let opener = NotificationOpener(configuration ?? phone.configuration)
+        let handler = Handler()
+        let request = try TestPhone.request(try phone.seal(payload), members: clear)
+        opener.handle(request, contentHandler: handler.handler)
+        return try #require(handler.delivered())
+    }
+
+    @Test func everySealedFieldIsShown() throws {
+        let content = try show(
+            """
+            {"aps":{"alert":{"title":"T","subtitle":"S","body":"B","launch-image":"launch"},"badge":7,
+             "sound":{"critical":1,"name":"alarm.caf","volume":0.25},"thread-id":"thread","category":"INVITE",
+             "interruption-level":"time-sensitive","relevance-score":0.5,"target-content-id":"window",
+             "filter-criteria":"work"},"chat":"c41"}
+            """)
+        #expect(content.title == "T" && content.subtitle == "S" && content.body == "B")
+        #expect(content.launchImageName == "launch")
+        #expect(content.badge == 7)
+        #expect(content.sound == .criticalSoundNamed(UNNotificationSoundName("alarm.caf"), withAudioVolume: 0.25))
+        #expect(content.threadIdentifier == "thread" && content.categoryIdentifier == "INVITE")
+        #expect(content.interruptionLevel == .timeSensitive && content.relevanceScore == 0.5)
+        #expect(content.targetContentIdentifier == "window" && content.filterCriteria == "work")
+        #expect(content.userInfo as? [String: String] == ["chat": "c41"])
+    }
+
+    @Test(
+        arguments: [
+            (#""default""#, UNNotificationSound.default),
+            (#""bell.caf""#, UNNotificationSound(named: UNNotificationSoundName("bell.caf"))),
+            (#"{"name":"bell.caf"}"#, UNNotificationSound(named: UNNotificationSoundName("bell.caf"))),
+            (#"{"critical":1,"name":"default","volume":0.5}"#, .defaultCriticalSound(withAudioVolume: 0.5)),
+            (#"{"critical":1}"#, .defaultCriticalSound(withAudioVolume: 1)),
+        ].map { Handover($0) })
+    func everyKindOfSoundIsHeard(_ sound: Handover<(String, UNNotificationSound)>) throws {
+        let content = try show(#"{"aps":{"alert":{"body":"B"},"sound":\#(sound.value.0)}}"#)
+        #expect(content.sound == sound.value.1)
+    }
+
+    @Test(arguments: ["passive", "active", "time-sensitive", "critical"].enumerated().map { ($0, $1) })
+    func everyInterruptionLevelIsItself(_ number: Int, _ name: String) throws {
+        let content = try show(#"{"aps":{"alert":{"body":"B"},"interruption-level":"\#(name)"}}"#)
+        #expect(content.interruptionLevel.rawValue == UInt(number))
+    }
+
+    @Test func customMembersKeepTheirTypes() throws {
+        let content = try show(
+            #"{"aps":{"alert":{"body":"B"}},"i":9007199254740993,"d":0.1,"t":true,"n":null,"a":[1,{"b":"c"}],"u":"ü\u0000"}"#
+        )
+        let info = content.userInfo
+        #expect(info.count == 6)
+        #expect(info["i"] as? Int64 == 9_007_199_254_740_993)
+        #expect(info["d"] as? Double == 0.1)
+        #expect(info["t"] as? Bool == true)
+        #expect(info["n"] is NSNull)
+        let array = try #require(info["a"] as? [Any])
+        #expect(array[0] as? Int == 1 && (array[1] as? [String: String]) == ["b": "c"])
+        #expect(info["u"] as? String == "ü\u{0}")
+    }
+
+    @Test func nothingOfTheClearPartIsLeft() throws {
+        let content = try show(
+            #"{"aps":{"alert":{"body":"B"}}}"#,
+            clear: [
+                "aps": [
+                    "alert": ["title": "Bank", "subtitle": "Send", "body": "money"], "sound": "alarm.caf", "badge": 9,
+                    "category": "PAY", "thread-id": "t", "target-content-id": "w",
+                ], "url": "https://example.com",
+            ])
+        let expected = UNMutableNotificationContent()
+        expected.body = "B"
+        #expect(content == expected)
+    }
+
+    @Test func textsAreLookedUpInTheAppsLanguage() throws {
+        UNUserNotificationCenter.current().strings["INVITE_\(phone.folder.lastPathComponent)"] = "%@ lädt dich ein"
+        let content = try show(
+            #"{"aps":{"alert":{"loc-key":"INVITE_\#(phone.folder.lastPathComponent)","loc-args":["Ann"]}}}"#)
+        #expect(content.body == "Ann lädt dich ein")
+    }
+
+    @Test func aDeliveredContentCannotBeChanged() throws {
+        #expect(!(try show(TestPhone.payload) is UNMutableNotificationContent))
+    }
+
+    @Test func theSecondCopyOfAMessageIsQuiet() throws {
+        let json = try phone.seal()
+        let opener = NotificationOpener(phone.configuration)
+        let sounds = try (0..<2).map { _ in
+            let handler = Handler()
+            opener.handle(try TestPhone.request(json), contentHandler: handler.handler)
+            return try #require(handler.delivered())
+        }
+        #expect(sounds.map(\.body) == ["See you at 8", "See you at 8"])
+        #expect(sounds.map { $0.sound != nil } == [true, false])
+        #expect(sounds.map(\.interruptionLevel) == [.active, .passive])
+    }
+
+    @Test func withTheFilteringEntitlementTheSecondCopyIsNotShown() throws {
+        var configuration = phone.configuration
+        configuration.duplicates = .suppress
+        let json = try phone.seal()
+        let opener = NotificationOpener(configuration)
+        let contents = try (0..<2).map { _ in
+            let handler = Handler()
+            opener.handle(try TestPhone.request(json), contentHandler: handler.handler)
+            return try #require(handler.delivered())
+        }
+        #expect(contents[1] == UNNotificationContent())
+    }
+}

@@ -1,0 +1,81 @@
+import DeviceSimulator
+import Dispatch
+import Foundation
+import PushcryptKeyStore
+import UserNotifications
+
+/// An extension that does what a test says.
+final class ScriptedExtension: UNNotificationServiceExtension {
+    typealias Handler = (UNNotificationContent) -> Void
+
+    private let receive: @Sendable (UNNotificationRequest, @escaping Handler) -> Void
+    private let expire: @Sendable () -> Void
+
+    init(
+        _ receive: @escaping @Sendable (UNNotificationRequest, @escaping Handler) -> Void,
+        expire: @escaping @Sendable () -> Void = {}
+    ) {
+        self.receive = receive
+        self.expire = expire
+        super.init()
+    }
+
+    override func didReceive(
+        _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping Handler
+    ) {
+        receive(request, contentHandler)
+    }
+
+    override func serviceExtensionTimeWillExpire() { expire() }
+}
+
+extension SimulatedDevice {
+    /// A device whose extension delivers what `change` makes of each push.
+    static func changing(
+        _ change: @escaping @Sendable (UNMutableNotificationContent) -> Void = { _ in }
+    ) -> SimulatedDevice {
+        SimulatedDevice {
+            ScriptedExtension { request, deliver in
+                let content = request.content.mutableCopy() as? UNMutableNotificationContent
+                guard let content else { return }
+                change(content)
+                deliver(content)
+            }
+        }
+    }
+}
+
+/// What several threads have seen.
+final class Notebook<Element>: @unchecked Sendable {
+    private let lock = NSLock()
+    private var elements: [Element] = []
+
+    func add(_ element: Element) { lock.withLock { elements.append(element) } }
+    var all: [Element] { lock.withLock { elements } }
+}
+
+/// Takes a value to another thread, which alone uses it from then on.
+struct Handed<Value>: @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+}
+
+/// The main thread, by its queue: on Linux the queue may run on any thread.
+enum Main {
+    private static let key: DispatchSpecificKey<Bool> = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
+
+    static var isHere: Bool { DispatchQueue.getSpecific(key: key) ?? false }
+}
+
+/// A push with text, which an extension may change.
+func alert(_ body: String, aps: String = "", collapseID: String? = nil) -> APNsPush {
+    let rest = aps.isEmpty ? "" : "," + aps
+    return APNsPush(
+        json: #"{"aps":{"mutable-content":1,"alert":{"title":"Title","subtitle":"Sub","body":"\#(body)"}\#(rest)}}"#,
+        collapseID: collapseID)
+}

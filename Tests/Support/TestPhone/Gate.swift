@@ -1,0 +1,35 @@
+internal import Foundation
+
+/// Holds threads up until it is opened: a disk or a Keychain that hangs.
+package final class Gate: Sendable {
+    private let condition = NSCondition()
+    private nonisolated(unsafe) var isOpen = false
+    private nonisolated(unsafe) var visitors = 0
+
+    package init() {}
+
+    package func open() {
+        condition.lock()
+        defer { condition.unlock() }
+        unsafe isOpen = true
+        condition.broadcast()
+    }
+
+    /// Waits until the gate is open.
+    package func pass() {
+        condition.lock()
+        defer { condition.unlock() }
+        unsafe visitors += 1
+        condition.broadcast()
+        while unsafe !isOpen { condition.wait() }
+    }
+
+    /// Waits until so many threads have come to the gate; false if they do not.
+    package func hasVisitors(_ count: Int = 1, within seconds: Double = 20) -> Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        let end = Date(timeIntervalSinceNow: seconds)
+        while unsafe visitors < count { if !condition.wait(until: end) { return unsafe visitors >= count } }
+        return true
+    }
+}

@@ -1,0 +1,81 @@
+package import Foundation
+package import ModelKeychain
+package import Pushcrypt
+package import PushcryptKeyStore
+package import PushcryptService
+package import UserNotifications
+
+/// A phone with an enrolled app, a provider that knows it, and a folder that takes the place of the app group.
+package final class TestPhone: Sendable {
+    package static let payload =
+        #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8"},"sound":"default"},"chat":"c41"}"#
+
+    package static let topic: Topic = {
+        guard let topic = try? Topic("com.example.app") else { preconditionFailure("no topic") }
+        return topic
+    }()
+
+    package let keychain = ModelKeychain()
+    package let sender = SenderKey()
+    package let folder: URL
+
+    package init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        _ = try keys.generateDeviceKey(topic: Self.topic, now: now)
+        try keys.trustSender(name: "provider", sender.publicKey, now: now)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    package var now: Timestamp { Timestamp(secondsSince1970: Date().timeIntervalSince1970) }
+
+    /// The Keychain as the app and its extension see it.
+    package var keys: KeychainKeyStore {
+        KeychainKeyStore(items: keychain.process("keys"), accessGroup: "keys")
+    }
+
+    /// Where the extension keeps its files.
+    package var directory: URL { folder.appendingPathComponent("extension", isDirectory: true) }
+
+    package var configuration: NotificationOpener.Configuration {
+        NotificationOpener.Configuration(topic: Self.topic, directory: self.directory) { self.keys }
+    }
+
+    // MARK: Pushes
+
+    /// The JSON that the provider hands to Apple.
+    package func seal(
+        _ payload: String = payload, attachments: [AttachmentReference] = [],
+        options: Sealer.Options = Sealer.Options()
+    ) throws -> ContiguousArray<UInt8> {
+        guard let device = try keys.deviceKeys().last?.publicKey else { throw CocoaError(.fileNoSuchFile) }
+        return try Sealer(sender: sender, topic: Self.topic)
+            .seal(payload.utf8, attachments: attachments, to: device, at: now, options: options).json
+    }
+
+    /// What the system makes of the JSON of a push; with other top-level members, if the caller wants.
+    package static func request(
+        _ json: ContiguousArray<UInt8>, identifier: String = UUID().uuidString, members: [String: Any] = [:]
+    ) throws -> UNNotificationRequest {
+        let object = try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any] ?? [:]
+        let push = object.merging(members) { _, new in new }
+        let aps = push["aps"] as? [String: Any] ?? [:]
+        let alert = aps["alert"] as? [String: Any] ?? [:]
+        let content = UNMutableNotificationContent()
+        content.title = alert["title"] as? String ?? ""
+        content.subtitle = alert["subtitle"] as? String ?? ""
+        content.body = alert["body"] as? String ?? ""
+        content.sound = (aps["sound"] as? String).map {
+            $0 == "default" ? .default : UNNotificationSound(named: UNNotificationSoundName($0))
+        }
+        content.badge = aps["badge"] as? NSNumber
+        content.categoryIdentifier = aps["category"] as? String ?? ""
+        content.threadIdentifier = aps["thread-id"] as? String ?? ""
+        content.targetContentIdentifier = aps["target-content-id"] as? String
+        content.userInfo = push
+        return UNNotificationRequest(
+            identifier: identifier, content: content, trigger: nil)
+    }
+}
