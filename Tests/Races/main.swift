@@ -25,5 +25,5 @@ for round in 0..<rounds {
     failure = failure ?? field.fault.map { "round \(round): \($0)" }
 }
 if let failure { fatalError(failure) }
-print("races: \(field.outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))")
-print("races: sessions under \(threads) threads: \(rounds)")
+for (outcome, count) in field.outcomes.sorted(by: { $0.key < $1.key }) { print("  \(outcome): \(count)") }
+print("races: sessions under \(threads) threads and the sanitizer: \(rounds)")
