@@ -54,7 +54,7 @@ let strict: [SwiftSetting] = [
             swiftSettings: strict),
     ]
     let userNotifications: [Target.Dependency] = ["UserNotifications"]
-    let userInterface: [Target.Dependency] = ["UserNotificationsUI", "UIKit"]
+    let userInterface: [Target.Dependency] = ["UserNotificationsUI", "UIKit", "_Testing_UIKit"]
 #else
     let standInProducts: [Product] = []
     let standInTargets: [Target] = []
@@ -79,6 +79,13 @@ let strict: [SwiftSetting] = [
                 "UserNotifications",
             ],
             exclude: ["attachment-server.py"], swiftSettings: strict),
+        .testTarget(
+            name: "SimulatorTests",
+            dependencies: [
+                "DeviceSimulator", "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver",
+                "PushcryptService", "ReceiverTests", "TestPhone",
+            ] + userNotifications + userInterface,
+            swiftSettings: strict),
     ]
 #else
     let serviceTargets: [Target] = []
@@ -131,13 +138,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ReceiverTests",
-            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"],
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "ModelKeychain"],
             swiftSettings: strict),
     ] + serviceTargets + [
-        .testTarget(
-            name: "SimulatorTests",
-            dependencies: ["DeviceSimulator", "PushcryptReceiver"] + userNotifications + userInterface,
-            swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.

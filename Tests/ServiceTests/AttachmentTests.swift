@@ -8,6 +8,7 @@ import UserNotifications
 @testable import PushcryptService
 
 /// Attachments of a notification, from a transport that is played.
+@Suite(.timeLimit(.minutes(2)))
 struct AttachmentTests {
     private let phone: TestPhone
     private let reports = Reports()
@@ -153,8 +154,8 @@ struct AttachmentTests {
         let transport = PlayedTransport { $0 == "bad" ? .stall(half) : .bytes(sealed) }
         let (opener, handler) = (NotificationOpener(configuration(transport)), Handler())
         opener.handle(try request([photo, try SealedAttachment(plain, at: "bad")]), contentHandler: handler.handler)
-        while filesLeft.filter({ $0.hasSuffix("partial") || $0.hasSuffix("photo.jpg") }).count < 2 {
-            Thread.sleep(forTimeInterval: 0.002)
+        for name in ["partial", "photo.jpg"] {
+            while !filesLeft.contains(where: { $0.hasSuffix(name) }) { Thread.sleep(forTimeInterval: 0.002) }
         }
         #expect(handler.count == 0)
         clock.advance(milliseconds: 15_000)
