@@ -2,6 +2,7 @@ import DeviceSimulator
 import Foundation
 import ModelKeychain
 import Pushcrypt
+import PushcryptKeyStore
 import PushcryptReceiver
 import PushcryptService
 import TestPhone
@@ -139,7 +140,7 @@ import UserNotifications
         #expect(locked.shown?.subtitle == "(Encrypted)")
         #expect(locked.shown?.places == [.lockScreen, .list])
         #expect(locked.faults.isEmpty)
-        #expect(opening.reports.all.map(\.keyState) == ["locked"])
+        #expect(opening.reports.all.map(\.keyState.description) == ["locked"])
 
         opening.device.lockState = .unlocked
         phone.keychain.unlock()
