@@ -138,7 +138,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ReceiverTests",
-            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"],
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "ModelKeychain"],
             swiftSettings: strict),
     ] + serviceTargets + [
         .testTarget(

@@ -37,6 +37,12 @@ extension JSONValue {
         return document.text(of: node)
     }
 
+    /// `true` or `false`.
+    package var bool: Bool? {
+        guard kind == .bool else { return nil }
+        return document.bytes[range.lowerBound] == UInt8(ascii: "t")
+    }
+
     /// A number that is written without fraction and exponent and fits 64 bits; `1.0` and `1e0` are none, `-0` is 0.
     package var integer: Int64? {
         guard kind == .number else { return nil }

@@ -1,0 +1,105 @@
+import Pushcrypt
+import Testing
+
+@testable import PushcryptReceiver
+
+/// The file that an installation keeps of its registrations.
+@Suite struct EnrolmentStateTests {
+    private static let device = "pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx"
+    private static let sender = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
+
+    private static let full =
+        #"{"version":1,"accounts":[{"name":"Ann \"A\"","device":"00112233445566778899aabbccddeeff","acknowledged":"#
+        + #"{"public_key":"\#(device)","sender":"\#(sender)","app_version":"1.0","token":"#
+        + #""ba7816bf8f01cfea414140de5dae2223","alerts":true,"at":1767225600000}},{"name":"b","device":"x"}],"#
+        + #""withdrawals":["y","z"]}"#
+
+    private static func state(_ json: String) throws(EnrolmentStateError) -> EnrolmentState {
+        try EnrolmentState(json: ContiguousArray(json.utf8))
+    }
+
+    /// The token is the example of FIPS 180-4: the digest of "abc", of which the first half is kept.
+    @Test func aStateIsWrittenAndReadAsItStands() throws {
+        var state = EnrolmentState()
+        state.accounts = [
+            EnrolmentState.Account(
+                name: "Ann \"A\"", device: "00112233445566778899aabbccddeeff",
+                acknowledged: EnrolmentState.Acknowledgement(
+                    report: EnrolmentState.Report(
+                        publicKey: try DevicePublicKey(text: Self.device),
+                        sender: try SenderPublicKey(text: Self.sender),
+                        appVersion: AppVersion("1.0"),
+                        token: EnrolmentState.Report.digest(ofToken: ContiguousArray("abc".utf8)), alertsAreShown: true),
+                    at: .start)), EnrolmentState.Account(name: "b", device: "x"),
+        ]
+        state.withdrawals = ["y", "z"]
+        #expect(String(decoding: state.json, as: UTF8.self) == Self.full)
+        #expect(try Self.state(Self.full) == state)
+        let empty = #"{"version":1,"accounts":[],"withdrawals":[]}"#
+        #expect(String(decoding: EnrolmentState().json, as: UTF8.self) == empty)
+        #expect(try Self.state(empty) == EnrolmentState())
+    }
+
+    @Test func whatIsNotKnownIsNotWritten() throws {
+        let json =
+            #"{"version":1,"accounts":[{"name":"a","device":"d","acknowledged":{"public_key":"\#(Self.device)","#
+            + #""alerts":false,"at":0}}],"withdrawals":[]}"#
+        let state = try Self.state(json)
+        #expect(state.account("a")?.acknowledged?.report.token == nil)
+        #expect(String(decoding: state.json, as: UTF8.self) == json)
+    }
+
+    @Test(arguments: [#"{"version":2}"#, #"{"accounts":7,"version":9007199254740993}"#])
+    func aLaterVersionIsToldFromDamage(_ json: String) {
+        #expect(throws: EnrolmentStateError.newer) { try Self.state(json) }
+    }
+
+    private static func account(_ member: String) -> String {
+        #"{"version":1,"accounts":[{"name":"a","device":"d"\#(member)}],"withdrawals":[]}"#
+    }
+
+    private static func acknowledged(_ members: String) -> String { account(#","acknowledged":{\#(members)}"#) }
+
+    @Test(arguments: [
+        "", "[]", "null", "{}", #"{"version":"1","accounts":[],"withdrawals":[]}"#,
+        #"{"version":-1,"accounts":[],"withdrawals":[]}"#, #"{"version":1.0,"accounts":[],"withdrawals":[]}"#,
+        #"{"version":1,"accounts":{},"withdrawals":[]}"#, #"{"version":1,"accounts":[],"withdrawals":[1]}"#,
+        #"{"version":1,"accounts":[]}"#, #"{"version":1,"accounts":["a"],"withdrawals":[]}"#,
+        #"{"version":1,"accounts":[{"name":"a"}],"withdrawals":[]}"#,
+        #"{"version":1,"accounts":[{"name":"a","device":"d"},{"name":"a","device":"e"}],"withdrawals":[]}"#,
+        account(#","acknowledged":null"#), acknowledged(""),
+        acknowledged(#""public_key":"pcr1","alerts":true,"at":1"#),
+        acknowledged(#""public_key":"\#(sender)","alerts":true,"at":1"#),
+        acknowledged(#""public_key":"\#(device)","at":1"#),
+        acknowledged(#""public_key":"\#(device)","alerts":1,"at":1"#),
+        acknowledged(#""public_key":"\#(device)","alerts":true,"at":-1"#),
+        acknowledged(#""public_key":"\#(device)","alerts":true,"at":1,"sender":"\#(device)""#),
+        acknowledged(#""public_key":"\#(device)","alerts":true,"at":1,"app_version":"""#),
+        acknowledged(#""public_key":"\#(device)","alerts":true,"at":1,"token":1"#), String(full.dropLast()),
+    ])
+    func anythingElseIsDamage(_ json: String) {
+        #expect(throws: EnrolmentStateError.damaged) { try Self.state(json) }
+    }
+
+    /// A provider that is never reached must not make the file grow.
+    @Test func theOldestOfTooManyWithdrawalsIsGivenUp() {
+        var state = EnrolmentState()
+        var devices: [String] = []
+        for _ in 0..<65 {
+            devices.append(state.deviceID(of: "a"))
+            state.remove("a", withdrawing: true)
+        }
+        #expect(Set(devices).count == 65)
+        #expect(state.withdrawals == Array(devices.dropFirst()))
+        state.withdrawn(devices[1])
+        state.withdrawn(devices[0])
+        #expect(state.withdrawals == Array(devices.dropFirst(2)))
+    }
+
+    @Test func twoSpellingsOfOneNameAreTwoAccounts() {
+        var state = EnrolmentState()
+        #expect(state.deviceID(of: "é") != state.deviceID(of: "e\u{301}"))
+        #expect(state.deviceID(of: "é") == state.deviceID(of: "é"))
+        #expect(state.accounts.allSatisfy { $0.device.utf8.count == 32 })
+    }
+}

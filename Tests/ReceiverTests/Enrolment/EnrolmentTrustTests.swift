@@ -1,0 +1,149 @@
+import Pushcrypt
+import PushcryptKeyStore
+import Testing
+
+@testable import PushcryptReceiver
+
+/// Whom an installation believes first, and that no reply changes it afterwards.
+@Suite struct EnrolmentTrustTests {
+    @Test(arguments: StoreKind.allCases) func aBuiltInKeyIsPinnedBeforeAnythingIsSent(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let phone = try Installation(kind)
+        phone.firstTrust = .builtIn(try provider.key.publicKey)
+        #expect(try phone.launch(with: provider, .recordLost) == "register")
+        #expect(try phone.pin == provider.key.publicKey)
+        #expect(try phone.launch(with: provider) == "register")
+        #expect(phone.results == [EnrolmentResult(key: .acknowledged, sender: .believed)])
+        #expect(try provider.devices.map(\.pinnedSender) == [provider.key.publicKey])
+        #expect(try phone.launch(with: provider) == "nothing")
+    }
+
+    /// Whoever holds the channel for once does not get into an app that has its key built in.
+    @Test(arguments: StoreKind.allCases) func aReplyDoesNotReplaceABuiltInKey(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let builtIn = SenderKey().publicKey
+        let phone = try Installation(kind)
+        phone.firstTrust = .builtIn(builtIn)
+        try phone.launch(with: provider)
+        #expect(
+            phone.results == [EnrolmentResult(key: .acknowledged, sender: .notTaken(try provider.key.publicKey))])
+        #expect(try phone.pin == builtIn)
+    }
+
+    @Test(arguments: StoreKind.allCases) func aLaterReplyDoesNotReplaceThePin(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let phone = try Installation(kind)
+        try phone.launch(with: provider)
+        let first = try provider.key.publicKey
+        let stranger = try Provider()
+        phone.circumstances.pushToken = [1]
+        try phone.launch(with: stranger)
+        #expect(
+            phone.results.last == EnrolmentResult(key: .acknowledged, sender: .notTaken(try stranger.key.publicKey)))
+        #expect(try phone.pin == first)
+        // Only the app's own decision does.
+        try phone.store.trustSender(name: "provider", stranger.key.publicKey, topic: .app, replace: true, now: .start)
+        #expect(try phone.launch(with: stranger) == "register-again(sender-changed)")
+        #expect(phone.results.last == EnrolmentResult(key: .acknowledged, sender: .believed))
+    }
+
+    @Test(arguments: StoreKind.allCases) func aSupersededKeyIsNotPinnedAgain(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let old = try provider.key.publicKey
+        let phone = try Installation(kind)
+        try phone.launch(with: provider)
+        _ = try provider.store.rotateSenderKey(now: .start)
+        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
+        try phone.store.removeTrustedSender("provider")
+
+        phone.circumstances.pushToken = [1]
+        let request = try #require(try begin(phone).request)
+        var state = try phone.state
+        let result = try phone.enrolment.registered(
+            RegistrationReply(.acknowledged(request.record.publicKey), sender: old), to: request, state: &state,
+            now: .start)
+        #expect(result == EnrolmentResult(key: .acknowledged, sender: .notTaken(old)))
+        phone.firstTrust = .builtIn(old)
+        #expect(try begin(phone).request != nil)
+        #expect(try phone.pin == nil)
+    }
+
+    /// A message has brought a rotation, the app has folded it in, and the provider may stop announcing it.
+    @Test(arguments: StoreKind.allCases) func pinnedSenderChanged(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let phone = try Installation(kind)
+        phone.firstTrust = .builtIn(try provider.key.publicKey)
+        try phone.launch(with: provider)
+        _ = try provider.store.rotateSenderKey(now: .start)
+        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
+        #expect(try phone.launch(with: provider) == "register-again(sender-changed)")
+        #expect(phone.results.last == EnrolmentResult(key: .acknowledged, sender: .believed))
+        #expect(try provider.devices.map(\.pinnedSender) == [provider.key.publicKey])
+        #expect(try phone.launch(with: provider) == "nothing")
+
+        // The built-in key is an old one by now, and changes nothing for another account.
+        phone.account = "second"
+        try phone.launch(with: provider)
+        #expect(try phone.pin == provider.key.publicKey)
+        #expect(try phone.receive(provider.push(to: phone.device("second"), at: .start)) == "opened")
+    }
+
+    // MARK: Replies
+
+    enum Wrong: CaseIterable { case unknownKey, retiringKey, replyToAnotherDevice }
+
+    /// It confirms no key, pins no sender, and leaves the state as it is.
+    @Test(arguments: StoreKind.allCases, Wrong.allCases)
+    func aReplyAboutAnotherKeyChangesNothing(_ kind: StoreKind, _ wrong: Wrong) throws {
+        let provider = try Provider()
+        let phone = try Installation(kind)
+        let old = try #require(try begin(phone).request)
+        try phone.launch(with: provider)
+        try phone.store.removeTrustedSender("provider")
+        _ = try phone.store.rotateDeviceKey(name: "default", now: .start)
+        let work = try begin(phone)
+        var request = try #require(work.request)
+        #expect(request.record.generation == 2)
+        let acknowledged: DevicePublicKey
+        switch wrong {
+        case .unknownKey: acknowledged = DeviceKey().publicKey
+        case .retiringKey: acknowledged = old.record.publicKey
+        case .replyToAnotherDevice:
+            acknowledged = request.record.publicKey
+            let other = try Installation(kind)
+            request = EnrolmentRequest(record: try #require(try begin(other).request).record, report: request.report)
+        }
+        var state = work.state
+        let result = try phone.enrolment.registered(
+            RegistrationReply(.acknowledged(acknowledged), sender: provider.key.publicKey), to: request, state: &state,
+            now: .start)
+        #expect(result == EnrolmentResult(key: .anotherKey, sender: .none))
+        #expect(state == work.state)
+        #expect(try phone.keys().map(\.state) == [.active, .pending])
+        #expect(try phone.pin == nil)
+    }
+
+    /// An operator mends that, and nothing on the phone.
+    @Test(arguments: StoreKind.allCases) func aRefusalForAnotherReasonChangesNothing(_ kind: StoreKind) throws {
+        let phone = try Installation(kind)
+        let work = try begin(phone)
+        let request = try #require(work.request)
+        let refusals: [RegistrationReply.Refusal?] = [.topicMismatch, .init("over-quota")]
+        for refusal in refusals.compactMap({ $0 }) {
+            var state = work.state
+            let result = try phone.enrolment.registered(
+                RegistrationReply(.refused(refusal), sender: SenderKey().publicKey), to: request, state: &state,
+                now: .start)
+            #expect(result == EnrolmentResult(key: .refused(refusal), sender: .none))
+            #expect(state == work.state)
+        }
+        #expect(try phone.pin == nil)
+    }
+
+    private func begin(_ phone: Installation) throws -> EnrolmentWork {
+        guard case .plan(let plan) = phone.reconcile(at: .start) else { throw Unexpected() }
+        let work = try phone.enrolment.begin(plan, now: .start)
+        phone.file = work.state.json
+        return work
+    }
+}
