@@ -54,7 +54,7 @@ let strict: [SwiftSetting] = [
             swiftSettings: strict),
     ]
     let userNotifications: [Target.Dependency] = ["UserNotifications"]
-    let userInterface: [Target.Dependency] = ["UserNotificationsUI", "UIKit"]
+    let userInterface: [Target.Dependency] = ["UserNotificationsUI", "UIKit", "_Testing_UIKit"]
 #else
     let standInProducts: [Product] = []
     let standInTargets: [Target] = []
@@ -78,6 +78,13 @@ let strict: [SwiftSetting] = [
                 "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "TestPhone",
                 "UserNotifications",
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SimulatorTests",
+            dependencies: [
+                "DeviceSimulator", "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver",
+                "PushcryptService", "ReceiverTests", "TestPhone",
+            ] + userNotifications + userInterface,
             swiftSettings: strict),
     ]
 #else
@@ -134,10 +141,6 @@ let package = Package(
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "ModelKeychain"],
             swiftSettings: strict),
     ] + serviceTargets + [
-        .testTarget(
-            name: "SimulatorTests",
-            dependencies: ["DeviceSimulator", "PushcryptReceiver"] + userNotifications + userInterface,
-            swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.

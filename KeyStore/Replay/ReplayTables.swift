@@ -16,8 +16,9 @@ struct ReplayTables: ReplayStorage {
     static let kind = ExtensionFile.Kind(
         noun: "a replay file", name: "replay.db", newName: "replay.db.new",
         journals: ["replay.db.new-journal", "replay.db-journal"],
-        // "PCRP"
-        applicationID: 0x5043_5250, version: 1, isDurable: true, schema: schema)
+        // "PCRP". A person waits while a message is remembered. A power cut may take the last seconds of memory or damage the
+        // file, which is then made anew.
+        applicationID: 0x5043_5250, version: 1, isDurable: false, schema: schema)
 
     let connection: SQLiteConnection
 

@@ -11,7 +11,7 @@ extension CommandTable {
         summary: "end-to-end encrypted push notifications",
         sharedOptions: [.store, .json],
         sections: [
-            Section(title: "notifications", commands: [.seal, .open, .inspect]),
+            Section(title: "notifications", commands: [.seal, .open, .inspect, .attach]),
             Section(title: "keys", commands: [.`init`, .keygen, .export, .device, .sender, .rotate]),
             Section(title: "more", commands: [.demo, .doctor, .lint, .explain, .config, .help]),
         ],

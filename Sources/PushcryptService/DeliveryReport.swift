@@ -1,4 +1,5 @@
 public import Pushcrypt
+public import PushcryptKeyStore
 public import PushcryptReceiver
 
 /// How one delivery went, without anything of its content; for the app's log.
@@ -11,8 +12,8 @@ public struct DeliveryReport: Hashable, Sendable {
     public let fingerprint: EnvelopeFingerprint?
     /// What was shown.
     public let outcome: DeliveryOutcome
-    /// The state of the device key that the push was sealed to, as `NotificationReceiver.Reception` has it.
-    public let keyState: String
+    /// How the device key stood that the push was sealed to.
+    public let keyState: JournalEntry.KeyState
     /// What the developer should know although the push was delivered, one sentence each.
     public let warnings: [String]
 

@@ -21,7 +21,7 @@ final class DeliveryWork: @unchecked Sendable {
     private final class Findings {
         var opened: OpenedNotification?
         var attachments: AttachmentWork?
-        var keyState = "none"
+        var keyState = JournalEntry.KeyState.none
         var warnings: [String] = []
         var change: Task<Void, Never>?
         var isChanging = false
@@ -64,19 +64,21 @@ final class DeliveryWork: @unchecked Sendable {
                 findings.keyState = reception.keyState
                 findings.warnings += warnings + reception.warnings
             }
-            let content = reception.delivery.content
-            switch reception.delivery.outcome {
-            case .opened(let opened):
-                let fetch = AttachmentWork(for: opened, of: request, configuration, files)
-                findings.withLock { ($0.opened, $0.attachments) = (opened, fetch) }
-                session?.handle(
-                    .opened(
-                        UNMutableNotificationContent(content),
-                        .init(hasAttachments: fetch != nil, isChanged: configuration.change != nil)))
-            case .passed: session?.handle(.decided(request.content, .passed))
-            case .suppressed: session?.handle(.decided(UNNotificationContent(), .suppressed))
-            case .fallback(let reason): session?.handle(.failed(reason))
+            var next = DeliveryMachine<UNNotificationContent>.Opened(isChanged: configuration.change != nil)
+            if case .opened(let opened) = reception.delivery.outcome {
+                let attachments = AttachmentWork(for: opened, of: request, configuration, files)
+                next.hasAttachments = attachments != nil
+                findings.withLock { ($0.opened, $0.attachments) = (opened, attachments) }
             }
+            session?.handle(.init(reception.delivery, content: content(of: reception.delivery), next))
+        }
+    }
+
+    private func content(of delivery: Delivery) -> UNNotificationContent {
+        switch delivery.outcome {
+        case .passed: request.content
+        case .suppressed: UNNotificationContent()
+        case .opened, .fallback: UNMutableNotificationContent(delivery.content)
         }
     }
 

@@ -7,9 +7,15 @@ internal import PushcryptReceiver
 ///
 /// Everything here may wait for a disk, so only the opener's own threads call it.
 final class OpenerFiles: Sendable {
+    private struct Files {
+        let directory: URL
+        let replay: ReplayFile
+        let statements: StatementFile
+        let journal: JournalFile
+    }
+
     private final class State {
-        var directory: URL?
-        var replay: ReplayFile?
+        var files: Files?
     }
 
     private let configuration: NotificationOpener.Configuration
@@ -28,36 +34,47 @@ final class OpenerFiles: Sendable {
         } catch {
             warnings.append("topic: \(Self.words(for: error))")
         }
+        var files: Files?
+        do {
+            files = try self.files(at: now)
+        } catch {
+            warnings.append("directory: \(Self.words(for: error))")
+        }
         var policy = NotificationReceiver.Policy()
         policy.duplicates = configuration.duplicates
         policy.texts = configuration.texts
+        // Without a directory nothing is remembered, and each file says so.
+        let keys = ExtensionKeys(
+            keys: LazyKeys(configuration.keys), statements: files?.statements ?? StatementFile(at: ""))
         let receiver = NotificationReceiver(
-            keys: LazyKeys(configuration.keys), effects: NothingKept(), replay: replay(at: now, &warnings),
-            topic: topic, policy: policy)
+            keys: keys, effects: keys, replay: files?.replay ?? ReplayFile.open(at: "", now: now), topic: topic,
+            policy: policy)
         return (receiver, warnings)
     }
 
-    func journal(_ report: DeliveryReport) {}
-
-    private func replay(at now: Timestamp, _ warnings: inout [String]) -> ReplayFile {
-        state.withLock { state in
-            if let replay = state.replay { return replay }
-            do {
-                let directory = try configuration.directory()
-                try FileManager.default.makePrivateDirectory(at: directory)
-                let replay = ReplayFile.open(at: directory.path, now: now)
-                (state.directory, state.replay) = (directory, replay)
-                return replay
-            } catch {
-                warnings.append("directory: \(Self.words(for: error))")
-                // It remembers nothing, and every judgement says so.
-                return ReplayFile.open(at: "", now: now)
-            }
-        }
+    /// Adds a row to the journal; what cannot be written is lost.
+    func journal(_ report: DeliveryReport) {
+        let entry = JournalEntry(
+            time: report.receivedAt, fingerprint: report.fingerprint, code: report.code, keyState: report.keyState,
+            milliseconds: report.milliseconds)
+        _ = try? files(at: report.receivedAt).journal.append(entry)
     }
 
     /// The directory, once a push could use it.
-    var directory: URL? { state.withLock { $0.directory } }
+    var directory: URL? { state.withLock { $0.files?.directory } }
+
+    private func files(at now: Timestamp) throws -> Files {
+        try state.withLock { state in
+            if let files = state.files { return files }
+            let directory = try configuration.directory()
+            try FileManager.default.makePrivateDirectory(at: directory)
+            let files = Files(
+                directory: directory, replay: ReplayFile.open(at: directory.path, now: now),
+                statements: StatementFile(at: directory.path), journal: JournalFile(at: directory.path))
+            state.files = files
+            return files
+        }
+    }
 
     /// What an error of the app's may be quoted with: no more than its type, unless it is one of this package's.
     static func words(for error: any Error) -> String {
@@ -101,10 +118,4 @@ private final class LazyKeys: DeviceKeyReading {
             throw KeyStoreError(.inputOutput, "the extension cannot get its keys: \(OpenerFiles.words(for: error))")
         }
     }
-}
-
-private struct NothingKept: OpeningEffects {
-    func settle(
-        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, now: Timestamp
-    ) throws(KeyStoreError) {}
 }

@@ -13,7 +13,7 @@ import UserNotifications
         let kept = Notebook<Handed<ScriptedExtension>>()
         let device = SimulatedDevice {
             let made = ScriptedExtension { request, deliver in
-                onMain.add(Thread.isMainThread)
+                onMain.add(Main.isHere)
                 deliver(request.content)
             }
             kept.add(Handed(made))
@@ -54,7 +54,7 @@ import UserNotifications
                 },
                 expire: {
                     threads.add(ObjectIdentifier(Thread.current))
-                    #expect(!Thread.isMainThread)
+                    #expect(!Main.isHere)
                     let content = UNMutableNotificationContent()
                     content.body = "best there is"
                     handlers.all.first?.value(content)

@@ -1,4 +1,5 @@
 import DeviceSimulator
+import Dispatch
 import Foundation
 import PushcryptKeyStore
 import UserNotifications
@@ -58,6 +59,17 @@ struct Handed<Value>: @unchecked Sendable {
     let value: Value
 
     init(_ value: Value) { self.value = value }
+}
+
+/// The main thread, by its queue: on Linux the queue may run on any thread.
+enum Main {
+    private static let key: DispatchSpecificKey<Bool> = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
+
+    static var isHere: Bool { DispatchQueue.getSpecific(key: key) ?? false }
 }
 
 /// A push with text, which an extension may change.

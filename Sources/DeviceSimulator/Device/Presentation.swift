@@ -1,5 +1,5 @@
-import Foundation
-import UserNotifications
+internal import Foundation
+internal import UserNotifications
 
 /// How a device shows a content: what its settings and its state make of it.
 struct Presentation {

@@ -1,5 +1,5 @@
-import Foundation
-import UserNotifications
+internal import Foundation
+internal import UserNotifications
 
 // From a delivery to the screen.
 extension SimulatedDevice {

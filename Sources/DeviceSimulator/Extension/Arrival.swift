@@ -1,5 +1,6 @@
+internal import Dispatch
 internal import Foundation
-import UserNotifications
+internal import UserNotifications
 
 /// One push on its way through a device: it is in the extension, or was.
 public final class Arrival: @unchecked Sendable {
@@ -32,7 +33,7 @@ public final class Arrival: @unchecked Sendable {
 
     /// Waits like `decided()`, and blocks the calling thread. Not on the main thread, which the app's delegate needs.
     public func waitUntilDecided() -> Outcome {
-        precondition(!Thread.isMainThread, "the main thread cannot wait here: use `await decided()`")
+        dispatchPrecondition(condition: .notOnQueue(.main))
         while true {
             if let outcome = reception.outcome(within: clock.patience) {
                 reception.waitUntilReturned(clock)

@@ -1,5 +1,5 @@
-import Foundation
-import UserNotifications
+internal import Foundation
+internal import UserNotifications
 
 /// One request in the service extension, with an instance of its own.
 final class ExtensionRun: @unchecked Sendable {

@@ -1,5 +1,5 @@
-import Foundation
-import UserNotifications
+internal import Foundation
+internal import UserNotifications
 
 /// What is known of one push: its deliveries are counted here, and the first is taken.
 ///

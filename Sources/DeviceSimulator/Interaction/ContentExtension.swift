@@ -46,6 +46,11 @@
             guard taken.isEmpty else { throw CategoryConflict(categories: taken) }
         }
 
+        /// The categories that the installed content extensions declare.
+        public var contentExtensionCategories: Set<String> {
+            withState { Set($0.contentExtensions.flatMap(\.categories)) }
+        }
+
         /// The content extension for a category; capitals count.
         func contentExtension(for category: String) -> ContentExtension? {
             withState { $0.contentExtensions.first { $0.categories.contains(category) } }

@@ -1,5 +1,5 @@
 #if os(Linux)
-    import Foundation
+    internal import Foundation
     public import UIKit
     public import UserNotifications
     public import UserNotificationsUI
@@ -93,11 +93,11 @@
             switch action {
             case .choose(let name) where viewController != nil, .write(_, let name) where viewController != nil:
                 guard actions.contains(name) else {
-                    return ResponseOutcome(unheard: .notOffered, completions: 0, opensApp: false)
+                    return ResponseOutcome(unheard: .notOffered)
                 }
                 guard case .success(let response) = device.response(action, to: identifier) else { break }
                 guard await forwards(response) else {
-                    return ResponseOutcome(unheard: .keptByContentExtension, completions: 0, opensApp: false)
+                    return ResponseOutcome(unheard: .keptByContentExtension)
                 }
             default: break
             }

@@ -1,6 +1,6 @@
 #if os(Linux)
-    import Foundation
-    import UserNotifications
+    internal import Foundation
+    internal import UserNotifications
 
     extension SimulatedDevice {
         /// Asks the app's delegate, on the main thread, what is shown of a notification; nothing, if there is no delegate

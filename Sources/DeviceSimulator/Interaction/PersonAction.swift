@@ -54,4 +54,11 @@ public struct ResponseOutcome: Hashable, Sendable {
     public let completions: Int
     /// Whether the app comes to the foreground.
     public let opensApp: Bool
+
+    /// Says what became of it, for tests to compare with.
+    public init(unheard: UnheardReason? = nil, completions: Int = 0, opensApp: Bool = false) {
+        self.unheard = unheard
+        self.completions = completions
+        self.opensApp = opensApp
+    }
 }

@@ -1,6 +1,6 @@
 #if os(Linux)
-    import Foundation
-    import UserNotifications
+    internal import Foundation
+    internal import UserNotifications
 
     extension SimulatedDevice {
         /// Does what a person does with a notification in the list, and waits until the app has dealt with it.
@@ -11,7 +11,7 @@
             switch response(action, to: identifier) {
             case .failure(let unheard):
                 if action == .dismiss { remove(identifier) }
-                return ResponseOutcome(unheard: unheard.reason, completions: 0, opensApp: false)
+                return ResponseOutcome(unheard: unheard.reason)
             case .success(let response):
                 let (handed, opensApp) = (Handed(response), opensApp(response))
                 remove(identifier)
@@ -72,7 +72,7 @@
         /// Gives a response to the app's delegate.
         func send(_ response: Handed<UNNotificationResponse>, opensApp: Bool) async -> ResponseOutcome {
             guard let delegate = center.delegate else {
-                return ResponseOutcome(unheard: .noDelegate, completions: 0, opensApp: opensApp)
+                return ResponseOutcome(unheard: .noDelegate, opensApp: opensApp)
             }
             let completion = Completion()
             let app = Handed(delegate)
@@ -83,7 +83,7 @@
                 completion.didReturn()
             }
             await completion.wait(clock: clock, limit: limits.app)
-            return ResponseOutcome(unheard: nil, completions: completion.count, opensApp: opensApp)
+            return ResponseOutcome(completions: completion.count, opensApp: opensApp)
         }
     }
 

@@ -1,4 +1,4 @@
-import Foundation
+internal import Foundation
 
 /// The JSON of a push, as the system reads it: a field of another type than Apple's documents give it is not there.
 struct PushPayload {

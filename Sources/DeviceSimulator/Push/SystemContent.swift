@@ -1,5 +1,5 @@
-import Foundation
-import UserNotifications
+internal import Foundation
+internal import UserNotifications
 
 extension PushPayload {
     /// The content that the system makes of a push before any code of the app runs.

@@ -1,7 +1,7 @@
 /// The members of a reference's JSON, read one by one. Unknown ones are passed over, so that a later version may say more.
 ///
 /// Errors name the member and never quote it.
-struct AttachmentFields {
+package struct AttachmentFields {
     private let root: JSONValue
 
     init(_ root: JSONValue) throws(AttachmentError) {
@@ -9,7 +9,8 @@ struct AttachmentFields {
         self.root = root
     }
 
-    init(_ json: ContiguousArray<UInt8>) throws(AttachmentError) {
+    /// Parses an object; throws `malformedReference`.
+    package init(_ json: ContiguousArray<UInt8>) throws(AttachmentError) {
         let document: JSONDocument
         do throws(JSONError) {
             document = try JSONDocument(parsing: json)
@@ -18,6 +19,9 @@ struct AttachmentFields {
         }
         try self.init(document.root)
     }
+
+    /// Whether the place of the file is known; it seldom is when the file is sealed.
+    package var hasURL: Bool { root["url"].map { $0.kind != .null } ?? false }
 
     func text(_ name: String) throws(AttachmentError) -> String {
         guard let value = root[name], value.kind != .null else { throw Self.malformed("it has no \(name)") }

@@ -39,9 +39,12 @@ extension AttachmentReference {
         try self.init(AttachmentFields(json))
     }
 
-    init(_ fields: AttachmentFields) throws(AttachmentError) {
+    /// Reads a reference; `url` is for one that was written before its url was known.
+    package init(_ fields: AttachmentFields, url: String? = nil) throws(AttachmentError) {
+        let url = if let url { url } else { try fields.text("url") }
         try self.init(
-            url: fields.text("url"), file: SealedFile(fields), type: fields.text("type"), name: fields.text("name"))
+            url: url, file: SealedFile(fields), type: fields.text("type"),
+            name: fields.text("name"))
     }
 
     /// The reference as minified JSON, with the key: a secret, which the caller guards.
@@ -51,10 +54,11 @@ extension AttachmentReference {
         return json.bytes
     }
 
-    func write(to json: inout JSONWriter) {
+    /// Writes the reference as an object; without the key it may be shown.
+    package func write(to json: inout JSONWriter, includingKey: Bool = true) {
         json.object { json in
             json.string(url, for: "url")
-            file.write(to: &json)
+            file.write(to: &json, includingKey: includingKey)
             json.string(type, for: "type")
             json.string(name, for: "name")
         }
@@ -70,13 +74,13 @@ extension AttachmentReference: CustomStringConvertible, CustomReflectable {
 }
 
 /// What a reference may say. (`Docs/Format.md`, rules)
-enum AttachmentRules {
+package enum AttachmentRules {
     private static let scheme = "https://"
 
     /// What a URI (RFC 3986) has in its host and after it alike, besides letters, digits and %HH.
     private static let punctuation = "-._~!$&'()*+,;=:"
 
-    static func check(url: String) throws(AttachmentError) {
+    package static func check(url: String) throws(AttachmentError) {
         let rest = url.utf8.dropFirst(scheme.utf8.count)
         let host = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
         guard url.utf8.starts(with: scheme.utf8), let first = host.first, first != UInt8(ascii: ":"),
@@ -104,7 +108,7 @@ enum AttachmentRules {
         return digitsToCome == 0
     }
 
-    static func check(type: String) throws(AttachmentError) {
+    package static func check(type: String) throws(AttachmentError) {
         let labels = type.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isIdentifier =
             labels.count > 1
@@ -118,7 +122,7 @@ enum AttachmentRules {
         }
     }
 
-    static func check(name: String) throws(AttachmentError) {
+    package static func check(name: String) throws(AttachmentError) {
         guard (1...AttachmentReference.maximumNameLength).contains(name.utf8.count), name != ".", name != ".." else {
             throw AttachmentFields.malformed(
                 "its name is not one of 1 to \(AttachmentReference.maximumNameLength) bytes, or is one of . and ..")

@@ -114,17 +114,17 @@ public struct AttachmentSealer: ~Copyable {
         mutating func push(
             _ chunk: borrowing Ephemeral, count: Int, _ tag: SecretStream.Tag, into sealed: inout ContiguousArray<UInt8>
         ) {
-            let start = sealed.count
             let prefix = AttachmentFormat.prefix
-            if length == 0 {
-                sealed.append(contentsOf: prefix)
-                sealed.append(contentsOf: stream.header)
-            }
-            chunk.withSpan {
-                stream.push($0.extracting(0..<count), tag: tag, authenticating: prefix.span, appendingTo: &sealed)
-            }
-            hash.update(sealed.span.extracting(start..<sealed.count))
-            length += UInt64(sealed.count - start)
+            if length == 0 { append(prefix + stream.header, to: &sealed) }
+            append(
+                chunk.withSpan { stream.push($0.extracting(0..<count), tag: tag, authenticating: prefix.span) },
+                to: &sealed)
+        }
+
+        private mutating func append(_ bytes: ContiguousArray<UInt8>, to sealed: inout ContiguousArray<UInt8>) {
+            hash.update(bytes.span)
+            length += UInt64(bytes.count)
+            sealed.append(contentsOf: bytes)
         }
 
         consuming func finish(key: consuming Ephemeral) -> SealedFile {

@@ -40,16 +40,17 @@ extension SealedFile {
         try self.init(AttachmentFields(json))
     }
 
-    init(_ fields: AttachmentFields) throws(AttachmentError) {
+    /// Reads the three members of a reference.
+    package init(_ fields: AttachmentFields) throws(AttachmentError) {
         let size = try fields.size()
         let sha256 = try fields.bytes("sha256", count: AttachmentFormat.hashLength)
         let key = try fields.bytes("key", count: SecretStream.keyLength)
         self.init(key: Ephemeral(copying: key.span), size: size, sha256: sha256)
     }
 
-    /// Writes the three members, the key among them.
-    func write(to json: inout JSONWriter) {
-        json.string(withKey { Base64URL.string($0) }, for: "key")
+    /// Writes the members of a reference that are about the sealed file.
+    package func write(to json: inout JSONWriter, includingKey: Bool = true) {
+        if includingKey { json.string(withKey { Base64URL.string($0) }, for: "key") }
         json.integer(size, for: "size")
         json.string(Base64URL.string(sha256.span), for: "sha256")
     }

@@ -48,23 +48,18 @@ enum SecretStream {
             state.begin(key: key, header: header)
         }
 
-        /// Appends one sealed chunk, 17 bytes longer than the plain one.
-        func push(
-            _ chunk: Span<UInt8>, tag: Tag, authenticating data: Span<UInt8>,
-            appendingTo output: inout ContiguousArray<UInt8>
-        ) {
-            let start = output.count
-            output.append(contentsOf: repeatElement(0, count: chunk.count + overhead))
-            let code = unsafe output.withUnsafeMutableBufferPointer { buffer in
-                unsafe chunk.withBase { m, mCount in
+        /// Seals the next chunk; it comes back 17 bytes longer.
+        func push(_ chunk: Span<UInt8>, tag: Tag, authenticating data: Span<UInt8>) -> ContiguousArray<UInt8> {
+            let pointer = unsafe state.pointer
+            return unsafe ContiguousArray(count: chunk.count + overhead) { output in
+                let code = unsafe chunk.withBase { m, mCount in
                     unsafe data.withBase { ad, adCount in
-                        guard let base = buffer.baseAddress else { return Int32(-1) }
-                        return unsafe crypto_secretstream_xchacha20poly1305_push(
-                            state.pointer, base + start, nil, m, UInt64(mCount), ad, UInt64(adCount), tag.rawValue)
+                        unsafe crypto_secretstream_xchacha20poly1305_push(
+                            pointer, output, nil, m, UInt64(mCount), ad, UInt64(adCount), tag.rawValue)
                     }
                 }
+                Sodium.expectSuccess(code)
             }
-            Sodium.expectSuccess(code)
         }
     }
 

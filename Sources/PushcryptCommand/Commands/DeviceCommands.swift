@@ -12,6 +12,7 @@ extension Command {
         discussion: [
             "Takes what 'pushcrypt export device' prints: the key (pcr1…) or the registration record (--json). A record with a lower generation than the store has is refused: it is an old one, or somebody plays one back.",
             "A key alone counts as generation 1, so it enrols a device; what a rotation made is registered with the record.",
+            "--reply prints what a phone that enrols expects for an answer: the key that is sealed to from now on and the sender's, or why the record was refused.",
         ],
         operands: [
             Operand("ID", help: "what the provider calls the device"),
@@ -20,9 +21,13 @@ extension Command {
         options: [
             Option("--topic", "BUNDLE-ID", help: "the app that the key is for, where the record does not say"),
             Option(flag: "--replace", help: "take the key whatever generation it has, for example after a reinstall"),
+            Option(flag: "--reply", help: "print the registration reply for the phone, as JSON"),
             .store, .passphraseFile, .json,
         ],
-        examples: [Example("pushcrypt export device | pushcrypt --store P device add phone1 -")], run: runDeviceAdd)
+        examples: [
+            Example("pushcrypt export device | pushcrypt --store P device add phone1 -"),
+            Example("pushcrypt device add phone1 record.json --reply", "what the phone is answered"),
+        ], run: runDeviceAdd)
 
     private static let deviceList = Command(
         "list", "list the devices, one a line", options: [.store, .passphraseFile, .json],
@@ -47,6 +52,7 @@ extension Command {
 }
 
 private func runDeviceAdd(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
+    try invocation.atMostOne(of: "--reply", "--json")
     let bytes = try console.read(invocation.operand("FILE"), limit: DeviceInput.maximumRecord)
     var registration = try DeviceInput.registration(bytes, at: console.timestamp)
     if let topic = try invocation.topic() {
@@ -63,10 +69,19 @@ private func runDeviceAdd(_ invocation: Invocation, _ console: Console) throws(C
             id: id, registration, replace: invocation.flag("--replace"), now: console.timestamp)
     } catch {
         let failure = CommandFailure(error)
+        if invocation.flag("--reply"), error.code == .generationRollback || error.code == .topicMismatch,
+            let refusal = RegistrationReply.Refusal(error.code.description)
+        {
+            try console.write(RegistrationReply(.refused(refusal)))
+        }
         guard error.code == .generationRollback, !DeviceInput.isRecord(bytes) else { throw failure }
         throw CommandFailure(
             failure.exit, failure.message,
             hints: ["after a rotation give the record, which has a generation: pushcrypt export device --json"])
+    }
+    if invocation.flag("--reply") {
+        let sender = try defaultSender(store)
+        try console.write(RegistrationReply(.acknowledged(registration.publicKey), sender: sender))
     }
     if invocation.flag("--json") {
         var json = JSONWriter()
@@ -79,6 +94,22 @@ private func runDeviceAdd(_ invocation: Invocation, _ console: Console) throws(C
         try console.write(String(decoding: json.bytes, as: UTF8.self) + "\n")
     }
     return .done
+}
+
+/// The key that signs where nobody says otherwise; nil for a store that only keeps devices.
+private func defaultSender(_ store: SQLiteKeyStore) throws(CommandFailure) -> SenderPublicKey? {
+    do throws(KeyStoreError) {
+        return try store.senderKey(named: nil).record.publicKey
+    } catch {
+        guard error.code == .unknownName || error.code == .ambiguousName else { throw CommandFailure(error) }
+        return nil
+    }
+}
+
+extension Console {
+    fileprivate func write(_ reply: RegistrationReply) throws(CommandFailure) {
+        try write(String(decoding: reply.json, as: UTF8.self) + "\n")
+    }
 }
 
 private func runDeviceList(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {

@@ -18,6 +18,10 @@ extension CommandFailure {
         self.init(.refused, "\(error.code): \(error)")
     }
 
+    init(_ error: AttachmentError) {
+        self.init(error.code == .changedFile ? .failed : .refused, "\(error.code): \(error)")
+    }
+
     init(_ error: KeyError, in place: String) {
         self.init(.refused, "\(place): \(error.code): \(error)")
     }

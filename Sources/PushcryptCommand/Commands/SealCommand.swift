@@ -31,6 +31,12 @@ extension Command {
             Option(
                 "--sender-key-file", "FILE", .secret,
                 help: "sign with this key and use no store: a file, fd:N, or - for standard input"),
+            Option(
+                "--attachment", "REF", .secret, isRepeatable: true,
+                help: "a sealed file, by the reference of 'attach seal': a file, fd:N, or -; at most 8"),
+            Option(
+                "--attachment-url", "URL", isRepeatable: true,
+                help: "where it is fetched from; the first is for the first attachment without a url, and so on"),
             Option(flag: "--log", help: "write one line without any content to standard error, for the provider's log"),
             .store, .passphraseFile, .json, .output, .force,
         ],
@@ -49,8 +55,10 @@ private func runSeal(_ invocation: Invocation, _ console: Console) throws(Comman
     let route = try route(invocation, console)
     let placeholder = try makePlaceholder(invocation, title: route.title)
     let options = try makeOptions(invocation)
+    let attachments = try console.readAttachments(invocation)
     let payload = try console.read(invocation.operand("FILE"), limit: maximumInput)
-    let sealed = try route.seal(payload, placeholder: placeholder, options: options, at: console.timestamp)
+    let sealed = try route.seal(
+        payload, attachments: attachments, placeholder: placeholder, options: options, at: console.timestamp)
     var output = sealed.json
     if invocation.flag("--json") {
         var json = JSONWriter()
@@ -71,9 +79,6 @@ private func route(_ invocation: Invocation, _ console: Console) throws(CommandF
     }
     for name in ["--store", "--from", "--passphrase-file"] where invocation.flag(name) {
         throw .usage("--sender-key-file and \(name) exclude each other", hint: "a key file is used without a store")
-    }
-    if source == "-", invocation.operand("FILE") == "-" {
-        throw .usage("the key and the payload cannot both come from standard input", hint: "name a file, or fd:3")
     }
     return try SealRoute(keyFile: source, to: to, as: "--to", invocation, console)
 }

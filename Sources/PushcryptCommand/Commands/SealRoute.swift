@@ -53,14 +53,14 @@ struct SealRoute {
 
     /// Seals one payload; a refusal of it ends the command.
     func seal(
-        _ payload: ContiguousArray<UInt8>, placeholder: Placeholder, options: Sealer.Options = Sealer.Options(),
-        at now: Timestamp
+        _ payload: ContiguousArray<UInt8>, attachments: [AttachmentReference] = [], placeholder: Placeholder,
+        options: Sealer.Options = Sealer.Options(), at now: Timestamp
     ) throws(CommandFailure) -> SealedPayload {
         var options = options
         options.announcing = announcing
         do throws(SealError) {
             let sealer = Sealer(sender: sender, topic: topic, placeholder: placeholder)
-            return try sealer.seal(payload, to: recipient, at: now, options: options)
+            return try sealer.seal(payload, attachments: attachments, to: recipient, at: now, options: options)
         } catch {
             throw CommandFailure(error)
         }

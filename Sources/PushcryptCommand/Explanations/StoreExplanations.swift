@@ -108,7 +108,7 @@ extension Explanation {
                 """,
             mend: """
                 Put one group into keychain-access-groups of both targets, with the prefix $(AppIdentifierPrefix), and sign both with one
-                team..
+                team. 'pushcrypt lint --ios DIR' compares the files; what counts is the signed build.
                 """,
             shown: fallback),
         Explanation(

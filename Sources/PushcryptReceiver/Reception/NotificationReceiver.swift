@@ -29,9 +29,8 @@ public struct NotificationReceiver: Sendable {
     public struct Reception: Sendable {
         /// What the person is shown.
         public let delivery: Delivery
-        /// The state of the device key that the push was sealed to: `active`, `pending` or `retiring`; `missing` for a
-        /// key that is not here; `locked` before the phone's first unlock; `unreadable`; or `none` when no key was needed.
-        public let keyState: String
+        /// How the device key stands that the push was sealed to.
+        public let keyState: JournalEntry.KeyState
         /// What the developer should know although the push was delivered, one sentence each.
         public let warnings: [String]
     }
@@ -69,7 +68,7 @@ public struct NotificationReceiver: Sendable {
             return receive(IncomingPush(try ReceivedPush(bytes)), requestID: requestID, at: now)
         } catch {
             let delivery = Delivery(fallback: Delivery.Reason(error), for: nil, texts: policy.texts)
-            return Reception(delivery: delivery, keyState: "none", warnings: [])
+            return Reception(delivery: delivery, keyState: .none, warnings: [])
         }
     }
 
@@ -86,7 +85,7 @@ public struct NotificationReceiver: Sendable {
         _ push: IncomingPush, requestID: String?, at now: Timestamp, isAwaited: () -> Bool = { true }
     ) -> Reception {
         if push.encryptedData == .absent, push.mayPassInTheClear {
-            return Reception(delivery: Delivery(passing: push), keyState: "none", warnings: [])
+            return Reception(delivery: Delivery(passing: push), keyState: .none, warnings: [])
         }
         var opening = Opening()
         do throws(Failure) {
@@ -106,7 +105,7 @@ public struct NotificationReceiver: Sendable {
 
     /// What is learnt on the way.
     private struct Opening {
-        var keyState = "none"
+        var keyState = JournalEntry.KeyState.none
         var warnings: [String] = []
         var isDuplicate = false
     }
@@ -115,7 +114,7 @@ public struct NotificationReceiver: Sendable {
         _ envelope: Envelope, at now: Timestamp, _ opening: inout Opening
     ) throws(Failure) -> (OpenedNotification, Topic) {
         let candidate = try deviceKey(envelope.recipientKeyID, at: now, &opening)
-        opening.keyState = candidate.record.state.description
+        opening.keyState = JournalEntry.KeyState(candidate.record.state)
         let topic = try self.topic(for: candidate.record)
         let trust = try Failure.translate { () throws(KeyStoreError) in try keys.trust(for: topic) }
         let opener = Opener(topic: topic, deviceKeys: [candidate.key], trust: trust)
@@ -128,15 +127,10 @@ public struct NotificationReceiver: Sendable {
         do throws(KeyStoreError) {
             if let candidate = try keys.deviceKey(id: id, now: now) { return candidate }
         } catch {
-            opening.keyState =
-                switch error.code {
-                case .storeMissing: "missing"
-                case .storeLocked: "locked"
-                default: "unreadable"
-                }
+            opening.keyState = JournalEntry.KeyState(error)
             throw Failure(error)
         }
-        opening.keyState = "missing"
+        opening.keyState = .unknown
         throw Failure(.unknownRecipientKey(id))
     }
 

@@ -1,0 +1,67 @@
+internal import Pushcrypt
+
+extension Console {
+    /// Reads the references of a payload's attachments. Those that were written before their url was known take the urls of
+    /// `--attachment-url`, in the order given.
+    func readAttachments(_ invocation: Invocation) throws(CommandFailure) -> [AttachmentReference] {
+        var urls = invocation.values("--attachment-url")[...]
+        for url in urls {
+            try checkOption("--attachment-url") { () throws(AttachmentError) in try AttachmentRules.check(url: url) }
+        }
+        var references: [AttachmentReference] = []
+        for source in invocation.values("--attachment") {
+            let reference = try readReference(from: source) { (fields) throws(AttachmentError) in
+                fields.hasURL
+                    ? try AttachmentReference(fields)
+                    : try urls.popFirst().map { (url) throws(AttachmentError) in
+                        try AttachmentReference(fields, url: url)
+                    }
+            }
+            guard let reference else {
+                throw .usage(
+                    "\(inputName(source)) has no url",
+                    hint: "store the sealed file, and add --attachment-url with its address")
+            }
+            references.append(reference)
+        }
+        guard urls.isEmpty else {
+            throw .usage(
+                "there are more --attachment-url than attachments without a url",
+                hint: "give one for each --attachment that 'attach seal' wrote without --url")
+        }
+        return references
+    }
+
+    /// Reads the JSON of a reference, which is a secret.
+    func readReference<R>(
+        from source: String, _ read: (AttachmentFields) throws(AttachmentError) -> R
+    ) throws(CommandFailure) -> R {
+        let text = try readSecret(from: source)
+        do throws(AttachmentError) {
+            return try read(
+                try text.withSpan { (text) throws(AttachmentError) in try AttachmentFields(Bytes(copying: text)) })
+        } catch {
+            throw .refused("\(inputName(source)): \(error.code): \(error)")
+        }
+    }
+
+    private func inputName(_ source: String) -> String { source == "-" ? "standard input" : quoted(source) }
+}
+
+/// Checks what an option says of an attachment, which is wrong in every call.
+func checkOption(_ name: String, _ check: () throws(AttachmentError) -> Void) throws(CommandFailure) {
+    do throws(AttachmentError) {
+        try check()
+    } catch {
+        throw .usage("\(name): \(error.code): \(error)")
+    }
+}
+
+/// Runs calls of the sealer and the opener of files inside a command.
+func withAttachmentErrors<R>(_ body: () throws(AttachmentError) -> R) throws(CommandFailure) -> R {
+    do throws(AttachmentError) {
+        return try body()
+    } catch {
+        throw CommandFailure(error)
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Pushcrypt
+import PushcryptKeyStore
+import Testing
+
+@testable import PushcryptCommand
+
+/// A phone may end an extension at any moment, in the middle of whatever it does.
+@Suite struct KillTests {
+    /// A phone with a store of its own, and somebody who seals for it.
+    private struct Phone {
+        private let directory: TemporaryDirectory
+        private let program: KilledProgram
+        private let key: DevicePublicKey
+        private let sealer: Sealer
+
+        init() throws {
+            directory = try TemporaryDirectory()
+            program = try KilledProgram(builtProgram(), in: directory)
+            let topic = try Topic("com.example.app")
+            let sender = SenderKey()
+            sealer = Sealer(sender: sender, topic: topic)
+            let now = Console.standard.timestamp
+            let store = try SQLiteKeyStore.create(at: directory.file("store"), passphrase: nil, now: now)
+            key = try store.generateDeviceKey(topic: topic, now: now).publicKey
+            try store.trustSender(name: "provider", sender.publicKey, now: now)
+            _ = try ReplayFile.create(at: directory.file("store"), floor: now.subtracting(milliseconds: 1000))
+        }
+
+        /// Seals a new message, for `open`.
+        func seal() throws {
+            let payload = #"{"aps":{"alert":"Hello","sound":"default"}}"#
+            let push = try sealer.seal(payload.utf8, to: key, at: Console.standard.timestamp)
+            try directory.write(String(decoding: push.json, as: UTF8.self), to: "sealed.json")
+        }
+
+        func open(request: String, killedAfter delay: UInt32? = nil) throws -> KilledProgram.Run {
+            try program.run(
+                ["--store", directory.file("store"), "open", "--request-id", request, directory.file("sealed.json")],
+                killedAfter: delay)
+        }
+
+        /// Another number would mean another file: one that was found damaged, and made anew.
+        func replayFile() throws -> UInt64 {
+            let facts = try FileManager.default.attributesOfItem(atPath: directory.file("store/replay.db"))
+            return try #require(facts[.systemFileNumber] as? UInt64)
+        }
+    }
+
+    /// What a person was shown of one run.
+    private enum Shown {
+        case nothing
+        case quietly
+        case asNew
+
+        init(_ run: KilledProgram.Run) throws {
+            if run.output.isEmpty {
+                self = .nothing
+                return
+            }
+            // One write has brought all of it or nothing.
+            try #require(run.output.hasPrefix(#"{"outcome":"opened""#) && run.output.hasSuffix("}\n"), "\(run.output)")
+            self = run.output.contains(#""sound":true,"passive":false"#) ? .asNew : .quietly
+        }
+    }
+
+    private static let requests = ["a", "b"]
+    private static let killsPerMessage = 4
+    private static let kills = 1000
+
+    /// Two at a time, each with files of its own.
+    @Test(arguments: 0..<2) func aMessageIsNewUnderOneRequestWhateverIsKilled(_ share: Int) throws {
+        let phone = try Phone()
+        let file = try phone.replayFile()
+        try phone.seal()
+        // How long a run takes here, in microseconds: a kill may come at any moment of it.
+        let clock = ContinuousClock()
+        var time = Duration.seconds(1)
+        for request in 0..<5 { time = min(time, try clock.measure { _ = try phone.open(request: "\(request)") }) }
+        var killed = 0
+        while killed < Self.kills / 2 {
+            try phone.seal()
+            killed += try killAtRandom(phone, within: UInt32(time / .microseconds(1)))
+            #expect(try phone.replayFile() == file)
+        }
+        print("kills: \(killed)")
+    }
+
+    /// Opens one message again and again, and returns how many runs were killed on the way.
+    private func killAtRandom(_ phone: Phone, within time: UInt32) throws -> Int {
+        var new = Set<String>()
+        var killed = 0
+        for _ in 0..<Self.killsPerMessage {
+            let request = try #require(Self.requests.randomElement())
+            let run = try phone.open(request: request, killedAfter: .random(in: 0...time))
+            killed += run.exit == nil ? 1 : 0
+            if try Shown(run) == .asNew { new.insert(request) }
+            #expect(run.messages.isEmpty, "\(run.messages)")
+        }
+        // Whoever has remembered the message and was killed before showing it shows it now, as new; nobody else does.
+        for request in Self.requests.shuffled() {
+            let run = try phone.open(request: request)
+            #expect(run.exit == 0 && run.messages.isEmpty, "\(run.messages)")
+            let shown = try Shown(run)
+            #expect(shown != .nothing)
+            if shown == .asNew { new.insert(request) }
+        }
+        #expect(new.count == 1, "new under \(new.sorted())")
+        return killed
+    }
+}

@@ -1,0 +1,231 @@
+import Foundation
+import ModelKeychain
+import Pushcrypt
+import PushcryptKeyStore
+import PushcryptReceiver
+@testable import PushcryptService
+import TestPhone
+import Testing
+import UserNotifications
+
+/// What is shown of a push that does not open, and what the developer hears of it.
+struct FallbackTests {
+    private let phone: TestPhone
+    private let reports = Reports()
+
+    init() throws { phone = try TestPhone() }
+
+    private var configuration: NotificationOpener.Configuration {
+        var configuration = phone.configuration
+        configuration.observe = reports.append
+        return configuration
+    }
+
+    private static var clear: [String: Any] {
+        [
+            "aps": [
+                "mutable-content": 1,
+                "alert": ["title": "Bank", "subtitle": "Send", "body": "money", "launch-image": "x"],
+                "sound": "alarm.caf", "category": "PAY", "badge": 9, "thread-id": "t", "target-content-id": "w",
+            ], "url": "https://example.com",
+        ]
+    }
+
+    /// A push with a hostile clear part around whatever stands under `ENCRYPTED_DATA`.
+    private func request(_ data: Any?) throws -> UNNotificationRequest {
+        var members = Self.clear
+        members["ENCRYPTED_DATA"] = data
+        return try TestPhone.request(ContiguousArray("{}".utf8), members: members)
+    }
+
+    private func sealedRequest() throws -> UNNotificationRequest {
+        try TestPhone.request(try phone.seal(), members: Self.clear)
+    }
+
+    private func show(
+        _ request: UNNotificationRequest, _ configuration: NotificationOpener.Configuration? = nil
+    ) throws -> UNNotificationContent {
+        let handler = Handler()
+        let opener = NotificationOpener(configuration ?? self.configuration)
+        opener.handle(request, contentHandler: handler.handler)
+        return try #require(handler.delivered())
+    }
+
+    /// Nothing but the clear title, the clear sound, and these two texts.
+    private func fallback(subtitle: String = "", body: String = "") -> UNNotificationContent {
+        let content = UNMutableNotificationContent()
+        content.title = "Bank"
+        content.subtitle = subtitle
+        content.body = body
+        content.sound = UNNotificationSound(named: UNNotificationSoundName("alarm.caf"))
+        return content
+    }
+
+    // MARK: Pushes
+
+    @Test(arguments: [nil, 7, true, ["AQ"], ["a": 1], NSNull()].map { Handover<Any?>($0) })
+    func whatIsNotSealedHasTheBodyEncrypted(_ data: Handover<Any?>) throws {
+        #expect(try show(try request(data.value)) == fallback(body: "(Encrypted)"))
+        #expect(reports.first?.code == "not-encrypted" && reports.first?.keyState == JournalEntry.KeyState.none)
+    }
+
+    @Test(arguments: ["", "AQ", "Salted__·öîQÊ$UDì_¶Ù∞èΩ^¬%gq∞NÿÒQùw", String(repeating: "A", count: 5000)])
+    func whatIsNoEnvelopeHasTheSubtitleEncrypted(_ data: String) throws {
+        #expect(try show(try request(data)) == fallback(subtitle: "(Encrypted)"))
+        let report = try #require(reports.first)
+        #expect(["malformed-envelope", "unsupported-suite"].contains(report.code))
+        #expect(report.fingerprint == EnvelopeFingerprint(of: data))
+    }
+
+    @Test func theOriginalSoundIsKeptAndNoneIsMade() throws {
+        let silent = UNMutableNotificationContent()
+        silent.title = "Bank"
+        let request = UNNotificationRequest(identifier: "1", content: silent, trigger: nil)
+        #expect(try show(request).sound == nil)
+        let loud = try self.request(nil)
+        #expect(try show(loud).sound === loud.content.sound)
+    }
+
+    @Test func bothTextsMayBeLocalised() throws {
+        let key = phone.folder.lastPathComponent
+        UNUserNotificationCenter.current().strings["A\(key)"] = "(Verschlüsselt)"
+        var configuration = self.configuration
+        configuration.texts = FallbackTexts(
+            couldNotOpen: .localized(key: "A\(key)", arguments: []), notEncrypted: .plain("Nicht verschlüsselt"))
+        #expect(try show(try request("AQ"), configuration) == fallback(subtitle: "(Verschlüsselt)"))
+        #expect(try show(try request(nil), configuration) == fallback(body: "Nicht verschlüsselt"))
+    }
+
+    @Test func aClearPushPassesOnlyWhereTheAppSaysSo() throws {
+        var configuration = self.configuration
+        configuration.mayPassInTheClear = { $0.userInfo["url"] as? String == "https://example.com" }
+        let request = try request(nil)
+        #expect(try show(request, configuration) === request.content)
+        #expect(reports.first?.code == "passed")
+        configuration.mayPassInTheClear = { _ in false }
+        #expect(try show(request, configuration) == fallback(body: "(Encrypted)"))
+    }
+
+    @Test func nobodyIsAskedWhetherADamagedPushMayPass() throws {
+        var configuration = self.configuration
+        configuration.mayPassInTheClear = { _ in true }
+        #expect(try show(try request("AQ"), configuration) == fallback(subtitle: "(Encrypted)"))
+        #expect(try show(try request(7), configuration) == fallback(body: "(Encrypted)"))
+    }
+
+    // MARK: Keys
+
+    @Test func keysThatAreLockedMissingOrCorruptAreThreeOutcomesAndChangeNothing() throws {
+        let request = try sealedRequest()
+        let before = phone.keychain.data
+        phone.keychain.restart()
+        #expect(try show(request) == fallback(subtitle: "(Encrypted)"))
+        #expect(reports.last?.code == "store-locked" && reports.last?.keyState == .locked)
+        phone.keychain.unlock()
+        #expect(phone.keychain.data == before)
+
+        phone.keychain.replaceData { $0.dropLast() + [$0[$0.count - 1] ^ 1] }
+        #expect(try show(request) == fallback(subtitle: "(Encrypted)"))
+        #expect(reports.last?.code == "corrupt-store" && reports.last?.keyState == .corrupt)
+
+        try phone.keys.purgeEverything()
+        #expect(try show(request) == fallback(subtitle: "(Encrypted)"))
+        #expect(reports.last?.code == "store-missing" && reports.last?.keyState == .missing)
+        #expect(phone.keychain.data.isEmpty)
+    }
+
+    @Test func aKeyOfAnotherPhoneIsUnknown() throws {
+        let other = try TestPhone()
+        #expect(
+            try show(try TestPhone.request(try other.seal(), members: Self.clear)) == fallback(subtitle: "(Encrypted)"))
+        #expect(reports.last?.code == "unknown-recipient-key" && reports.last?.keyState == .unknown)
+    }
+
+    private struct Secret: Error {
+        let password = "hunter2"
+    }
+
+    @Test func aKeySourceThatFailsIsNotQuoted() throws {
+        var configuration = self.configuration
+        configuration.keys = { throw Secret() }
+        #expect(try show(try sealedRequest(), configuration) == fallback(subtitle: "(Encrypted)"))
+        #expect(reports.last?.code == "input-output" && reports.last?.keyState == .unreadable)
+        #expect(!"\(String(describing: reports.last))".contains("hunter2"))
+    }
+
+    @Test func theKeysOfAnUnsealedPushAreNotAskedFor() throws {
+        var configuration = self.configuration
+        configuration.keys = {
+            Issue.record("asked for keys")
+            throw Secret()
+        }
+        #expect(try show(try request(nil), configuration) == fallback(body: "(Encrypted)"))
+    }
+
+    @Test func aMessageForAnotherAppDoesNotOpen() throws {
+        var configuration = self.configuration
+        configuration.topic = { try Topic("com.example.other") }
+        #expect(try show(try sealedRequest(), configuration) == fallback(subtitle: "(Encrypted)"))
+        #expect(reports.last?.code == "topic-mismatch")
+    }
+
+    // MARK: Files
+
+    @Test func withoutADirectoryAMessageIsStillShown() throws {
+        var configuration = self.configuration
+        configuration.directory = { try AppGroup(identifier: "group.not.there").directory() }
+        #expect(try show(try sealedRequest(), configuration).body == "See you at 8")
+        #expect(reports.last?.warnings.first?.contains("no app group group.not.there") == true)
+    }
+
+    @Test func aDirectoryThatIsAFileStopsNothing() throws {
+        try Data().write(to: phone.directory)
+        #expect(try show(try sealedRequest()).body == "See you at 8")
+        #expect(reports.last?.warnings.isEmpty == false)
+    }
+
+    @Test func theJournalHasARowForEachDeliveryWhenTheHandlerIsCalled() throws {
+        let journal = JournalFile(at: phone.directory.path)
+        let opener = NotificationOpener(phone.configuration)
+        let sealed = try sealedRequest()
+        for (request, codes) in [
+            (sealed, ["opened"]), (try request(nil), ["opened", "not-encrypted"]),
+            (try request("AQ"), ["opened", "not-encrypted", "malformed-envelope"]),
+        ] {
+            let (handler, rows) = (Handler(), Rows())
+            opener.handle(request) { content in
+                rows.set((try? journal.entries()) ?? [])
+                handler.handler(content)
+            }
+            _ = try #require(handler.delivered())
+            #expect(rows.value.map(\.code) == codes)
+        }
+        let first = try #require(try journal.entries().first)
+        #expect(first.keyState == .active)
+        let text = try #require(sealed.content.userInfo["ENCRYPTED_DATA"] as? String)
+        #expect(first.fingerprint == EnvelopeFingerprint(of: text))
+    }
+
+    // MARK: The base class
+
+    private final class Service: EncryptedNotificationService {
+        nonisolated(unsafe) static var next: NotificationOpener.Configuration?
+
+        override var configuration: NotificationOpener.Configuration { unsafe Self.next ?? super.configuration }
+    }
+
+    @Test func aSubclassOfTheBaseClassOpensPushes() throws {
+        unsafe Service.next = configuration
+        let (service, handler) = (Service(), Handler())
+        service.didReceive(try sealedRequest(), withContentHandler: handler.handler)
+        #expect(handler.delivered()?.body == "See you at 8")
+        service.serviceExtensionTimeWillExpire()
+        #expect(handler.count == 1)
+    }
+
+    @Test func aSubclassThatSaysNothingShowsTheFallback() throws {
+        let (service, handler) = (EncryptedNotificationService(), Handler())
+        service.didReceive(try sealedRequest(), withContentHandler: handler.handler)
+        #expect(handler.delivered() == fallback(subtitle: "(Encrypted)"))
+    }
+}

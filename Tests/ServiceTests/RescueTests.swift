@@ -1,0 +1,268 @@
+import Dispatch
+import Foundation
+import Pushcrypt
+import PushcryptKeyStore
+import PushcryptReceiver
+import TestPhone
+import Testing
+import UserNotifications
+
+@testable import PushcryptService
+
+/// Whatever hangs, is late, comes twice or at once: each request is delivered once.
+@Suite(.timeLimit(.minutes(2)))
+struct RescueTests {
+    private let phone: TestPhone
+    private let reports = Reports()
+    private let clock = ManualClock()
+
+    init() throws { phone = try TestPhone() }
+
+    private var configuration: NotificationOpener.Configuration {
+        var configuration = phone.configuration
+        configuration.observe = reports.append
+        configuration.clock = clock
+        return configuration
+    }
+
+    private func request(_ identifier: String = "1") throws -> UNNotificationRequest {
+        try TestPhone.request(try phone.seal(), identifier: identifier)
+    }
+
+    private static var fallback: UNNotificationContent {
+        let content = UNMutableNotificationContent()
+        content.title = "New message"
+        content.subtitle = "(Encrypted)"
+        content.sound = .default
+        return content
+    }
+
+    /// A configuration whose keys are behind a gate: a Keychain that hangs.
+    private func stalled(_ gate: Gate) -> NotificationOpener.Configuration {
+        var configuration = configuration
+        configuration.keys = { [phone] in
+            gate.pass()
+            return phone.keys
+        }
+        return configuration
+    }
+
+    // MARK: What hangs
+
+    @Test func aKeychainThatHangsEndsInTheFallbackAtTheDeadline() throws {
+        let (gate, handler) = (Gate(), Handler())
+        defer { gate.open() }
+        let opener = NotificationOpener(stalled(gate))
+        opener.handle(try request(), contentHandler: handler.handler)
+        #expect(gate.hasVisitors())
+        clock.advance(milliseconds: 24_999)
+        #expect(handler.count == 0)
+        clock.advance(milliseconds: 1)
+        #expect(handler.delivered() == Self.fallback && handler.count == 1)
+        #expect(reports.next()?.code == "deadline")
+    }
+
+    @Test func whatOpensTooLateIsNewWhenItComesAgain() throws {
+        let (gate, late, next) = (Gate(), Handler(), Handler())
+        let opener = NotificationOpener(stalled(gate))
+        let request = try request()
+        opener.handle(request, contentHandler: late.handler)
+        #expect(gate.hasVisitors())
+        opener.timeWillExpire()
+        gate.open()
+        opener.handle(request, contentHandler: next.handler)
+        #expect(next.delivered()?.sound != nil && next.delivered()?.body == "See you at 8")
+        #expect(late.delivered() == Self.fallback && late.count == 1)
+    }
+
+    @Test func expiryEndsEveryRequestOfThisOpenerAndOfNoOther() throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let opener = NotificationOpener(stalled(gate))
+        let other = NotificationOpener(stalled(gate))
+        let (handlers, spared) = ((0..<5).map { _ in Handler() }, Handler())
+        for handler in handlers { opener.handle(try request(), contentHandler: handler.handler) }
+        other.handle(try request(), contentHandler: spared.handler)
+        opener.timeWillExpire()
+        #expect(handlers.allSatisfy { $0.count == 1 && $0.delivered() == Self.fallback })
+        #expect(spared.count == 0)
+        #expect(reports.next(after: 4)?.code == "system-expired")
+        opener.timeWillExpire()
+        #expect(handlers.allSatisfy { $0.count == 1 })
+    }
+
+    @Test func anOpenerThatGoesDeliversFirst() throws {
+        let (gate, handler) = (Gate(), Handler())
+        defer { gate.open() }
+        var opener: NotificationOpener? = NotificationOpener(stalled(gate))
+        opener?.handle(try request(), contentHandler: handler.handler)
+        opener = nil
+        #expect(handler.count == 1 && handler.delivered() == Self.fallback)
+        #expect(reports.next()?.code == "abandoned")
+    }
+
+    @Test func aHundredThreadsThatHangHoldNoDeadlineUp() throws {
+        let gate = Gate()
+        defer { gate.open() }
+        var configuration = stalled(gate)
+        configuration.clock = SystemClock()
+        configuration.deadlines = DeliveryDeadlines(delivery: 1000, attachments: 500)
+        let opener = NotificationOpener(configuration)
+        let handlers = (0..<100).map { _ in Handler() }
+        let start = Date()
+        for handler in handlers { opener.handle(try request(), contentHandler: handler.handler) }
+        #expect(handlers.allSatisfy { $0.delivered() == Self.fallback })
+        #expect(Date().timeIntervalSince(start) < 10)
+        #expect(handlers.allSatisfy { $0.count == 1 })
+    }
+
+    @Test func anObserverThatHangsHoldsADeliveryUpForAFifthOfASecond() throws {
+        let (gate, handler) = (Gate(), Handler())
+        defer { gate.open() }
+        var configuration = configuration
+        configuration.observe = { _ in gate.pass() }
+        let opener = NotificationOpener(configuration)
+        opener.handle(try request(), contentHandler: handler.handler)
+        #expect(handler.delivered(within: 10)?.body == "See you at 8")
+    }
+
+    @Test func aJournalThatHangsHoldsUpNoThreadThatIsNotTheOpeners() throws {
+        let (gate, handler) = (Gate(), Handler())
+        defer { gate.open() }
+        var configuration = configuration
+        configuration.directory = {
+            gate.pass()
+            throw CocoaError(.fileNoSuchFile)
+        }
+        let opener = NotificationOpener(configuration)
+        opener.handle(try request(), contentHandler: handler.handler)
+        #expect(gate.hasVisitors())
+        let start = Date()
+        opener.timeWillExpire()
+        #expect(Date().timeIntervalSince(start) < 0.15 && handler.count == 1)
+    }
+
+    // MARK: The app's change
+
+    private func changing(_ change: @escaping NotificationOpener.Configuration.Change)
+        -> NotificationOpener.Configuration
+    {
+        var configuration = configuration
+        configuration.change = change
+        return configuration
+    }
+
+    @Test func theAppChangesWhatIsShown() throws {
+        let handler = Handler()
+        let opener = NotificationOpener(
+            changing { opened, content in
+                content.title = "\(opened.title ?? "") (Ann)"
+                return content
+            })
+        opener.handle(try request(), contentHandler: handler.handler)
+        #expect(handler.delivered()?.title == "Table for two (Ann)" && handler.delivered()?.body == "See you at 8")
+        #expect(reports.first?.outcome == .opened && reports.first?.warnings == [])
+    }
+
+    @Test func aChangeThatThrowsLeavesTheOpenedContent() throws {
+        let handler = Handler()
+        let opener = NotificationOpener(
+            changing { _, content in
+                content.title = "half done"
+                throw CocoaError(.fileNoSuchFile)
+            })
+        opener.handle(try request(), contentHandler: handler.handler)
+        #expect(handler.delivered()?.title == "Table for two")
+        #expect(reports.first?.outcome == .opened)
+        #expect(reports.first?.warnings == ["the app's change failed: CocoaError"])
+    }
+
+    @Test func aChangeThatIsLateIsLeftOutAndCancelled() async throws {
+        let (handler, gate) = (Handler(), Gate())
+        let (cancelled, note) = AsyncStream.makeStream(of: Bool.self)
+        let opener = NotificationOpener(
+            changing { _, content in
+                content.title = "too late"
+                gate.open()
+                try? await Task.sleep(nanoseconds: 60_000_000_000)
+                note.yield(Task.isCancelled)
+                return content
+            })
+        opener.handle(try request(), contentHandler: handler.handler)
+        gate.pass()
+        clock.advance(milliseconds: 25_000)
+        #expect(handler.delivered()?.title == "Table for two" && handler.count == 1)
+        for await isCancelled in cancelled {
+            #expect(isCancelled)
+            break
+        }
+        #expect(reports.next()?.warnings == ["the app's change was not done in time"])
+        #expect(handler.count == 1)
+    }
+
+    @Test func whoGoesOnChangingAfterwardsChangesNothing() throws {
+        let (handler, kept) = (Handler(), Kept())
+        let opener = NotificationOpener(
+            changing { _, content in
+                kept.set(content)
+                return content
+            })
+        opener.handle(try request(), contentHandler: handler.handler)
+        let delivered = try #require(handler.delivered())
+        kept.change()
+        #expect(delivered.title == "Table for two")
+    }
+
+    private final class Kept: @unchecked Sendable {
+        private var content: UNMutableNotificationContent?
+
+        func set(_ content: UNMutableNotificationContent) { self.content = content }
+        func change() { content?.title = "changed behind" }
+    }
+
+    // MARK: Many threads
+
+    @Test func aHandlerMayCallBack() throws {
+        let (first, second) = (Handler(), Handler())
+        let opener = NotificationOpener(configuration)
+        let next = try request("2")
+        let box = Handover((opener, next))
+        opener.handle(try request()) { content in
+            box.value.0.timeWillExpire()
+            box.value.0.handle(box.value.1, contentHandler: second.handler)
+            first.handler(content)
+        }
+        #expect(first.delivered()?.body == "See you at 8" && second.delivered()?.body == "See you at 8")
+    }
+
+    @Test func whateverComesAtOnceEachRequestIsDeliveredOnce() throws {
+        let json = try (0..<20).map { _ in try phone.seal() }
+        let contents = Set(["See you at 8", ""])
+        for round in 0..<60 {
+            let handlers = (0..<4).map { _ in Handler() }
+            let requests = Handover(
+                try handlers.indices.map {
+                    try TestPhone.request(json[(round + $0) % 20], identifier: "\(round)-\($0)")
+                })
+            let clock = ManualClock()
+            var configuration = changing { _, content in content }
+            configuration.clock = clock
+            if round % 3 == 0 { configuration.change = nil }
+            var opener: NotificationOpener? = NotificationOpener(configuration)
+            let shared = Handover(opener)
+            DispatchQueue.concurrentPerform(iterations: 8) { thread in
+                switch thread {
+                case 0..<4: shared.value?.handle(requests.value[thread], contentHandler: handlers[thread].handler)
+                case 4, 5: shared.value?.timeWillExpire()
+                case 6: clock.advance(milliseconds: 15_000)
+                default: clock.advance(milliseconds: 25_000)
+                }
+            }
+            opener = nil
+            withExtendedLifetime(shared) {}
+            shared.value?.timeWillExpire()
+            #expect(handlers.allSatisfy { $0.delivered() != nil && $0.count == 1 })
+            #expect(handlers.allSatisfy { contents.contains($0.delivered()?.body ?? "?") })
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import DeviceSimulator
+import Foundation
+import Pushcrypt
+import PushcryptService
+import Testing
+
+@testable import ReceiverTests
+
+/// Whatever a relay sends, the extension that opens sealed pushes delivers once and as the format says.
+@Suite struct HostilePushTests {
+    /// Those that never reach the extension, because of what is around the envelope.
+    private static let skipped: [String: SkipReason] = [
+        "65,537 bytes": .payloadTooLarge, "a name twice": .silent, "the envelope inside aps": .notMutable,
+    ]
+
+    private static func fallback(subtitle: String = "", body: String = "") -> DeviceSimulator.Shown {
+        var shown = DeviceSimulator.Shown()
+        (shown.title, shown.subtitle, shown.body) = ("Bank", subtitle, body)
+        shown.sound = .named("alarm.caf")
+        shown.places = [.banner, .list]
+        return shown
+    }
+
+    private static func device(_ scene: Scene, _ folder: TemporaryFolder) -> OpeningDevice {
+        var configuration = NotificationOpener.Configuration(
+            topic: .app, directory: URL(fileURLWithPath: folder.path(of: "extension"))
+        ) { [store = scene.phone.store] in store }
+        configuration.now = { Scene.now }
+        return OpeningDevice(configuration)
+    }
+
+    @Test(arguments: FailingPush.all)
+    func aPushThatDoesNotOpenEndsInOneFallback(_ push: FailingPush) async throws {
+        let (scene, folder) = (try Scene(), try TemporaryFolder())
+        let opening = Self.device(scene, folder)
+        let outcome = await opening.device.push(APNsPush(try push.arrange(scene)))
+        #expect(outcome.faults.isEmpty)
+        let expected =
+            push.code == .malformedNotification
+            ? Self.skipped[push.testDescription] ?? .notJSON : Self.skipped[push.testDescription]
+        #expect(outcome.skipped == expected)
+        guard expected == nil else {
+            #expect(outcome.deliveries == 0)
+            #expect(opening.codes.isEmpty)
+            return
+        }
+        #expect(outcome.source == .delivered)
+        #expect(outcome.deliveries == 1)
+        #expect(
+            outcome.shown
+                == (push.code == .notEncrypted
+                    ? Self.fallback(body: "(Encrypted)") : Self.fallback(subtitle: "(Encrypted)")))
+        #expect(opening.codes == [push.code.description])
+        #expect(opening.device.badge == 0)
+    }
+
+    @Test func theGenuinePushOpensInTheSamePlace() async throws {
+        let (scene, folder) = (try Scene(), try TemporaryFolder())
+        let opening = Self.device(scene, folder)
+        let outcome = await opening.device.push(APNsPush(Scene.push(try scene.envelope())))
+        var shown = DeviceSimulator.Shown()
+        (shown.title, shown.body, shown.sound) = ("Table for two", "See you at 8", .standard)
+        shown.places = [.banner, .list]
+        #expect(outcome.shown == shown)
+        #expect(outcome.deliveries == 1)
+        #expect(outcome.faults.isEmpty)
+        #expect(opening.codes == ["opened"])
+    }
+
+    // MARK: Around the envelope
+
+    private static let values = [
+        "null", "true", "7", "-1", "1e400", "0.1", #""""#, #""text""#, #""\u0000\u202e""#, "[]", "{}", #"["a",1]"#,
+        #"{"critical":1,"volume":-7,"name":{}}"#,
+        String(repeating: "[", count: 400) + String(repeating: "]", count: 400),
+    ]
+
+    private static let fields = [
+        "badge", "sound", "thread-id", "category", "content-available", "target-content-id", "interruption-level",
+        "relevance-score", "filter-criteria", "url-args", "\u{0}",
+    ]
+
+    @Test(arguments: fields)
+    func noFieldOfTheClearPartStopsADelivery(_ field: String) async throws {
+        let (scene, folder) = (try Scene(), try TemporaryFolder())
+        let opening = Self.device(scene, folder)
+        let name = String(decoding: try JSONEncoder().encode(field), as: UTF8.self)
+        for value in Self.values {
+            let outcome = await opening.device.push(
+                APNsPush(
+                    json: #"""
+                        {"aps":{"mutable-content":1,"alert":{"title":"Bank"},\#(name):\#(value)},"ENCRYPTED_DATA":"AQ"}
+                        """#))
+            if outcome.skipped == .notJSON { continue }
+            #expect(outcome.deliveries == 1, "\(value)")
+            #expect(outcome.faults.isEmpty, "\(value)")
+            #expect(outcome.shown?.title == "Bank")
+            #expect(outcome.shown?.subtitle == "(Encrypted)")
+            #expect(outcome.shown?.body == "")
+        }
+        #expect(Set(opening.codes) == ["malformed-envelope"])
+        #expect(opening.codes.count >= Self.values.count - 1)
+    }
+}

@@ -1,0 +1,37 @@
+import DeviceSimulator
+import Foundation
+import PushcryptReceiver
+import PushcryptService
+import UserNotifications
+
+/// The service extension of an app that says what a test says.
+final class OpeningService: EncryptedNotificationService {
+    private let given: NotificationOpener.Configuration
+
+    init(_ configuration: NotificationOpener.Configuration) {
+        given = configuration
+        super.init()
+    }
+
+    override var configuration: NotificationOpener.Configuration { given }
+}
+
+/// A device whose extension opens sealed pushes, and the reports of its deliveries.
+struct OpeningDevice {
+    let clock: SimulatedClock
+    let device: SimulatedDevice
+    let reports: Notebook<DeliveryReport>
+
+    /// - Parameter configuration: what the app says; the deadlines are the simulated clock's.
+    init(_ configuration: NotificationOpener.Configuration) {
+        let (clock, reports) = (SimulatedClock(), Notebook<DeliveryReport>())
+        var configuration = configuration
+        configuration.clock = clock
+        configuration.observe = { reports.add($0) }
+        device = SimulatedDevice(clock: .simulated(clock)) { [configuration] in OpeningService(configuration) }
+        (self.clock, self.reports) = (clock, reports)
+    }
+
+    /// The codes of the deliveries so far.
+    var codes: [String] { reports.all.map(\.code) }
+}

@@ -1,0 +1,194 @@
+import DeviceSimulator
+import Foundation
+import ModelKeychain
+import Pushcrypt
+import PushcryptReceiver
+import PushcryptService
+import TestPhone
+import Testing
+import UserNotifications
+
+/// The extension that opens sealed pushes, on a simulated device: none of the faults of the field.
+@Suite struct OpenerTests {
+    private let phone: TestPhone
+
+    init() throws { phone = try TestPhone() }
+
+    private func push(_ payload: String = TestPhone.payload, collapseID: String? = nil) throws -> APNsPush {
+        APNsPush(try phone.seal(payload), collapseID: collapseID)
+    }
+
+    @Test func aSealedPushIsShownOpened() async throws {
+        let opening = OpeningDevice(phone.configuration)
+        let outcome = await opening.device.push(try push())
+        #expect(outcome.shown?.title == "Table for two")
+        #expect(outcome.shown?.body == "See you at 8")
+        #expect(outcome.deliveries == 1)
+        #expect(outcome.milliseconds == 0)
+        #expect(outcome.faults.isEmpty)
+        #expect(opening.codes == ["opened"])
+    }
+
+    @Test func articleSampleTextShowsTheFallback() async throws {
+        let opening = OpeningDevice(phone.configuration)
+        let outcome = await opening.device.push(
+            APNsPush(
+                json: #"""
+                    {"aps":{"mutable-content":1,"alert":{"title":"Bank","body":"placeholder"}},
+                    "ENCRYPTED_DATA":"Salted__·öîQÊ$UDì_¶Ù∞èΩ^¬%gq∞NÿÒQùw"}
+                    """#))
+        #expect(outcome.shown?.subtitle == "(Encrypted)")
+        #expect(outcome.shown?.body == "")
+        #expect(outcome.faults.isEmpty)
+    }
+
+    // MARK: Time
+
+    @Test func keysThatHangEndInTheFallbackAtTheDeadline() async throws {
+        let gate = Gate()
+        var configuration = phone.configuration
+        configuration.keys = { [phone] in
+            gate.pass()
+            return phone.keys
+        }
+        let opening = OpeningDevice(configuration)
+        let arrival = opening.device.send(try push(collapseID: "a"))
+        #expect(gate.hasVisitors())
+        opening.clock.advance(by: 24.999)
+        #expect(arrival.outcome == nil)
+        opening.clock.advance(by: 0.001)
+        let outcome = await arrival.decided()
+        #expect(outcome.shown?.subtitle == "(Encrypted)")
+        #expect(outcome.milliseconds == 25_000)
+        #expect(!outcome.isExpired)
+
+        // The message was not shown, so that its next copy is new.
+        gate.open()
+        let again = await opening.device.push(try push(collapseID: "a"))
+        #expect(again.shown?.body == "See you at 8")
+        #expect(again.shown?.sound == .standard)
+        #expect(arrival.outcome?.deliveries == 1)
+        #expect(arrival.outcome?.faults == [])
+        #expect(opening.codes == ["deadline", "opened"])
+    }
+
+    @Test func withoutADeadlineTheSystemsExpiryIsInTime() async throws {
+        let gate = Gate()
+        var configuration = phone.configuration
+        configuration.deadlines = DeliveryDeadlines(delivery: 60_000, attachments: 60_000)
+        configuration.keys = { [phone] in
+            gate.pass()
+            return phone.keys
+        }
+        let opening = OpeningDevice(configuration)
+        let arrival = opening.device.send(try push())
+        #expect(gate.hasVisitors())
+        opening.clock.advance(by: 60)
+        let outcome = await arrival.decided()
+        gate.open()
+        #expect(outcome.isExpired)
+        #expect(outcome.milliseconds == 30_000)
+        #expect(outcome.shown?.subtitle == "(Encrypted)")
+        #expect(outcome.deliveries == 1)
+        #expect(outcome.faults.isEmpty)
+        #expect(opening.codes == ["system-expired"])
+    }
+
+    @Test func anAppThatNeverEndsItsChangeShowsTheOpenedContent() async throws {
+        let began = Gate()
+        var configuration = phone.configuration
+        configuration.change = { _, content in
+            began.pass()
+            return content
+        }
+        let opening = OpeningDevice(configuration)
+        let arrival = opening.device.send(try push())
+        #expect(began.hasVisitors())
+        opening.clock.advance(by: 25)
+        let outcome = await arrival.decided()
+        began.open()
+        #expect(outcome.shown?.body == "See you at 8")
+        #expect(outcome.milliseconds == 25_000)
+        #expect(outcome.faults.isEmpty)
+        #expect(opening.codes == ["opened"])
+    }
+
+    @Test func anAppThatKeepsTheContentCannotChangeWhatIsShown() async throws {
+        let kept = Notebook<Handed<UNMutableNotificationContent>>()
+        var configuration = phone.configuration
+        configuration.change = { _, content in
+            kept.add(Handed(content))
+            return content
+        }
+        let opening = OpeningDevice(configuration)
+        let arrival = opening.device.send(try push(collapseID: "a"))
+        _ = await arrival.decided()
+        kept.all.first?.value.body = "another"
+        #expect(arrival.outcome?.faults == [])
+        #expect(opening.device.shown("a")?.body == "See you at 8")
+    }
+
+    // MARK: Lock
+
+    @Test func beforeTheFirstUnlockTheFallbackIsShownAndNothingIsLost() async throws {
+        let opening = OpeningDevice(phone.configuration)
+        let push = try push(collapseID: "a")
+        opening.device.lockState = .beforeFirstUnlock
+        phone.keychain.restart()
+        let locked = await opening.device.push(push)
+        #expect(locked.shown?.subtitle == "(Encrypted)")
+        #expect(locked.shown?.places == [.lockScreen, .list])
+        #expect(locked.faults.isEmpty)
+        #expect(opening.reports.all.map(\.keyState) == ["locked"])
+
+        opening.device.lockState = .unlocked
+        phone.keychain.unlock()
+        let opened = await opening.device.push(push)
+        #expect(opened.shown?.body == "See you at 8")
+        #expect(opening.device.list == ["a"])
+    }
+
+    // MARK: Several
+
+    @Test func manyAtOnceAreEachDeliveredOnce() async throws {
+        let opening = OpeningDevice(phone.configuration)
+        let pushes = try (0..<40).map { index in
+            try push(#"{"aps":{"alert":{"body":"message \#(index)"}}}"#, collapseID: "id\(index)")
+        }
+        await withTaskGroup { group in
+            for push in pushes {
+                group.addTask { await opening.device.push(push) }
+            }
+            for await outcome in group {
+                #expect(outcome.deliveries == 1)
+                #expect(outcome.faults.isEmpty)
+            }
+        }
+        for index in 0..<40 { #expect(opening.device.shown("id\(index)")?.body == "message \(index)") }
+    }
+
+    @Test func aRetryUnderTheSameIDReplacesItsFirstCopy() async throws {
+        let opening = OpeningDevice(phone.configuration)
+        let push = try push(collapseID: "a")
+        let first = await opening.device.push(push)
+        let second = await opening.device.push(push)
+        #expect(first.shown?.body == second.shown?.body)
+        #expect(opening.device.list == ["a"])
+    }
+
+    @Test func aCopyUnderAnotherIDIsNotShownWithTheEntitlementForThat() async throws {
+        var configuration = phone.configuration
+        configuration.duplicates = .suppress
+        let opening = OpeningDevice(configuration)
+        opening.device.app.hasFilteringEntitlement = true
+        let json = try phone.seal()
+        #expect(await opening.device.push(APNsPush(json)).source == .delivered)
+        let copy = await opening.device.push(APNsPush(json))
+        #expect(copy.source == .nothing)
+        #expect(copy.faults.isEmpty)
+        #expect(opening.device.list.count == 1)
+
+        opening.device.app.hasFilteringEntitlement = false
+        #expect(await opening.device.push(APNsPush(json)).faults == [.emptyWithoutEntitlement])
+    }
+}

@@ -1,0 +1,135 @@
+import DeviceSimulator
+import Foundation
+import Testing
+import UserNotifications
+
+/// What a person does with a notification, and what the app hears of it.
+@Suite struct ResponseTests {
+    final class Delegate: NSObject, UNUserNotificationCenterDelegate, @unchecked Sendable {
+        let completions: Int
+        let seen = Notebook<String>()
+
+        init(completions: Int = 1) { self.completions = completions }
+
+        func userNotificationCenter(
+            _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
+            withCompletionHandler completionHandler: @escaping @Sendable () -> Void
+        ) {
+            let text = (response as? UNTextInputNotificationResponse).map { ": \($0.userText)" } ?? ""
+            let body = response.notification.request.content.body
+            seen.add("\(response.actionIdentifier)\(text) on \(body) \(Main.isHere)")
+            for _ in 0..<completions { completionHandler() }
+        }
+    }
+
+    private let clock = SimulatedClock(patience: 0.2)
+    private let device: SimulatedDevice
+    private let delegate = Delegate()
+
+    init() {
+        device = SimulatedDevice(clock: .simulated(clock)) { ScriptedExtension { $1($0.content) } }
+        device.center.delegate = delegate
+        device.inProcess {
+            UNUserNotificationCenter.current().setNotificationCategories([
+                UNNotificationCategory(
+                    identifier: "CHAT",
+                    actions: [
+                        UNTextInputNotificationAction(
+                            identifier: "REPLY", title: "Reply", options: [], textInputButtonTitle: "Send",
+                            textInputPlaceholder: "Message"),
+                        UNNotificationAction(identifier: "MUTE", title: "Mute"),
+                        UNNotificationAction(identifier: "SHOW", title: "Show", options: .foreground),
+                        UNNotificationAction(identifier: "DELETE", title: "Delete", options: .authenticationRequired),
+                    ], intentIdentifiers: [], options: .customDismissAction),
+                UNNotificationCategory(
+                    identifier: "NEWS", actions: [UNNotificationAction(identifier: "MUTE", title: "Mute")],
+                    intentIdentifiers: []),
+            ])
+        }
+    }
+
+    private func show(_ category: String = "CHAT") async {
+        _ = await device.push(alert("Hello", aps: #""category":"\#(category)""#, collapseID: "a"))
+    }
+
+    @Test func theActionsAreThoseOfTheCategory() async {
+        await show()
+        #expect(device.actions(of: "a").map(\.identifier) == ["REPLY", "MUTE", "SHOW", "DELETE"])
+        #expect(device.actions(of: "a").first is UNTextInputNotificationAction)
+        await show("chat")
+        #expect(device.actions(of: "a").isEmpty)
+        #expect(device.actions(of: "b").isEmpty)
+    }
+
+    private static let responses: [(action: PersonAction, heard: String, opensApp: Bool)] = [
+        (.tap, "com.apple.UNNotificationDefaultActionIdentifier", true),
+        (.dismiss, "com.apple.UNNotificationDismissActionIdentifier", false),
+        (.choose("MUTE"), "MUTE", false), (.choose("SHOW"), "SHOW", true), (.choose("DELETE"), "DELETE", false),
+        (.write("On my way 🚲", action: "REPLY"), "REPLY: On my way 🚲", false),
+    ]
+
+    @Test(arguments: responses)
+    func theAppHearsOfIt(_ response: (action: PersonAction, heard: String, opensApp: Bool)) async {
+        await show()
+        let outcome = await device.respond(response.action, to: "a")
+        #expect(outcome == ResponseOutcome(completions: 1, opensApp: response.opensApp))
+        #expect(delegate.seen.all == ["\(response.heard) on Hello true"])
+        #expect(device.list.isEmpty)
+        #expect(device.isAppInForeground == response.opensApp)
+        #expect(clock.milliseconds == 0)
+    }
+
+    private static let unheard: [(action: PersonAction, category: String, reason: UnheardReason)] = [
+        (.dismiss, "NEWS", .dismissNotReported), (.dismiss, "news", .dismissNotReported),
+        (.choose("SHOW"), "NEWS", .notOffered), (.choose("mute"), "NEWS", .notOffered),
+        (.choose("MUTE"), "news", .notOffered), (.write("x", action: "MUTE"), "CHAT", .noTextInput),
+        (.choose("REPLY"), "CHAT", .noTextInput),
+    ]
+
+    @Test(arguments: unheard)
+    func theAppDoesNotHearOfIt(_ response: (action: PersonAction, category: String, reason: UnheardReason)) async {
+        await show(response.category)
+        #expect(await device.respond(response.action, to: "a") == ResponseOutcome(unheard: response.reason))
+        #expect(delegate.seen.all.isEmpty)
+        // A dismissal that nobody hears of is one all the same.
+        #expect(device.list == (response.action == .dismiss ? [] : ["a"]))
+    }
+
+    @Test func whatIsNotInTheListHasNoResponse() async {
+        #expect(await device.respond(.tap, to: "a").unheard == .notListed)
+    }
+
+    @Test func anAppWithoutADelegateHearsNothing() async {
+        await show()
+        device.center.delegate = nil
+        #expect(await device.respond(.tap, to: "a").unheard == .noDelegate)
+    }
+
+    @Test(arguments: [
+        (PersonAction.tap, true), (.choose("SHOW"), true), (.choose("DELETE"), true), (.choose("MUTE"), false),
+        (.write("x", action: "REPLY"), false), (.dismiss, false),
+    ])
+    func aLockedDeviceAsksForThePasscodeFirst(_ action: PersonAction, _ isAsked: Bool) async {
+        device.lockState = .locked
+        await show()
+        #expect(await device.respond(action, to: "a").unheard == (isAsked ? .locked : nil))
+        #expect(device.list == (isAsked ? ["a"] : []))
+        device.lockState = .unlocked
+        if isAsked { #expect(await device.respond(action, to: "a").unheard == nil) }
+    }
+
+    @Test(arguments: [0, 2])
+    func theCallsOfTheCompletionHandlerAreCounted(_ count: Int) async {
+        let delegate = Delegate(completions: count)
+        device.center.delegate = delegate
+        await show()
+        #expect(await device.respond(.tap, to: "a").completions == count)
+        // Who never calls it costs the app's whole time.
+        #expect(clock.milliseconds == (count == 0 ? 30_000 : 0))
+    }
+
+    @Test func everyReasonIsTriedHere() {
+        let others: [UnheardReason] = [.notListed, .noDelegate, .locked, .keptByContentExtension]
+        #expect(Set(Self.unheard.map(\.reason)).union(others) == Set(UnheardReason.allCases))
+    }
+}
