@@ -44,8 +44,13 @@ import Testing
     }
 
     /// A caller that goes on after a failure meets it again, and gets nothing more.
-    @Test func aFailureStays() throws {
-        let vector = try Vector.named("a bit of the first of two chunks flipped")
+    @Test(
+        arguments: [
+            ("a bit of the first of two chunks flipped", .authenticationFailed),
+            ("the tag PUSH on the first chunk", .malformedFile), ("a chunk after FINAL", .malformedFile),
+        ] as [(String, AttachmentError.Code)])
+    func aFailureStays(_ name: String, _ code: AttachmentError.Code) throws {
+        let vector = try Vector.named(name)
         let sealed = vector.sealed.bytes
         var opener = AttachmentOpener(vector.file)
         var plain = Bytes()
@@ -58,7 +63,7 @@ import Testing
             }
         }
         do throws(AttachmentError) { try opener.finish(into: &plain) } catch { codes.append(error.code) }
-        #expect(codes == [.authenticationFailed, .authenticationFailed, .authenticationFailed, .authenticationFailed])
+        #expect(codes == [code, code, code, code])
         #expect(plain.isEmpty)
     }
 
