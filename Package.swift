@@ -78,7 +78,7 @@ let strict: [SwiftSetting] = [
                 "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "TestPhone",
                 "UserNotifications",
             ],
-            swiftSettings: strict),
+            exclude: ["attachment-server.py"], swiftSettings: strict),
         .testTarget(
             name: "SimulatorTests",
             dependencies: [

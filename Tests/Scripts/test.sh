@@ -11,6 +11,11 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 log=.build/test.log
 
+# What tests leave behind goes with this folder; Foundation keeps a file of each download that is cut.
+TMPDIR=$(mktemp -d)
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+
 # A crash in a test must end the run, not wait for a debugger.
 export SWIFT_BACKTRACE=enable=no
 
