@@ -2,6 +2,7 @@ import DeviceSimulator
 import Foundation
 import ModelKeychain
 import Pushcrypt
+import PushcryptKeyStore
 import PushcryptReceiver
 import PushcryptService
 import TestPhone
@@ -146,7 +147,7 @@ import UserNotifications
         #expect(locked.shown?.subtitle == "(Encrypted)")
         #expect(locked.shown?.places == [.lockScreen, .list])
         #expect(locked.faults.isEmpty)
-        #expect(await opening.reports.all(1).map(\.keyState) == ["locked"])
+        #expect(await opening.reports.all(1).map(\.keyState.description) == ["locked"])
 
         opening.device.lockState = .unlocked
         phone.keychain.unlock()
