@@ -38,8 +38,8 @@ echo "races under the thread sanitizer"
 swift build --sanitize=thread --scratch-path .build/races --product Races $quiet &&
     .build/races/debug/Races 100000 2>&1 | tee -a "$log" | { grep -v '^races:' || true; } || status=1
 
-# The README's examples, as somebody else's package.
-Tests/Scripts/readme-examples.sh .build/debug/pushcrypt || status=1
+# The examples of the documents, as somebody else's package.
+Tests/Scripts/document-examples.sh .build/debug/pushcrypt || status=1
 
 skipped=$(grep -aE '^(SKIPPED|➜ .* skipped)' "$log" | sort | uniq -c | sed -E 's/^ *1 //; s/^ +([0-9]+) (.*)/\2 (\1 times)/') || true
 [ -z "$skipped" ] || printf '\n%s\n' "$skipped"
