@@ -28,6 +28,9 @@ swift test --skip-build --parallel 2>&1 | tee "$log" | LC_ALL=C awk '
 # The README's examples, as somebody else's package.
 Tests/Scripts/readme-examples.sh .build/debug/pushcrypt || status=1
 
+# What the scaffold writes, as an app that depends on this package.
+Tests/Scripts/scaffold.sh .build/debug/pushcrypt || status=1
+
 skipped=$(grep -aE '^(SKIPPED|➜ .* skipped)' "$log" | sort | uniq -c | sed -E 's/^ *1 //; s/^ +([0-9]+) (.*)/\2 (\1 times)/') || true
 [ -z "$skipped" ] || printf '\n%s\n' "$skipped"
 
