@@ -78,7 +78,7 @@ let strict: [SwiftSetting] = [
                 "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "TestPhone",
                 "UserNotifications",
             ],
-            swiftSettings: strict),
+            exclude: ["attachment-server.py"], swiftSettings: strict),
         .testTarget(
             name: "SimulatorTests",
             dependencies: [
@@ -145,6 +145,9 @@ let package = Package(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.
             dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptMain"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "Races", dependencies: ["PushcryptKeyStore", "PushcryptReceiver"], path: "Tests/Races",
             swiftSettings: strict),
         .target(
             name: "BareCalls", dependencies: [sodium], path: "Tests/Bench/BareCalls",

@@ -46,6 +46,9 @@ extension NotificationOpener {
         /// so, because they stay on the disk for a while.
         public var sharesAttachments = false
 
+        /// Where attachments lie before the delivery.
+        var attachmentFolder = AttachmentFolder()
+
         /// Calls at the deadlines.
         public var clock: any DeliveryClock = SystemClock()
         /// Says what time it is.

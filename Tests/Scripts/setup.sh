@@ -45,6 +45,9 @@ find_missing() {
         need pkg-config command -v pkg-config
         need libsodium-dev pkg-config --exists 'libsodium >= 1.0.18'
         need libsqlite3-dev pkg-config --exists 'sqlite3 >= 3.37'
+        # The tests of attachments download from a server in Python.
+        need python3 command -v python3
+        need openssl command -v openssl
         ;;
     bench)
         need age command -v age
@@ -60,6 +63,7 @@ command_elsewhere() {
     local names=" ${missing[*]} "
     if command -v brew >/dev/null || [ "$(uname)" = Darwin ]; then
         names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite }
+        names=${names/ python3 / python }
         echo "brew install${names% }"
     elif command -v dnf >/dev/null; then
         names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite-devel }

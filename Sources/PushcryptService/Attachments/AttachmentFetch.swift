@@ -73,7 +73,8 @@ final class AttachmentFetch: Sendable {
         }
         let download = AttachmentDownload(reference, in: folder.place())
         let transfer = transport.download(
-            url, receive: { [weak self] data in self?.isStopped == false && download.receive(data) },
+            url, atMost: reference.file.size,
+            receive: { [weak self] data in self?.isStopped == false && download.receive(data) },
             finish: { [weak self] failure in
                 let fetched = download.finish(self == nil ? .cancelled : failure)
                 self?.ended(index, fetched)

@@ -2,12 +2,13 @@ public import Foundation
 
 /// Brings what lies at a URL; the seam between attachments and the network.
 public protocol AttachmentTransport: Sendable {
-    /// Starts a download, over https only, after every redirect too.
+    /// Starts a download, over https only, after every redirect too; it ends as soon as it is longer than `limit` bytes.
     ///
-    /// The pieces go to `receive`, one after the other, as long as it answers true. However the download ends, and when it
-    /// is cancelled too, `finish` is called once, after the last piece; with nil when all of it was received.
+    /// The pieces, of any size, go to `receive`, one after the other, as long as it answers true. However the download ends,
+    /// and when it is cancelled too, `finish` is called once, after the last piece; with nil when all of it was received.
     func download(
-        _ url: URL, receive: @escaping @Sendable (Data) -> Bool, finish: @escaping @Sendable (TransportFailure?) -> Void
+        _ url: URL, atMost limit: UInt64, receive: @escaping @Sendable (Data) -> Bool,
+        finish: @escaping @Sendable (TransportFailure?) -> Void
     ) -> any AttachmentTransfer
 }
 
@@ -27,5 +28,6 @@ public struct TransportFailure: Error, Hashable, Sendable, CustomStringConvertib
 
     static let insecure = TransportFailure("the url, or what it redirects to, is not https")
     static let tooManyRedirects = TransportFailure("the url redirects too often")
+    static let tooLong = TransportFailure("the file is longer than its reference says")
     static let cancelled = TransportFailure("the download was stopped")
 }

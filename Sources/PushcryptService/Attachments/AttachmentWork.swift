@@ -21,7 +21,7 @@ final class AttachmentWork: Sendable {
         requestID = request.identifier
         fetch = AttachmentFetch(
             references, with: configuration.transport, maximumSize: configuration.maximumAttachmentSize,
-            in: AttachmentFolder())
+            in: configuration.attachmentFolder)
         shared = configuration.sharesAttachments ? files.directory.map(SharedAttachments.init(directory:)) : nil
     }
 

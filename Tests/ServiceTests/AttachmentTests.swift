@@ -1,0 +1,207 @@
+import Foundation
+import Pushcrypt
+import PushcryptReceiver
+import TestPhone
+import Testing
+import UserNotifications
+
+@testable import PushcryptService
+
+/// Attachments of a notification, from a transport that is played.
+@Suite(.timeLimit(.minutes(2)))
+struct AttachmentTests {
+    private let phone: TestPhone
+    private let reports = Reports()
+    private let clock = ManualClock()
+    private let photo: SealedAttachment
+    private let plain = SealedAttachment.plain(200_000)
+
+    init() throws {
+        phone = try TestPhone()
+        photo = try SealedAttachment(plain)
+    }
+
+    private var folder: URL { phone.folder.appendingPathComponent("pushcrypt-attachments", isDirectory: true) }
+
+    private func configuration(_ transport: PlayedTransport) -> NotificationOpener.Configuration {
+        var configuration = phone.configuration
+        configuration.observe = reports.append
+        configuration.clock = clock
+        configuration.transport = transport
+        configuration.attachmentFolder = AttachmentFolder(phone.folder)
+        return configuration
+    }
+
+    private func request(_ attachments: [SealedAttachment], identifier: String = "1") throws -> UNNotificationRequest {
+        try TestPhone.request(try phone.seal(attachments: attachments.map(\.reference)), identifier: identifier)
+    }
+
+    private func show(
+        _ attachments: [SealedAttachment], _ transport: PlayedTransport
+    ) throws -> UNNotificationContent {
+        let (opener, handler) = (NotificationOpener(configuration(transport)), Handler())
+        opener.handle(try request(attachments), contentHandler: handler.handler)
+        return try #require(handler.delivered())
+    }
+
+    private var filesLeft: [String] {
+        (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
+    }
+
+    /// Waits until no file is left: whoever tidies up does not hold a delivery up.
+    private func becomesEmpty() -> Bool {
+        let end = Date(timeIntervalSinceNow: 10)
+        while !filesLeft.isEmpty, Date() < end { Thread.sleep(forTimeInterval: 0.005) }
+        return filesLeft.isEmpty
+    }
+
+    // MARK: What arrives
+
+    @Test(arguments: [1, 4095, 65_537, 1 << 20], [false, true])
+    func anAttachmentIsShownHoweverItsPiecesCome(_ piece: Int, _ isImmediate: Bool) throws {
+        let plain = SealedAttachment.plain(piece == 1 ? 3000 : 200_000)
+        let photo = try SealedAttachment(plain)
+        let content = try show(
+            [photo], PlayedTransport(isImmediate: isImmediate) { _ in .bytes(photo.sealed, piece: piece) })
+        let attachment = try #require(content.attachments.first)
+        #expect(attachment.type == "public.jpeg" && attachment.url.lastPathComponent == "photo.jpg")
+        #expect(try Data(contentsOf: attachment.url) == Data(plain))
+        #expect(content.body == "See you at 8" && reports.first?.outcome == .opened)
+        #expect(content.userInfo["pushcrypt"] == nil)
+    }
+
+    @Test func anEmptyFileIsAFile() throws {
+        let empty = try SealedAttachment([])
+        let content = try show([empty], PlayedTransport { _ in .bytes(empty.sealed) })
+        #expect(try Data(contentsOf: try #require(content.attachments.first).url).isEmpty)
+    }
+
+    @Test func eightComeInTheirOrderAndTwoAtATime() throws {
+        let files = try (0..<8).map { try SealedAttachment(SealedAttachment.plain($0 + 1), at: "\($0)") }
+        let sealed = files.map(\.sealed)
+        let transport = PlayedTransport { path in
+            Thread.sleep(forTimeInterval: path == "0" ? 0.1 : 0.01)
+            return .bytes(sealed[Int(path) ?? 0])
+        }
+        let content = try show(files, transport)
+        #expect(try content.attachments.map { try Data(contentsOf: $0.url).count } == Array(1...8))
+        #expect(transport.mostAtOnce == 2 && transport.asked.count == 8)
+    }
+
+    // MARK: What does not
+
+    /// A bad attachment between two good ones.
+    private func showWithBadOne(_ bad: SealedAttachment, _ play: PlayedTransport.Play) throws -> UNNotificationContent {
+        let sealed = photo.sealed
+        let play = Handover(play)
+        let transport = PlayedTransport { $0 == "bad" ? play.value : .bytes(sealed) }
+        return try show([photo, bad, photo], transport)
+    }
+
+    @Test(arguments: [
+        ("authentication-failed", 100), ("not-a-sealed-file", 0), ("authentication-failed", 70_000),
+        ("authentication-failed", 200_060),
+    ])
+    func aTamperedFileDropsItselfAlone(_ code: String, _ position: Int) throws {
+        let bad = try SealedAttachment(plain, at: "bad")
+        var bytes = bad.sealed
+        bytes[position] ^= 1
+        let content = try showWithBadOne(bad, .bytes(bytes))
+        #expect(content.attachments.map(\.identifier) == ["1", "3"] && content.body == "See you at 8")
+        #expect(reports.first?.outcome == .openedWithoutAttachment)
+        #expect(reports.first?.warnings.first?.hasPrefix("attachment 2: \(code)") == true)
+        #expect(
+            filesLeft.filter { $0.hasSuffix("photo.jpg") }.count == 2 && !filesLeft.contains { $0.hasSuffix("partial") }
+        )
+    }
+
+    @Test func aFileThatIsShorterLongerAnotherOrNotThereDropsItselfAlone() throws {
+        let bad = try SealedAttachment(plain, at: "bad")
+        let plays: [PlayedTransport.Play] = [
+            .bytes(ContiguousArray(bad.sealed.dropLast())), .bytes(bad.sealed + [0]), .bytes(photo.sealed),
+            .bytes([]), .fail("no network"),
+        ]
+        for play in plays {
+            let content = try showWithBadOne(bad, play)
+            #expect(content.attachments.map(\.identifier) == ["1", "3"] && content.body == "See you at 8")
+            #expect(reports.last?.outcome == .openedWithoutAttachment)
+        }
+    }
+
+    @Test func whatTheSystemDoesNotShowIsDropped() throws {
+        let document = try SealedAttachment(plain, at: "bad", type: "com.adobe.pdf", name: "a.pdf")
+        let content = try showWithBadOne(document, .bytes(document.sealed))
+        #expect(content.attachments.map(\.identifier) == ["1", "3"])
+        #expect(reports.first?.outcome == .openedWithoutAttachment)
+    }
+
+    @Test func aFileThatIsTooLargeForTheAppIsNotFetched() throws {
+        let sealed = photo.sealed
+        let transport = PlayedTransport { _ in .bytes(sealed) }
+        var configuration = configuration(transport)
+        configuration.maximumAttachmentSize = UInt64(sealed.count - 1)
+        let (opener, handler) = (NotificationOpener(configuration), Handler())
+        opener.handle(try request([photo]), contentHandler: handler.handler)
+        #expect(handler.delivered()?.attachments == [] && handler.delivered()?.body == "See you at 8")
+        #expect(transport.asked.isEmpty)
+    }
+
+    // MARK: Time
+
+    @Test func whenTheTimeForAttachmentsIsUpTheTextIsShownAndNoFileStays() throws {
+        let sealed = photo.sealed
+        let half = ContiguousArray(sealed.prefix(sealed.count / 2))
+        let transport = PlayedTransport { $0 == "bad" ? .stall(half) : .bytes(sealed) }
+        let (opener, handler) = (NotificationOpener(configuration(transport)), Handler())
+        opener.handle(try request([photo, try SealedAttachment(plain, at: "bad")]), contentHandler: handler.handler)
+        for name in ["partial", "photo.jpg"] {
+            while !filesLeft.contains(where: { $0.hasSuffix(name) }) { Thread.sleep(forTimeInterval: 0.002) }
+        }
+        #expect(handler.count == 0)
+        clock.advance(milliseconds: 15_000)
+        #expect(handler.delivered()?.body == "See you at 8" && handler.delivered()?.attachments == [])
+        #expect(reports.next()?.outcome == .openedWithoutAttachment)
+        #expect(becomesEmpty() && transport.cancelled.contains("bad"))
+    }
+
+    @Test(arguments: [true, false])
+    func expiryAndReleaseShowTheTextAndLeaveNoFile(_ expires: Bool) throws {
+        let half = ContiguousArray(photo.sealed.prefix(100_000))
+        let transport = PlayedTransport { _ in .stall(half) }
+        var opener: NotificationOpener? = NotificationOpener(configuration(transport))
+        let handler = Handler()
+        opener?.handle(try request([photo]), contentHandler: handler.handler)
+        while filesLeft.count < 2 { Thread.sleep(forTimeInterval: 0.002) }
+        if expires { opener?.timeWillExpire() } else { opener = nil }
+        #expect(handler.count == 1 && handler.delivered()?.body == "See you at 8")
+        #expect(becomesEmpty())
+    }
+
+    @Test func whatAProcessThatWasEndedLeftBehindIsRemoved() throws {
+        let (old, young) = (folder.appendingPathComponent("old"), folder.appendingPathComponent("young"))
+        for place in [old, young] {
+            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+            try Data("left".utf8).write(to: place.appendingPathComponent("partial"))
+        }
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -121)], ofItemAtPath: old.path)
+        let sealed = photo.sealed
+        _ = try show([photo], PlayedTransport { _ in .bytes(sealed) })
+        #expect(!FileManager.default.fileExists(atPath: old.path))
+        #expect(FileManager.default.fileExists(atPath: young.path), "another delivery may be at it")
+    }
+
+    // MARK: The app's change
+
+    @Test func theAppsChangeSeesTheAttachments() throws {
+        let sealed = photo.sealed
+        var configuration = configuration(PlayedTransport { _ in .bytes(sealed) })
+        configuration.change = { _, content in
+            content.title = "\(content.attachments.count)"
+            return content
+        }
+        let (opener, handler) = (NotificationOpener(configuration), Handler())
+        opener.handle(try request([photo]), contentHandler: handler.handler)
+        #expect(handler.delivered()?.title == "1" && handler.delivered()?.attachments.count == 1)
+    }
+}

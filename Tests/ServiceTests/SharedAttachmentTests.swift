@@ -1,0 +1,103 @@
+import Foundation
+import Pushcrypt
+import PushcryptReceiver
+import TestPhone
+import Testing
+import UserNotifications
+
+@testable import PushcryptService
+
+/// What a content extension finds in the app group.
+struct SharedAttachmentTests {
+    private let phone: TestPhone
+
+    init() throws { phone = try TestPhone() }
+
+    private var shared: SharedAttachments { SharedAttachments(directory: phone.directory) }
+
+    private func file(_ name: String, _ text: String) throws -> URL {
+        let folder = phone.folder.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appendingPathComponent(name)
+        try Data(text.utf8).write(to: file)
+        return file
+    }
+
+    private func texts(_ identifier: String, _ shared: SharedAttachments? = nil) throws -> [String] {
+        let request = UNNotificationRequest(identifier: identifier, content: UNNotificationContent(), trigger: nil)
+        return try (shared ?? self.shared).files(of: request).map { try String(contentsOf: $0, encoding: .utf8) }
+    }
+
+    @Test func everyTypeOfFileIsHandedOn() throws {
+        let (photo, document) = (
+            try SealedAttachment([1, 2, 3], at: "photo"),
+            try SealedAttachment([4, 5], at: "document", type: "com.adobe.pdf", name: "a.pdf")
+        )
+        let sealed = ["photo": photo.sealed, "document": document.sealed]
+        let reports = Reports()
+        var configuration = phone.configuration
+        configuration.sharesAttachments = true
+        configuration.observe = reports.append
+        configuration.transport = PlayedTransport { .bytes(sealed[$0] ?? []) }
+        configuration.attachmentFolder = AttachmentFolder(phone.folder)
+        let request = try TestPhone.request(
+            try phone.seal(attachments: [photo.reference, document.reference]), identifier: "../1")
+        let (opener, handler) = (NotificationOpener(configuration), Handler())
+        opener.handle(request, contentHandler: handler.handler)
+        #expect(handler.delivered()?.attachments.count == 1)
+        let files = shared.files(of: request)
+        #expect(files.map(\.lastPathComponent) == ["photo.jpg", "a.pdf"])
+        #expect(try files.map { try Data(contentsOf: $0) } == [Data([1, 2, 3]), Data([4, 5])])
+        #expect(files.allSatisfy { $0.path.hasPrefix(phone.directory.path + "/attachments/") })
+        #expect(reports.first?.outcome == .opened)
+    }
+
+    @Test func unlessTheAppSaysSoNothingIsHandedOn() throws {
+        let photo = try SealedAttachment([1, 2, 3])
+        var configuration = phone.configuration
+        configuration.transport = PlayedTransport { _ in .bytes(photo.sealed) }
+        configuration.attachmentFolder = AttachmentFolder(phone.folder)
+        let request = try TestPhone.request(try phone.seal(attachments: [photo.reference]))
+        let (opener, handler) = (NotificationOpener(configuration), Handler())
+        opener.handle(request, contentHandler: handler.handler)
+        #expect(handler.delivered()?.attachments.count == 1 && shared.files(of: request).isEmpty)
+    }
+
+    @Test func aNotificationThatReplacesAnotherReplacesItsFiles() throws {
+        try shared.share([try file("a.txt", "one"), try file("a.txt", "two")], for: "1")
+        #expect(try texts("1") == ["one", "two"])
+        try shared.share([try file("b.txt", "three")], for: "1")
+        #expect(try texts("1") == ["three"] && texts("2").isEmpty)
+    }
+
+    @Test func theOldestGoWhenThereAreTooMany() throws {
+        var shared = shared
+        shared.maximumSize = 9
+        for (number, identifier) in ["1", "2", "3"].enumerated() {
+            try shared.share([try file("a.txt", "1234")], for: identifier)
+            try age(identifier, seconds: Double(30 - 10 * number))
+        }
+        try shared.share([try file("a.txt", "1234")], for: "4")
+        #expect(try ["1", "2", "3", "4"].map { try texts($0).count } == [0, 0, 1, 1])
+        try shared.share([try file("a.txt", "1234567890")], for: "5")
+        #expect(try texts("5").isEmpty, "too large by itself")
+    }
+
+    @Test func whatIsTooOldGoesWithTheNext() throws {
+        try shared.share([try file("a.txt", "1")], for: "old")
+        try shared.share([try file("a.txt", "2")], for: "young")
+        try age("old", seconds: 604_801)
+        try age("young", seconds: 604_700)
+        try shared.share([try file("a.txt", "3")], for: "new")
+        #expect(try ["old", "young", "new"].map { try texts($0).count } == [0, 1, 1])
+    }
+
+    /// Makes the files of a notification older.
+    private func age(_ identifier: String, seconds: Double) throws {
+        let request = UNNotificationRequest(identifier: identifier, content: UNNotificationContent(), trigger: nil)
+        let place = try #require(shared.files(of: request).first).deletingLastPathComponent()
+            .deletingLastPathComponent()
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -seconds)], ofItemAtPath: place.path)
+    }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import Pushcrypt
+import PushcryptKeyStore
+import Testing
+
+@testable import PushcryptService
+
+/// Downloads over a real network stack, from a server on this machine.
+///
+/// Foundation on Linux trusts the system's certificates and no others, so the server that has good files speaks plain HTTP to
+/// a transport that takes `http` for what `https` is elsewhere; TLS itself is tested by what it refuses.
+@Suite(.timeLimit(.minutes(2)))
+final class URLSessionTests {
+    private static let plain = SealedAttachment.plain(300_000)
+
+    private let folder: URL
+    private let server: AttachmentServer
+    private let sealed: ContiguousArray<UInt8>
+    private let file: SealedFile
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let photo = try SealedAttachment(Self.plain)
+        (sealed, file) = (photo.sealed, photo.reference.file)
+        try Data(sealed).write(to: folder.appendingPathComponent("photo"))
+        var tampered = sealed
+        tampered[150_000] ^= 1
+        try Data(tampered).write(to: folder.appendingPathComponent("tampered"))
+        server = try AttachmentServer(folder)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    /// Takes the place of the network that a reference names.
+    private struct LocalTransport: AttachmentTransport {
+        let port: Int
+        let transport = URLSessionTransport(idleTimeout: 60, scheme: "http")
+
+        func download(
+            _ url: URL, atMost limit: UInt64, receive: @escaping @Sendable (Data) -> Bool,
+            finish: @escaping @Sendable (TransportFailure?) -> Void
+        ) -> any AttachmentTransfer {
+            var local = "http://127.0.0.1:\(port)\(url.path)"
+            if let query = url.query { local += "?\(query)" }
+            guard let url = URL(string: local) else { preconditionFailure("\(local) is no url") }
+            return transport.download(url, atMost: limit, receive: receive, finish: finish)
+        }
+    }
+
+    private func fetch(_ path: String) async throws -> Result<Data, AttachmentProblem> {
+        let reference = try AttachmentReference(
+            url: "https://files.example/\(path)", file: file, type: "public.jpeg", name: "photo.jpg")
+        let fetch = AttachmentFetch(
+            [reference], with: LocalTransport(port: server.port), maximumSize: 50_000_000,
+            in: AttachmentFolder(folder))
+        return await withCheckedContinuation { continuation in
+            fetch.start { fetched in
+                withExtendedLifetime(fetch) {}
+                let data = fetched[0].flatMap { file in
+                    Result { try Data(contentsOf: file) }.mapError { AttachmentProblem("\($0)") }
+                }
+                continuation.resume(returning: data)
+            }
+        }
+    }
+
+    private func problem(_ path: String) async throws -> String {
+        switch try await fetch(path) {
+        case .success: "none"
+        case .failure(let problem): problem.description
+        }
+    }
+
+    @Test(arguments: ["file/photo", "redirect/1/file/photo", "redirect/5/file/photo"])
+    func aFileIsFetchedThroughAFewRedirects(_ path: String) async throws {
+        #expect(try await fetch(path).get() == Data(Self.plain))
+    }
+
+    @Test(arguments: [
+        ("redirect/6/file/photo", "the url redirects too often"),
+        ("status/404", "the server answers with status 404"),
+        ("status/500", "the server answers with status 500"),
+        ("to?https://127.0.0.1:1/file/photo", "the url, or what it redirects to, is not https"),
+        ("to?ftp://127.0.0.1/photo", "the url, or what it redirects to, is not https"),
+        ("endless", "the file is longer than its reference says"),
+        ("liar/photo", "the file is longer than its reference says"),
+    ])
+    func whatIsNotTheFileIsRefused(_ path: String, _ reason: String) async throws {
+        #expect(try await problem(path) == reason)
+    }
+
+    @Test func aTamperedFileIsRefused() async throws {
+        #expect(try await problem("file/tampered").hasPrefix("authentication-failed"))
+    }
+
+    @Test func aServerThatIsNotThereIsRefused() async throws {
+        let transport = URLSessionTransport(idleTimeout: 5, scheme: "http")
+        let failure = await outcome(transport, "http://127.0.0.1:1/")
+        #expect(failure?.description.hasPrefix("the download failed with NSURLErrorDomain") == true)
+    }
+
+    @Test func aSlowServerIsLeftWhenNobodyWaitsAnyMore() async throws {
+        let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/slow/photo"))
+        let transport = URLSessionTransport(idleTimeout: 60, scheme: "http")
+        let failure = await withCheckedContinuation { continuation in
+            let transfer = transport.download(url, atMost: 1 << 20, receive: { _ in true }) {
+                continuation.resume(returning: $0)
+            }
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(300)) { transfer.cancel() }
+        }
+        #expect(failure == .cancelled)
+    }
+
+    @Test func aSlowServerIsLeftWhenNothingComes() async throws {
+        let transport = URLSessionTransport(idleTimeout: 1, scheme: "http")
+        let failure = await outcome(transport, "http://127.0.0.1:\(server.port)/slow/photo")
+        #expect(failure?.description == "the download failed with NSURLErrorDomain -1001")
+    }
+
+    @Test func whatIsNotHTTPSIsNotEvenAskedFor() async throws {
+        let failure = await outcome(URLSessionTransport(), "http://127.0.0.1:\(server.port)/file/photo")
+        #expect(failure == .insecure)
+        let log = try String(
+            contentsOf: try #require(URL(string: "http://127.0.0.1:\(server.port)/log")), encoding: .utf8)
+        #expect(log == "/log")
+    }
+
+    @Test func aServerThatNobodyKnowsIsNotBelieved() async throws {
+        let certificate = (
+            file: folder.appendingPathComponent("cert.pem"), key: folder.appendingPathComponent("key.pem")
+        )
+        let made = try run(
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
+            "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", certificate.key.path,
+            "-out", certificate.file.path)
+        #expect(made == 0)
+        let secure = try AttachmentServer(folder, certificate: certificate)
+        let url = "https://127.0.0.1:\(secure.port)/file/photo"
+        let failure = await outcome(URLSessionTransport(), url)
+        #expect(failure?.description.hasPrefix("the download failed with NSURLErrorDomain") == true)
+
+        // It serves, to who knows the certificate.
+        let script = """
+            import ssl, sys, urllib.request
+            urllib.request.urlopen(sys.argv[1], context=ssl.create_default_context(cafile=sys.argv[2])).read()
+            """
+        #expect(try run("python3", "-c", script, url, certificate.file.path) == 0)
+    }
+
+    private func run(_ arguments: String...) throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    private func outcome(_ transport: URLSessionTransport, _ url: String) async -> TransportFailure? {
+        guard let url = URL(string: url) else { return TransportFailure("no url") }
+        return await withCheckedContinuation { continuation in
+            _ = transport.download(
+                url, atMost: 1 << 20,
+                receive: { _ in
+                    Issue.record("something was received")
+                    return true
+                }, finish: { continuation.resume(returning: $0) })
+        }
+    }
+}
