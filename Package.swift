@@ -146,6 +146,9 @@ let package = Package(
             // PushcryptMain is named so that the transcripts find a fresh binary.
             dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptMain"],
             swiftSettings: strict),
+        .executableTarget(
+            name: "Races", dependencies: ["PushcryptKeyStore", "PushcryptReceiver"], path: "Tests/Races",
+            swiftSettings: strict),
         .target(
             name: "BareCalls", dependencies: [sodium], path: "Tests/Bench/BareCalls",
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),

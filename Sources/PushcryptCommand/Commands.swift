@@ -13,7 +13,7 @@ extension CommandTable {
         sections: [
             Section(title: "notifications", commands: [.seal, .open, .inspect, .attach]),
             Section(title: "keys", commands: [.`init`, .keygen, .export, .device, .sender, .rotate]),
-            Section(title: "more", commands: [.demo, .doctor, .lint, .explain, .config, .help]),
+            Section(title: "more", commands: [.demo, .scaffold, .lint, .explain, .doctor, .config, .help]),
         ],
         examples: [
             Example("pushcrypt demo", "see the main job done, step by step"),

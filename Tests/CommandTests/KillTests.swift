@@ -83,7 +83,7 @@ import Testing
             killed += try killAtRandom(phone, within: UInt32(time / .microseconds(1)))
             #expect(try phone.replayFile() == file)
         }
-        print("kills: \(killed)")
+        print("kills: while opening: \(killed)")
     }
 
     /// Opens one message again and again, and returns how many runs were killed on the way.

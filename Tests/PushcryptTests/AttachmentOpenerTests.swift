@@ -31,11 +31,9 @@ import Testing
 
     /// Each piece gives at most what came before it: nothing is kept but two chunks.
     @Test func aChunkIsGivenOutAsSoonAsTheNextOneBegins() throws {
-        let vector = try #require(AttachmentVectors.file().open.first { $0.name == "three chunks and a bit" })
+        let vector = try Vector.named("three chunks and a bit")
         let sealed = vector.sealed.bytes
-        var opener = AttachmentOpener(
-            SealedFile(
-                key: Ephemeral(copying: vector.key.bytes.span), size: vector.size, sha256: vector.sha256.bytes))
+        var opener = AttachmentOpener(vector.file)
         var plain = Bytes()
         for position in sealed.indices {
             try opener.open(sealed.span.extracting(position..<position + 1), into: &plain)
@@ -46,13 +44,15 @@ import Testing
     }
 
     /// A caller that goes on after a failure meets it again, and gets nothing more.
-    @Test func aFailureStays() throws {
-        let vector = try #require(
-            AttachmentVectors.file().open.first { $0.name == "a bit of the first of two chunks flipped" })
+    @Test(
+        arguments: [
+            ("a bit of the first of two chunks flipped", .authenticationFailed),
+            ("the tag PUSH on the first chunk", .malformedFile), ("a chunk after FINAL", .malformedFile),
+        ] as [(String, AttachmentError.Code)])
+    func aFailureStays(_ name: String, _ code: AttachmentError.Code) throws {
+        let vector = try Vector.named(name)
         let sealed = vector.sealed.bytes
-        var opener = AttachmentOpener(
-            SealedFile(
-                key: Ephemeral(copying: vector.key.bytes.span), size: vector.size, sha256: vector.sha256.bytes))
+        var opener = AttachmentOpener(vector.file)
         var plain = Bytes()
         var codes: [AttachmentError.Code] = []
         for range in [0..<65_583, 65_583..<65_600, 65_583..<sealed.count] {
@@ -63,16 +63,14 @@ import Testing
             }
         }
         do throws(AttachmentError) { try opener.finish(into: &plain) } catch { codes.append(error.code) }
-        #expect(codes == [.authenticationFailed, .authenticationFailed, .authenticationFailed, .authenticationFailed])
+        #expect(codes == [code, code, code, code])
         #expect(plain.isEmpty)
     }
 
     /// A download that does not end is cut at the size, whatever still comes.
     @Test func nothingBeyondTheSizeIsLookedAt() throws {
-        let vector = try #require(AttachmentVectors.file().open.first { $0.name == "exactly one chunk" })
-        var opener = AttachmentOpener(
-            SealedFile(
-                key: Ephemeral(copying: vector.key.bytes.span), size: vector.size, sha256: vector.sha256.bytes))
+        let vector = try Vector.named("exactly one chunk")
+        var opener = AttachmentOpener(vector.file)
         var plain = Bytes()
         try opener.open(vector.sealed.bytes.span, into: &plain)
         let error = #expect(throws: AttachmentError.self) {
@@ -84,7 +82,7 @@ import Testing
 
     /// No piece of no bytes changes anything, not at the start either.
     @Test func piecesOfNoBytesAreNothing() throws {
-        let vector = try #require(AttachmentVectors.file().open.first { $0.name == "an empty file" })
+        let vector = try Vector.named("an empty file")
         let (plain, code) = vector.opened(inPiecesOf: [0, 1])
         #expect(plain.isEmpty && code == nil)
     }

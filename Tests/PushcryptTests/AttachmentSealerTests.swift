@@ -86,7 +86,7 @@ import Testing
         let sender = try FormatFixture.sender(101)
         var pass = AttachmentSealer.FirstPass()
         pass.update(before.span)
-        var sealer = pass.sealer(for: sender, random: random.span, header: header.span)
+        var sealer = pass.sealer(for: sender, random: Ephemeral(copying: random.span), header: header)
         var sealed = Bytes()
         try sealer.seal(after.span, into: &sealed)
         #expect(Self.refusal(toFinish: sealer, into: &sealed) == .changedFile)

@@ -13,7 +13,8 @@ import Testing
         #expect(SHA256.digest(plain.span) == vector.plainSHA256.bytes)
         var first = AttachmentSealer.FirstPass()
         first.update(plain.span)
-        var sealer = first.sealer(for: sender, random: vector.r.bytes.span, header: vector.header.bytes.span)
+        var sealer = first.sealer(
+            for: sender, random: Ephemeral(copying: vector.r.bytes.span), header: vector.header.bytes)
         var sealed = Bytes()
         try sealer.seal(plain.span, into: &sealed)
         let file = try sealer.finish(into: &sealed)
@@ -60,9 +61,16 @@ import Testing
 }
 
 extension AttachmentVectors.Open {
+    /// What its reference says of the file.
+    var file: SealedFile { SealedFile(key: Ephemeral(copying: key.bytes.span), size: size, sha256: sha256.bytes) }
+
+    /// The vector of this name.
+    static func named(_ name: String) throws -> Self {
+        try #require(AttachmentVectors.file().open.first { $0.name == name })
+    }
+
     /// Opens the file in pieces of these sizes, over and over: what was given out, and the code of what was thrown.
     func opened(inPiecesOf sizes: [Int]) -> (plain: Bytes, code: AttachmentError.Code?) {
-        let file = SealedFile(key: Ephemeral(copying: key.bytes.span), size: size, sha256: sha256.bytes)
         let sealed = sealed.bytes
         var plain = Bytes()
         do throws(AttachmentError) {

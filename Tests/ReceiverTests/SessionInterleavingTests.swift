@@ -5,9 +5,10 @@ import Testing
 @Suite struct SessionInterleavingTests {
     private static let depth = 8
 
-    /// To whom the results of the work belong when there are two notifications.
+    /// To whom the results of the work belong when there are two notifications; which of them is called the first is the
+    /// same by symmetry.
     enum Routing: CaseIterable, Sendable {
-        case first, second, both
+        case one, both
     }
 
     // MARK: The machine, completely
@@ -50,8 +51,7 @@ import Testing
             case .secondRequest: return second.step(.received, content: place)
             case .deadline, .expired, .released, .attachmentDeadline: break
             default:
-                if routing == .first { return first.step(happening, content: place) }
-                if routing == .second { return second.step(happening, content: place) }
+                if routing == .one { return first.step(happening, content: place) }
             }
             return first.step(happening, content: place) ?? second.step(happening, content: 100 + place)
         }
@@ -85,7 +85,7 @@ import Testing
         let sequences = (1...Self.depth).reduce(1) { product, _ in product * alphabet.count }
         #expect(covered == sequences * SessionOracle.Kind.all.count)
         print(
-            "interleavings: machine, \(alphabet.count) events to depth \(Self.depth), results to \(routing), as \(followed) distinct states: \(covered)"
+            "interleavings: machine, \(alphabet.count) events to depth \(Self.depth), \(SessionOracle.Kind.all.count) kinds of push, results to \(routing) (followed as \(followed) distinct states): \(covered)"
         )
     }
 
@@ -162,7 +162,9 @@ import Testing
         var sequences: [[Happening]] = [[]]
         for _ in 0..<depth { sequences = sequences.flatMap { start in alphabet.map { start + [$0] } } }
         for sequence in sequences where !Self.play(sequence, kind) { return }
-        print("interleavings: session, \(alphabet.count) events to depth \(depth), each played: \(sequences.count)")
+        print(
+            "interleavings: session, \(alphabet.count) events to depth \(depth), 4 kinds of push, each played: \(sequences.count)"
+        )
     }
 
     @Test(arguments: SessionOracle.Kind.all)

@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# Runs all tests and says at the end how many vectors ran and what was skipped; no vectors is a failure, whatever the tests say.
-# What a test prints for this, on a line of its own:
+# Runs all tests and says at the end how much of what is counted ran, and what was skipped; none of a kind is a failure, whatever
+# the tests say. What a test prints for this, on a line of its own:
 #     vectors: NAME: COUNT          how many vectors of one file or kind it has just run
+#     interleavings: NAME: COUNT    how many orders of events it has gone through
+#     kills: NAME: COUNT            how many processes it has killed
+#     races: NAME: COUNT            how many sessions several threads have fought over
 #     SKIPPED: …                    what it could not run, and why
 # A screen shows what failed and the closing lines; .build/test.log has everything.
 set -euo pipefail
@@ -26,29 +29,43 @@ status=0
 # A message goes on until the next line with a mark; what started and what passed is only in the log.
 swift test --skip-build --parallel 2>&1 | tee "$log" | LC_ALL=C awk '
     /^✔ Test run with/ { print; hidden = 1; next }
-    /^(◇|✔|➜|vectors:|SKIPPED|transcript|\[0\/1\] Planning)/ { hidden = 1; next }
+    /^(◇|✔|➜|(vectors|interleavings|kills|races):|SKIPPED|transcript|\[0\/1\] Planning)/ { hidden = 1; next }
     /^(✘|↳|error:|warning:|Test Suite|\/)/ { hidden = 0 }
     !hidden' || status=1
 
-# The README's examples, as somebody else's package.
-Tests/Scripts/readme-examples.sh .build/debug/pushcrypt || status=1
+# What many threads do to one session, built apart: the sanitizer sees two of them meet without a lock.
+echo "races under the thread sanitizer"
+swift build --sanitize=thread --scratch-path .build/races --product Races $quiet &&
+    .build/races/debug/Races 100000 2>&1 | tee -a "$log" | { grep -v '^races:' || true; } || status=1
+
+# The examples of the documents, as somebody else's package.
+Tests/Scripts/document-examples.sh .build/debug/pushcrypt || status=1
 
 skipped=$(grep -aE '^(SKIPPED|➜ .* skipped)' "$log" | sort | uniq -c | sed -E 's/^ *1 //; s/^ +([0-9]+) (.*)/\2 (\1 times)/') || true
 [ -z "$skipped" ] || printf '\n%s\n' "$skipped"
 
 echo
-grep -a '^vectors:' "$log" | LC_ALL=C sort | awk -F ': *' '
+grep -aE '^(vectors|interleavings|kills|races):' "$log" | LC_ALL=C sort | awk -F ': *' '
     function complain(what) { print "test: error: " what >"/dev/stderr"; bad = 1 }
-    NF < 3 || $NF !~ /^[0-9]+$/ { complain("not `vectors: NAME: COUNT`: " $0); next }
-    { name = $2; for (i = 3; i < NF; i++) name = name ": " $i; if (!(name in sum)) order[++kinds] = name; sum[name] += $NF }
+    NF < 3 || $NF !~ /^[0-9]+$/ { complain("not `KIND: NAME: COUNT`: " $0); next }
+    {
+        kind = $1; total[kind] += $NF
+        name = $1; for (i = 2; i < NF; i++) name = name ": " $i
+        if (!(name in sum)) { order[++names] = name; kindOf[name] = kind }
+        sum[name] += $NF
+    }
     END {
-        for (i = 1; i <= kinds; i++) {
-            total += sum[order[i]]
-            printf "vectors: %s: %d\n", order[i], sum[order[i]]
-            if (sum[order[i]] == 0) complain("no vector of " order[i] " ran")
+        split("vectors interleavings kills races", kinds, " ")
+        for (k = 1; k in kinds; k++) {
+            kind = kinds[k]
+            for (i = 1; i <= names; i++) {
+                if (kindOf[order[i]] != kind) continue
+                printf "%s: %.0f\n", order[i], sum[order[i]]
+                if (sum[order[i]] == 0) complain("none of " order[i] " ran")
+            }
+            if (kind == "vectors") printf "%s: all: %.0f\n", kind, total[kind]
+            if (total[kind] == 0) complain("no " kind " ran")
         }
-        printf "vectors: all: %d\n", total
-        if (total == 0) complain("no vectors ran")
         exit bad
     }' || status=1
 

@@ -89,7 +89,7 @@ struct OpenedTests {
     }
 
     @Test func textsAreLookedUpInTheAppsLanguage() throws {
-        UNUserNotificationCenter.current().strings["INVITE_\(phone.folder.lastPathComponent)"] = "%@ lädt dich ein"
+        UNUserNotificationCenter.current().addStrings(["INVITE_\(phone.folder.lastPathComponent)": "%@ lädt dich ein"])
         let content = try show(
             #"{"aps":{"alert":{"loc-key":"INVITE_\#(phone.folder.lastPathComponent)","loc-args":["Ann"]}}}"#)
         #expect(content.body == "Ann lädt dich ein")

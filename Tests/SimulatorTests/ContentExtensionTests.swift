@@ -169,6 +169,13 @@ import UserNotificationsUI
         let (expanded, controller) = try expand()
         controller.extensionContext?.notificationActions = []
         #expect(await expanded.respond(.choose("MUTE")).unheard == .notOffered)
+        #expect(!controller.events.contains("MUTE"))
+
+        let (again, other) = try expand()
+        other.extensionContext?.notificationActions = [UNNotificationAction(identifier: "PLAY", title: "Play")]
+        #expect(await again.respond(.choose("PLAY")) == ResponseOutcome(completions: 1))
+        #expect(other.events.contains("PLAY"))
+        #expect(delegate.seen.all == ["PLAY on one true"])
     }
 
     @Test func theExtensionMayOpenTheAppOrCloseItself() async throws {

@@ -32,6 +32,6 @@ struct OpeningDevice {
         (self.clock, self.reports) = (clock, reports)
     }
 
-    /// The codes of the deliveries so far.
-    var codes: [String] { reports.all.map(\.code) }
+    /// The codes of so many deliveries, whose reports may come a little later.
+    func codes(_ count: Int = 1) async -> [String] { await reports.all(count).map(\.code) }
 }

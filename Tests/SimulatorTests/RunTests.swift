@@ -25,6 +25,11 @@ import UserNotifications
         #expect(onMain.all == [false, false, false])
     }
 
+    @Test func aTestMayWaitWithoutAsync() {
+        let outcome = SimulatedDevice.changing { $0.body += "!" }.send(alert("a")).waitUntilDecided()
+        #expect(outcome.shown?.body == "a!")
+    }
+
     @Test func severalRunAtOnce() async {
         let device = SimulatedDevice(clock: .simulated(clock)) { [clock] in
             ScriptedExtension { request, deliver in

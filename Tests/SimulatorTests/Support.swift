@@ -52,6 +52,13 @@ final class Notebook<Element>: @unchecked Sendable {
 
     func add(_ element: Element) { lock.withLock { elements.append(element) } }
     var all: [Element] { lock.withLock { elements } }
+
+    /// What was seen, once there is so much of it; less if that takes too long.
+    func all(_ count: Int) async -> [Element] {
+        let end = Date(timeIntervalSinceNow: 20)
+        while all.count < count, Date() < end { try? await Task.sleep(nanoseconds: 1_000_000) }
+        return all
+    }
 }
 
 /// Takes a value to another thread, which alone uses it from then on.

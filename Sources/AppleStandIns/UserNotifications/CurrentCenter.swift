@@ -45,6 +45,9 @@ extension UNUserNotificationCenter {
         set { withState { $0.strings = newValue } }
     }
 
+    /// Adds to the app's strings.
+    package func addStrings(_ strings: [String: String]) { withState { $0.strings.merge(strings) { $1 } } }
+
     /// Puts a notification into the list, in place of one with the same request identifier.
     package func deliver(_ notification: UNNotification) { withState { $0.deliver(notification) } }
 }

@@ -38,6 +38,8 @@ extension SimulatedDevice {
             withState { $0.app = newValue }
             #if os(Linux)
                 center.strings = newValue.strings
+                // Threads that the app's code starts itself are outside `inProcess`, and look there.
+                UNUserNotificationCenter.current().addStrings(newValue.strings)
             #endif
         }
     }

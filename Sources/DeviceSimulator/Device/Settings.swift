@@ -66,7 +66,8 @@ extension SimulatedDevice {
         /// Whether it has Apple's entitlement `com.apple.developer.usernotifications.filtering`: its extension may
         /// deliver nothing, and then nothing is shown.
         public var hasFilteringEntitlement = false
-        /// Its strings in the device's language: key to format.
+        /// Its strings in the device's language: key to format. Code on threads that the extension starts itself finds
+        /// those of every device of the process.
         public var strings: [String: String] = [:]
 
         /// Takes an app without anything special.

@@ -90,7 +90,8 @@ public final class SimulatedDevice: @unchecked Sendable {
             settings = Settings()
         }
 
-        /// Runs code of the app: `UNUserNotificationCenter.current()` is this device's, in it and in the tasks it starts.
+        /// Runs code of the app: `UNUserNotificationCenter.current()` is this device's, in it and in the tasks that it
+        /// starts; on threads and queues of the app's own it is the process's.
         public func inProcess<R>(_ body: () throws -> R) rethrows -> R {
             try UNUserNotificationCenter.withCurrent(center, body)
         }

@@ -89,20 +89,19 @@
 
         /// Does what a person does: the content extension hears of an action first, and says whether the app hears of it too.
         public func respond(_ action: PersonAction) async -> ResponseOutcome {
-            let actions = context.actions.map(\.identifier)
-            switch action {
-            case .choose(let name) where viewController != nil, .write(_, let name) where viewController != nil:
-                guard actions.contains(name) else {
-                    return ResponseOutcome(unheard: .notOffered)
+            let isAction =
+                switch action {
+                case .choose, .write: true
+                case .tap, .dismiss: false
                 }
-                guard case .success(let response) = device.response(action, to: identifier) else { break }
-                guard await forwards(response) else {
-                    return ResponseOutcome(unheard: .keptByContentExtension)
-                }
-            default: break
+            // What cannot be sent to the app is not for the extension either.
+            if isAction, case .success(let response) = device.response(action, to: identifier, among: actions),
+                await !forwards(response)
+            {
+                return ResponseOutcome(unheard: .keptByContentExtension)
             }
             close()
-            return await device.respond(action, to: identifier)
+            return await device.respond(action, to: identifier, among: Handed(actions))
         }
 
         /// Does what the extension has asked the system for since: to open the app, or to close the view.

@@ -8,12 +8,19 @@
         /// The app's delegate is called on the main thread. It has `limits.app` for the completion handler; simulated time
         /// passes only when it was not called for the clock's `patience`.
         public func respond(_ action: PersonAction, to identifier: String) async -> ResponseOutcome {
-            switch response(action, to: identifier) {
+            await respond(action, to: identifier, among: Handed(actions(of: identifier)))
+        }
+
+        /// Does the same with other actions than those of the category.
+        func respond(
+            _ action: PersonAction, to identifier: String, among offered: Handed<[UNNotificationAction]>
+        ) async -> ResponseOutcome {
+            switch response(action, to: identifier, among: offered.value) {
             case .failure(let unheard):
                 if action == .dismiss { remove(identifier) }
                 return ResponseOutcome(unheard: unheard.reason)
             case .success(let response):
-                let (handed, opensApp) = (Handed(response), opensApp(response))
+                let (handed, opensApp) = (Handed(response), opensApp(response, offered.value))
                 remove(identifier)
                 if opensApp { isAppInForeground = true }
                 return await send(handed, opensApp: opensApp)
@@ -25,7 +32,9 @@
         }
 
         /// Makes the response of an action, or says why there is none.
-        func response(_ action: PersonAction, to identifier: String) -> Result<UNNotificationResponse, Unheard> {
+        func response(
+            _ action: PersonAction, to identifier: String, among actions: [UNNotificationAction]
+        ) -> Result<UNNotificationResponse, Unheard> {
             func unheard(_ reason: UnheardReason) -> Result<UNNotificationResponse, Unheard> {
                 .failure(Unheard(reason: reason))
             }
@@ -45,7 +54,7 @@
                 response = UNNotificationResponse(
                     notification: notification, actionIdentifier: UNNotificationDismissActionIdentifier)
             case .choose(let name), .write(_, let name):
-                guard let offered = category?.actions.first(where: { $0.identifier == name }) else {
+                guard let offered = actions.first(where: { $0.identifier == name }) else {
                     return unheard(.notOffered)
                 }
                 if offered.options.contains(.authenticationRequired), lockState != .unlocked { return unheard(.locked) }
@@ -58,19 +67,18 @@
                 default: return unheard(.noTextInput)
                 }
             }
-            if opensApp(response), lockState != .unlocked { return unheard(.locked) }
+            if opensApp(response, actions), lockState != .unlocked { return unheard(.locked) }
             return .success(response)
         }
 
-        func opensApp(_ response: UNNotificationResponse) -> Bool {
+        private func opensApp(_ response: UNNotificationResponse, _ actions: [UNNotificationAction]) -> Bool {
             if response.actionIdentifier == UNNotificationDefaultActionIdentifier { return true }
-            let action = category(of: response.notification.request.content)?.actions
-                .first { $0.identifier == response.actionIdentifier }
+            let action = actions.first { $0.identifier == response.actionIdentifier }
             return action?.options.contains(.foreground) ?? false
         }
 
         /// Gives a response to the app's delegate.
-        func send(_ response: Handed<UNNotificationResponse>, opensApp: Bool) async -> ResponseOutcome {
+        private func send(_ response: Handed<UNNotificationResponse>, opensApp: Bool) async -> ResponseOutcome {
             guard let delegate = center.delegate else {
                 return ResponseOutcome(unheard: .noDelegate, opensApp: opensApp)
             }

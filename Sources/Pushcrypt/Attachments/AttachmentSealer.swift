@@ -46,17 +46,22 @@ public struct AttachmentSealer: ~Copyable {
         /// The key is hedged with the sender's: it is never the same for two different files, not even where the random
         /// source fails. (`Docs/Format.md`, Randomness)
         public consuming func sealer(for sender: SenderKey) -> AttachmentSealer {
-            let measured = Measurement(length: length, sha256: hash.finish())
-            let key = sender.fileKey(for: measured, random: Ephemeral(randomCount: 32))
-            let stream = key.withSpan { SecretStream.Writer(key: $0) }
-            return AttachmentSealer(measured, key: key, stream: stream)
+            sealer(for: sender, random: Ephemeral(randomCount: 32), header: nil)
         }
 
-        /// The seam for known answers.
-        consuming func sealer(for sender: SenderKey, random: Span<UInt8>, header: Span<UInt8>) -> AttachmentSealer {
+        /// The seam for known answers; without a header the stream draws one.
+        consuming func sealer(
+            for sender: SenderKey, random: consuming Ephemeral, header: ContiguousArray<UInt8>?
+        ) -> AttachmentSealer {
             let measured = Measurement(length: length, sha256: hash.finish())
-            let key = sender.fileKey(for: measured, random: Ephemeral(copying: random))
-            let stream = key.withSpan { SecretStream.Writer(key: $0, header: header) }
+            let key = sender.fileKey(for: measured, random: random)
+            let stream = key.withSpan { key in
+                if let header {
+                    SecretStream.Writer(key: key, header: header.span)
+                } else {
+                    SecretStream.Writer(key: key)
+                }
+            }
             return AttachmentSealer(measured, key: key, stream: stream)
         }
     }
@@ -138,9 +143,7 @@ public struct AttachmentSealer: ~Copyable {
 
 extension SenderKey {
     /// The key of one file. (`Docs/Format.md`, Randomness)
-    func fileKey(
-        for file: AttachmentSealer.Measurement, random: consuming Ephemeral
-    ) -> Ephemeral {
+    func fileKey(for file: AttachmentSealer.Measurement, random: consuming Ephemeral) -> Ephemeral {
         var length = ContiguousArray<UInt8>()
         length.append(bigEndian: file.length)
         let hmac = hedged()

@@ -74,33 +74,23 @@ struct OpenReport {
     // MARK: The message
 
     private func write(_ opened: OpenedNotification, to json: inout JSONWriter) {
+        json.object(for: "payload") { json in
+            for (name, value) in opened.visibleMembers { json.raw(value, for: name) }
+        }
         if !opened.attachments.isEmpty {
             json.array(for: "attachments") { json in
-                for attachment in opened.attachments { write(attachment, to: &json) }
+                for attachment in opened.attachments { attachment.write(to: &json, includingKey: false) }
             }
         }
-        write(payload: opened.root, to: &json)
+        if !opened.droppedAttachments.isEmpty {
+            json.array(for: "dropped_attachments") { json in
+                for error in opened.droppedAttachments { json.string(error.code.description) }
+            }
+        }
         json.string(opened.messageID.description, for: "message_id")
         json.string(opened.sender.description, for: "sender")
         json.integer(opened.sentAt.milliseconds, for: "sent_at")
         json.integer(opened.expiresAt.milliseconds, for: "expires_at")
-    }
-
-    /// Everything but what opens the file.
-    private func write(_ attachment: AttachmentReference, to json: inout JSONWriter) {
-        json.object { json in
-            json.string(attachment.url, for: "url")
-            json.integer(attachment.file.size, for: "size")
-            json.string(attachment.type, for: "type")
-            json.string(attachment.name, for: "name")
-        }
-    }
-
-    /// The payload as it was sealed, without the member that holds keys.
-    private func write(payload: JSONValue, to json: inout JSONWriter) {
-        json.object(for: "payload") { json in
-            for (name, value) in payload.members where name != PayloadKeys.reserved { json.raw(value, for: name) }
-        }
     }
 }
 

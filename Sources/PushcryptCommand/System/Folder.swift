@@ -37,4 +37,11 @@ enum Folder {
         default: .other
         }
     }
+
+    /// Removes a file, or a folder and what is in it; links are removed, not followed. What cannot be removed stays.
+    static func remove(_ path: String) {
+        if unsafe unlink(path) == 0 { return }
+        for name in names(in: path) { remove("\(path)/\(name)") }
+        _ = unsafe rmdir(path)
+    }
 }

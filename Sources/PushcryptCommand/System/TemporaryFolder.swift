@@ -26,13 +26,6 @@ struct TemporaryFolder: ~Copyable {
     }
 
     deinit {
-        Self.remove(path)
-    }
-
-    /// Removes a file, or a folder and what is in it; links are removed, not followed.
-    private static func remove(_ path: String) {
-        if unsafe unlink(path) == 0 { return }
-        for name in Folder.names(in: path) { remove("\(path)/\(name)") }
-        _ = unsafe rmdir(path)
+        Folder.remove(path)
     }
 }

@@ -1,0 +1,103 @@
+extension IOSScaffold {
+    /// What the developer reads first.
+    var guide: ScaffoldFile {
+        var text = #"""
+            # Encrypted notifications of \#(topic)
+
+            Written by `pushcrypt scaffold ios`. Nothing but the places marked `EDIT` has to be changed:
+
+                grep -rn EDIT App
+
+            | | |
+            |---|---|
+            | `NotificationService/` | the service extension, which opens each push before it is shown |
+
+            """#
+        if hasContentExtension {
+            text += #"""
+                | `NotificationContent/` | the content extension: the view of an expanded notification of the categories \#(categories.joined(separator: ", ")) |
+
+                """#
+        }
+        text += #"""
+            | `App/PushDelegate.swift` | what happens at launch: permission, push token, registration |
+            | `App/PushRegistration.swift` | makes this phone's key, and tells the provider of it |
+            | `App/ProviderChannel.swift` | **to be filled in**: how the app reaches its server |
+            | `App/NotificationResponses.swift` | **to be filled in**: what a tap does |
+
+            """#
+        if !categories.isEmpty {
+            text += """
+                | `App/NotificationCategories.swift` | the categories that the app declares |
+
+                """
+        }
+        text += #"""
+            | `App/DeliveryJournal.swift` | how the last deliveries went, for support: `pushcrypt explain` reads it |
+            | `Tests/` | from the first launch to the first message, on a simulated phone |
+
+            ## Without a phone
+
+            On Linux, in this folder, with Swift 6.2 or later:
+
+                swift test
+
+            compiles these very sources against stand-ins for Apple's modules, registers a phone with a provider, and sends it
+            pushes. `Package.swift` looks for pushcrypt in `\#(package)`.
+
+            ## In Xcode
+
+            1. Add the package pushcrypt to the project, and its product `PushcryptService` to the app and to the service
+               extension of step 3.
+            2. App target: add the Swift files of `App/`. Signing & Capabilities: Push Notifications; App Groups with
+               `\#(appGroup)`; Keychain Sharing with `\#(keychainGroup)`. The result must be what `App/App.entitlements` says. Copy
+               `PushcryptKeychainGroup` from `App/Info.plist` into the app's own Info.plist, or make that file the build setting
+               `INFOPLIST_FILE`. In the app: `@UIApplicationDelegateAdaptor(PushDelegate.self) private var push`.
+            3. File > New > Target > Notification Service Extension, called `NotificationService`, embedded in the app. Put the
+               files of `NotificationService/` in the place of those that Xcode has made, and make `CODE_SIGN_ENTITLEMENTS` name
+               the entitlements.
+
+            """#
+        if hasContentExtension {
+            text += """
+                4. The same with Notification Content Extension, called `NotificationContent`. Remove its storyboard. It needs no
+                   product of the package.
+
+                """
+        }
+        text += #"""
+            \#(hasContentExtension ? 5 : 4). Minimum Deployments: iOS 15.0 or later, the same for all targets. One team for all of them.
+            \#(hasContentExtension ? 6 : 5). `pushcrypt lint --ios FOLDER` looks through the whole project and says what is missing.
+
+            ## On the server
+
+            The app sends a registration record; the server keeps it, seals with it, and answers:
+
+                pushcrypt device add ID record.json --reply
+
+            \#(trustParagraph)
+
+            ## What was tested
+
+            These sources are compiled and run on Linux, with the stand-ins. Nothing of it was run on an Apple system: Keychain, app
+            groups, signing, and the system's own way to start an extension come to these files for the first time on your device.
+            `pushcrypt device test ID` makes a push to begin with.
+
+            """#
+        return ScaffoldFile(path: "README.md", text: text)
+    }
+
+    private var trustParagraph: String {
+        if sender != nil {
+            """
+            The provider's key is built into the app, in `PushRegistration.swift`. When the provider rotates it, phones learn that
+            from its messages, and new installations from a new version of the app.
+            """
+        } else {
+            """
+            The phone believes the provider's key in the first reply, and from then on no other. To build it into the app instead:
+            `pushcrypt scaffold ios --sender-key "$(pushcrypt export sender)"`.
+            """
+        }
+    }
+}

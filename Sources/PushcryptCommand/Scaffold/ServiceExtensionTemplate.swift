@@ -1,0 +1,19 @@
+extension IOSScaffold {
+    /// The principal class of the service extension.
+    var notificationService: ScaffoldFile {
+        ScaffoldFile(
+            path: "NotificationService/NotificationService.swift",
+            text: #"""
+                import Pushcrypt
+                import PushcryptService
+
+                /// Opens each push on the phone before it is shown. The system calls it away from the main thread.
+                nonisolated final class NotificationService: EncryptedNotificationService {
+                    override var configuration: NotificationOpener.Configuration {
+                        .init(topic: try Topic("\#(topic)"), appGroup: "\#(appGroup)") { try SharedKeyStore.open() }
+                    }
+                }
+
+                """#)
+    }
+}

@@ -1,0 +1,163 @@
+internal import Pushcrypt
+
+// The declarations as JSON, with Apple's words:
+//
+//     {"version":1,"categories":[
+//       {"identifier":"MESSAGE",
+//        "actions":[{"identifier":"REPLY","title":{"key":"REPLY","arguments":[]},"options":["authenticationRequired"],
+//                    "icon":{"system":"arrowshape.turn.up.left"},
+//                    "textInput":{"buttonTitle":"Send","placeholder":"Message"}}],
+//        "intentIdentifiers":["INSendMessageIntent"],
+//        "hiddenPreviewsBodyPlaceholder":"%u new messages","summaryFormat":"%u more messages",
+//        "options":["customDismissAction","hiddenPreviewsShowTitle"]}]}
+//
+// A text is a string, or an object with the key of one that the app brings in the person's language.
+extension CategorySet {
+    private static let version: Int64 = 1
+
+    /// Reads declarations; throws `malformedCategories`, and what `init(_:)` throws.
+    ///
+    /// Strict, because what is passed over silently is a button that never appears: every name has to be known, every
+    /// value of its kind; only `identifier`, and the `title` of an action, must be there.
+    public init(json: ContiguousArray<UInt8>) throws(CategoryError) {
+        let root: JSONValue
+        do throws(JSONError) {
+            root = try JSONDocument(parsing: json).root
+        } catch {
+            throw CategoryError(.malformedCategories, at: "the declarations", "not JSON: \(error)")
+        }
+        let top = try DeclarationReader(root, at: "", knowing: ["version", "categories"])
+        guard top["version"]?.integer == Self.version else {
+            throw CategoryError(
+                .malformedCategories, at: "version", "must be \(Self.version), which this version reads")
+        }
+        var categories: [CategoryDeclaration] = []
+        for (value, place) in try top.elements("categories", isRequired: true) {
+            categories.append(try CategoryDeclaration(value, at: place))
+        }
+        try self.init(categories)
+    }
+
+    /// The declarations as minified JSON; what is not declared is left out.
+    public var json: ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        json.object { json in
+            json.integer(Self.version, for: "version")
+            json.array(for: "categories") { json in for category in categories { category.write(to: &json) } }
+        }
+        return json.bytes
+    }
+}
+
+extension CategoryDeclaration {
+    fileprivate init(_ value: JSONValue, at place: String) throws(CategoryError) {
+        let reader = try DeclarationReader(
+            value, at: place,
+            knowing: [
+                "identifier", "actions", "intentIdentifiers", "hiddenPreviewsBodyPlaceholder", "summaryFormat",
+                "options",
+            ])
+        var actions: [ActionDeclaration] = []
+        for (value, place) in try reader.elements("actions") { actions.append(try ActionDeclaration(value, at: place)) }
+        self.init(
+            try reader.required("identifier", reader.string("identifier")), actions: actions,
+            intentIdentifiers: try reader.strings("intentIdentifiers"),
+            hiddenPreviewsBodyPlaceholder: try reader.text("hiddenPreviewsBodyPlaceholder"),
+            summaryFormat: try reader.text("summaryFormat"), options: try reader.options(Option.self))
+    }
+
+    fileprivate func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.string(identifier, for: "identifier")
+            if !actions.isEmpty {
+                json.array(for: "actions") { json in for action in actions { action.write(to: &json) } }
+            }
+            if !intentIdentifiers.isEmpty {
+                json.array(for: "intentIdentifiers") { json in for intent in intentIdentifiers { json.string(intent) } }
+            }
+            hiddenPreviewsBodyPlaceholder?.write(to: &json, for: "hiddenPreviewsBodyPlaceholder")
+            summaryFormat?.write(to: &json, for: "summaryFormat")
+            json.options(options)
+        }
+    }
+}
+
+extension ActionDeclaration {
+    fileprivate init(_ value: JSONValue, at place: String) throws(CategoryError) {
+        let reader = try DeclarationReader(
+            value, at: place, knowing: ["identifier", "title", "options", "icon", "textInput"])
+        self.init(
+            try reader.required("identifier", reader.string("identifier")),
+            title: try reader.required("title", reader.text("title")), options: try reader.options(Option.self),
+            icon: try reader.object("icon", Icon.init), textInput: try reader.object("textInput", TextInput.init))
+    }
+
+    fileprivate func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.string(identifier, for: "identifier")
+            title.write(to: &json, for: "title")
+            json.options(options)
+            if let icon {
+                json.object(for: "icon") { json in
+                    switch icon {
+                    case .system(let name): json.string(name, for: "system")
+                    case .template(let name): json.string(name, for: "template")
+                    }
+                }
+            }
+            if let textInput {
+                json.object(for: "textInput") { json in
+                    textInput.buttonTitle.write(to: &json, for: "buttonTitle")
+                    if !textInput.placeholder.isEmpty { textInput.placeholder.write(to: &json, for: "placeholder") }
+                }
+            }
+        }
+    }
+}
+
+extension ActionDeclaration.Icon {
+    fileprivate init(_ value: JSONValue, at place: String) throws(CategoryError) {
+        let reader = try DeclarationReader(value, at: place, knowing: ["system", "template"])
+        switch (try reader.string("system"), try reader.string("template")) {
+        case (let name?, nil): self = .system(name)
+        case (nil, let name?): self = .template(name)
+        default: throw CategoryError(.malformedCategories, at: place, "must have either system or template")
+        }
+    }
+}
+
+extension ActionDeclaration.TextInput {
+    fileprivate init(_ value: JSONValue, at place: String) throws(CategoryError) {
+        let reader = try DeclarationReader(value, at: place, knowing: ["buttonTitle", "placeholder"])
+        self.init(
+            buttonTitle: try reader.required("buttonTitle", reader.text("buttonTitle")),
+            placeholder: try reader.text("placeholder") ?? "")
+    }
+}
+
+extension NotificationContent.Text {
+    fileprivate func write(to json: inout JSONWriter, for name: String) {
+        switch self {
+        case .plain(let text): json.string(text, for: name)
+        case .localized(let key, let arguments):
+            json.object(for: name) { json in
+                json.string(key, for: "key")
+                if !arguments.isEmpty {
+                    json.array(for: "arguments") { json in for argument in arguments { json.string(argument) } }
+                }
+            }
+        }
+    }
+}
+
+extension JSONWriter {
+    /// In the order in which they are declared, so that one set has one text.
+    fileprivate mutating func options<Option: RawRepresentable<String> & CaseIterable & Hashable>(
+        _ options: Set<Option>
+    ) {
+        guard !options.isEmpty else { return }
+        array(for: "options") { json in
+            for option in Option.allCases where options.contains(option) { json.string(option.rawValue) }
+        }
+    }
+}

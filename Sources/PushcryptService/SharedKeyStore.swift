@@ -1,0 +1,75 @@
+public import Foundation
+internal import Pushcrypt
+public import PushcryptKeyStore
+
+/// The key store that an app and its extensions share.
+///
+/// On Apple systems it is the Keychain, in the access group that each target's property list names under
+/// `PushcryptKeychainGroup`, as `$(AppIdentifierPrefix)com.example.app.pushcrypt`: only Xcode knows the team's prefix, and
+/// the Keychain wants it at run time. Elsewhere, for tests, it is an `SQLiteKeyStore` in the folder that the environment
+/// variable `PUSHCRYPT_KEYCHAIN` names, which is made when it is not there. Not run on Apple systems.
+public enum SharedKeyStore {
+    /// The member of a property list that names the access group.
+    public static let propertyListKey = "PushcryptKeychainGroup"
+
+    #if os(Linux)
+        /// What keeps the keys.
+        public typealias Store = SQLiteKeyStore
+    #else
+        /// What keeps the keys.
+        public typealias Store = KeychainKeyStore
+    #endif
+
+    /// Opens the store; throws `missingEntitlement` when nothing says where it is.
+    ///
+    /// An app and its extensions each call it in their own process, with their own bundle.
+    public static func open(bundle: Bundle = .main) throws(KeyStoreError) -> Store {
+        #if os(Linux)
+            guard let folder = ProcessInfo.processInfo.environment["PUSHCRYPT_KEYCHAIN"], !folder.isEmpty else {
+                throw KeyStoreError(
+                    .missingEntitlement,
+                    "the environment variable PUSHCRYPT_KEYCHAIN does not name a folder: without a Keychain, keys lie there"
+                )
+            }
+            return try store(at: folder)
+        #else
+            let group = try accessGroup(bundle.object(forInfoDictionaryKey: propertyListKey))
+            return KeychainKeyStore(accessGroup: group)
+        #endif
+    }
+
+    /// The group that a property list names.
+    static func accessGroup(_ value: Any?) throws(KeyStoreError) -> String {
+        guard let group = value as? String, !group.isEmpty else {
+            throw KeyStoreError(
+                .missingEntitlement,
+                "the property list of this target has no \(propertyListKey): add it, with the group of its Keychain Sharing capability"
+            )
+        }
+        guard !group.contains("$(") else {
+            throw KeyStoreError(
+                .missingEntitlement,
+                "\(propertyListKey) still has a variable in it: name the file as the target's INFOPLIST_FILE, so that Xcode fills it in"
+            )
+        }
+        return group
+    }
+
+    #if os(Linux)
+        private static func store(at folder: String) throws(KeyStoreError) -> SQLiteKeyStore {
+            do throws(KeyStoreError) {
+                return try SQLiteKeyStore.open(at: folder)
+            } catch {
+                guard error.code == .storeMissing else { throw error }
+            }
+            do throws(KeyStoreError) {
+                return try SQLiteKeyStore.create(
+                    at: folder, now: Timestamp(secondsSince1970: Date().timeIntervalSince1970))
+            } catch {
+                // Another process, or another thread, was first.
+                guard error.code == .storeExists else { throw error }
+                return try SQLiteKeyStore.open(at: folder)
+            }
+        }
+    #endif
+}

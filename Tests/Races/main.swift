@@ -1,0 +1,29 @@
+import PushcryptReceiver
+
+// Fires events from several threads at one delivery session after another, and checks that each has delivered once, what it
+// was given and nothing else. Built with the thread sanitizer, it fails too when two threads meet without a lock.
+//
+//     races ROUNDS
+
+guard CommandLine.arguments.count == 2, let rounds = Int(CommandLine.arguments[1]), rounds > 0 else {
+    fatalError("usage: races ROUNDS")
+}
+
+let threads = 3
+let barrier = Barrier(threads)
+let field = Field(threads: threads)
+var failure: String?
+
+for thread in 1..<threads {
+    start {
+        for round in 0..<rounds { field.play(round, thread, barrier) }
+    }
+}
+for round in 0..<rounds {
+    field.prepare()
+    field.play(round, 0, barrier)
+    failure = failure ?? field.fault.map { "round \(round): \($0)" }
+}
+if let failure { fatalError(failure) }
+for (outcome, count) in field.outcomes.sorted(by: { $0.key < $1.key }) { print("  \(outcome): \(count)") }
+print("races: sessions under \(threads) threads and the sanitizer: \(rounds)")

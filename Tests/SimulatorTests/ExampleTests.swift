@@ -1,0 +1,69 @@
+import DeviceSimulator
+import Foundation
+import Pushcrypt
+import PushcryptKeyStore
+import PushcryptService
+import Testing
+
+/// The app's extension; a test gives it keys and a clock of its own.
+final class NotificationService: EncryptedNotificationService {
+    private let setting: NotificationOpener.Configuration
+
+    init(_ setting: NotificationOpener.Configuration) {
+        self.setting = setting
+        super.init()
+    }
+
+    override var configuration: NotificationOpener.Configuration { setting }
+}
+
+/// The example in the documentation of `SimulatedDevice`, as an app's team would write it.
+@Suite final class ExampleTests {
+    private let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
+    private let sender = SenderKey()
+    private let keys: SQLiteKeyStore
+    private let topic: Topic
+    private let clock = SimulatedClock()
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+
+    init() throws {
+        topic = try Topic("com.example.app")
+        keys = try SQLiteKeyStore.inMemory()
+        _ = try keys.generateDeviceKey(topic: topic, now: now)
+        try keys.trustSender(name: "provider", sender.publicKey, now: now)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    /// A device with the app, whose keys come when `waiting` returns.
+    private func device(waiting: @escaping @Sendable () -> Void = {}) -> SimulatedDevice {
+        let (topic, folder) = (topic, folder)
+        var configuration = NotificationOpener.Configuration(topic: topic, directory: folder) { [keys] in
+            waiting()
+            return keys
+        }
+        configuration.clock = clock
+        return SimulatedDevice(clock: .simulated(clock)) { [configuration] in NotificationService(configuration) }
+    }
+
+    private func push(_ payload: String) throws -> APNsPush {
+        let key = try #require(try keys.deviceKeys().first?.publicKey)
+        return APNsPush(try Sealer(sender: sender, topic: topic).seal(payload.utf8, to: key, at: now).json)
+    }
+
+    @Test func aSealedMessageIsShownOpened() async throws {
+        let outcome = await device().push(try push(#"{"aps":{"alert":{"body":"See you at 8"}}}"#))
+        #expect(outcome.shown?.body == "See you at 8")
+        #expect(outcome.faults.isEmpty, "\(outcome)")
+    }
+
+    @Test func aStalledKeychainEndsInTheFallback() async throws {
+        let device = device { [clock] in clock.sleep(for: 40) }
+        let arrival = device.send(try push(#"{"aps":{"alert":{"body":"See you at 8"}}}"#))
+        clock.advance(by: 30)
+        let outcome = await arrival.decided()
+        #expect(outcome.shown?.subtitle == "(Encrypted)")
+        #expect(outcome.faults.isEmpty, "\(outcome)")
+        clock.advance(by: 100)
+    }
+}
