@@ -41,6 +41,9 @@ swift build --sanitize=thread --scratch-path .build/races --product Races $quiet
 # The examples of the documents, as somebody else's package.
 Tests/Scripts/document-examples.sh .build/debug/pushcrypt || status=1
 
+# What the scaffold writes, as an app that depends on this package.
+Tests/Scripts/scaffold.sh .build/debug/pushcrypt || status=1
+
 skipped=$(grep -aE '^(SKIPPED|➜ .* skipped)' "$log" | sort | uniq -c | sed -E 's/^ *1 //; s/^ +([0-9]+) (.*)/\2 (\1 times)/') || true
 [ -z "$skipped" ] || printf '\n%s\n' "$skipped"
 

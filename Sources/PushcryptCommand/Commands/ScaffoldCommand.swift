@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptReceiver
 
 extension Command {
     static let scaffold = Command(
@@ -130,13 +131,10 @@ extension IOSScaffold {
     }
 
     private static func categories(_ names: [String]) throws(CommandFailure) -> [String] {
-        var seen: Set<String> = []
-        for name in names {
-            guard !name.isEmpty, sanitized(forTerminal: name) == name else {
-                throw .usage("--category cannot be \(quoted(name))", hint: "write a name without control characters")
-            }
-            guard seen.insert(name).inserted else { throw .usage("--category \(quoted(name)) is given twice") }
+        do throws(CategoryError) {
+            return try CategorySet(names.map { CategoryDeclaration($0) }).categories.map(\.identifier)
+        } catch {
+            throw .usage("--category: \(error.code): \(error)")
         }
-        return names
     }
 }

@@ -26,10 +26,13 @@ struct IOSScaffold: Sendable {
     var files: [ScaffoldFile] {
         var files = [
             manifest, guide, appInfo, appEntitlements, pushDelegate, pushRegistration, providerChannel, deliveryJournal,
-            notificationResponses, serviceInfo, serviceEntitlements, notificationService, tests,
+            notificationResponses, serviceInfo, serviceEntitlements, notificationService,
+            tests,
         ]
         if !categories.isEmpty { files.append(notificationCategories) }
-        if hasContentExtension { files += [contentInfo, contentEntitlements, notificationViewController] }
+        if hasContentExtension {
+            files += [contentInfo, contentEntitlements, notificationViewController, contentTests]
+        }
         return files.sorted { $0.path < $1.path }
     }
 
@@ -37,12 +40,19 @@ struct IOSScaffold: Sendable {
     var accessGroup: String { "$(AppIdentifierPrefix)" + keychainGroup }
 }
 
-/// A Swift string literal of a text.
+/// A Swift string literal of a text without line breaks; raw where it would need escapes otherwise.
 func swiftLiteral(_ text: String) -> String {
-    var literal = "\""
-    for scalar in text.unicodeScalars {
-        if scalar == "\"" || scalar == "\\" { literal += "\\" }
-        literal.unicodeScalars.append(scalar)
+    // A quote or a backslash, and the hashes behind it, must be shorter than what ends the literal.
+    var longest = 0
+    var length = 0
+    for byte in text.utf8 {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): length = 1
+        case UInt8(ascii: "#") where length > 0: length += 1
+        default: length = 0
+        }
+        longest = max(longest, length)
     }
-    return literal + "\""
+    let hashes = String(repeating: "#", count: longest)
+    return "\(hashes)\"\(text)\"\(hashes)"
 }

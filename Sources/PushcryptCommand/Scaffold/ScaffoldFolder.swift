@@ -45,10 +45,10 @@ struct ScaffoldFolder {
         // Beside it, because a rename does not leave a file system.
         let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
         let folder = parent + ".pushcrypt-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
-        try Self.make(folder)
+        guard unsafe mkdir(folder, 0o777) == 0 else { throw Self.failure(path, .last) }
         do throws(CommandFailure) {
             for file in files { try Self.write(file, in: folder) }
-            guard unsafe rename(folder, path) == 0 else { throw failure(.last) }
+            guard unsafe rename(folder, path) == 0 else { throw Self.failure(path, .last) }
         } catch {
             Folder.remove(folder)
             throw error
@@ -81,10 +81,10 @@ struct ScaffoldFolder {
         if unsafe mkdir(path, 0o777) == 0 { return }
         let error = SystemError.last
         guard error.code != EEXIST || Folder.kind(of: path, followingLinks: true) != .folder else { return }
-        throw .failed("cannot make the folder \(quoted(path)): \(error.text)")
+        throw failure(path, error)
     }
 
-    private func failure(_ error: SystemError) -> CommandFailure {
+    private static func failure(_ path: String, _ error: SystemError) -> CommandFailure {
         .failed("cannot make the folder \(quoted(path)): \(error.text)")
     }
 }

@@ -1,3 +1,5 @@
+internal import Pushcrypt
+
 extension IOSScaffold {
     /// A test of all the rest: what the app's own tests begin with.
     var tests: ScaffoldFile {
@@ -109,5 +111,47 @@ extension IOSScaffold {
                 }
 
                 """##)
+    }
+
+    /// A test of the content extension's view.
+    var contentTests: ScaffoldFile {
+        let category = categories.first ?? ""
+        var push = JSONWriter()
+        push.object { json in
+            json.object(for: "aps") { json in
+                json.object(for: "alert") { json in
+                    json.string("Table for two", for: "title")
+                    json.string("See you at 8", for: "body")
+                }
+                json.string(category, for: "category")
+            }
+        }
+        return ScaffoldFile(
+            path: "Tests/ContentExtensionTests.swift",
+            text: #"""
+                import DeviceSimulator
+                import Testing
+                import UIKit
+
+                @testable import App
+                @testable import NotificationContent
+
+                /// What a person sees of a notification that was opened up.
+                @MainActor @Suite struct ContentExtensionTests {
+                    @Test func theViewShowsTitleAndBody() async throws {
+                        let device = SimulatedDevice()
+                        device.center.setNotificationCategories(NotificationCategories.all)
+                        try device.install(
+                            ContentExtension(categories: [\#(swiftLiteral(category))]) { NotificationViewController() })
+                        let push = \#(swiftLiteral(String(decoding: push.bytes, as: UTF8.self)))
+                        let outcome = await device.push(APNsPush(json: push))
+                        let expanded = try #require(device.expand(outcome.requestIdentifier))
+                        let stack = expanded.viewController?.view.subviews.first as? UIStackView
+                        let labels = stack?.arrangedSubviews.compactMap { $0 as? UILabel }
+                        #expect(labels?.map(\.text) == ["Table for two", "See you at 8"])
+                    }
+                }
+
+                """#)
     }
 }
