@@ -33,6 +33,7 @@ public struct KeyStoreError: CodedError {
             case tooManyAnnouncements = "too-many-announcements"
             case rotationRefused = "rotation-refused"
             case rotationConflict = "rotation-conflict"
+            case responseTooLarge = "response-too-large"
         }
 
         private let known: Known
@@ -90,6 +91,8 @@ public struct KeyStoreError: CodedError {
         public static let rotationRefused = Code(known: .rotationRefused)
         /// A second, different statement for a superseded key: evidence that the key was stolen.
         public static let rotationConflict = Code(known: .rotationConflict)
+        /// A response to a notification that is longer than the file for waiting ones takes.
+        public static let responseTooLarge = Code(known: .responseTooLarge)
 
         /// Every code.
         public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }

@@ -166,7 +166,7 @@ extension IncomingPush {
         clear.title = .plain(content.title)
         clear.sound = content.sound.map { _ in .standard }
         let data: EncryptedData =
-            switch content.userInfo["ENCRYPTED_DATA"] {
+            switch content.userInfo[PayloadKeys.encryptedData] {
             case nil: .absent
             case let text as String: .text(text)
             default: .notText

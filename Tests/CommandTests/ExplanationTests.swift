@@ -1,6 +1,7 @@
 import Foundation
 import Pushcrypt
 import PushcryptKeyStore
+import PushcryptReceiver
 import Testing
 
 @testable import PushcryptCommand
@@ -23,6 +24,12 @@ import Testing
         (.keys, KeyError.Code.allCases.map(\.description)),
         (.rotation, RotationError.Code.allCases.map(\.description)),
         (.store, KeyStoreError.Code.allCases.map(\.description)),
+        (
+            .enrolment,
+            EnrolmentStateError.Code.allCases.map(\.description) + ["unreadable-enrolment"]
+                + EnrolmentPlan.Reason.allCases.map(\.description) + ["alerts-off"]
+        ),
+        (.categories, CategoryError.Code.allCases.map(\.description)),
         (.json, JSONError.Code.allCases.map(\.description)),
     ]
 

@@ -4,12 +4,13 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// What the files of an extension have in common, shown on the statements and the journal; the replay guard has tests of its
-/// own.
+/// What the small files have in common, shown on the statements, the journal and the responses; the replay guard has tests
+/// of its own.
 struct ExtensionFileTests {
     enum Kind: String, CaseIterable, Sendable {
         case statements
         case journal
+        case responses
 
         var name: String { rawValue + ".db" }
     }
@@ -21,11 +22,13 @@ struct ExtensionFileTests {
         let kind: Kind
         let statements: StatementFile
         let journal: JournalFile
+        let responses: ResponseFile
 
         init(_ kind: Kind, at path: String) {
             self.kind = kind
             statements = StatementFile(at: path)
             journal = JournalFile(at: path)
+            responses = ResponseFile(at: path)
         }
 
         /// Adds something that tells this number from others.
@@ -40,6 +43,11 @@ struct ExtensionFileTests {
             case .journal:
                 journal.append(
                     JournalEntry(time: start, fingerprint: nil, code: "c", keyState: .none, milliseconds: number))?.code
+            case .responses:
+                code {
+                    let key = try OneKey().key
+                    try responses.keep(Bytes(String(number).utf8), sealedTo: key.publicKey, now: start)
+                }
             }
         }
 
@@ -47,6 +55,9 @@ struct ExtensionFileTests {
             switch kind {
             case .statements: try statements.statements(for: .app).map(\.statement.issuedAt.milliseconds)
             case .journal: try journal.entries().map(\.milliseconds)
+            case .responses:
+                try responses.responses(openedWith: OneKey(), now: start).kept
+                    .compactMap { UInt64(String(decoding: $0.response, as: UTF8.self)) }
             }
         }
     }
@@ -85,10 +96,15 @@ struct ExtensionFileTests {
         let scratch = try directory()
         let subject = Subject(kind, at: scratch.store)
         #expect(subject.add(1) == nil)
-        let change = kind == .journal ? "UPDATE entries SET key = 'x'" : "UPDATE statements SET topic = ''"
+        let change =
+            switch kind {
+            case .journal: "UPDATE entries SET key = 'x'"
+            case .statements: "UPDATE statements SET topic = ''"
+            case .responses: "UPDATE responses SET kept = 'x'"
+            }
         try SQLiteConnection(path: scratch.file(kind.name), busyTimeout: 0).execute(change)
         switch kind {
-        case .journal: #expect(try subject.numbers().isEmpty)
+        case .journal, .responses: #expect(try subject.numbers().isEmpty)
         case .statements:
             let store = try DeviceStoreKind.memory.store()
             #expect(try ExtensionKeys(keys: store, statements: subject.statements).trust(for: .other) == SenderTrust())

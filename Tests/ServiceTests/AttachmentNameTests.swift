@@ -21,7 +21,7 @@ struct AttachmentNameTests {
         ("public.png", String(repeating: "x", count: 255), String(repeating: "x", count: 251) + ".png"),
         ("public.png", String(repeating: "ü", count: 127), String(repeating: "ü", count: 125) + ".png"),
     ])
-    func aFilesNameFitsItsType(_ type: String, _ name: String, _ expected: String) throws {
+    func aFilesNameFitsItsType(_ type: String, _ name: String, _ expected: String) async throws {
         let reference = try SealedAttachment([1], type: type, name: name).reference
         #expect(AttachmentName.file(for: reference) == expected)
     }

@@ -38,10 +38,10 @@ struct AttachmentTests {
 
     private func show(
         _ attachments: [SealedAttachment], _ transport: PlayedTransport
-    ) throws -> UNNotificationContent {
+    ) async throws -> UNNotificationContent {
         let (opener, handler) = (NotificationOpener(configuration(transport)), Handler())
         opener.handle(try request(attachments), contentHandler: handler.handler)
-        return try #require(handler.delivered())
+        return try #require(await handler.delivered())
     }
 
     private var filesLeft: [String] {
@@ -49,19 +49,15 @@ struct AttachmentTests {
     }
 
     /// Waits until no file is left: whoever tidies up does not hold a delivery up.
-    private func becomesEmpty() -> Bool {
-        let end = Date(timeIntervalSinceNow: 10)
-        while !filesLeft.isEmpty, Date() < end { Thread.sleep(forTimeInterval: 0.005) }
-        return filesLeft.isEmpty
-    }
+    private func becomesEmpty() async -> Bool { await eventually { filesLeft.isEmpty } }
 
     // MARK: What arrives
 
     @Test(arguments: [1, 4095, 65_537, 1 << 20], [false, true])
-    func anAttachmentIsShownHoweverItsPiecesCome(_ piece: Int, _ isImmediate: Bool) throws {
+    func anAttachmentIsShownHoweverItsPiecesCome(_ piece: Int, _ isImmediate: Bool) async throws {
         let plain = SealedAttachment.plain(piece == 1 ? 3000 : 200_000)
         let photo = try SealedAttachment(plain)
-        let content = try show(
+        let content = try await show(
             [photo], PlayedTransport(isImmediate: isImmediate) { _ in .bytes(photo.sealed, piece: piece) })
         let attachment = try #require(content.attachments.first)
         #expect(attachment.type == "public.jpeg" && attachment.url.lastPathComponent == "photo.jpg")
@@ -70,20 +66,20 @@ struct AttachmentTests {
         #expect(content.userInfo["pushcrypt"] == nil)
     }
 
-    @Test func anEmptyFileIsAFile() throws {
+    @Test func anEmptyFileIsAFile() async throws {
         let empty = try SealedAttachment([])
-        let content = try show([empty], PlayedTransport { _ in .bytes(empty.sealed) })
+        let content = try await show([empty], PlayedTransport { _ in .bytes(empty.sealed) })
         #expect(try Data(contentsOf: try #require(content.attachments.first).url).isEmpty)
     }
 
-    @Test func eightComeInTheirOrderAndTwoAtATime() throws {
+    @Test func eightComeInTheirOrderAndTwoAtATime() async throws {
         let files = try (0..<8).map { try SealedAttachment(SealedAttachment.plain($0 + 1), at: "\($0)") }
         let sealed = files.map(\.sealed)
         let transport = PlayedTransport { path in
             Thread.sleep(forTimeInterval: path == "0" ? 0.1 : 0.01)
             return .bytes(sealed[Int(path) ?? 0])
         }
-        let content = try show(files, transport)
+        let content = try await show(files, transport)
         #expect(try content.attachments.map { try Data(contentsOf: $0.url).count } == Array(1...8))
         #expect(transport.mostAtOnce == 2 && transport.asked.count == 8)
     }
@@ -91,22 +87,24 @@ struct AttachmentTests {
     // MARK: What does not
 
     /// A bad attachment between two good ones.
-    private func showWithBadOne(_ bad: SealedAttachment, _ play: PlayedTransport.Play) throws -> UNNotificationContent {
+    private func showWithBadOne(_ bad: SealedAttachment, _ play: PlayedTransport.Play) async throws
+        -> UNNotificationContent
+    {
         let sealed = photo.sealed
         let play = Handover(play)
         let transport = PlayedTransport { $0 == "bad" ? play.value : .bytes(sealed) }
-        return try show([photo, bad, photo], transport)
+        return try await show([photo, bad, photo], transport)
     }
 
     @Test(arguments: [
         ("authentication-failed", 100), ("not-a-sealed-file", 0), ("authentication-failed", 70_000),
         ("authentication-failed", 200_060),
     ])
-    func aTamperedFileDropsItselfAlone(_ code: String, _ position: Int) throws {
+    func aTamperedFileDropsItselfAlone(_ code: String, _ position: Int) async throws {
         let bad = try SealedAttachment(plain, at: "bad")
         var bytes = bad.sealed
         bytes[position] ^= 1
-        let content = try showWithBadOne(bad, .bytes(bytes))
+        let content = try await showWithBadOne(bad, .bytes(bytes))
         #expect(content.attachments.map(\.identifier) == ["1", "3"] && content.body == "See you at 8")
         #expect(reports.first?.outcome == .openedWithoutAttachment)
         #expect(reports.first?.warnings.first?.hasPrefix("attachment 2: \(code)") == true)
@@ -115,69 +113,73 @@ struct AttachmentTests {
         )
     }
 
-    @Test func aFileThatIsShorterLongerAnotherOrNotThereDropsItselfAlone() throws {
+    @Test func aFileThatIsShorterLongerAnotherOrNotThereDropsItselfAlone() async throws {
         let bad = try SealedAttachment(plain, at: "bad")
         let plays: [PlayedTransport.Play] = [
             .bytes(ContiguousArray(bad.sealed.dropLast())), .bytes(bad.sealed + [0]), .bytes(photo.sealed),
             .bytes([]), .fail("no network"),
         ]
         for play in plays {
-            let content = try showWithBadOne(bad, play)
+            let content = try await showWithBadOne(bad, play)
             #expect(content.attachments.map(\.identifier) == ["1", "3"] && content.body == "See you at 8")
             #expect(reports.last?.outcome == .openedWithoutAttachment)
         }
     }
 
-    @Test func whatTheSystemDoesNotShowIsDropped() throws {
+    @Test func whatTheSystemDoesNotShowIsDropped() async throws {
         let document = try SealedAttachment(plain, at: "bad", type: "com.adobe.pdf", name: "a.pdf")
-        let content = try showWithBadOne(document, .bytes(document.sealed))
+        let content = try await showWithBadOne(document, .bytes(document.sealed))
         #expect(content.attachments.map(\.identifier) == ["1", "3"])
         #expect(reports.first?.outcome == .openedWithoutAttachment)
     }
 
-    @Test func aFileThatIsTooLargeForTheAppIsNotFetched() throws {
+    @Test func aFileThatIsTooLargeForTheAppIsNotFetched() async throws {
         let sealed = photo.sealed
         let transport = PlayedTransport { _ in .bytes(sealed) }
         var configuration = configuration(transport)
         configuration.maximumAttachmentSize = UInt64(sealed.count - 1)
         let (opener, handler) = (NotificationOpener(configuration), Handler())
         opener.handle(try request([photo]), contentHandler: handler.handler)
-        #expect(handler.delivered()?.attachments == [] && handler.delivered()?.body == "See you at 8")
+        #expect(await handler.delivered()?.attachments == [])
+        #expect(await handler.delivered()?.body == "See you at 8")
         #expect(transport.asked.isEmpty)
     }
 
     // MARK: Time
 
-    @Test func whenTheTimeForAttachmentsIsUpTheTextIsShownAndNoFileStays() throws {
+    @Test func whenTheTimeForAttachmentsIsUpTheTextIsShownAndNoFileStays() async throws {
         let sealed = photo.sealed
         let half = ContiguousArray(sealed.prefix(sealed.count / 2))
         let transport = PlayedTransport { $0 == "bad" ? .stall(half) : .bytes(sealed) }
         let (opener, handler) = (NotificationOpener(configuration(transport)), Handler())
         opener.handle(try request([photo, try SealedAttachment(plain, at: "bad")]), contentHandler: handler.handler)
         for name in ["partial", "photo.jpg"] {
-            while !filesLeft.contains(where: { $0.hasSuffix(name) }) { Thread.sleep(forTimeInterval: 0.002) }
+            await eventually { filesLeft.contains { $0.hasSuffix(name) } }
         }
         #expect(handler.count == 0)
         clock.advance(milliseconds: 15_000)
-        #expect(handler.delivered()?.body == "See you at 8" && handler.delivered()?.attachments == [])
-        #expect(reports.next()?.outcome == .openedWithoutAttachment)
-        #expect(becomesEmpty() && transport.cancelled.contains("bad"))
+        #expect(await handler.delivered()?.body == "See you at 8")
+        #expect(await handler.delivered()?.attachments == [])
+        #expect(await reports.next()?.outcome == .openedWithoutAttachment)
+        #expect(await becomesEmpty())
+        #expect(transport.cancelled.contains("bad"))
     }
 
     @Test(arguments: [true, false])
-    func expiryAndReleaseShowTheTextAndLeaveNoFile(_ expires: Bool) throws {
+    func expiryAndReleaseShowTheTextAndLeaveNoFile(_ expires: Bool) async throws {
         let half = ContiguousArray(photo.sealed.prefix(100_000))
         let transport = PlayedTransport { _ in .stall(half) }
         var opener: NotificationOpener? = NotificationOpener(configuration(transport))
         let handler = Handler()
         opener?.handle(try request([photo]), contentHandler: handler.handler)
-        while filesLeft.count < 2 { Thread.sleep(forTimeInterval: 0.002) }
+        await eventually { filesLeft.count >= 2 }
         if expires { opener?.timeWillExpire() } else { opener = nil }
-        #expect(handler.count == 1 && handler.delivered()?.body == "See you at 8")
-        #expect(becomesEmpty())
+        #expect(handler.count == 1)
+        #expect(await handler.delivered()?.body == "See you at 8")
+        #expect(await becomesEmpty())
     }
 
-    @Test func whatAProcessThatWasEndedLeftBehindIsRemoved() throws {
+    @Test func whatAProcessThatWasEndedLeftBehindIsRemoved() async throws {
         let (old, young) = (folder.appendingPathComponent("old"), folder.appendingPathComponent("young"))
         for place in [old, young] {
             try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
@@ -186,14 +188,14 @@ struct AttachmentTests {
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSinceNow: -121)], ofItemAtPath: old.path)
         let sealed = photo.sealed
-        _ = try show([photo], PlayedTransport { _ in .bytes(sealed) })
+        _ = try await show([photo], PlayedTransport { _ in .bytes(sealed) })
         #expect(!FileManager.default.fileExists(atPath: old.path))
         #expect(FileManager.default.fileExists(atPath: young.path), "another delivery may be at it")
     }
 
     // MARK: The app's change
 
-    @Test func theAppsChangeSeesTheAttachments() throws {
+    @Test func theAppsChangeSeesTheAttachments() async throws {
         let sealed = photo.sealed
         var configuration = configuration(PlayedTransport { _ in .bytes(sealed) })
         configuration.change = { _, content in
@@ -202,6 +204,7 @@ struct AttachmentTests {
         }
         let (opener, handler) = (NotificationOpener(configuration), Handler())
         opener.handle(try request([photo]), contentHandler: handler.handler)
-        #expect(handler.delivered()?.title == "1" && handler.delivered()?.attachments.count == 1)
+        #expect(await handler.delivered()?.title == "1")
+        #expect(await handler.delivered()?.attachments.count == 1)
     }
 }

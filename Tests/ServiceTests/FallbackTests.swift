@@ -44,11 +44,11 @@ struct FallbackTests {
 
     private func show(
         _ request: UNNotificationRequest, _ configuration: NotificationOpener.Configuration? = nil
-    ) throws -> UNNotificationContent {
+    ) async throws -> UNNotificationContent {
         let handler = Handler()
         let opener = NotificationOpener(configuration ?? self.configuration)
         opener.handle(request, contentHandler: handler.handler)
-        return try #require(handler.delivered())
+        return try #require(await handler.delivered())
     }
 
     /// Nothing but the clear title, the clear sound, and these two texts.
@@ -64,80 +64,81 @@ struct FallbackTests {
     // MARK: Pushes
 
     @Test(arguments: [nil, 7, true, ["AQ"], ["a": 1], NSNull()].map { Handover<Any?>($0) })
-    func whatIsNotSealedHasTheBodyEncrypted(_ data: Handover<Any?>) throws {
-        #expect(try show(try request(data.value)) == fallback(body: "(Encrypted)"))
+    func whatIsNotSealedHasTheBodyEncrypted(_ data: Handover<Any?>) async throws {
+        #expect(try await show(try request(data.value)) == fallback(body: "(Encrypted)"))
         #expect(reports.first?.code == "not-encrypted" && reports.first?.keyState == JournalEntry.KeyState.none)
     }
 
     @Test(arguments: ["", "AQ", "Salted__·öîQÊ$UDì_¶Ù∞èΩ^¬%gq∞NÿÒQùw", String(repeating: "A", count: 5000)])
-    func whatIsNoEnvelopeHasTheSubtitleEncrypted(_ data: String) throws {
-        #expect(try show(try request(data)) == fallback(subtitle: "(Encrypted)"))
+    func whatIsNoEnvelopeHasTheSubtitleEncrypted(_ data: String) async throws {
+        #expect(try await show(try request(data)) == fallback(subtitle: "(Encrypted)"))
         let report = try #require(reports.first)
         #expect(["malformed-envelope", "unsupported-suite"].contains(report.code))
         #expect(report.fingerprint == EnvelopeFingerprint(of: data))
     }
 
-    @Test func theOriginalSoundIsKeptAndNoneIsMade() throws {
+    @Test func theOriginalSoundIsKeptAndNoneIsMade() async throws {
         let silent = UNMutableNotificationContent()
         silent.title = "Bank"
         let request = UNNotificationRequest(identifier: "1", content: silent, trigger: nil)
-        #expect(try show(request).sound == nil)
+        #expect(try await show(request).sound == nil)
         let loud = try self.request(nil)
-        #expect(try show(loud).sound === loud.content.sound)
+        #expect(try await show(loud).sound === loud.content.sound)
     }
 
-    @Test func bothTextsMayBeLocalised() throws {
+    @Test func bothTextsMayBeLocalised() async throws {
         let key = phone.folder.lastPathComponent
         UNUserNotificationCenter.current().strings["A\(key)"] = "(Verschlüsselt)"
         var configuration = self.configuration
         configuration.texts = FallbackTexts(
             couldNotOpen: .localized(key: "A\(key)", arguments: []), notEncrypted: .plain("Nicht verschlüsselt"))
-        #expect(try show(try request("AQ"), configuration) == fallback(subtitle: "(Verschlüsselt)"))
-        #expect(try show(try request(nil), configuration) == fallback(body: "Nicht verschlüsselt"))
+        #expect(try await show(try request("AQ"), configuration) == fallback(subtitle: "(Verschlüsselt)"))
+        #expect(try await show(try request(nil), configuration) == fallback(body: "Nicht verschlüsselt"))
     }
 
-    @Test func aClearPushPassesOnlyWhereTheAppSaysSo() throws {
+    @Test func aClearPushPassesOnlyWhereTheAppSaysSo() async throws {
         var configuration = self.configuration
         configuration.mayPassInTheClear = { $0.userInfo["url"] as? String == "https://example.com" }
         let request = try request(nil)
-        #expect(try show(request, configuration) === request.content)
+        #expect(try await show(request, configuration) === request.content)
         #expect(reports.first?.code == "passed")
         configuration.mayPassInTheClear = { _ in false }
-        #expect(try show(request, configuration) == fallback(body: "(Encrypted)"))
+        #expect(try await show(request, configuration) == fallback(body: "(Encrypted)"))
     }
 
-    @Test func nobodyIsAskedWhetherADamagedPushMayPass() throws {
+    @Test func nobodyIsAskedWhetherADamagedPushMayPass() async throws {
         var configuration = self.configuration
         configuration.mayPassInTheClear = { _ in true }
-        #expect(try show(try request("AQ"), configuration) == fallback(subtitle: "(Encrypted)"))
-        #expect(try show(try request(7), configuration) == fallback(body: "(Encrypted)"))
+        #expect(try await show(try request("AQ"), configuration) == fallback(subtitle: "(Encrypted)"))
+        #expect(try await show(try request(7), configuration) == fallback(body: "(Encrypted)"))
     }
 
     // MARK: Keys
 
-    @Test func keysThatAreLockedMissingOrCorruptAreThreeOutcomesAndChangeNothing() throws {
+    @Test func keysThatAreLockedMissingOrCorruptAreThreeOutcomesAndChangeNothing() async throws {
         let request = try sealedRequest()
         let before = phone.keychain.data
         phone.keychain.restart()
-        #expect(try show(request) == fallback(subtitle: "(Encrypted)"))
+        #expect(try await show(request) == fallback(subtitle: "(Encrypted)"))
         #expect(reports.last?.code == "store-locked" && reports.last?.keyState == .locked)
         phone.keychain.unlock()
         #expect(phone.keychain.data == before)
 
         phone.keychain.replaceData { $0.dropLast() + [$0[$0.count - 1] ^ 1] }
-        #expect(try show(request) == fallback(subtitle: "(Encrypted)"))
+        #expect(try await show(request) == fallback(subtitle: "(Encrypted)"))
         #expect(reports.last?.code == "corrupt-store" && reports.last?.keyState == .corrupt)
 
         try phone.keys.purgeEverything()
-        #expect(try show(request) == fallback(subtitle: "(Encrypted)"))
+        #expect(try await show(request) == fallback(subtitle: "(Encrypted)"))
         #expect(reports.last?.code == "store-missing" && reports.last?.keyState == .missing)
         #expect(phone.keychain.data.isEmpty)
     }
 
-    @Test func aKeyOfAnotherPhoneIsUnknown() throws {
+    @Test func aKeyOfAnotherPhoneIsUnknown() async throws {
         let other = try TestPhone()
         #expect(
-            try show(try TestPhone.request(try other.seal(), members: Self.clear)) == fallback(subtitle: "(Encrypted)"))
+            try await show(try TestPhone.request(try other.seal(), members: Self.clear))
+                == fallback(subtitle: "(Encrypted)"))
         #expect(reports.last?.code == "unknown-recipient-key" && reports.last?.keyState == .unknown)
     }
 
@@ -145,46 +146,46 @@ struct FallbackTests {
         let password = "hunter2"
     }
 
-    @Test func aKeySourceThatFailsIsNotQuoted() throws {
+    @Test func aKeySourceThatFailsIsNotQuoted() async throws {
         var configuration = self.configuration
         configuration.keys = { throw Secret() }
-        #expect(try show(try sealedRequest(), configuration) == fallback(subtitle: "(Encrypted)"))
+        #expect(try await show(try sealedRequest(), configuration) == fallback(subtitle: "(Encrypted)"))
         #expect(reports.last?.code == "input-output" && reports.last?.keyState == .unreadable)
         #expect(!"\(String(describing: reports.last))".contains("hunter2"))
     }
 
-    @Test func theKeysOfAnUnsealedPushAreNotAskedFor() throws {
+    @Test func theKeysOfAnUnsealedPushAreNotAskedFor() async throws {
         var configuration = self.configuration
         configuration.keys = {
             Issue.record("asked for keys")
             throw Secret()
         }
-        #expect(try show(try request(nil), configuration) == fallback(body: "(Encrypted)"))
+        #expect(try await show(try request(nil), configuration) == fallback(body: "(Encrypted)"))
     }
 
-    @Test func aMessageForAnotherAppDoesNotOpen() throws {
+    @Test func aMessageForAnotherAppDoesNotOpen() async throws {
         var configuration = self.configuration
         configuration.topic = { try Topic("com.example.other") }
-        #expect(try show(try sealedRequest(), configuration) == fallback(subtitle: "(Encrypted)"))
+        #expect(try await show(try sealedRequest(), configuration) == fallback(subtitle: "(Encrypted)"))
         #expect(reports.last?.code == "topic-mismatch")
     }
 
     // MARK: Files
 
-    @Test func withoutADirectoryAMessageIsStillShown() throws {
+    @Test func withoutADirectoryAMessageIsStillShown() async throws {
         var configuration = self.configuration
         configuration.directory = { try AppGroup(identifier: "group.not.there").directory() }
-        #expect(try show(try sealedRequest(), configuration).body == "See you at 8")
+        #expect(try await show(try sealedRequest(), configuration).body == "See you at 8")
         #expect(reports.last?.warnings.first?.contains("no app group group.not.there") == true)
     }
 
-    @Test func aDirectoryThatIsAFileStopsNothing() throws {
+    @Test func aDirectoryThatIsAFileStopsNothing() async throws {
         try Data().write(to: phone.directory)
-        #expect(try show(try sealedRequest()).body == "See you at 8")
+        #expect(try await show(try sealedRequest()).body == "See you at 8")
         #expect(reports.last?.warnings.isEmpty == false)
     }
 
-    @Test func theJournalHasARowForEachDeliveryWhenTheHandlerIsCalled() throws {
+    @Test func theJournalHasARowForEachDeliveryWhenTheHandlerIsCalled() async throws {
         let journal = JournalFile(at: phone.directory.path)
         let opener = NotificationOpener(phone.configuration)
         let sealed = try sealedRequest()
@@ -197,7 +198,7 @@ struct FallbackTests {
                 rows.set((try? journal.entries()) ?? [])
                 handler.handler(content)
             }
-            _ = try #require(handler.delivered())
+            _ = try #require(await handler.delivered())
             #expect(rows.value.map(\.code) == codes)
         }
         let first = try #require(try journal.entries().first)
@@ -214,18 +215,18 @@ struct FallbackTests {
         override var configuration: NotificationOpener.Configuration { unsafe Self.next ?? super.configuration }
     }
 
-    @Test func aSubclassOfTheBaseClassOpensPushes() throws {
+    @Test func aSubclassOfTheBaseClassOpensPushes() async throws {
         unsafe Service.next = configuration
         let (service, handler) = (Service(), Handler())
         service.didReceive(try sealedRequest(), withContentHandler: handler.handler)
-        #expect(handler.delivered()?.body == "See you at 8")
+        #expect(await handler.delivered()?.body == "See you at 8")
         service.serviceExtensionTimeWillExpire()
         #expect(handler.count == 1)
     }
 
-    @Test func aSubclassThatSaysNothingShowsTheFallback() throws {
+    @Test func aSubclassThatSaysNothingShowsTheFallback() async throws {
         let (service, handler) = (EncryptedNotificationService(), Handler())
         service.didReceive(try sealedRequest(), withContentHandler: handler.handler)
-        #expect(handler.delivered() == fallback(subtitle: "(Encrypted)"))
+        #expect(await handler.delivered() == fallback(subtitle: "(Encrypted)"))
     }
 }

@@ -14,16 +14,16 @@ struct OpenedTests {
 
     private func show(
         _ payload: String, clear: [String: Any] = [:], _ configuration: NotificationOpener.Configuration? = nil
-    ) throws -> UNNotificationContent {
+    ) async throws -> UNNotificationContent {
         let opener = NotificationOpener(configuration ?? phone.configuration)
         let handler = Handler()
         let request = try TestPhone.request(try phone.seal(payload), members: clear)
         opener.handle(request, contentHandler: handler.handler)
-        return try #require(handler.delivered())
+        return try #require(await handler.delivered())
     }
 
-    @Test func everySealedFieldIsShown() throws {
-        let content = try show(
+    @Test func everySealedFieldIsShown() async throws {
+        let content = try await show(
             """
             {"aps":{"alert":{"title":"T","subtitle":"S","body":"B","launch-image":"launch"},"badge":7,
              "sound":{"critical":1,"name":"alarm.caf","volume":0.25},"thread-id":"thread","category":"INVITE",
@@ -48,19 +48,19 @@ struct OpenedTests {
             (#"{"critical":1,"name":"default","volume":0.5}"#, .defaultCriticalSound(withAudioVolume: 0.5)),
             (#"{"critical":1}"#, .defaultCriticalSound(withAudioVolume: 1)),
         ].map { Handover($0) })
-    func everyKindOfSoundIsHeard(_ sound: Handover<(String, UNNotificationSound)>) throws {
-        let content = try show(#"{"aps":{"alert":{"body":"B"},"sound":\#(sound.value.0)}}"#)
+    func everyKindOfSoundIsHeard(_ sound: Handover<(String, UNNotificationSound)>) async throws {
+        let content = try await show(#"{"aps":{"alert":{"body":"B"},"sound":\#(sound.value.0)}}"#)
         #expect(content.sound == sound.value.1)
     }
 
     @Test(arguments: ["passive", "active", "time-sensitive", "critical"].enumerated().map { ($0, $1) })
-    func everyInterruptionLevelIsItself(_ number: Int, _ name: String) throws {
-        let content = try show(#"{"aps":{"alert":{"body":"B"},"interruption-level":"\#(name)"}}"#)
+    func everyInterruptionLevelIsItself(_ number: Int, _ name: String) async throws {
+        let content = try await show(#"{"aps":{"alert":{"body":"B"},"interruption-level":"\#(name)"}}"#)
         #expect(content.interruptionLevel.rawValue == UInt(number))
     }
 
-    @Test func customMembersKeepTheirTypes() throws {
-        let content = try show(
+    @Test func customMembersKeepTheirTypes() async throws {
+        let content = try await show(
             #"{"aps":{"alert":{"body":"B"}},"i":9007199254740993,"d":0.1,"t":true,"n":null,"a":[1,{"b":"c"}],"u":"ü\u0000"}"#
         )
         let info = content.userInfo
@@ -74,8 +74,8 @@ struct OpenedTests {
         #expect(info["u"] as? String == "ü\u{0}")
     }
 
-    @Test func nothingOfTheClearPartIsLeft() throws {
-        let content = try show(
+    @Test func nothingOfTheClearPartIsLeft() async throws {
+        let content = try await show(
             #"{"aps":{"alert":{"body":"B"}}}"#,
             clear: [
                 "aps": [
@@ -88,40 +88,39 @@ struct OpenedTests {
         #expect(content == expected)
     }
 
-    @Test func textsAreLookedUpInTheAppsLanguage() throws {
+    @Test func textsAreLookedUpInTheAppsLanguage() async throws {
         UNUserNotificationCenter.current().addStrings(["INVITE_\(phone.folder.lastPathComponent)": "%@ lädt dich ein"])
-        let content = try show(
+        let content = try await show(
             #"{"aps":{"alert":{"loc-key":"INVITE_\#(phone.folder.lastPathComponent)","loc-args":["Ann"]}}}"#)
         #expect(content.body == "Ann lädt dich ein")
     }
 
-    @Test func aDeliveredContentCannotBeChanged() throws {
-        #expect(!(try show(TestPhone.payload) is UNMutableNotificationContent))
+    @Test func aDeliveredContentCannotBeChanged() async throws {
+        #expect(!(try await show(TestPhone.payload) is UNMutableNotificationContent))
     }
 
-    @Test func theSecondCopyOfAMessageIsQuiet() throws {
-        let json = try phone.seal()
-        let opener = NotificationOpener(phone.configuration)
-        let sounds = try (0..<2).map { _ in
+    /// What is shown of one message that comes under two requests.
+    private func showTwice(_ configuration: NotificationOpener.Configuration) async throws -> [UNNotificationContent] {
+        let (json, opener) = (try phone.seal(), NotificationOpener(configuration))
+        var contents: [UNNotificationContent] = []
+        for _ in 0..<2 {
             let handler = Handler()
             opener.handle(try TestPhone.request(json), contentHandler: handler.handler)
-            return try #require(handler.delivered())
+            contents.append(try #require(await handler.delivered()))
         }
-        #expect(sounds.map(\.body) == ["See you at 8", "See you at 8"])
-        #expect(sounds.map { $0.sound != nil } == [true, false])
-        #expect(sounds.map(\.interruptionLevel) == [.active, .passive])
+        return contents
     }
 
-    @Test func withTheFilteringEntitlementTheSecondCopyIsNotShown() throws {
+    @Test func theSecondCopyOfAMessageIsQuiet() async throws {
+        let contents = try await showTwice(phone.configuration)
+        #expect(contents.map(\.body) == ["See you at 8", "See you at 8"])
+        #expect(contents.map { $0.sound != nil } == [true, false])
+        #expect(contents.map(\.interruptionLevel) == [.active, .passive])
+    }
+
+    @Test func withTheFilteringEntitlementTheSecondCopyIsNotShown() async throws {
         var configuration = phone.configuration
         configuration.duplicates = .suppress
-        let json = try phone.seal()
-        let opener = NotificationOpener(configuration)
-        let contents = try (0..<2).map { _ in
-            let handler = Handler()
-            opener.handle(try TestPhone.request(json), contentHandler: handler.handler)
-            return try #require(handler.delivered())
-        }
-        #expect(contents[1] == UNNotificationContent())
+        #expect(try await showTwice(configuration)[1] == UNNotificationContent())
     }
 }

@@ -1,6 +1,6 @@
-import Foundation
 import PushcryptKeyStore
 import PushcryptService
+import TestPhone
 
 /// Keeps what an opener reports.
 final class Reports: Sendable {
@@ -17,10 +17,8 @@ final class Reports: Sendable {
     var last: DeliveryReport? { all.last }
 
     /// Waits for a report, which comes after a delivery that was rescued.
-    func next(after count: Int = 0) -> DeliveryReport? {
-        let end = Date(timeIntervalSinceNow: 20)
-        while all.count <= count, Date() < end { Thread.sleep(forTimeInterval: 0.002) }
-        return all.count > count ? all[count] : nil
+    func next(after count: Int = 0) async -> DeliveryReport? {
+        await eventually { all.count > count } ? all[count] : nil
     }
 }
 

@@ -70,17 +70,17 @@ final class PlayedTransport: AttachmentTransport {
             state.running += 1
             state.mostAtOnce = max(state.mostAtOnce, state.running)
         }
-        let ending = Ending { [state] failure in
+        let ending = Ending(receive) { [state] failure in
             state.withLock { $0.running -= 1 }
             finish(failure)
         }
         let play: @Sendable () -> Void = { [plays] in
             switch plays(path) {
             case .fail(let reason): ending.end(TransportFailure(reason))
-            case .stall(let bytes): _ = receive(Data(bytes))
+            case .stall(let bytes): _ = ending.receive(Data(bytes))
             case .bytes(let bytes, let piece):
                 for start in stride(from: 0, to: bytes.count, by: piece) {
-                    let wanted = receive(Data(bytes[start..<min(start + piece, bytes.count)]))
+                    let wanted = ending.receive(Data(bytes[start..<min(start + piece, bytes.count)]))
                     if !wanted { return ending.end(TransportFailure("not wanted")) }
                 }
                 ending.end(nil)
@@ -99,15 +99,24 @@ final class PlayedTransport: AttachmentTransport {
         func cancel() { body() }
     }
 
+    /// Calls back one call at a time, and not after the end.
     private final class Ending: Sendable {
         private final class State {
             var isOver = false
         }
 
         private let state = Locked(State())
+        private let piece: @Sendable (Data) -> Bool
         private let body: @Sendable (TransportFailure?) -> Void
 
-        init(_ body: @escaping @Sendable (TransportFailure?) -> Void) { self.body = body }
+        init(
+            _ piece: @escaping @Sendable (Data) -> Bool, _ body: @escaping @Sendable (TransportFailure?) -> Void
+        ) {
+            self.piece = piece
+            self.body = body
+        }
+
+        func receive(_ data: Data) -> Bool { state.withLock { $0.isOver ? false : piece(data) } }
 
         func end(_ failure: TransportFailure?) {
             let isFirst = state.withLock { state in

@@ -28,7 +28,7 @@ struct SharedAttachmentTests {
         return try (shared ?? self.shared).files(of: request).map { try String(contentsOf: $0, encoding: .utf8) }
     }
 
-    @Test func everyTypeOfFileIsHandedOn() throws {
+    @Test func everyTypeOfFileIsHandedOn() async throws {
         let (photo, document) = (
             try SealedAttachment([1, 2, 3], at: "photo"),
             try SealedAttachment([4, 5], at: "document", type: "com.adobe.pdf", name: "a.pdf")
@@ -44,7 +44,7 @@ struct SharedAttachmentTests {
             try phone.seal(attachments: [photo.reference, document.reference]), identifier: "../1")
         let (opener, handler) = (NotificationOpener(configuration), Handler())
         opener.handle(request, contentHandler: handler.handler)
-        #expect(handler.delivered()?.attachments.count == 1)
+        #expect(await handler.delivered()?.attachments.count == 1)
         let files = shared.files(of: request)
         #expect(files.map(\.lastPathComponent) == ["photo.jpg", "a.pdf"])
         #expect(try files.map { try Data(contentsOf: $0) } == [Data([1, 2, 3]), Data([4, 5])])
@@ -52,7 +52,7 @@ struct SharedAttachmentTests {
         #expect(reports.first?.outcome == .opened)
     }
 
-    @Test func unlessTheAppSaysSoNothingIsHandedOn() throws {
+    @Test func unlessTheAppSaysSoNothingIsHandedOn() async throws {
         let photo = try SealedAttachment([1, 2, 3])
         var configuration = phone.configuration
         configuration.transport = PlayedTransport { _ in .bytes(photo.sealed) }
@@ -60,7 +60,8 @@ struct SharedAttachmentTests {
         let request = try TestPhone.request(try phone.seal(attachments: [photo.reference]))
         let (opener, handler) = (NotificationOpener(configuration), Handler())
         opener.handle(request, contentHandler: handler.handler)
-        #expect(handler.delivered()?.attachments.count == 1 && shared.files(of: request).isEmpty)
+        #expect(await handler.delivered()?.attachments.count == 1)
+        #expect(shared.files(of: request).isEmpty)
     }
 
     @Test func aNotificationThatReplacesAnotherReplacesItsFiles() throws {

@@ -24,7 +24,8 @@ final class NotificationService: EncryptedNotificationService {
     private let keys: SQLiteKeyStore
     private let topic: Topic
     private let clock = SimulatedClock()
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    private let reports = AsyncStream.makeStream(of: DeliveryReport.self)
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt-\(UUID().uuidString)")
 
     init() throws {
         topic = try Topic("com.example.app")
@@ -43,6 +44,7 @@ final class NotificationService: EncryptedNotificationService {
             return keys
         }
         configuration.clock = clock
+        configuration.observe = { [reports] in reports.continuation.yield($0) }
         return SimulatedDevice(clock: .simulated(clock)) { [configuration] in NotificationService(configuration) }
     }
 
@@ -51,10 +53,17 @@ final class NotificationService: EncryptedNotificationService {
         return APNsPush(try Sealer(sender: sender, topic: topic).seal(payload.utf8, to: key, at: now).json)
     }
 
+    /// How the next delivery ended, as the developer hears of it.
+    private func code() async -> String? {
+        var iterator = reports.stream.makeAsyncIterator()
+        return await iterator.next()?.code
+    }
+
     @Test func aSealedMessageIsShownOpened() async throws {
         let outcome = await device().push(try push(#"{"aps":{"alert":{"body":"See you at 8"}}}"#))
         #expect(outcome.shown?.body == "See you at 8")
         #expect(outcome.faults.isEmpty, "\(outcome)")
+        #expect(await code() == "opened")
     }
 
     @Test func aStalledKeychainEndsInTheFallback() async throws {
@@ -64,6 +73,7 @@ final class NotificationService: EncryptedNotificationService {
         let outcome = await arrival.decided()
         #expect(outcome.shown?.subtitle == "(Encrypted)")
         #expect(outcome.faults.isEmpty, "\(outcome)")
+        #expect(await code() == "deadline")
         clock.advance(by: 100)
     }
 }

@@ -61,7 +61,7 @@ import UserNotifications
         }
         let opening = OpeningDevice(configuration)
         let arrival = opening.device.send(try push(collapseID: "a"))
-        #expect(gate.hasVisitors())
+        #expect(await gate.hasVisitors())
         opening.clock.advance(by: 24.999)
         #expect(arrival.outcome == nil)
         opening.clock.advance(by: 0.001)
@@ -90,7 +90,7 @@ import UserNotifications
         }
         let opening = OpeningDevice(configuration)
         let arrival = opening.device.send(try push())
-        #expect(gate.hasVisitors())
+        #expect(await gate.hasVisitors())
         opening.clock.advance(by: 60)
         let outcome = await arrival.decided()
         gate.open()
@@ -111,7 +111,7 @@ import UserNotifications
         }
         let opening = OpeningDevice(configuration)
         let arrival = opening.device.send(try push())
-        #expect(began.hasVisitors())
+        #expect(await began.hasVisitors())
         opening.clock.advance(by: 25)
         let outcome = await arrival.decided()
         began.open()

@@ -9,21 +9,45 @@ public import UserNotifications
 /// first delivery, counts the others, and shows the push as it came when there is none. Around the extension it has what
 /// the system has: settings, lock, list of notifications, categories, responses and content extensions.
 ///
-///     @Suite struct ExtensionTests {
-///         @Test func aSealedMessageIsShownOpened() async {
-///             let device = SimulatedDevice { NotificationService() }
-///             let outcome = await device.push(APNsPush(json: sealedPush))
+///     import DeviceSimulator
+///     import Pushcrypt
+///     import PushcryptKeyStore
+///     import Testing
+///
+///     @Suite struct NotificationServiceTests {
+///         let sender = SenderKey()
+///         let keys: SQLiteKeyStore
+///         let topic: Topic
+///         let clock = SimulatedClock()
+///
+///         init() throws {
+///             topic = try Topic("com.example.app")
+///             keys = try SQLiteKeyStore.inMemory()
+///             _ = try keys.generateDeviceKey(topic: topic, now: now)
+///             try keys.trustSender(name: "provider", sender.publicKey, now: now)
+///         }
+///
+///         func push(_ payload: String) throws -> APNsPush {
+///             let key = try #require(try keys.deviceKeys().first?.publicKey)
+///             return APNsPush(try Sealer(sender: sender, topic: topic).seal(payload.utf8, to: key, at: now).json)
+///         }
+///
+///         @Test func aSealedMessageIsShownOpened() async throws {
+///             // `NotificationService` is the app's extension; here it takes its key store from the test.
+///             let device = SimulatedDevice { [keys] in NotificationService(keys: keys) }
+///             let outcome = await device.push(try push(#"{"aps":{"alert":{"body":"See you at 8"}}}"#))
 ///             #expect(outcome.shown?.body == "See you at 8")
 ///             #expect(outcome.faults.isEmpty, "\(outcome)")
 ///         }
 ///
-///         @Test func aStalledDownloadEndsInTime() async {
-///             let clock = SimulatedClock()
-///             let device = SimulatedDevice(clock: .simulated(clock)) { NotificationService(clock: clock) }
-///             let arrival = device.send(APNsPush(json: pushWithAttachment))
+///         @Test func aSlowKeychainEndsInTheFallback() async throws {
+///             let device = SimulatedDevice(clock: .simulated(clock)) { [keys, clock] in
+///                 NotificationService(keys: keys, clock: clock, delay: 40)
+///             }
+///             let arrival = device.send(try push(#"{"aps":{"alert":{"body":"See you at 8"}}}"#))
 ///             clock.advance(by: 30)
 ///             let outcome = await arrival.decided()
-///             #expect(outcome.source == .delivered)
+///             #expect(outcome.shown?.subtitle == "(Encrypted)")
 ///             #expect(outcome.deliveries == 1)
 ///         }
 ///     }

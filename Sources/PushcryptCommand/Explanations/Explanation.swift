@@ -16,7 +16,7 @@ struct Explanation: Sendable {
 
     /// The parts of the project that have codes.
     enum Area: String, CaseIterable, Sendable {
-        case delivery, opening, attachments, sealing, keys, rotation, store, json
+        case delivery, opening, attachments, sealing, keys, rotation, store, enrolment, categories, json
     }
 
     init(
@@ -40,7 +40,8 @@ struct Explanation: Sendable {
 
 extension Explanation {
     /// Every explanation, area by area.
-    static let all = delivery + opening + attachments + sealing + keys + rotation + store + json
+    static let all =
+        delivery + opening + attachments + sealing + keys + rotation + store + enrolment + categories + json
 
     /// The explanations of a code: more than one where two areas mean different things by it, none for an unknown code.
     static func of(_ code: String) -> [Explanation] {
@@ -59,6 +60,8 @@ extension Explanation.Area {
         case .keys: "Reading a key or a record"
         case .rotation: "Accepting a rotation statement"
         case .store: "The key store"
+        case .enrolment: "Enrolling a phone"
+        case .categories: "Declaring categories and actions"
         case .json: "Reading JSON"
         }
     }
@@ -75,6 +78,9 @@ extension Explanation.Area {
         case .rotation: "Why a statement that one sender key follows another is not accepted."
         case .store:
             "Why a key store cannot do what was asked: at the command line, and in the journal of a phone whose keys cannot be read."
+        case .enrolment:
+            "What a launch of the app has found: why nothing can be done, why it registers again, what the app should know."
+        case .categories: "Why the categories of an app are not taken: at launch, and by tools that read them as JSON."
         case .json:
             "Why bytes are no JSON text as this project takes it: in brackets in a message, with the number of the byte."
         }

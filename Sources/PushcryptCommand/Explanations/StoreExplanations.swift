@@ -231,5 +231,11 @@ extension Explanation {
                 "An overlap above 60 days, a statement that is not acceptable here, or the last generation that there is.",
             mend: "The message says which; the codes of rotation statements say more about the second.",
             shown: nothingChanged),
+        Explanation(
+            KeyStoreError.Code.responseTooLarge, .store,
+            summary: "a response that is too long to wait",
+            cause: "Somebody has written more than 512 KiB into the text field of a notification.",
+            mend: "Take such a response in at once, or tell the person to write it in the app.",
+            shown: "Nobody is shown anything. The app has the code, and what waits already is still there."),
     ]
 }

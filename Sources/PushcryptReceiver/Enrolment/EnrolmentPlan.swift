@@ -59,7 +59,7 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         case alertsOff = "alerts-off"
         /// The state was damaged: every account registers under a new device id, and the provider may push to the old
         /// one until APNs refuses its token.
-        case stateDamaged = "state-damaged"
+        case stateDamaged = "damaged-enrolment"
 
         /// The notice as programs read it.
         public var description: String { rawValue }
@@ -122,7 +122,10 @@ public struct EnrolmentObstacle: Hashable, Sendable, CustomStringConvertible {
         self.description = description
     }
 
+    /// The code of a state that cannot be read now.
+    public static let unreadableCode = "unreadable-enrolment"
+
     static let unreadableState = EnrolmentObstacle(
-        code: "unreadable-enrolment",
+        code: unreadableCode,
         description: "the enrolment state cannot be read now; it is asked for again when the phone is unlocked")
 }

@@ -3,8 +3,8 @@ public import Pushcrypt
 /// A text that is no enrolment state of this version. Equal when the codes are equal.
 public struct EnrolmentStateError: CodedError {
     /// What is wrong with it.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Known: String {
+    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+        private enum Known: String, CaseIterable {
             case newerState = "newer-enrolment"
             case damagedState = "damaged-enrolment"
         }
@@ -15,6 +15,9 @@ public struct EnrolmentStateError: CodedError {
         public static let newerState = Code(known: .newerState)
         /// It is not what was written: cut off, or changed.
         public static let damagedState = Code(known: .damagedState)
+
+        /// Every code.
+        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
         /// The code as programs read it, for example `newer-enrolment`.
         public var description: String { known.rawValue }

@@ -87,7 +87,7 @@ import Testing
         try phone.launch(with: provider)
         let (device, keys) = (try phone.device(), try phone.keys())
         phone.file = Bytes(text.utf8)
-        #expect(try phone.launch(with: provider) == "register, notice(state-damaged)")
+        #expect(try phone.launch(with: provider) == "register, notice(damaged-enrolment)")
         #expect(try phone.keys() == keys)
         #expect(try phone.device() != device)
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")

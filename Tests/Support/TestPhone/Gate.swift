@@ -20,16 +20,15 @@ package final class Gate: Sendable {
         condition.lock()
         defer { condition.unlock() }
         unsafe visitors += 1
-        condition.broadcast()
         while unsafe !isOpen { condition.wait() }
     }
 
     /// Waits until so many threads have come to the gate; false if they do not.
-    package func hasVisitors(_ count: Int = 1, within seconds: Double = 20) -> Bool {
+    package func hasVisitors(_ count: Int = 1) async -> Bool { await eventually { visitorCount >= count } }
+
+    private var visitorCount: Int {
         condition.lock()
         defer { condition.unlock() }
-        let end = Date(timeIntervalSinceNow: seconds)
-        while unsafe visitors < count { if !condition.wait(until: end) { return unsafe visitors >= count } }
-        return true
+        return unsafe visitors
     }
 }

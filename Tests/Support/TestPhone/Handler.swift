@@ -1,36 +1,26 @@
-internal import Foundation
+internal import PushcryptKeyStore
 package import UserNotifications
 
 /// A content handler that counts.
-package final class Handler: @unchecked Sendable {
-    // The content of a delivery is frozen, and what else there is is guarded.
-    private let condition = NSCondition()
-    private var contents: [UNNotificationContent] = []
+package final class Handler: Sendable {
+    private final class State {
+        var contents: [UNNotificationContent] = []
+    }
+
+    private let state = Locked(State())
 
     package init() {}
 
     /// What the system would give to an extension.
     package var handler: (UNNotificationContent) -> Void {
-        { content in
-            self.condition.lock()
-            defer { self.condition.unlock() }
-            self.contents.append(content)
-            self.condition.broadcast()
-        }
+        { content in self.state.withLock { $0.contents.append(content) } }
     }
 
-    package var count: Int {
-        condition.lock()
-        defer { condition.unlock() }
-        return contents.count
-    }
+    package var count: Int { state.withLock { $0.contents.count } }
 
     /// Waits for the first delivery; nil if none comes.
-    package func delivered(within seconds: Double = 20) -> UNNotificationContent? {
-        condition.lock()
-        defer { condition.unlock() }
-        let end = Date(timeIntervalSinceNow: seconds)
-        while contents.isEmpty, condition.wait(until: end) {}
-        return contents.first
+    package func delivered() async -> UNNotificationContent? {
+        await eventually { count > 0 }
+        return state.withLock { $0.contents.first }
     }
 }

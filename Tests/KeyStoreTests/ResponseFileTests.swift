@@ -1,0 +1,180 @@
+import Glibc
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// The device key of the format's worked example, and no other; the same in every process.
+struct OneKey: DeviceKeyReading {
+    static let scalar: Bytes = [
+        0xad, 0x2f, 0xd7, 0x2a, 0x03, 0x6a, 0x46, 0x6b, 0x48, 0x62, 0x67, 0x23, 0x12, 0x61, 0x08, 0xbd, 0xd3, 0xfc,
+        0xe7, 0xfd, 0x42, 0x28, 0xae, 0xc5, 0x98, 0xd5, 0xdc, 0x29, 0x2b, 0xf4, 0xbc, 0x9f,
+    ]
+
+    let key: DeviceKey
+
+    init() throws { key = try DeviceKey(scalar: Self.scalar.span) }
+
+    func deviceKey(id: KeyID, now: Timestamp) -> (record: DeviceKeyRecord, key: DeviceKey)? {
+        guard id == key.publicKey.id else { return nil }
+        let record = DeviceKeyRecord(
+            name: "default", topic: nil, publicKey: key.publicKey, keyID: id, generation: 1, state: .active,
+            createdAt: start, retiresAt: nil, isDefault: true)
+        return (record, key)
+    }
+
+    func trust(for topic: Topic) -> SenderTrust { SenderTrust() }
+}
+
+/// What a person has answered waits on the disk, and nobody reads it there without the device's key.
+struct ResponseFileTests {
+    private let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+        try #require(unsafe mkdir(scratch.store, 0o700) == 0)
+    }
+
+    private var file: ResponseFile { ResponseFile(at: scratch.store) }
+
+    /// A store with one device key.
+    private func home(_ kind: DeviceStoreKind = .keychain) throws -> (store: any KeyStore, key: DevicePublicKey) {
+        let store = try kind.store()
+        return (store, try store.generateDeviceKey(topic: .app, now: start).publicKey)
+    }
+
+    private func texts(_ keys: some DeviceKeyReading, at now: Timestamp = start) throws -> [String] {
+        try file.responses(openedWith: keys, now: now).kept.map { String(decoding: $0.response, as: UTF8.self) }
+    }
+
+    @Test(arguments: DeviceStoreKind.allCases) func aResponseWaitsUntilItIsRemoved(_ kind: DeviceStoreKind) throws {
+        let (store, key) = try home(kind)
+        #expect(try texts(store) == [])
+        #expect(try scratch.names() == [])
+        #expect(try file.keep(Bytes("on my way".utf8), sealedTo: key, now: start) == 0)
+        #expect(try file.keep(Bytes(), sealedTo: key, now: start.next) == 0)
+        let first = try file.responses(openedWith: store, now: start).kept
+        #expect(first.map(\.keptAt) == [start, start.next])
+        #expect(try texts(store) == ["on my way", ""])
+        try file.remove(first[0])
+        try file.remove(first[0])
+        #expect(try texts(store) == [""])
+    }
+
+    /// The same words twice are two responses.
+    @Test func equalResponsesAreTwo() throws {
+        let (store, key) = try home()
+        for _ in 0..<2 { try file.keep(Bytes("yes".utf8), sealedTo: key, now: start) }
+        let kept = try file.responses(openedWith: store, now: start).kept
+        #expect(kept.count == 2)
+        try file.remove(kept[1])
+        #expect(try texts(store) == ["yes"])
+    }
+
+    /// Sealed by another program (`Tests/Vectors/reference/hpke.py`): HPKE base mode, the label and a zero byte as info, the
+    /// time as associated data.
+    @Test func theSealedFormIsHPKE() throws {
+        let sealed =
+            "5fd47633b5e43fca7bad1bfbe424feacb175d9d4d4a30f166dbd30636f0b446b05c3200cfb55b930d9cf30ad7df1cc454906392419"
+            + "530c03b25d7297fd3c"
+        _ = try file.keep(Bytes(), sealedTo: DeviceKey().publicKey, now: start)
+        try SQLiteConnection(path: scratch.file("responses.db"), busyTimeout: 0).execute(
+            "INSERT INTO responses (key_id, kept, sealed) VALUES (\(0x654d_b668), 1767225600000, x'\(sealed)')")
+        #expect(try texts(OneKey()) == ["on my way 🚲"])
+    }
+
+    // MARK: What the file keeps from whom
+
+    @Test func nothingOfAResponseLiesInTheClear() throws {
+        let (store, key) = try home()
+        let words = Bytes("meet me at the usual place".utf8)
+        try file.keep(words, sealedTo: key, now: start)
+        let sealed = try readFile(scratch.file("responses.db"))
+        #expect(!sealed.contains(words))
+        #expect(!sealed.contains(Bytes("usual".utf8)))
+        let kept = try file.responses(openedWith: store, now: start).kept
+        #expect(kept.map(\.response) == [words])
+        try file.remove(try #require(kept.first))
+        // Overwritten, so that the key does not open it later on either.
+        let rows = sealed.count - 4096
+        #expect(rows > 0)
+        #expect(try readFile(scratch.file("responses.db")).suffix(64) != sealed.suffix(64))
+        #expect(try scratch.names() == ["responses.db"])
+    }
+
+    @Test func whatLoggedOutIsLost() throws {
+        let (store, key) = try home()
+        let other = try store.generateDeviceKey(name: "second", now: start).publicKey
+        try file.keep(Bytes("mine".utf8), sealedTo: key, now: start)
+        try file.keep(Bytes("yours".utf8), sealedTo: other, now: start)
+        _ = try store.purgeDeviceKeys(name: "default", now: start, everything: true)
+        #expect(try file.responses(openedWith: store, now: start).lost == 1)
+        #expect(try file.responses(openedWith: store, now: start).lost == 0)
+        #expect(try texts(store) == ["yours"])
+        // No store at all has no key either.
+        try store.purgeEverything()
+        #expect(try file.responses(openedWith: store, now: start).lost == 1)
+    }
+
+    @Test func aRotationDoesNotLoseAResponseDuringTheGrace() throws {
+        let (store, key) = try home()
+        try file.keep(Bytes("late".utf8), sealedTo: key, now: start)
+        _ = try store.rotateDeviceKey(now: start)
+        _ = try store.confirmDeviceKey(graceSeconds: 60, now: start)
+        #expect(try texts(store, at: start + 60) == ["late"])
+        #expect(try texts(store, at: (start + 60).next) == [])
+    }
+
+    /// Before the first unlock there is no key, and that is no reason to give a response up.
+    @Test(arguments: [KeyStoreError.Code.storeLocked, .corruptStore, .storeBusy, .missingEntitlement])
+    func aStoreThatCannotBeReadLosesNothing(_ failure: KeyStoreError.Code) throws {
+        struct Failing: DeviceKeyReading {
+            let code: KeyStoreError.Code
+
+            func deviceKey(
+                id: KeyID, now: Timestamp
+            ) throws(KeyStoreError) -> (record: DeviceKeyRecord, key: DeviceKey)? {
+                throw KeyStoreError(code, "")
+            }
+
+            func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { throw KeyStoreError(code, "") }
+        }
+        let (store, key) = try home()
+        try file.keep(Bytes("kept".utf8), sealedTo: key, now: start)
+        #expect(code { try file.responses(openedWith: Failing(code: failure), now: start) } == failure)
+        #expect(try texts(store) == ["kept"])
+    }
+
+    @Test(arguments: [
+        "UPDATE responses SET kept = kept + 1", "UPDATE responses SET sealed = zeroblob(length(sealed))",
+        "UPDATE responses SET sealed = substr(sealed, 1, 47)", "UPDATE responses SET sealed = x''",
+        "UPDATE responses SET sealed = CAST(sealed || x'00' AS BLOB)", "UPDATE responses SET key_id = key_id + 1",
+    ])
+    func aResponseThatWasChangedIsLost(_ change: String) throws {
+        let (store, key) = try home()
+        try file.keep(Bytes("kept".utf8), sealedTo: key, now: start)
+        try SQLiteConnection(path: scratch.file("responses.db"), busyTimeout: 0).execute(change)
+        let (kept, lost) = try file.responses(openedWith: store, now: start)
+        #expect(kept.isEmpty)
+        #expect(lost == 1)
+    }
+
+    // MARK: How much is kept
+
+    @Test func theOldestOfTooManyIsGivenUp() throws {
+        let (store, key) = try home()
+        for number in 1...64 { #expect(try file.keep(Bytes("\(number)".utf8), sealedTo: key, now: start) == 0) }
+        #expect(try file.keep(Bytes("65".utf8), sealedTo: key, now: start) == 1)
+        #expect(try texts(store) == (2...65).map { "\($0)" })
+    }
+
+    @Test func aResponseHasAMostOfBytes() throws {
+        let (store, key) = try home()
+        var response = Bytes(repeating: 0x78, count: 1 << 19)
+        try file.keep(response, sealedTo: key, now: start)
+        #expect(try file.responses(openedWith: store, now: start).kept.map(\.response) == [response])
+        response.append(0)
+        #expect(code { try file.keep(response, sealedTo: key, now: start) } == .responseTooLarge)
+        #expect(try file.responses(openedWith: store, now: start).kept.count == 1)
+    }
+}

@@ -1,0 +1,114 @@
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+@testable import PushcryptReceiver
+
+/// What a person did with a notification, from where, and that it waits when the app cannot take it in.
+@Suite struct ResponseTests {
+    @Test(arguments: [
+        ("com.apple.UNNotificationDefaultActionIdentifier", NotificationResponseValue.Action.open),
+        ("com.apple.UNNotificationDismissActionIdentifier", .dismiss), ("REPLY", .custom("REPLY")),
+        ("com.apple.UNNotificationSilenceActionIdentifier", .custom("com.apple.UNNotificationSilenceActionIdentifier")),
+        ("", .custom("")),
+    ])
+    func anActionIsWhatItsIdentifierSays(_ identifier: String, _ action: NotificationResponseValue.Action) {
+        #expect(NotificationResponseValue.Action(identifier: identifier) == action)
+        #expect(action.identifier == identifier)
+    }
+
+    /// What a push says before anything has opened it is not the sender's word.
+    @Test(arguments: [
+        ("{}", NotificationResponseValue.Source.app), (#"{"chat":"c41"}"#, .app),
+        (#"{"aps":{},"chat":"c41"}"#, .clear), (#"{"aps":{},"ENCRYPTED_DATA":"AQ"}"#, .sealed),
+        (#"{"ENCRYPTED_DATA":"AQ"}"#, .sealed), (#"{"aps":{},"ENCRYPTED_DATA":1}"#, .clear), ("", .clear),
+        ("[]", .clear),
+        (#"{"chat":"#, .clear),
+    ])
+    func theUserInfoTellsWhereItComesFrom(_ userInfo: String, _ source: NotificationResponseValue.Source) {
+        let response = NotificationResponseValue(
+            requestIdentifier: "r", action: .open, userInfo: Bytes(userInfo.utf8))
+        #expect(response.source == source)
+    }
+
+    // MARK: Opening late
+
+    private static let payload =
+        #"{"aps":{"alert":{"body":"See you at 8"},"category":"MESSAGE"},"chat":"c41","n":1.50}"#
+
+    /// The extension never ran, and the response comes with the push as it was.
+    @Test func aNotificationThatWasNeverOpenedIsOpenedForTheResponse() throws {
+        let provider = try Provider()
+        let phone = try Phone(enrolledWith: provider)
+        let push = try provider.push(Self.payload, at: .start)
+        var response = NotificationResponseValue(
+            requestIdentifier: "r", action: .custom("REPLY"), userText: "yes", userInfo: push,
+            categoryIdentifier: "FORGED")
+        #expect(response.source == .sealed)
+        let receiver = phone.receiver(phone.replay)
+        let opened = try #require(response.opened(by: receiver, at: .start))
+        #expect(String(decoding: opened.userInfo, as: UTF8.self) == #"{"chat":"c41","n":1.50}"#)
+        #expect(opened.categoryIdentifier == "MESSAGE")
+        #expect(opened.userText == "yes")
+        #expect(opened.source == .app)
+        // A second response to the same notification.
+        #expect(response.opened(by: receiver, at: .start)?.userInfo == opened.userInfo)
+        #expect(opened.opened(by: receiver, at: .start) == nil)
+
+        // Sealed for another phone.
+        let other = try Phone(enrolledWith: provider, as: "phone2")
+        response.userInfo = try provider.push(Self.payload, to: "phone2", at: .start)
+        #expect(response.opened(by: receiver, at: .start) == nil)
+        #expect(response.opened(by: other.receiver(other.replay), at: .start)?.userInfo == opened.userInfo)
+        response.userInfo = Bytes(#"{"aps":{"alert":"hi"},"chat":"c41"}"#.utf8)
+        #expect(response.opened(by: receiver, at: .start) == nil)
+    }
+
+    // MARK: Keeping
+
+    @Test(arguments: StoreKind.allCases) func aResponseIsGivenAgainAsItWas(_ kind: StoreKind) throws {
+        let folder = try TemporaryFolder()
+        let store = try kind.make()
+        let key = try store.generateDeviceKey(now: .start).publicKey
+        let kept = KeptResponses(in: ResponseFile(at: folder.path))
+        let deep = Bytes((String(repeating: "[", count: 31) + String(repeating: "]", count: 31)).utf8)
+        let responses = [
+            NotificationResponseValue(requestIdentifier: "a", action: .open),
+            NotificationResponseValue(
+                requestIdentifier: "b \"\n", action: .custom("REPLY"), userText: "on my way 🚲\u{0}",
+                userInfo: Bytes(#"{ "deep" : "#.utf8) + deep + Bytes("}".utf8), categoryIdentifier: "MESSAGE"),
+            NotificationResponseValue(
+                requestIdentifier: "c", action: .dismiss, userText: String(repeating: "x", count: (1 << 19) - 200)),
+        ]
+        for response in responses { try kept.keep(response, sealedTo: key, now: .start) }
+        let tooLong = NotificationResponseValue(
+            requestIdentifier: "d", action: .dismiss, userText: String(repeating: "x", count: 1 << 19))
+        #expect(throws: KeyStoreError(.responseTooLarge, "")) { try kept.keep(tooLong, sealedTo: key, now: .start) }
+        #expect(try kept.waiting(openedWith: store, now: .start).map(\.response) == responses)
+        for waiting in try kept.waiting(openedWith: store, now: .start) { try kept.remove(waiting) }
+        #expect(try kept.waiting(openedWith: store, now: .start).isEmpty)
+    }
+
+    @Test func theTextOfAResponseIsWhatItWas() throws {
+        let json =
+            #"{"version":1,"request":"r","action":"REPLY","text":"yes","user_info":"{\"chat\":\"c41\"}","category":"M"}"#
+        let response = NotificationResponseValue(
+            requestIdentifier: "r", action: .custom("REPLY"), userText: "yes",
+            userInfo: Bytes(#"{"chat":"c41"}"#.utf8), categoryIdentifier: "M")
+        #expect(String(decoding: response.json, as: UTF8.self) == json)
+        #expect(NotificationResponseValue(json: Bytes(json.utf8)) == response)
+    }
+
+    /// The app was downgraded, and will be upgraded again.
+    @Test func aResponseThatALaterVersionHasKeptStays() throws {
+        let folder = try TemporaryFolder()
+        let store = try StoreKind.sqlite.make()
+        let key = try store.generateDeviceKey(now: .start).publicKey
+        let file = ResponseFile(at: folder.path)
+        for json in [#"{"version":2,"request":"r"}"#, #"{"version":1,"request":"r"}"#, "?"] {
+            try file.keep(Bytes(json.utf8), sealedTo: key, now: .start)
+        }
+        #expect(try KeptResponses(in: file).waiting(openedWith: store, now: .start).isEmpty)
+        #expect(try file.responses(openedWith: store, now: .start).kept.count == 3)
+    }
+}
