@@ -100,12 +100,9 @@ extension IOSScaffold {
 
                     private func logOutNow() async throws {
                         let file = try file()
-                        guard case .text(let text) = file.read() else { return }
-                        var state = try EnrolmentState(json: text)
                         let enrolment = try enrolment(in: try SharedKeyStore.open())
-                        let result = Result { try enrolment.logOut(state: &state, now: now) }
+                        guard var state = try enrolment.logOut(file.read(), now: now) else { return }
                         try file.write(state)
-                        try result.get()
                         try await withdraw(&state, file)
                     }
 

@@ -101,15 +101,19 @@ extension Enrolment {
         }
     }
 
-    /// Logs the account out: its keys are deleted at once, and the provider should forget its device, which `withdrawals`
-    /// says until it has.
+    /// Logs the account out: deletes its keys at once, and notes that the provider should forget its device.
     ///
-    /// The provider's pin stays: it belongs to the provider and not to the account. Can be repeated.
+    /// The keys go whatever the state is like. The provider's pin stays: it belongs to the provider and not to the account.
+    /// Can be repeated, and has to be until it returns.
     ///
-    /// - Throws: what a store throws; the state is to be saved also then, and the call repeated.
-    public func logOut(state: inout EnrolmentState, now: Timestamp) throws(KeyStoreError) {
-        state.remove(account, withdrawing: true)
+    /// - Returns: the state to save, with what the provider is to be told in `withdrawals`; nil when there is none, or none
+    ///   that this version may write over: the provider then hears nothing.
+    /// - Throws: what a store throws; the state is as it was then.
+    public func logOut(_ saved: SavedEnrolment, now: Timestamp) throws(KeyStoreError) -> EnrolmentState? {
         _ = try store.purgeDeviceKeys(name: account, now: now, everything: true)
+        guard var state = saved.writable else { return nil }
+        state.remove(account, withdrawing: true)
+        return state
     }
 
     // MARK: Steps
@@ -161,6 +165,22 @@ extension Enrolment {
         } catch {
             guard error.code == .senderSuperseded || error.code == .senderAlreadyTrusted else { throw error }
             return false
+        }
+    }
+}
+
+extension SavedEnrolment {
+    /// The state, or an empty one in the place of a damaged one.
+    fileprivate var writable: EnrolmentState? {
+        switch self {
+        case .none, .unreadable: return nil
+        case .state(let state): return state
+        case .text(let text):
+            do throws(EnrolmentStateError) {
+                return try EnrolmentState(json: text)
+            } catch {
+                return error == .damaged ? EnrolmentState() : nil
+            }
         }
     }
 }

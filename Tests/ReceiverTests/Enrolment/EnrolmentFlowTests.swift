@@ -143,11 +143,25 @@ import Testing
         let device = try phone.device()
         phone.store.fail(with: KeyStoreError(.diskFull, ""), onlyWrites: true)
         #expect(throws: KeyStoreError(.diskFull, "")) { try phone.logOut() }
-        #expect(try phone.state.withdrawals == [device])
+        #expect(try phone.device() == device)
         phone.store.fail(with: nil)
         try phone.logOut()
         #expect(try phone.keys() == [])
         #expect(try phone.state.withdrawals == [device])
+    }
+
+    /// The keys go whatever the state is like, and a state that is not understood stays as it is.
+    @Test(arguments: StoreKind.allCases, [nil, "{", #"{"version":2}"#])
+    func aLogOutDeletesTheKeysWhateverTheStateIs(_ kind: StoreKind, _ text: String?) throws {
+        let phone = try Installation(kind)
+        try phone.launch(with: Provider())
+        phone.file = text.map { Bytes($0.utf8) }
+        try phone.logOut()
+        #expect(try phone.keys() == [])
+        #expect(phone.file == (text == "{" ? EnrolmentState().json : text.map { Bytes($0.utf8) }))
+        phone.fileIsReadable = false
+        try phone.logOut()
+        #expect(phone.file == (text == "{" ? EnrolmentState().json : text.map { Bytes($0.utf8) }))
     }
 
     /// The reply comes when its account is gone, or is there anew.
@@ -159,7 +173,7 @@ import Testing
         var work = try phone.enrolment.begin(plan, now: .start)
         let request = try #require(work.request)
         let reply = try RegistrationReply(json: provider.answer(request.record.json, at: .start))
-        try phone.enrolment.logOut(state: &work.state, now: .start)
+        work.state = try #require(try phone.enrolment.logOut(.state(work.state), now: .start))
         if logsInAgain {
             guard case .plan(let plan) = phone.enrolment.reconcile(.state(work.state), phone.circumstances, now: .start)
             else { throw Unexpected() }

@@ -102,9 +102,7 @@ final class Installation {
     }
 
     func logOut(at now: Timestamp = .start) throws {
-        var state = try state
-        defer { file = state.json }
-        try enrolment.logOut(state: &state, now: now)
+        if let state = try enrolment.logOut(saved, now: now) { file = state.json }
     }
 
     // MARK: Pushes
