@@ -1,12 +1,13 @@
 import DeviceSimulator
 import Foundation
 import PushcryptReceiver
-import PushcryptService
 import TestPhone
 import Testing
 import UIKit
 import UserNotifications
 import UserNotificationsUI
+
+@testable import PushcryptService
 
 /// The view of an expanded notification over a session.
 @MainActor
@@ -148,6 +149,42 @@ import UserNotificationsUI
         #expect(session.notifications.map(\.body) == ["late", "later"])
     }
 
+    // MARK: Attachments
+
+    private func picture(_ name: String) throws -> URL {
+        let file = app.phone.folder.appendingPathComponent(name)
+        try Data([1, 2, 3]).write(to: file)
+        return file
+    }
+
+    private func shown(_ members: [String: Any], attachments: [URL]) throws -> ShownNotification {
+        let content = UNMutableNotificationContent()
+        content.userInfo = members
+        content.attachments = try attachments.map { try UNNotificationAttachment(identifier: "", url: $0) }
+        let request = UNNotificationRequest(identifier: "a", content: content, trigger: nil)
+        let session = ContentExtensionSession(sharedAttachments: shared)
+        return session.receive(UNNotification(date: Date(), request: request))
+    }
+
+    @Test func theFilesInTheAppGroupAreShown() throws {
+        let (photo, plan) = (try picture("photo.png"), try picture("plan.pdf"))
+        try shared.share([photo, plan], for: "a")
+        let files = try shown([:], attachments: [photo]).attachments
+        #expect(files.map(\.lastPathComponent) == ["photo.png", "plan.pdf"])
+        #expect(files == shared.files(of: UNNotificationRequest(identifier: "a", content: .init(), trigger: nil)))
+    }
+
+    @Test func withoutThemTheSystemsAreShown() throws {
+        let photo = try picture("photo.png")
+        #expect(try shown([:], attachments: [photo]).attachments == [photo])
+    }
+
+    @Test func aForgedPushDoesNotGetTheFilesOfAnotherUnderItsIdentifier() throws {
+        let photo = try picture("photo.png")
+        try shared.share([photo], for: "a")
+        #expect(try shown(["aps": ["alert": "x"]], attachments: [photo]).attachments.isEmpty)
+    }
+
     // MARK: Responses
 
     @Test(arguments: [
@@ -189,7 +226,7 @@ import UserNotificationsUI
         try await show("one", as: "a")
         let (expanded, controller) = try expand()
         async let outcome = expanded.respond(.choose("MUTE"))
-        while controller.asked.isEmpty { await Task.yield() }
+        while controller.asked.isEmpty { try await Task.sleep(nanoseconds: 1_000_000) }
         app.clock.advance(by: 5)
         #expect(await outcome.completions == 1)
         #expect(app.keys == [["chat": "c41"]])

@@ -92,6 +92,28 @@ import Testing
         #expect(app.keys == [["chat": "c41"]])
     }
 
+    @Test func whatIsLockedAgainWhileItIsReplayedIsNotLost() async throws {
+        let requests = Notebook<Int>()
+        let app = try RespondingPhone(
+            opens: false, answer: { $0.keptAt == nil ? .later : .done },
+            changing: { configuration, phone in
+                configuration.opening.keys = {
+                    requests.add(1)
+                    // One is for the response, one for the replay, and with the third, the push is opened.
+                    guard requests.all.count != 3 else { throw KeyStoreError(.storeLocked, "") }
+                    return phone.keys
+                }
+            })
+        try await app.show()
+        app.phone.keychain.restart()
+        _ = await app.respond(.tap)
+        app.phone.keychain.unlock()
+        #expect(await app.restarted().replayKept() == 0)
+        #expect(app.received.all.isEmpty)
+        #expect(await app.restarted().replayKept() == 1)
+        #expect(app.keys == [["chat": "c41"]])
+    }
+
     @Test func whatCannotBeKeptTheAppGetsWithoutKeys() async throws {
         let app = try RespondingPhone(
             opens: false,

@@ -25,7 +25,7 @@ final class RespondingPhone: Sendable {
 
     let phone: TestPhone
     /// A machine that is busy is not late: what is to be late, a test makes so.
-    let clock = SimulatedClock(patience: 60)
+    let clock = SimulatedClock(patience: 600)
     let device: SimulatedDevice
     let received = Notebook<ReceivedResponse>()
     let reports = Notebook<ResponseReport>()
