@@ -38,7 +38,6 @@ extension Command {
             Example(
                 "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --content-extension --category MESSAGE --out Notifications",
                 "with a view of its own for expanded messages"),
-            Example("cd Notifications && swift test", "run the extension without a phone, on Linux"),
         ],
         run: runScaffoldIOS)
 }
