@@ -68,7 +68,7 @@ private func runOpen(_ invocation: Invocation, _ console: Console) throws(Comman
     try console.deliver(ContiguousArray(output.utf8).span, of: invocation)
     guard case .fallback(let reason) = delivery.outcome else { return .done }
     console.error("\(reason.code): \(reason)")
-    if reason.code == "no-topic" { console.hint(Option.topicHint) }
+    if reason.code == Delivery.Reason.noTopic.code { console.hint(Option.topicHint) }
     return .refused
 }
 
