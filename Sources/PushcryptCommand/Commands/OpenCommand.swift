@@ -52,7 +52,7 @@ extension Command {
 private func runOpen(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
     try invocation.atMostOne(of: "--banner", "--json")
     let phone = try SimulatedPhone(invocation)
-    let receiver = try Receiver(invocation, console)
+    let receiver = try OpenReceiver(invocation, console)
     let push = PushToOpen(try readPush(invocation, console), mayPassInTheClear: invocation.flag("--pass-clear"))
     let session = OpenSession(
         receiver: receiver, push: push, requestID: invocation.value("--request-id"), console: console)
