@@ -68,6 +68,21 @@ import Testing
         #expect(try phone.pin == nil)
     }
 
+    /// An app with a key built in that it can no longer pin waits for its next version, and believes nobody meanwhile.
+    @Test(arguments: StoreKind.allCases) func aReplyDoesNotStandInForABuiltInKey(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let stolen = SenderKey().publicKey
+        let phone = try Installation(kind)
+        phone.firstTrust = .builtIn(stolen)
+        try phone.launch(with: provider, .recordLost)
+        try phone.store.trustSender(name: "provider", SenderKey().publicKey, topic: .app, replace: true, now: .start)
+        try phone.store.removeTrustedSender("provider")
+        try phone.launch(with: provider)
+        #expect(
+            phone.results == [EnrolmentResult(key: .acknowledged, sender: .notTaken(try provider.key.publicKey))])
+        #expect(try phone.pin == nil)
+    }
+
     /// A message has brought a rotation, the app has folded it in, and the provider may stop announcing it.
     @Test(arguments: StoreKind.allCases) func pinnedSenderChanged(_ kind: StoreKind) throws {
         let provider = try Provider()
