@@ -40,7 +40,7 @@ extension UNMutableNotificationContent {
 
 extension NotificationContent.Text {
     /// A key is looked up by the system when the notification is shown, in the language that the person has then.
-    fileprivate var system: String {
+    var system: String {
         switch self {
         case .plain(let text): text
         case .localized(let key, let arguments):

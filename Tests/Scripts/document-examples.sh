@@ -42,6 +42,8 @@ example $guide choices Sources/ChoosyNotificationService/NotificationService.swi
 example $guide enrolment Sources/App/Enrolment.swift
 example $guide shared Sources/App/Shared.swift
 example $guide journal Sources/App/Journal.swift
+example $guide categories Sources/App/Categories.swift
+example $guide responder Sources/App/Responder.swift
 example $guide test Tests/NotificationServiceTests/NotificationServiceTests.swift
 
 listed=$(cat "$root/README.md" "$root/$guide" | grep -c "^ *<!-- example: ")

@@ -47,8 +47,8 @@ extension IOSScaffold {
 
             ## In Xcode
 
-            1. Add the package pushcrypt to the project, and its product `PushcryptService` to the app and to the service
-               extension of step 3.
+            1. Add the package pushcrypt to the project. The app and the service extension of step 3 need its products `Pushcrypt`,
+               `PushcryptKeyStore`, `PushcryptReceiver` and `PushcryptService`.
             2. App target: add the Swift files of `App/`. Signing & Capabilities: Push Notifications; App Groups with
                `\#(appGroup)`; Keychain Sharing with `\#(keychainGroup)`. The result must be what `App/App.entitlements` says. Copy
                `PushcryptKeychainGroup` from `App/Info.plist` into the app's own Info.plist, or make that file the build setting
@@ -79,7 +79,8 @@ extension IOSScaffold {
 
             ## What was tested
 
-            These sources are compiled and run on Linux, with the stand-ins. Nothing of it was run on an Apple system: Keychain, app
+            These sources are compiled and run on Linux, with the stand-ins, as Swift 5 and as Swift 6, also with everything on the
+            main actor that does not say otherwise, which is what Xcode sets up for a new app. Nothing of it was run on an Apple system: Keychain, app
             groups, signing, and the system's own way to start an extension come to these files for the first time on your device.
             `pushcrypt device test ID` makes a push to begin with.
 

@@ -3,7 +3,7 @@ extension IOSScaffold {
     var manifest: ScaffoldFile {
         let content = """
                     .target(
-                        name: "NotificationContent", dependencies: [standIns], path: "NotificationContent",
+                        name: "NotificationContent", dependencies: standIns, path: "NotificationContent",
                         exclude: ["Info.plist", "NotificationContent.entitlements"]),
 
             """
@@ -16,9 +16,11 @@ extension IOSScaffold {
                 // a phone, Xcode builds the same sources.
                 import PackageDescription
 
-                let service = Target.Dependency.product(name: "PushcryptService", package: "pushcrypt")
-                let standIns = Target.Dependency.product(name: "AppleStandIns", package: "pushcrypt")
-                let simulator = Target.Dependency.product(name: "DeviceSimulator", package: "pushcrypt")
+                func products(_ names: String...) -> [Target.Dependency] {
+                    names.map { .product(name: $0, package: "pushcrypt") }
+                }
+                let library = products("Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService")
+                let standIns = products("AppleStandIns")
 
                 let package = Package(
                     name: "Notifications",
@@ -26,13 +28,15 @@ extension IOSScaffold {
                     dependencies: [.package(name: "pushcrypt", path: \#(swiftLiteral(package)))],
                     targets: [
                         .target(
-                            name: "App", dependencies: [service, standIns], path: "App",
+                            name: "App", dependencies: library + standIns, path: "App",
                             exclude: ["App.entitlements", "Info.plist"]),
                         .target(
-                            name: "NotificationService", dependencies: [service, standIns], path: "NotificationService",
+                            name: "NotificationService", dependencies: library + standIns, path: "NotificationService",
                             exclude: ["Info.plist", "NotificationService.entitlements"]),
                 \#(hasContentExtension ? content : "")        .testTarget(
-                            name: "NotificationTests", dependencies: ["App", "NotificationService"\#(contentDependency), simulator],
+                            name: "NotificationTests",
+                            dependencies: ["App", "NotificationService"\#(contentDependency)] + library
+                                + products("DeviceSimulator") + standIns,
                             path: "Tests"),
                     ]
                 )

@@ -1,4 +1,4 @@
-public import Pushcrypt
+internal import Pushcrypt
 
 /// What a person did with a notification, as a value.
 public struct NotificationResponseValue: Hashable, Sendable {
@@ -38,7 +38,7 @@ public struct NotificationResponseValue: Hashable, Sendable {
         /// The app or its extension has set them: of an opened notification, of a fallback, which has none, or of a local
         /// one.
         case app
-        /// They came with a push that the extension has not opened: `opened(by:at:)` does.
+        /// They came with a push that the extension has not opened: `received` does.
         case sealed
         /// They came with a push that was never sealed: anybody on the way may have written them.
         case clear
@@ -75,21 +75,6 @@ public struct NotificationResponseValue: Hashable, Sendable {
         guard let root = try? JSONDocument(parsing: userInfo).root, root.kind == .object else { return .clear }
         if root[PayloadKeys.encryptedData]?.string != nil { return .sealed }
         return root[PayloadKeys.aps] == nil ? .app : .clear
-    }
-
-    /// The same response with what its push has sealed in `userInfo` and the category; nil when there is nothing sealed, or
-    /// it does not open.
-    ///
-    /// For a notification that the extension never opened: alerts were off, the phone was not unlocked yet, or it was too
-    /// late. The message counts as shown from then on.
-    public func opened(by receiver: NotificationReceiver, at now: Timestamp) -> NotificationResponseValue? {
-        guard source == .sealed else { return nil }
-        let delivery = receiver.receive(userInfo, requestID: requestIdentifier, at: now).delivery
-        guard case .opened = delivery.outcome else { return nil }
-        var response = self
-        response.userInfo = delivery.content.userInfo
-        response.categoryIdentifier = delivery.content.categoryIdentifier
-        return response
     }
 }
 

@@ -46,22 +46,49 @@ import Testing
             categoryIdentifier: "FORGED")
         #expect(response.source == .sealed)
         let receiver = phone.receiver(phone.replay)
-        let opened = try #require(response.opened(by: receiver, at: .start))
+        let received = response.received(by: receiver, at: .start)
+        #expect(received.origin == .opened)
+        let opened = received.value
         #expect(String(decoding: opened.userInfo, as: UTF8.self) == #"{"chat":"c41","n":1.50}"#)
         #expect(opened.categoryIdentifier == "MESSAGE")
         #expect(opened.userText == "yes")
         #expect(opened.source == .app)
         // A second response to the same notification.
-        #expect(response.opened(by: receiver, at: .start)?.userInfo == opened.userInfo)
-        #expect(opened.opened(by: receiver, at: .start) == nil)
+        #expect(response.received(by: receiver, at: .start) == received)
+        // Nothing is opened twice.
+        #expect(opened.received(by: receiver, at: .start).origin == .app)
+        #expect(opened.received(by: receiver, at: .start).value == opened)
 
         // Sealed for another phone.
         let other = try Phone(enrolledWith: provider, as: "phone2")
         response.userInfo = try provider.push(Self.payload, to: "phone2", at: .start)
-        #expect(response.opened(by: receiver, at: .start) == nil)
-        #expect(response.opened(by: other.receiver(other.replay), at: .start)?.userInfo == opened.userInfo)
+        #expect(unknown(response.received(by: receiver, at: .start)) == "unknown-recipient-key")
+        #expect(response.received(by: other.receiver(other.replay), at: .start).value.userInfo == opened.userInfo)
+        // Never sealed.
         response.userInfo = Bytes(#"{"aps":{"alert":"hi"},"chat":"c41"}"#.utf8)
-        #expect(response.opened(by: receiver, at: .start) == nil)
+        #expect(unknown(response.received(by: receiver, at: .start)) == "not-encrypted")
+        #expect(response.received(by: receiver, at: .start, mayPass: true).origin == .passed)
+        #expect(response.received(by: receiver, at: .start, mayPass: true).value == response)
+    }
+
+    /// Why nothing is known of the notification; nil when something is, or when custom keys are given all the same.
+    private func unknown(_ received: ReceivedResponse) -> String? {
+        guard case .unknown(let reason) = received.origin, received.value.source == .app,
+            received.value.userInfo == NotificationContent.emptyUserInfo, received.value.categoryIdentifier == ""
+        else { return nil }
+        return reason.code
+    }
+
+    /// A strict app shows a message once, and hears what it says once.
+    @Test(arguments: [DuplicatePolicy.fallback, .suppress])
+    func aMessageThatWasShownUnderAnotherRequestIsADuplicate(_ duplicates: DuplicatePolicy) throws {
+        let provider = try Provider()
+        let phone = try Phone(enrolledWith: provider)
+        let receiver = phone.receiver(phone.replay, duplicates: duplicates)
+        let push = try provider.push(Self.payload, at: .start)
+        _ = receiver.receive(push, requestID: "first", at: .start)
+        let response = NotificationResponseValue(requestIdentifier: "second", action: .open, userInfo: push)
+        #expect(unknown(response.received(by: receiver, at: .start)) == "duplicate")
     }
 
     // MARK: Keeping

@@ -1,0 +1,97 @@
+import DeviceSimulator
+import Foundation
+import PushcryptReceiver
+import PushcryptService
+import Testing
+import UserNotifications
+
+/// Declared categories become the system's.
+@Suite struct CategoryRegistrationTests {
+    private func declared() throws -> CategorySet {
+        try CategorySet([
+            CategoryDeclaration(
+                "MESSAGE",
+                actions: [
+                    ActionDeclaration(
+                        "REPLY", title: .localized(key: "REPLY_TO", arguments: ["Ann"]),
+                        options: [.authenticationRequired], icon: .system("arrowshape.turn.up.left"),
+                        textInput: .init(buttonTitle: "Send", placeholder: "Message")),
+                    ActionDeclaration(
+                        "DELETE", title: "Delete", options: [.destructive, .foreground], icon: .template("bin")),
+                ], intentIdentifiers: ["INSendMessageIntent"],
+                hiddenPreviewsBodyPlaceholder: .localized(key: "%u new", arguments: []),
+                summaryFormat: "%u more messages",
+                options: [
+                    .customDismissAction, .allowInCarPlay, .hiddenPreviewsShowTitle, .hiddenPreviewsShowSubtitle,
+                ]),
+            CategoryDeclaration("news"), CategoryDeclaration("LIKED", options: [.hiddenPreviewsShowSubtitle]),
+        ])
+    }
+
+    @Test func everythingThatIsDeclaredIsRegistered() throws {
+        let device = SimulatedDevice()
+        device.app.strings = ["REPLY_TO": "Reply to %@"]
+        let set = try declared()
+        // The center of this device is the current one here.
+        device.inProcess { set.register() }
+        let expected: Set = [
+            UNNotificationCategory(
+                identifier: "MESSAGE",
+                actions: [
+                    UNTextInputNotificationAction(
+                        identifier: "REPLY", title: "Reply to Ann", options: .authenticationRequired,
+                        icon: UNNotificationActionIcon(systemImageName: "arrowshape.turn.up.left"),
+                        textInputButtonTitle: "Send", textInputPlaceholder: "Message"),
+                    UNNotificationAction(
+                        identifier: "DELETE", title: "Delete", options: [.destructive, .foreground],
+                        icon: UNNotificationActionIcon(templateImageName: "bin")),
+                ], intentIdentifiers: ["INSendMessageIntent"], hiddenPreviewsBodyPlaceholder: "%u new",
+                categorySummaryFormat: "%u more messages",
+                options: [
+                    .customDismissAction, .allowInCarPlay, .hiddenPreviewsShowTitle, .hiddenPreviewsShowSubtitle,
+                ]),
+            UNNotificationCategory(identifier: "news", actions: [], intentIdentifiers: []),
+            UNNotificationCategory(
+                identifier: "LIKED", actions: [], intentIdentifiers: [], options: .hiddenPreviewsShowSubtitle),
+        ]
+        #expect(device.categories == expected)
+    }
+
+    @Test func aRegistrationTakesThePlaceOfTheOneBefore() throws {
+        let device = SimulatedDevice()
+        try declared().register(on: device.center)
+        try CategorySet([CategoryDeclaration("news")]).register(on: device.center)
+        #expect(device.categories.map(\.identifier) == ["news"])
+    }
+
+    @Test func anOpenedNotificationHasThePlaceholderOfItsSealedCategoryWhilePreviewsAreHidden() async throws {
+        let app = try RespondingPhone()
+        try CategorySet([CategoryDeclaration("CHAT", hiddenPreviewsBodyPlaceholder: "A message")])
+            .register(on: app.device.center)
+        app.device.settings.previews = .never
+        try await app.show()
+        #expect(app.device.shown("a")?.body == "A message")
+    }
+
+    // MARK: What a content extension declares
+
+    private static func plist(_ categories: Any) -> [String: Any] {
+        ["NSExtension": ["NSExtensionAttributes": ["UNNotificationExtensionCategory": categories]]]
+    }
+
+    @Test func aPropertyListNamesOneCategoryOrSeveral() throws {
+        let one = try #require(ContentExtensionDeclaration(infoDictionary: Self.plist("MESSAGE")))
+        #expect(one.categories == ["MESSAGE"])
+        let several = try #require(ContentExtensionDeclaration(infoDictionary: Self.plist(["MESSAGE", "News"])))
+        #expect(several.categories == ["MESSAGE", "News"])
+        // Capitals count.
+        #expect(several.categories(missingIn: try declared()) == ["News"])
+    }
+
+    @Test func aPropertyListWithoutCategoriesDeclaresNone() {
+        #expect(ContentExtensionDeclaration(infoDictionary: [:]) == nil)
+        #expect(ContentExtensionDeclaration(infoDictionary: Self.plist([String]())) == nil)
+        #expect(ContentExtensionDeclaration(infoDictionary: Self.plist(["a": 1])) == nil)
+        #expect(ContentExtensionDeclaration(infoDictionary: Self.plist(["a", 1])) == nil)
+    }
+}

@@ -1,0 +1,156 @@
+import DeviceSimulator
+import Foundation
+import ModelKeychain
+import Pushcrypt
+import PushcryptKeyStore
+import PushcryptReceiver
+import PushcryptService
+import TestPhone
+import Testing
+
+/// Responses that an app cannot take in yet.
+@Suite struct KeptResponseTests {
+    @Test func whatTheAppWantsLaterItGetsLater() async throws {
+        let app = try RespondingPhone { $0.keptAt == nil ? .later : .done }
+        try await app.show()
+        #expect(await app.respond(.write("On my way", action: "REPLY")).completions == 1)
+        #expect(app.reports.all == [ResponseReport(.kept)])
+
+        #expect(await app.restarted().replayKept() == 1)
+        let again = try #require(app.received.all.last)
+        #expect(again.value == app.received.all.first?.value)
+        #expect(again.value.userText == "On my way")
+        #expect(again.origin == .app)
+        #expect(again.keptAt != nil)
+        #expect(app.keys == [["chat": "c41"], ["chat": "c41"]])
+
+        #expect(await app.restarted().replayKept() == 0)
+        #expect(app.received.all.count == 2)
+    }
+
+    @Test func whatTheAppIsNotDoneWithStays() async throws {
+        let app = try RespondingPhone { _ in .later }
+        try await app.show()
+        _ = await app.respond(.choose("MUTE"))
+        for _ in 0..<3 { #expect(await app.restarted().replayKept() == 0) }
+        #expect(app.received.all.count == 4)
+        #expect(await app.restarted { _ in .done }.replayKept() == 1)
+    }
+
+    private struct Thrown: Error {}
+
+    @Test func whatTheAppThrowsAtDoesNotComeAgain() async throws {
+        let app = try RespondingPhone { _ in .later }
+        try await app.show()
+        _ = await app.respond(.tap)
+        #expect(await app.restarted { _ in throw Thrown() }.replayKept() == 1)
+        #expect(await app.restarted().replayKept() == 0)
+        #expect(app.reports.all.last == ResponseReport(.failed, problem: "Thrown"))
+    }
+
+    @Test func theyComeInTheOrderInWhichTheyWereKept() async throws {
+        let app = try RespondingPhone { $0.keptAt == nil ? .later : .done }
+        for text in ["one", "two", "three"] {
+            try await app.show()
+            _ = await app.respond(.write(text, action: "REPLY"))
+        }
+        #expect(await app.restarted().replayKept() == 3)
+        #expect(app.received.all.suffix(3).map(\.value.userText) == ["one", "two", "three"])
+    }
+
+    @Test func twoReplaysAtOnceGiveEachOnce() async throws {
+        let app = try RespondingPhone { $0.keptAt == nil ? .later : .done }
+        for _ in 0..<4 {
+            try await app.show()
+            _ = await app.respond(.choose("MUTE"))
+        }
+        let responder = app.restarted()
+        async let first = responder.replayKept()
+        async let second = responder.replayKept()
+        #expect(await first + second == 4)
+        #expect(app.received.all.count == 8)
+    }
+
+    // MARK: Locked keys
+
+    @Test func whatCannotBeOpenedBeforeTheFirstUnlockWaitsForIt() async throws {
+        let app = try RespondingPhone(opens: false)
+        try await app.show()
+        app.phone.keychain.restart()
+        #expect(await app.respond(.tap).completions == 1)
+        #expect(app.received.all.isEmpty)
+        #expect(app.reports.all.map(\.outcome) == [.kept])
+        #expect(app.reports.all.map(\.reason?.code) == ["store-locked"])
+
+        // Too early: nothing is lost.
+        #expect(await app.restarted().replayKept() == 0)
+        #expect(app.received.all.isEmpty)
+
+        app.phone.keychain.unlock()
+        #expect(await app.restarted().replayKept() == 1)
+        #expect(app.received.all.map(\.origin) == [.opened])
+        #expect(app.keys == [["chat": "c41"]])
+    }
+
+    @Test func whatIsLockedAgainWhileItIsReplayedIsNotLost() async throws {
+        let requests = Notebook<Int>()
+        let app = try RespondingPhone(
+            opens: false, answer: { $0.keptAt == nil ? .later : .done },
+            changing: { configuration, phone in
+                configuration.opening.keys = {
+                    requests.add(1)
+                    // One is for the response, one for the replay, and with the third, the push is opened.
+                    guard requests.all.count != 3 else { throw KeyStoreError(.storeLocked, "") }
+                    return phone.keys
+                }
+            })
+        try await app.show()
+        app.phone.keychain.restart()
+        _ = await app.respond(.tap)
+        app.phone.keychain.unlock()
+        #expect(await app.restarted().replayKept() == 0)
+        #expect(app.received.all.isEmpty)
+        #expect(await app.restarted().replayKept() == 1)
+        #expect(app.keys == [["chat": "c41"]])
+    }
+
+    @Test func whatCannotBeKeptTheAppGetsWithoutKeys() async throws {
+        let app = try RespondingPhone(
+            opens: false,
+            changing: { configuration, phone in
+                configuration.deviceKey = { try phone.keys.deviceKeys()[0].publicKey }
+            })
+        try await app.show()
+        app.phone.keychain.restart()
+        #expect(await app.respond(.tap).completions == 1)
+        #expect(app.received.all.map(\.unknown) == ["store-locked"])
+        #expect(app.keys == [[:]])
+        #expect(app.reports.all.map(\.outcome) == [.notKept, .done])
+    }
+
+    @Test func whatTheDiskDoesNotTakeIsReported() async throws {
+        let app = try RespondingPhone(
+            answer: { _ in .later },
+            changing: { configuration, _ in
+                configuration.directory = { URL(fileURLWithPath: "/dev/null/app", isDirectory: true) }
+            })
+        try await app.show()
+        #expect(await app.respond(.tap).completions == 1)
+        #expect(app.reports.all.map(\.outcome) == [.notKept])
+        #expect(await app.restarted().replayKept() == 0)
+        #expect(app.reports.all.map(\.outcome) == [.notKept, .unreadable])
+    }
+
+    @Test func theFileTellsNothing() async throws {
+        let app = try RespondingPhone { _ in .later }
+        try await app.show()
+        _ = await app.respond(.write("the code is 4711", action: "REPLY"))
+        let folder = try app.configuration.directory()
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        #expect(!files.isEmpty)
+        for file in files {
+            let bytes = try Data(contentsOf: file)
+            for secret in ["4711", "c41", "REPLY"] { #expect(bytes.range(of: Data(secret.utf8)) == nil) }
+        }
+    }
+}
