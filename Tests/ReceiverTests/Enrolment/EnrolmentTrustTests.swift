@@ -18,6 +18,18 @@ import Testing
         #expect(try phone.launch(with: provider) == "nothing")
     }
 
+    /// The app has pinned the key before, for every app.
+    @Test(arguments: StoreKind.allCases) func aPinThatIsThereIsLeftAsItIs(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let phone = try Installation(kind)
+        phone.file = EnrolmentState().json
+        phone.firstTrust = .builtIn(try provider.key.publicKey)
+        try phone.store.trustSender(name: "provider", provider.key.publicKey, topic: nil, replace: false, now: .start)
+        #expect(try phone.launch(with: provider) == "register")
+        #expect(phone.results == [EnrolmentResult(key: .acknowledged, sender: .believed)])
+        #expect(try phone.store.trustedSenders().map(\.topic) == [nil])
+    }
+
     /// Whoever holds the channel for once does not get into an app that has its key built in.
     @Test(arguments: StoreKind.allCases) func aReplyDoesNotReplaceABuiltInKey(_ kind: StoreKind) throws {
         let provider = try Provider()
