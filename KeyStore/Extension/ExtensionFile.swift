@@ -49,7 +49,7 @@ final class ExtensionFile {
 
     /// Writes in one transaction, in a file that is made anew, once, when it is missing or damaged.
     func write<R>(
-        filling fill: Filling, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
+        filling fill: Filling = { _ in }, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R {
         do throws(KeyStoreError) {
             return try writeOnce(filling: fill, body)
@@ -75,7 +75,7 @@ final class ExtensionFile {
 
     /// Reads in one transaction; nil when there is no file. A damaged one is made anew, and read then.
     func readOrRemake<R>(
-        filling fill: Filling, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
+        filling fill: Filling = { _ in }, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R? {
         do throws(KeyStoreError) {
             return try read(body)

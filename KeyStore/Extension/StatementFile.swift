@@ -46,7 +46,7 @@ public final class StatementFile: Sendable {
                 try StatementTables(connection: connection).hasAll(pending, statements, topic)
             }
             guard isKept != true else { return }
-            try file.write(filling: Self.empty) { (connection) throws(KeyStoreError) in
+            try file.write { (connection) throws(KeyStoreError) in
                 let tables = StatementTables(connection: connection)
                 if let pending { try tables.insert(openedWith: pending.bytes) }
                 for statement in statements { try tables.insert(statement, topic, at: now) }
@@ -64,9 +64,6 @@ public final class StatementFile: Sendable {
             } ?? []
         }
     }
-
-    /// What a file begins with.
-    private static let empty: @Sendable (SQLiteConnection) throws(KeyStoreError) -> Void = { _ in }
 
     // MARK: For the app
 
@@ -126,13 +123,13 @@ public final class StatementFile: Sendable {
             return (try tables.openedWith(), try tables.statements())
         }
         return try file.withLock { (file) throws(KeyStoreError) in
-            try file.readOrRemake(filling: Self.empty, read) ?? ([], [])
+            try file.readOrRemake(read) ?? ([], [])
         }
     }
 
     private func remove(_ keys: [Bytes], _ statements: [StatementTables.Kept]) throws(KeyStoreError) {
         try file.withLock { (file) throws(KeyStoreError) in
-            try file.write(filling: Self.empty) { (connection) throws(KeyStoreError) in
+            try file.write { (connection) throws(KeyStoreError) in
                 let tables = StatementTables(connection: connection)
                 for key in keys { try tables.delete(openedWith: key) }
                 for statement in statements { try tables.delete(statement) }

@@ -48,7 +48,7 @@ struct StatementTables {
             guard case .text(let text) = row[0], case .blob(let bytes) = row[1],
                 case .integer(let milliseconds) = row[2], let topic = try? Topic(String(decoding: text, as: UTF8.self)),
                 let statement = try? RotationStatement(bytes: bytes.span)
-            else { throw damaged }
+            else { throw connection.damaged }
             let acceptedAt = Timestamp(milliseconds: UInt64(clamping: milliseconds))
             statements.append(Kept(topic: topic, statement: statement, acceptedAt: acceptedAt))
         }
@@ -86,7 +86,7 @@ struct StatementTables {
     func openedWith() throws(KeyStoreError) -> [Bytes] {
         var keys: [Bytes] = []
         for row in try connection.rows("SELECT key FROM opened ORDER BY key LIMIT \(StatementFile.capacity)") {
-            guard case .blob(let bytes) = row[0] else { throw damaged }
+            guard case .blob(let bytes) = row[0] else { throw connection.damaged }
             keys.append(bytes)
         }
         return keys
@@ -102,9 +102,5 @@ struct StatementTables {
 
     func delete(openedWith key: Bytes) throws(KeyStoreError) {
         try connection.rows("DELETE FROM opened WHERE key = ?", [.blob(key)])
-    }
-
-    private var damaged: KeyStoreError {
-        KeyStoreError(.corruptStore, "\(connection.path) holds a value of another kind than it must")
     }
 }

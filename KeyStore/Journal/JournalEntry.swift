@@ -76,13 +76,6 @@ public struct JournalEntry: Hashable, Sendable {
     }
 
     static func isCode(_ text: String) -> Bool {
-        (1...longestCode).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
+        (1...longestCode).contains(text.utf8.count) && text.utf8.allSatisfy(\.isOfCode)
     }
 }

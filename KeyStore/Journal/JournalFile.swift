@@ -24,7 +24,7 @@ public final class JournalFile: Sendable {
     public func append(_ entry: JournalEntry) -> KeyStoreError? {
         do throws(KeyStoreError) {
             try file.withLock { (file) throws(KeyStoreError) in
-                try file.write(filling: { _ in }) { (connection) throws(KeyStoreError) in
+                try file.write { (connection) throws(KeyStoreError) in
                     try JournalTable(connection: connection).append(entry)
                 }
             }
@@ -40,7 +40,7 @@ public final class JournalFile: Sendable {
     ///   `newerVersion`.
     public func entries() throws(KeyStoreError) -> [JournalEntry] {
         try file.withLock { (file) throws(KeyStoreError) in
-            try file.readOrRemake(filling: { _ in }) { (connection) throws(KeyStoreError) in
+            try file.readOrRemake { (connection) throws(KeyStoreError) in
                 try JournalTable(connection: connection).entries()
             } ?? []
         }
@@ -86,7 +86,7 @@ struct JournalTable {
             guard case .integer(let time) = row[0], case .text(let code) = row[2], case .text(let key) = row[3],
                 case .integer(let milliseconds) = row[4],
                 let state = JournalEntry.KeyState(rawValue: String(decoding: key, as: UTF8.self))
-            else { throw damaged }
+            else { throw connection.damaged }
             entries.append(
                 JournalEntry(
                     time: Timestamp(milliseconds: UInt64(clamping: time)), fingerprint: try fingerprint(row[1]),
@@ -98,11 +98,7 @@ struct JournalTable {
 
     private func fingerprint(_ value: SQLiteValue) throws(KeyStoreError) -> EnvelopeFingerprint? {
         if value == .null { return nil }
-        guard case .integer(let number) = value, let number = UInt32(exactly: number) else { throw damaged }
+        guard case .integer(let number) = value, let number = UInt32(exactly: number) else { throw connection.damaged }
         return EnvelopeFingerprint(value: number)
-    }
-
-    private var damaged: KeyStoreError {
-        KeyStoreError(.corruptStore, "\(connection.path) holds a value of another kind than it must")
     }
 }

@@ -39,7 +39,7 @@ struct ReplayTables: ReplayStorage {
             "SELECT request, first FROM seen WHERE sender = \(Self.number) AND message = ?",
             [.blob(message.sender.bytes), .blob(message.id.bytes)])
         guard let row = rows.first else { return nil }
-        guard case .blob(let request) = row[0], case .integer(let first) = row[1] else { throw damaged }
+        guard case .blob(let request) = row[0], case .integer(let first) = row[1] else { throw connection.damaged }
         return ReplayRow(request: request, firstSeen: Timestamp(milliseconds: UInt64(clamping: first)))
     }
 
@@ -83,7 +83,7 @@ struct ReplayTables: ReplayStorage {
     mutating func dropEarliest(of sender: SenderPublicKey) throws(KeyStoreError) -> Timestamp {
         let rows = try connection.rows(
             "SELECT message, sent FROM seen WHERE sender = \(Self.number) ORDER BY sent LIMIT 1", [.blob(sender.bytes)])
-        guard let row = rows.first, case .integer(let sent) = row[1] else { throw damaged }
+        guard let row = rows.first, case .integer(let sent) = row[1] else { throw connection.damaged }
         try connection.rows(
             "DELETE FROM seen WHERE sender = \(Self.number) AND message = ?", [.blob(sender.bytes), row[0]])
         return Timestamp(milliseconds: UInt64(clamping: sent))
@@ -91,9 +91,5 @@ struct ReplayTables: ReplayStorage {
 
     mutating func raiseFloor(of sender: SenderPublicKey, to floor: Timestamp) throws(KeyStoreError) {
         try connection.rows("UPDATE senders SET floor = ? WHERE key = ?", [Self.time(floor), .blob(sender.bytes)])
-    }
-
-    private var damaged: KeyStoreError {
-        KeyStoreError(.corruptStore, "\(connection.path) holds a value of another kind than it must")
     }
 }

@@ -75,7 +75,7 @@ public final class ResponseFile: Sendable {
         openedWith keys: some DeviceKeyReading, now: Timestamp
     ) throws(KeyStoreError) -> [Kept] {
         let rows = try file.withLock { (file) throws(KeyStoreError) in
-            try file.readOrRemake(filling: Self.empty) { (connection) throws(KeyStoreError) in
+            try file.readOrRemake { (connection) throws(KeyStoreError) in
                 try ResponseTables(connection: connection).rows()
             } ?? []
         }
@@ -126,12 +126,9 @@ public final class ResponseFile: Sendable {
 
     private func write<R>(_ body: (ResponseTables) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
         try file.withLock { (file) throws(KeyStoreError) in
-            try file.write(filling: Self.empty) { (connection) throws(KeyStoreError) in
+            try file.write { (connection) throws(KeyStoreError) in
                 try body(ResponseTables(connection: connection))
             }
         }
     }
-
-    /// What a file begins with.
-    private static let empty: @Sendable (SQLiteConnection) throws(KeyStoreError) -> Void = { _ in }
 }

@@ -31,7 +31,7 @@ struct ResponseTables {
             guard case .integer(let key) = row[0], let key = UInt32(exactly: key), case .integer(let kept) = row[1],
                 case .blob(let sealed) = row[2]
             else {
-                throw KeyStoreError(.corruptStore, "\(connection.path) holds a value of another kind than it must")
+                throw connection.damaged
             }
             let keptAt = Timestamp(milliseconds: UInt64(bitPattern: kept))
             responses.append(Row(keyID: KeyID(value: key), keptAt: keptAt, sealed: sealed))

@@ -56,14 +56,7 @@ extension SQLiteKeyStore {
     }
 
     private func checkSettingName(_ name: String) throws(KeyStoreError) {
-        let isAllowed = name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
+        let isAllowed = name.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
         guard isAllowed, (1...StoreName.maximumLength).contains(name.utf8.count) else {
             throw KeyStoreError(.invalidName, "the name of a setting is made of ASCII letters, digits and '-'")
         }

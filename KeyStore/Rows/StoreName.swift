@@ -1,3 +1,5 @@
+internal import Pushcrypt
+
 /// What keys, senders, devices and settings may be called.
 enum StoreName {
     static let maximumLength = 255
@@ -11,7 +13,7 @@ enum StoreName {
 
     static func isAllowed(_ name: String) -> Bool {
         (1...maximumLength).contains(name.utf8.count)
-            && !name.unicodeScalars.contains { $0.value < 0x20 || (0x7f...0x9f).contains($0.value) }
+            && !name.unicodeScalars.contains(where: \.isControl)
     }
 
     /// Compares bytes, as the database does: Swift takes two spellings of one accented letter for the same.

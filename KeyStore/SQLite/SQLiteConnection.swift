@@ -87,6 +87,11 @@ final class SQLiteConnection {
         return value
     }
 
+    /// What is thrown for a row that no version writes.
+    var damaged: KeyStoreError {
+        KeyStoreError(.corruptStore, "\(path) holds a value of another kind than it must")
+    }
+
     /// How many rows the last statement changed.
     var changes: Int { Int(unsafe sqlite3_changes(database)) }
 

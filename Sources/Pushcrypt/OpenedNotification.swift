@@ -32,7 +32,7 @@ public struct OpenedNotification: Sendable {
         } catch {
             throw OpenError(.malformedPayload, "the sealed payload is not JSON as this format takes it: \(error)")
         }
-        guard document.root.kind == .object, document.root["aps"]?.kind == .object else {
+        guard document.root.kind == .object, document.root[PayloadKeys.aps]?.kind == .object else {
             throw OpenError(.malformedPayload, "the sealed payload has no aps object")
         }
         payload = message.payload
@@ -55,7 +55,7 @@ public struct OpenedNotification: Sendable {
     /// The body, when it is not localised on the device.
     public var body: String? { alert?.string ?? alert?["body"]?.string }
     /// Whether the sealed payload has a sound.
-    public var hasSound: Bool { document.root["aps"]?["sound"] != nil }
+    public var hasSound: Bool { document.root[PayloadKeys.aps]?["sound"] != nil }
 
     /// The payload as parsed JSON, the key `pushcrypt` included.
     package var root: JSONValue { document.root }
@@ -65,5 +65,5 @@ public struct OpenedNotification: Sendable {
         document.root.members.filter { $0.name != PayloadKeys.reserved }
     }
 
-    private var alert: JSONValue? { document.root["aps"]?["alert"] }
+    private var alert: JSONValue? { document.root[PayloadKeys.aps]?["alert"] }
 }

@@ -156,13 +156,6 @@ final class DeliveryWork: @unchecked Sendable {
     }
 }
 
-/// Hands something over that only one thread at a time uses.
-struct Handover<Value>: @unchecked Sendable {
-    let value: Value
-
-    init(_ value: Value) { self.value = value }
-}
-
 extension IncomingPush {
     /// Takes a push apart that the system has parsed. Of the clear part only what a fallback keeps is looked at.
     fileprivate init(_ content: UNNotificationContent) {

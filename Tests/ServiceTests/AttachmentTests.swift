@@ -1,5 +1,6 @@
 import Foundation
 import Pushcrypt
+import PushcryptKeyStore
 import PushcryptReceiver
 import TestPhone
 import Testing

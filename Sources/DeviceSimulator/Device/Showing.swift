@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PushcryptKeyStore
 internal import UserNotifications
 
 // From a delivery to the screen. Not run on Apple systems.
@@ -16,7 +17,7 @@ extension SimulatedDevice {
     private func ask(_ content: UNNotificationContent, _ source: Outcome.Source, _ reception: Reception) {
         #if os(Linux)
             if isAppInForeground {
-                let handed = Handed(content)
+                let handed = Handover(content)
                 return willPresent(content, reception) { allowed in
                     self.put(handed.value, source, reception, allowed)
                 }
@@ -44,11 +45,4 @@ extension SimulatedDevice {
             decide()
         #endif
     }
-}
-
-/// Takes a value to another thread, when it is known to be safe there.
-struct Handed<Value>: @unchecked Sendable {
-    let value: Value
-
-    init(_ value: Value) { self.value = value }
 }

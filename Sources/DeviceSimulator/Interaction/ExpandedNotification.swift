@@ -1,5 +1,6 @@
 #if os(Linux)
     internal import Foundation
+    internal import PushcryptKeyStore
     public import UIKit
     public import UserNotifications
     public import UserNotificationsUI
@@ -101,7 +102,7 @@
                 return ResponseOutcome(unheard: .keptByContentExtension)
             }
             close()
-            return await device.respond(action, to: identifier, among: Handed(actions))
+            return await device.respond(action, to: identifier, among: Handover(actions))
         }
 
         /// Does what the extension has asked the system for since: to open the app, or to close the view.
@@ -171,7 +172,7 @@
             _ identifier: String, _ content: UNNotificationContent, then: @escaping @Sendable () -> Void
         ) {
             guard let expanded = withState({ $0.expanded?.value }) else { return then() }
-            let notification = Handed(UNNotification(date: clock.date, request: request(identifier, content)))
+            let notification = Handover(UNNotification(date: clock.date, request: request(identifier, content)))
             DispatchQueue.main.async {
                 if expanded.takes(notification.value.request.content) { expanded.receive(notification.value) }
                 then()

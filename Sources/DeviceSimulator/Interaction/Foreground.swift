@@ -1,5 +1,6 @@
 #if os(Linux)
     internal import Foundation
+    internal import PushcryptKeyStore
     internal import UserNotifications
 
     extension SimulatedDevice {
@@ -22,7 +23,7 @@
             reception.keep(timer)
             let notification = UNNotification(
                 date: clock.date, request: request(reception.requestIdentifier, content))
-            let handed = Handed((delegate, notification))
+            let handed = Handover((delegate, notification))
             DispatchQueue.main.async {
                 self.inProcess {
                     let (delegate, notification) = handed.value

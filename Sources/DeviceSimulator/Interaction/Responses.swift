@@ -1,5 +1,6 @@
 #if os(Linux)
     internal import Foundation
+    internal import PushcryptKeyStore
     internal import UserNotifications
 
     extension SimulatedDevice {
@@ -8,19 +9,19 @@
         /// The app's delegate is called on the main thread. It has `limits.app` for the completion handler; simulated time
         /// passes only when it was not called for the clock's `patience`.
         public func respond(_ action: PersonAction, to identifier: String) async -> ResponseOutcome {
-            await respond(action, to: identifier, among: Handed(actions(of: identifier)))
+            await respond(action, to: identifier, among: Handover(actions(of: identifier)))
         }
 
         /// Does the same with other actions than those of the category.
         func respond(
-            _ action: PersonAction, to identifier: String, among offered: Handed<[UNNotificationAction]>
+            _ action: PersonAction, to identifier: String, among offered: Handover<[UNNotificationAction]>
         ) async -> ResponseOutcome {
             switch response(action, to: identifier, among: offered.value) {
             case .failure(let unheard):
                 if action == .dismiss { remove(identifier) }
                 return ResponseOutcome(unheard: unheard.reason)
             case .success(let response):
-                let (handed, opensApp) = (Handed(response), opensApp(response, offered.value))
+                let (handed, opensApp) = (Handover(response), opensApp(response, offered.value))
                 remove(identifier)
                 if opensApp { isAppInForeground = true }
                 return await send(handed, opensApp: opensApp)
@@ -78,12 +79,12 @@
         }
 
         /// Gives a response to the app's delegate.
-        private func send(_ response: Handed<UNNotificationResponse>, opensApp: Bool) async -> ResponseOutcome {
+        private func send(_ response: Handover<UNNotificationResponse>, opensApp: Bool) async -> ResponseOutcome {
             guard let delegate = center.delegate else {
                 return ResponseOutcome(unheard: .noDelegate, opensApp: opensApp)
             }
             let completion = Completion()
-            let app = Handed(delegate)
+            let app = Handover(delegate)
             DispatchQueue.main.async {
                 self.inProcess {
                     app.value.userNotificationCenter(self.center, didReceive: response.value) { completion.complete() }

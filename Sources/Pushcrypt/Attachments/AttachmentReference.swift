@@ -109,7 +109,7 @@ package enum AttachmentRules {
                 digitsToCome -= 1
             } else if byte == UInt8(ascii: "%") {
                 digitsToCome = 2
-            } else if !isLetterOrDigit(byte), !punctuation.utf8.contains(byte) {
+            } else if !byte.isLetterOrDigit, !punctuation.utf8.contains(byte) {
                 return false
             }
         }
@@ -121,7 +121,7 @@ package enum AttachmentRules {
         let isIdentifier =
             labels.count > 1
             && labels.allSatisfy { label in
-                !label.isEmpty && label.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }
+                !label.isEmpty && label.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
             }
         guard isIdentifier, type.utf8.count <= AttachmentReference.maximumNameLength else {
             throw AttachmentFields.malformed(
@@ -135,17 +135,8 @@ package enum AttachmentRules {
             throw AttachmentFields.malformed(
                 "its name is not one of 1 to \(AttachmentReference.maximumNameLength) bytes, or is one of . and ..")
         }
-        guard name.unicodeScalars.allSatisfy({ $0 != "/" && $0.properties.generalCategory != .control }) else {
+        guard name.unicodeScalars.allSatisfy({ $0 != "/" && !$0.isControl }) else {
             throw AttachmentFields.malformed("its name has a slash or a control character")
-        }
-    }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
         }
     }
 }

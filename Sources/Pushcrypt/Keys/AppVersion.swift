@@ -12,7 +12,7 @@ public struct AppVersion: Hashable, Sendable, LosslessStringConvertible {
     /// Takes 1 to 64 bytes without control characters; nil for anything else.
     public init?(_ description: String) {
         guard (1...Self.maximumLength).contains(description.utf8.count),
-            !description.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7f...0x9f).contains($0.value) })
+            !description.unicodeScalars.contains(where: \.isControl)
         else { return nil }
         self.description = description
     }

@@ -30,10 +30,7 @@ public struct RegistrationReply: Hashable, Sendable {
         /// Takes a reason of the provider's own, or gives nil.
         public init?(_ description: String) {
             guard (1...Self.maximumLength).contains(description.utf8.count),
-                description.utf8.allSatisfy({
-                    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
-                        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "-")
-                })
+                description.utf8.allSatisfy(\.isOfCode)
             else { return nil }
             self.init(unchecked: description)
         }

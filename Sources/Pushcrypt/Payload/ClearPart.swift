@@ -21,7 +21,7 @@ struct ClearPart: Sendable {
     init(_ shape: Shape, _ placeholder: Placeholder, _ aps: JSONValue?) {
         var json = JSONWriter()
         json.object { json in
-            json.object(for: "aps") { json in
+            json.object(for: PayloadKeys.aps) { json in
                 if shape.pushType == .alert { Self.writeAlert(shape, placeholder, aps, &json) }
                 // The system wakes the app only for a clear one.
                 if shape.isContentAvailable || shape.pushType == .background {

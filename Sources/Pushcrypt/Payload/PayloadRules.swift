@@ -26,7 +26,7 @@ struct CheckedPayload {
                     ? "the key \(name) at the top level is kept for the format; rename yours, and give attachments to the sealer apart from the payload (--attachment)"
                     : "the payload has \(name) already: seal the payload as it was before sealing")
         }
-        guard let aps = root["aps"], aps.kind == .object else {
+        guard let aps = root[PayloadKeys.aps], aps.kind == .object else {
             throw SealError(.missingAPS, "the payload has no aps object; a push without one is never shown")
         }
         self.aps = aps

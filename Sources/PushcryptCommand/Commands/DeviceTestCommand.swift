@@ -59,7 +59,7 @@ private func runDeviceTest(_ invocation: Invocation, _ console: Console) throws(
 private func testPayload(message: String, at now: Timestamp) -> ContiguousArray<UInt8> {
     var json = JSONWriter()
     json.object { json in
-        json.object(for: "aps") { json in
+        json.object(for: PayloadKeys.aps) { json in
             json.object(for: "alert") { json in
                 json.string("Test notification", for: "title")
                 json.string(now.description, for: "subtitle")

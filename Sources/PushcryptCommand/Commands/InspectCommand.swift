@@ -69,7 +69,9 @@ private struct Inspection {
                 json.integer(pushLength, for: "bytes")
                 json.integer(push.widestLength, for: "widest_bytes")
                 json.object(for: "clear") { json in
-                    for (name, value) in push.root.members where name != "ENCRYPTED_DATA" { json.raw(value, for: name) }
+                    for (name, value) in push.root.members where name != PayloadKeys.encryptedData {
+                        json.raw(value, for: name)
+                    }
                 }
             }
             json.object(for: "envelope") { json in
@@ -88,7 +90,9 @@ private struct Inspection {
     private func clearText(_ push: ReceivedPush) -> String {
         var json = JSONWriter()
         json.object { json in
-            for (name, value) in push.root.members where name != "ENCRYPTED_DATA" { json.raw(value, for: name) }
+            for (name, value) in push.root.members where name != PayloadKeys.encryptedData {
+                json.raw(value, for: name)
+            }
         }
         return String(decoding: json.bytes, as: UTF8.self)
     }

@@ -1,3 +1,5 @@
+internal import Pushcrypt
+
 /// The classes that Swift sources declare, with what stands behind their colons.
 ///
 /// It reads words, not Swift: enough to find `class Name: Base, Protocol {`, `extension Name: Protocol {` and `@objc(Name)`,
@@ -111,11 +113,6 @@ struct SwiftWords {
     }
 
     private static func isPartOfWord(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...0xFF:
-            true
-        default: false
-        }
+        byte.isLetterOrDigit || byte == UInt8(ascii: "_") || byte >= 0x80
     }
 }

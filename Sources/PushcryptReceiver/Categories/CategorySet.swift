@@ -1,3 +1,5 @@
+internal import Pushcrypt
+
 /// The categories of one app, checked: what it registers at launch, and what its content extensions may name.
 ///
 /// Identifiers are compared byte by byte, as the system does; two that differ in case only are refused, because one of
@@ -49,7 +51,7 @@ public struct CategorySet: Hashable, Sendable {
 
     private static func check(_ identifier: String, at place: String) throws(CategoryError) {
         guard (1...maximumIdentifier).contains(identifier.utf8.count),
-            !identifier.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7f...0x9f).contains($0.value) })
+            !identifier.unicodeScalars.contains(where: \.isControl)
         else {
             throw CategoryError(
                 .invalidIdentifier, at: place,

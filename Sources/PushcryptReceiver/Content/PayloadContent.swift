@@ -7,7 +7,7 @@ extension NotificationContent {
     /// for a localised text wins over the text beside it, as in a push that the system shows itself.
     init(payload root: JSONValue) {
         self.init()
-        if let aps = root["aps"] {
+        if let aps = root[PayloadKeys.aps] {
             readAlert(aps["alert"])
             badge = aps["badge"]?.integer.flatMap { $0 >= 0 ? $0 : nil }
             sound = aps["sound"].flatMap(Sound.init(field:))

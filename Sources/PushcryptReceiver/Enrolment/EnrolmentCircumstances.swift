@@ -1,4 +1,5 @@
 public import Pushcrypt
+internal import PushcryptKeyStore
 
 /// What the app has of its enrolment state.
 public enum SavedEnrolment: Sendable {
@@ -47,7 +48,7 @@ public struct EnrolmentPolicy: Hashable, Sendable {
     /// How long a registration is taken for known to the provider, which may lose data; a day.
     public var repeatAfter: UInt64 = 86_400
     /// For how long a replaced key goes on opening what is under way; 31 days.
-    public var grace: UInt64 = 2_678_400
+    public var grace = SQLiteKeyStore.standardGrace
 
     /// Takes the usual times.
     public init() {}

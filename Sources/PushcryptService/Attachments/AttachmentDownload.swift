@@ -16,7 +16,7 @@ final class AttachmentDownload: @unchecked Sendable {
     private var failure: String?
 
     /// How much of a piece is opened at once: a transport's pieces may be of any size.
-    private static let pieceLength = 1 << 16
+    static let pieceLength = 1 << 16
 
     init(_ reference: AttachmentReference, in directory: URL) {
         self.reference = reference

@@ -25,17 +25,8 @@ enum AttachmentName {
 
     /// The extension, if it is an ordinary one.
     private static func safe(_ ending: String) -> String {
-        let isOrdinary = ending.utf8.count <= 16 && ending.utf8.allSatisfy { isLetterOrDigit($0) }
+        let isOrdinary = ending.utf8.count <= 16 && ending.utf8.allSatisfy(\.isLetterOrDigit)
         return isOrdinary ? ending : ""
-    }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
     }
 
     private static func joined(_ stem: String, _ ending: String) -> String {

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Foundation
+internal import PushcryptKeyStore
 internal import Pushcrypt
 internal import UserNotifications
 

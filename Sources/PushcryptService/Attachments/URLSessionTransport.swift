@@ -66,8 +66,6 @@ private final class Transfer: NSObject, URLSessionDownloadDelegate, AttachmentTr
         var isCancelled = false
     }
 
-    private static let pieceLength = 1 << 16
-
     init(
         scheme: String, limit: UInt64, receive: @escaping @Sendable (Data) -> Bool,
         finish: @escaping @Sendable (TransportFailure?) -> Void
@@ -143,7 +141,7 @@ private final class Transfer: NSObject, URLSessionDownloadDelegate, AttachmentTr
         do {
             let file = try FileHandle(forReadingFrom: location)
             defer { try? file.close() }
-            while let piece = try file.read(upToCount: Self.pieceLength), !piece.isEmpty {
+            while let piece = try file.read(upToCount: AttachmentDownload.pieceLength), !piece.isEmpty {
                 guard !isCancelled, receive(piece) else { return fail(.cancelled) }
             }
             isReceived = true
