@@ -101,9 +101,10 @@ struct EntitlementRules {
         guard let group = value.string, !group.isEmpty else {
             return [.error(target.file, "\(name) is not the name of a group", mend: "write it as a string")]
         }
+        let own = target.entitlements.flatMap { Self.groups(Self.keychain, $0) }
         // The Keychain takes app groups as well.
-        let own = target.entitlements.flatMap { Self.groups(Self.keychain, $0) + Self.groups(Self.appGroups, $0) }
-        if own.isEmpty || own.contains(group) { return [] }
+        let others = target.entitlements.flatMap { Self.groups(Self.appGroups, $0) }
+        if own.isEmpty || own.contains(group) || others.contains(group) { return [] }
         let plain = Self.withoutPrefix(group)
         if plain != group, own.contains(where: { Self.withoutPrefix($0) == plain }) {
             return [
@@ -115,7 +116,7 @@ struct EntitlementRules {
         return [
             .error(
                 target.file,
-                "\(name) names \(quoted(group)), which is none of the extension's groups (\(own.joined(separator: ", "))), so it has no keys",
+                "\(name) names \(quoted(group)), which is none of the extension's Keychain groups (\(own.joined(separator: ", "))), so it has no keys",
                 mend: "write the one of \(Self.keychain) that the app has, letter by letter")
         ]
     }

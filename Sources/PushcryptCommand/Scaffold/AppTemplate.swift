@@ -89,9 +89,9 @@ extension IOSScaffold {
                         NotificationResponder(configuration) { try await handle($0) }
                     }
 
-                    /// Answers `.later` to get a response again, for example while files of the app's are still locked.
+                    /// Does what a response asks for. `.later` gives it again, for example when files of the app's are still locked.
                     private static func handle(_ response: ReceivedResponse) async throws -> NotificationResponder.Answer {
-                        // Only what was sealed; empty when that could not be opened, and `response.origin` says why.
+                        // Nothing in them but what was sealed, or set by the app; `response.origin` says why there are none.
                         let keys = response.value.customKeys
                         switch response.value.action {
                         case .open:
@@ -110,7 +110,7 @@ extension IOSScaffold {
                     /// Opens a push that the extension did not get to as the extension would have.
                     static var configuration: NotificationResponder.Configuration {
                         let opening = NotificationOpener.Configuration(
-                            topic: try Topic("\#(topic)"), appGroup: "\#(appGroup)"
+                            topic: try Topic("\#(topic)"), appGroup: PushRegistration.appGroup.identifier
                         ) { try SharedKeyStore.open() }
                         var configuration = NotificationResponder.Configuration(opening: opening) {
                             guard let key = try SharedKeyStore.open().deviceKeys(named: nil).last else {
