@@ -79,10 +79,10 @@ extension IOSScaffold {
 
             ## What was tested
 
-            These sources are compiled and run on Linux, with the stand-ins, as Swift 5 and as Swift 6, and compiled with everything
-            on the main actor that does not say otherwise, as an Xcode project can be set up. Nothing of it was run on an Apple
-            system: Keychain, app groups, signing, and the system's own way to start an extension come to these files for the
-            first time on your device.
+            These sources are compiled and run on Linux, with the stand-ins, as Swift 6. They also compile as Swift 5, and with
+            everything on the main actor that does not say otherwise, as an Xcode project can be set up. Nothing of it was run on
+            an Apple system: Keychain, app groups, signing, and the system's own way to start an extension come to these files for
+            the first time on your device.
             `pushcrypt device test ID` makes a push to begin with.
 
             """#
