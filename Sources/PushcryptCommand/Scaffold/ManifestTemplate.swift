@@ -3,7 +3,7 @@ extension IOSScaffold {
     var manifest: ScaffoldFile {
         let content = """
                     .target(
-                        name: "NotificationContent", dependencies: standIns, path: "NotificationContent",
+                        name: "NotificationContent", dependencies: library + standIns, path: "NotificationContent",
                         exclude: ["Info.plist", "NotificationContent.entitlements"]),
 
             """
