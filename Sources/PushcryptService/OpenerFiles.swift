@@ -68,6 +68,8 @@ final class OpenerFiles: Sendable {
             if let files = state.files { return files }
             let directory = try configuration.directory()
             try FileManager.default.makePrivateDirectory(at: directory)
+            // An app may have made it with the usual mode, in which no file of ours would be used.
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path)
             let files = Files(
                 directory: directory, replay: ReplayFile.open(at: directory.path, now: now),
                 statements: StatementFile(at: directory.path), journal: JournalFile(at: directory.path))
