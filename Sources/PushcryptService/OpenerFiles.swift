@@ -5,7 +5,7 @@ internal import PushcryptReceiver
 
 /// What the requests of one opener share: the files in its directory, opened when the first push is there.
 ///
-/// Everything here may wait for a disk, so only the opener's own threads call it.
+/// Everything here may wait for a disk, so only the opener's own threads call it. Not run on Apple systems.
 final class OpenerFiles: Sendable {
     private struct Files {
         let directory: URL
