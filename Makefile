@@ -27,7 +27,7 @@ build: setup ## build the command, optimised: .build/release/pushcrypt
 demo: build ## seal, look, open, tamper, rotate: the whole story with real output
 	@.build/release/pushcrypt demo
 
-test: lint ## lint, then run every test and say how many vectors ran
+test: lint ## lint, then run every test and say what was counted
 	@Tests/Scripts/test.sh
 
 bench: build setup-bench ## measure against the bare libsodium calls and against age

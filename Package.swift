@@ -28,43 +28,31 @@ let strict: [SwiftSetting] = [
     let sodium: Target.Dependency = .product(name: "Clibsodium", package: "swift-sodium")
 #endif
 
-// On Linux, modules with the names of Apple's stand in for them, so that extensions compile and run in tests.
+// On Linux, modules with the names of Apple's stand in for them, so that extensions compile and run in tests; what needs one
+// that Apple gives no initialiser for is tested there alone.
 #if os(Linux)
-    let standInProducts: [Product] = [
+    let standIns = "Sources/AppleStandIns"
+    let userNotifications: [Target.Dependency] = ["UserNotifications"]
+    let userInterface: [Target.Dependency] = ["UserNotificationsUI", "UIKit", "_Testing_UIKit"]
+    let linuxProducts: [Product] = [
         .library(
             name: "AppleStandIns", targets: ["UserNotifications", "UserNotificationsUI", "UIKit", "_Testing_UIKit"])
     ]
-    let standIns = "Sources/AppleStandIns"
-    let standInTargets: [Target] = [
+    let linuxTargets: [Target] = [
         .target(name: "UserNotifications", path: "\(standIns)/UserNotifications", swiftSettings: strict),
         .target(name: "UIKit", path: "\(standIns)/UIKit", swiftSettings: strict),
         .target(
             name: "UserNotificationsUI", dependencies: ["UserNotifications", "UIKit"],
             path: "\(standIns)/UserNotificationsUI", swiftSettings: strict),
+        // The compiler asks for it wherever Testing stands beside UIKit.
         .target(name: "_Testing_UIKit", path: "\(standIns)/_Testing_UIKit", swiftSettings: strict),
         // As an app is compiled: Swift 5, without the strict rules.
         .target(
-            name: "NotificationSamples", dependencies: ["UserNotifications", "UserNotificationsUI", "UIKit"],
+            name: "NotificationSamples", dependencies: userNotifications + userInterface,
             path: "Tests/Samples", swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
-            name: "StandInTests",
-            dependencies: [
-                "UserNotifications", "UserNotificationsUI", "UIKit", "_Testing_UIKit", "NotificationSamples",
-            ],
+            name: "StandInTests", dependencies: ["NotificationSamples"] + userNotifications + userInterface,
             swiftSettings: strict),
-    ]
-    let userNotifications: [Target.Dependency] = ["UserNotifications"]
-    let userInterface: [Target.Dependency] = ["UserNotificationsUI", "UIKit", "_Testing_UIKit"]
-#else
-    let standInProducts: [Product] = []
-    let standInTargets: [Target] = []
-    let userNotifications: [Target.Dependency] = []
-    let userInterface: [Target.Dependency] = []
-#endif
-
-// The service is tested against the stand-ins.
-#if os(Linux)
-    let serviceTargets: [Target] = [
         .target(
             name: "TestPhone",
             dependencies: [
@@ -86,9 +74,19 @@ let strict: [SwiftSetting] = [
                 "PushcryptService", "ReceiverTests", "TestPhone",
             ] + userNotifications + userInterface,
             swiftSettings: strict),
+        .executableTarget(
+            name: "ServiceBench",
+            dependencies: [
+                "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "UserNotifications",
+                "BareCalls",
+            ],
+            path: "Tests/Bench/ServiceBench", swiftSettings: strict),
     ]
 #else
-    let serviceTargets: [Target] = []
+    let userNotifications: [Target.Dependency] = []
+    let userInterface: [Target.Dependency] = []
+    let linuxProducts: [Product] = []
+    let linuxTargets: [Target] = []
 #endif
 
 let package = Package(
@@ -101,9 +99,9 @@ let package = Package(
         .library(name: "PushcryptService", targets: ["PushcryptService"]),
         .library(name: "DeviceSimulator", targets: ["DeviceSimulator"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
-    ] + standInProducts,
+    ] + linuxProducts,
     dependencies: sodiumPackages,
-    targets: sodiumTargets + standInTargets + [
+    targets: sodiumTargets + linuxTargets + [
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
@@ -140,7 +138,6 @@ let package = Package(
             name: "ReceiverTests",
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "ModelKeychain"],
             swiftSettings: strict),
-    ] + serviceTargets + [
         .testTarget(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.

@@ -1,7 +1,7 @@
 internal import Pushcrypt
 
-/// One user of a small database that an extension owns: connects when needed, and makes the file anew when it is missing
-/// or damaged, because nothing may stop a delivery.
+/// One user of a small database that an extension or the app keeps for itself: connects when needed, and makes the file
+/// anew when it is missing or damaged, because nothing may stop a delivery.
 ///
 /// The file has a rollback journal and not a write-ahead log, so that no lock is held between two calls: iOS ends an
 /// app that is suspended with a lock on a shared file.
@@ -37,7 +37,7 @@ final class ExtensionFile {
     private let path: String
     private let busyTimeout: Int32
     private var connection: Connection?
-    private var wasRemade = false
+    private var wasDamaged = false
 
     init(_ kind: Kind, at path: String, busyTimeout: Int32) {
         self.kind = kind
@@ -94,10 +94,10 @@ final class ExtensionFile {
     /// Connects, if it can; the next call tries again and says what is wrong.
     func prepare(filling fill: Filling) { _ = try? connected(filling: fill) }
 
-    /// Tells, once, whether a file was made in the place of one that was missing or damaged.
-    func takeRemade() -> Bool {
-        defer { wasRemade = false }
-        return wasRemade
+    /// Tells, once, whether a file was made in the place of a damaged one.
+    func takeDamaged() -> Bool {
+        defer { wasDamaged = false }
+        return wasDamaged
     }
 
     // MARK: The file
@@ -179,7 +179,7 @@ final class ExtensionFile {
             // Another process may have done it while this one waited.
             guard try directory.facts(of: kind.name)?.identity == damaged else { return }
             try build(in: directory, filling: fill)
-            wasRemade = true
+            wasDamaged = wasDamaged || damaged != nil
         }
         // Only now, because the number of a file that nobody has open may come back.
         connection = nil

@@ -84,6 +84,15 @@ struct StoreDirectory: Sendable {
     func problems() throws(KeyStoreError) -> [KeyStoreError] {
         guard let facts = try FileFacts(at: path) else { return [Self.missing(path)] }
         var problems = UnsafeFile.problems(of: path, facts, mode: Self.mode)
+        // On a phone the container is the boundary; what lies above it is the system's, and not every part can be looked at.
+        #if !(os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
+            problems += try parentProblems()
+        #endif
+        return problems
+    }
+
+    private func parentProblems() throws(KeyStoreError) -> [KeyStoreError] {
+        var problems: [KeyStoreError] = []
         var position = path.utf8.endIndex
         while let slash = path.utf8[..<position].lastIndex(of: UInt8(ascii: "/")), position > path.utf8.startIndex {
             position = slash

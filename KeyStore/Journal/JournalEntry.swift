@@ -12,7 +12,7 @@ public struct JournalEntry: Hashable, Sendable {
         case pending
         /// Another has taken its place, and its end date is not reached.
         case retiring
-        /// The device has keys, and not this one.
+        /// The device has not this key; after a log-out it may have none.
         case unknown
         /// The device has no keys.
         case missing

@@ -75,8 +75,6 @@ package protocol SecItems: Sendable {
 /// The statuses that mean something of their own here (`SecBase.h`).
 package enum KeychainStatus {
     package static let success: Int32 = 0
-    /// `errSecParam`
-    package static let invalidQuery: Int32 = -50
     /// `errSecDuplicateItem`
     package static let duplicate: Int32 = -25299
     /// `errSecItemNotFound`

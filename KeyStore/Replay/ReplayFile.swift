@@ -19,14 +19,15 @@ public struct ReplayJudgement: Hashable, Sendable {
     /// Why the guard could not be written; nil when the message is remembered. For the developer: a delivery never fails
     /// for this.
     public let problem: KeyStoreError?
-    /// Whether the guard was missing or damaged and had to be made anew, and knows nothing of what was shown before: what was
-    /// sent more than ten minutes ago counts as seen. Said once, by the first judgement after it.
-    public let wasRemade: Bool
+    /// Whether the guard was damaged and had to be made anew, and knows nothing of what was shown before: what was sent more
+    /// than ten minutes ago counts as seen. Said once, by the first judgement after it. Not said of one that was missing,
+    /// as it is at a phone's first push.
+    public let wasDamaged: Bool
 
-    init(verdict: ReplayVerdict, problem: KeyStoreError?, wasRemade: Bool = false) {
+    init(verdict: ReplayVerdict, problem: KeyStoreError?, wasDamaged: Bool = false) {
         self.verdict = verdict
         self.problem = problem
-        self.wasRemade = wasRemade
+        self.wasDamaged = wasDamaged
     }
 }
 

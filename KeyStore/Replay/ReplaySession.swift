@@ -11,11 +11,11 @@ final class ReplaySession {
     func judge(_ message: ReplayMessage, now: Timestamp) -> ReplayJudgement {
         do throws(KeyStoreError) {
             let verdict = try remember(message, now: now)
-            return ReplayJudgement(verdict: verdict, problem: nil, wasRemade: file.takeRemade())
+            return ReplayJudgement(verdict: verdict, problem: nil, wasDamaged: file.takeDamaged())
         } catch {
             // What cannot be written may still be read.
             return ReplayJudgement(
-                verdict: (try? look(message, now: now)) ?? .new, problem: error, wasRemade: file.takeRemade())
+                verdict: (try? look(message, now: now)) ?? .new, problem: error, wasDamaged: file.takeDamaged())
         }
     }
 

@@ -73,7 +73,7 @@ public final class ResponseFile: Sendable {
     /// - Throws: what `keep` and the key store throw; nothing is deleted then, in particular while the store is locked.
     public func responses(
         openedWith keys: some DeviceKeyReading, now: Timestamp
-    ) throws(KeyStoreError) -> (kept: [Kept], lost: Int) {
+    ) throws(KeyStoreError) -> [Kept] {
         let rows = try file.withLock { (file) throws(KeyStoreError) in
             try file.readOrRemake(filling: Self.empty) { (connection) throws(KeyStoreError) in
                 try ResponseTables(connection: connection).rows()
@@ -89,7 +89,7 @@ public final class ResponseFile: Sendable {
             }
         }
         try delete(lost)
-        return (kept, lost.count)
+        return kept
     }
 
     /// Deletes a response that the app has taken in.

@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// Says how deliveries ended, to the journal and to the app, each on a thread of its own.
+/// Says how deliveries ended, to the journal and to the app, each on a thread of its own. Not run on Apple systems.
 final class DeliveryLog: Sendable {
     private let files: OpenerFiles
     private let observe: (@Sendable (DeliveryReport) -> Void)?

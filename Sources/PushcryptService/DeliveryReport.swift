@@ -2,7 +2,7 @@ public import Pushcrypt
 public import PushcryptKeyStore
 public import PushcryptReceiver
 
-/// How one delivery went, without anything of its content; for the app's log.
+/// How one delivery went, without anything of its content; for the app's log. Not run on Apple systems.
 public struct DeliveryReport: Hashable, Sendable {
     /// When the push came.
     public let receivedAt: Timestamp

@@ -65,6 +65,10 @@ final class DeliveryWork: @unchecked Sendable {
                 findings.warnings += warnings + reception.warnings
             }
             var next = DeliveryMachine<UNNotificationContent>.Opened(isChanged: configuration.change != nil)
+            // The relay chooses the identifier: what another message left under it is not this one's.
+            if configuration.sharesAttachments, let directory = files.directory {
+                SharedAttachments(directory: directory).remove(request.identifier)
+            }
             if case .opened(let opened) = reception.delivery.outcome {
                 let attachments = AttachmentWork(for: opened, of: request, configuration, files)
                 next.hasAttachments = attachments != nil

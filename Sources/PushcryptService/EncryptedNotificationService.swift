@@ -4,7 +4,7 @@ public import UserNotifications
 
 /// The service extension of an app that has no other: a subclass says which app it is and where its keys are.
 ///
-///     final class NotificationService: EncryptedNotificationService {
+///     nonisolated final class NotificationService: EncryptedNotificationService {
 ///         override var configuration: NotificationOpener.Configuration {
 ///             .init(topic: try Topic("com.example.app"), appGroup: "group.com.example") {
 ///                 KeychainKeyStore(accessGroup: "ABCDE12345.com.example.keys")
@@ -12,6 +12,7 @@ public import UserNotifications
 ///         }
 ///     }
 ///
+/// `nonisolated` is needed where the target isolates to the main actor by default: the system calls an extension away from it.
 /// An extension with another base class makes a `NotificationOpener` and hands both calls on to it. Not run on Apple
 /// systems.
 open class EncryptedNotificationService: UNNotificationServiceExtension {

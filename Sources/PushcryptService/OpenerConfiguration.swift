@@ -8,7 +8,7 @@ extension NotificationOpener {
     /// What an app says about its notifications.
     ///
     /// Topic, directory and keys are asked for when a push is there, on a thread of the opener's: whatever fails or hangs
-    /// there ends in the fallback, or in a warning of the report, and stops no delivery.
+    /// there ends in the fallback, or in a warning of the report, and stops no delivery. Not run on Apple systems.
     public struct Configuration: Sendable {
         /// What an app does to an opened notification before it is shown.
         public typealias Change =
@@ -38,8 +38,9 @@ extension NotificationOpener {
         /// Hears how each delivery ended, on a thread of the opener's; holds up a delivery for a fifth of a second at most.
         public var observe: (@Sendable (DeliveryReport) -> Void)?
 
-        /// The largest sealed file that is fetched, in bytes; 50 MB, which is the most that the system shows.
-        public var maximumAttachmentSize: UInt64 = 50_000_000
+        /// The largest sealed file that is fetched, in bytes; 50.1 MB, because the system shows films of up to 50 MB, and
+        /// sealing one adds 13 kB.
+        public var maximumAttachmentSize: UInt64 = 50_100_000
         /// Brings attachments.
         public var transport: any AttachmentTransport = URLSessionTransport()
         /// Whether a content extension gets plain copies of the attachments, as `SharedAttachments`; not unless the app says

@@ -5,7 +5,7 @@ internal import PushcryptReceiver
 
 /// What the requests of one opener share: the files in its directory, opened when the first push is there.
 ///
-/// Everything here may wait for a disk, so only the opener's own threads call it.
+/// Everything here may wait for a disk, so only the opener's own threads call it. Not run on Apple systems.
 final class OpenerFiles: Sendable {
     private struct Files {
         let directory: URL
@@ -68,6 +68,8 @@ final class OpenerFiles: Sendable {
             if let files = state.files { return files }
             let directory = try configuration.directory()
             try FileManager.default.makePrivateDirectory(at: directory)
+            // An app may have made it with the usual mode, in which no file of ours would be used.
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path)
             let files = Files(
                 directory: directory, replay: ReplayFile.open(at: directory.path, now: now),
                 statements: StatementFile(at: directory.path), journal: JournalFile(at: directory.path))

@@ -4,7 +4,7 @@ public import PushcryptReceiver
 /// The system's clock.
 ///
 /// Each call has a timer and a queue of its own, which the system gives a thread to, even when every thread of the common
-/// pool hangs.
+/// pool hangs. Not run on Apple systems.
 public struct SystemClock: DeliveryClock {
     /// Gives the clock.
     public init() {}

@@ -30,7 +30,9 @@ for _ in 1 2 3 4 5; do "$bench" sample; done >"$work/samples"
 "$bench" store "$work/devices"
 
 # A phone: one delivery, and memory, each in a process of its own.
-"$bench" receive "$work/phone-files"
+swift build -c release "$@" --product ServiceBench $quiet
+read -r delivery bare <<<"$(.build/release/ServiceBench "$work/extension")"
+"$bench" delivery "$delivery" "$bare"
 small=$work/small
 large=$work/large
 "$bench" seal-file 65537 "$small"

@@ -48,7 +48,7 @@ struct DeclarationTests {
                 sender: sender, messageID: MessageID(1), requestID: request, sentAt: start, expiresAt: start + 60,
                 now: start)
         }
-        #expect(judge("first") == ReplayJudgement(verdict: .new, problem: nil, wasRemade: true))
+        #expect(judge("first") == ReplayJudgement(verdict: .new, problem: nil, wasDamaged: true))
         #expect(judge("second") == ReplayJudgement(verdict: .duplicate, problem: nil))
     }
 }

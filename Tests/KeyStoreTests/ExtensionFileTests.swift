@@ -56,7 +56,7 @@ struct ExtensionFileTests {
             case .statements: try statements.statements(for: .app).map(\.statement.issuedAt.milliseconds)
             case .journal: try journal.entries().map(\.milliseconds)
             case .responses:
-                try responses.responses(openedWith: OneKey(), now: start).kept
+                try responses.responses(openedWith: OneKey(), now: start)
                     .compactMap { UInt64(String(decoding: $0.response, as: UTF8.self)) }
             }
         }

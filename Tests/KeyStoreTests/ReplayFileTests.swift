@@ -55,16 +55,16 @@ struct ReplayFileTests: ReplayFileSuite {
         #expect(try scratch.names() == ["replay.db"])
     }
 
-    @Test func thatTheGuardWasMadeAnewIsSaidOnce() throws {
+    @Test func thatTheGuardWasDamagedIsSaidOnce() throws {
         let scratch = try directory(withGuard: false)
         let file = open(scratch.store)
-        #expect(judge(file, 1).wasRemade)
-        #expect(!judge(file, 2).wasRemade)
+        #expect(!judge(file, 1).wasDamaged, "as at the first push")
+        #expect(!judge(file, 2).wasDamaged)
         try writeFile(scratch.file("replay.db"), Bytes("damage".utf8))
         let other = open(scratch.store)
-        #expect(judge(other, 3).wasRemade, "by whoever made it")
-        #expect(!judge(file, 4).wasRemade && !judge(other, 5).wasRemade)
-        #expect(!judge(try ReplayFile.create(at: Scratch().path, floor: start), 1).wasRemade, "made where it must be")
+        #expect(judge(other, 3).wasDamaged, "by whoever made it anew")
+        #expect(!judge(file, 4).wasDamaged && !judge(other, 5).wasDamaged)
+        #expect(!judge(try ReplayFile.create(at: Scratch().path, floor: start), 1).wasDamaged, "made where it must be")
     }
 
     @Test func aFileThatGoesMissingUnderASessionIsMadeAgain() throws {

@@ -1,3 +1,5 @@
+// The Darwin branches were not compiled and not run.
+
 import PushcryptKeyStore
 import PushcryptReceiver
 

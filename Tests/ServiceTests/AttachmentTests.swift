@@ -145,6 +145,11 @@ struct AttachmentTests {
         #expect(transport.asked.isEmpty)
     }
 
+    /// 29 bytes before the chunks, and 17 more for each of 763.
+    @Test func aFilmThatTheSystemShowsIsNotTooLargeWhenSealed() {
+        #expect(configuration(PlayedTransport { _ in .bytes([]) }).maximumAttachmentSize >= 50_013_000)
+    }
+
     // MARK: Time
 
     @Test func whenTheTimeForAttachmentsIsUpTheTextIsShownAndNoFileStays() async throws {

@@ -71,6 +71,40 @@ struct SharedAttachmentTests {
         #expect(try texts("1") == ["three"] && texts("2").isEmpty)
     }
 
+    /// The relay chooses the identifier of the request.
+    @Test func anotherMessageUnderTheSameIdentifierDoesNotGetItsFiles() async throws {
+        try shared.share([try file("a.txt", "one")], for: "1")
+        var configuration = phone.configuration
+        configuration.sharesAttachments = true
+        let request = try TestPhone.request(try phone.seal(), identifier: "1")
+        let (opener, handler) = (NotificationOpener(configuration), Handler())
+        opener.handle(request, contentHandler: handler.handler)
+        #expect(await handler.delivered()?.body == "See you at 8")
+        #expect(try texts("1").isEmpty)
+    }
+
+    @Test func aLogOutRemovesAll() throws {
+        try shared.share([try file("a.txt", "one")], for: "1")
+        shared.removeAll()
+        #expect(try texts("1").isEmpty)
+    }
+
+    /// Foundation cannot write every value that a system's parser may bring.
+    @Test func aPushThatIsNoJSONIsNotTheAppsOwn() {
+        let odd: [AnyHashable: Any] = ["number": Double.infinity]
+        for (marks, source) in [
+            ([:], NotificationResponseValue.Source.app), (["aps": ["alert": "Pay?"]], .clear),
+            (["ENCRYPTED_DATA": 7], .clear),
+        ] as [([AnyHashable: Any], NotificationResponseValue.Source)] {
+            let content = UNMutableNotificationContent()
+            content.userInfo = odd.merging(marks) { a, _ in a }
+            let value = NotificationResponseValue(
+                requestIdentifier: "r", action: .open, userText: nil, userInfo: CustomKeys.json(content.userInfo),
+                categoryIdentifier: "")
+            #expect(value.source == source)
+        }
+    }
+
     @Test func theOldestGoWhenThereAreTooMany() throws {
         var shared = shared
         shared.maximumSize = 9

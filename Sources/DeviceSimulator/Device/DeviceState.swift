@@ -1,6 +1,6 @@
 public import UserNotifications
 
-// What a test sets and reads on a device.
+// What a test sets and reads on a device. Not run on Apple systems.
 extension SimulatedDevice {
     /// What the person has set for the app.
     public var settings: Settings {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import UserNotifications
 
-/// How a device shows a content: what its settings and its state make of it.
+/// How a device shows a content: what its settings and its state make of it. Not run on Apple systems.
 struct Presentation {
     /// What the app allows of a notification that comes while it is in the foreground; otherwise everything.
     struct Allowed: OptionSet {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import UserNotifications
 
-// From a delivery to the screen.
+// From a delivery to the screen. Not run on Apple systems.
 extension SimulatedDevice {
     /// Shows what was delivered, or the push as it came for nil, and decides the reception.
     func show(_ delivered: UNNotificationContent?, for reception: Reception) {

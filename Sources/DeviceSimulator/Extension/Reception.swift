@@ -22,9 +22,6 @@ final class Reception: @unchecked Sendable {
         var timers: [ClockCall] = []
     }
 
-    /// A delivery, or the end of the time.
-    typealias Decide = @Sendable (Reception, UNNotificationContent?) -> Void
-
     let requestIdentifier: String
     let original: UNNotificationContent
     let skipped: SkipReason?

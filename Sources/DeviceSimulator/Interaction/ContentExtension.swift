@@ -8,8 +8,6 @@
         public var categories: Set<String>
         /// `UNNotificationExtensionDefaultContentHidden`: the system's own title and text are left out.
         public var isDefaultContentHidden = false
-        /// `UNNotificationExtensionUserInteractionEnabled`: the view can be tapped; without it, a tap opens the app.
-        public var isUserInteractionEnabled = false
         /// `UNNotificationExtensionInitialContentSizeRatio`: the height of the view, by its width.
         public var initialContentSizeRatio = 1.0
         let makeViewController: @MainActor @Sendable () -> any UIViewController & UNNotificationContentExtension
@@ -44,11 +42,6 @@
                 return taken
             }
             guard taken.isEmpty else { throw CategoryConflict(categories: taken) }
-        }
-
-        /// The categories that the installed content extensions declare.
-        public var contentExtensionCategories: Set<String> {
-            withState { Set($0.contentExtensions.flatMap(\.categories)) }
         }
 
         /// The content extension for a category; capitals count.

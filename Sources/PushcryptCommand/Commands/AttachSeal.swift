@@ -89,7 +89,7 @@ private struct AttachmentPlan {
     private let url: String?
     private let type: String
     private let name: String
-    private let kind: AttachmentKind?
+    private let kind: ShownFileType?
 
     init(_ invocation: Invocation) throws(CommandFailure) {
         path = invocation.operand("FILE")
@@ -108,12 +108,13 @@ private struct AttachmentPlan {
             throw .usage("--name is missing", hint: "what comes from standard input has no name of its own")
         }
         name = invocation.value("--name") ?? path.split(separator: "/").last.map(String.init) ?? path
-        kind = AttachmentKind(fileName: name)
+        kind = ShownFileType(fileName: name)
         guard let type = invocation.value("--type") ?? kind?.type else {
             throw .usage(
                 "the name \(quoted(name)) does not tell what the file is",
                 hint: "add --type with a uniform type identifier, for example --type com.adobe.pdf",
-                "notifications show these by themselves: " + AttachmentKind.fileExtensions.joined(separator: ", "))
+                "notifications show these by themselves: "
+                    + ShownFileType.all.flatMap(\.fileExtensions).joined(separator: ", "))
         }
         self.type = type
         url = invocation.value("--url")
@@ -125,12 +126,7 @@ private struct AttachmentPlan {
     /// The reference, without a url when none is known yet.
     func json(_ file: SealedFile) -> ContiguousArray<UInt8> {
         var json = JSONWriter()
-        json.object { json in
-            if let url { json.string(url, for: "url") }
-            file.write(to: &json)
-            json.string(type, for: "type")
-            json.string(name, for: "name")
-        }
+        AttachmentReference.write(url: url, file, type: type, name: name, to: &json)
         return json.bytes
     }
 
@@ -138,49 +134,6 @@ private struct AttachmentPlan {
     func warn(size: Int, _ console: Console) {
         guard let kind, kind.type == type, size > kind.largestSize else { return }
         console.warning(
-            "a notification shows a file of this type up to \(kind.largestSize >> 20) MB; this one is longer")
-    }
-}
-
-/// The files that a notification shows by itself, as Apple's page on `UNNotificationAttachment` lists them.
-private struct AttachmentKind {
-    let type: String
-    /// Bytes of the plain file.
-    let largestSize: Int
-
-    private static let sound = 5 << 20
-    private static let picture = 10 << 20
-    private static let film = 50 << 20
-
-    private static let known: [(fileExtension: String, kind: AttachmentKind)] = [
-        ("jpg", AttachmentKind(type: "public.jpeg", largestSize: picture)),
-        ("jpeg", AttachmentKind(type: "public.jpeg", largestSize: picture)),
-        ("png", AttachmentKind(type: "public.png", largestSize: picture)),
-        ("gif", AttachmentKind(type: "com.compuserve.gif", largestSize: picture)),
-        ("aif", AttachmentKind(type: "public.aiff-audio", largestSize: sound)),
-        ("aiff", AttachmentKind(type: "public.aiff-audio", largestSize: sound)),
-        ("wav", AttachmentKind(type: "com.microsoft.waveform-audio", largestSize: sound)),
-        ("mp3", AttachmentKind(type: "public.mp3", largestSize: sound)),
-        ("m4a", AttachmentKind(type: "public.mpeg-4-audio", largestSize: sound)),
-        ("mpg", AttachmentKind(type: "public.mpeg", largestSize: film)),
-        ("mpeg", AttachmentKind(type: "public.mpeg", largestSize: film)),
-        ("m2v", AttachmentKind(type: "public.mpeg-2-video", largestSize: film)),
-        ("mp4", AttachmentKind(type: "public.mpeg-4", largestSize: film)),
-        ("avi", AttachmentKind(type: "public.avi", largestSize: film)),
-    ]
-
-    static var fileExtensions: [String] { known.map(\.fileExtension) }
-
-    private init(type: String, largestSize: Int) {
-        self.type = type
-        self.largestSize = largestSize
-    }
-
-    /// The kind that a file's name tells, or nil.
-    init?(fileName: String) {
-        guard let dot = fileName.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
-        let found = fileName[fileName.utf8.index(after: dot)...].lowercased()
-        guard let kind = Self.known.first(where: { $0.fileExtension == found })?.kind else { return nil }
-        self = kind
+            "a notification shows a file of this type up to \(kind.largestSize / 1_000_000) MB; this one is longer")
     }
 }

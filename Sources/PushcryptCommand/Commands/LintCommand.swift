@@ -20,7 +20,7 @@ private func runLint(_ invocation: Invocation, _ console: Console) throws(Comman
     let lint = try IOSLint(folder: invocation.requiredValue("--ios"), console)
     var output = OutputBuffer(console)
     for finding in lint.findings {
-        try output.append(invocation.flag("--json") ? finding.json : finding.line(console))
+        try output.append(invocation.flag("--json") ? finding.json(console) : finding.line(console))
     }
     if !invocation.flag("--json") { try output.append(lint.summary + "\n") }
     try output.flush()

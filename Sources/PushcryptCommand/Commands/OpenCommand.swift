@@ -52,7 +52,7 @@ extension Command {
 private func runOpen(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
     try invocation.atMostOne(of: "--banner", "--json")
     let phone = try SimulatedPhone(invocation)
-    let receiver = try Receiver(invocation, console)
+    let receiver = try OpenReceiver(invocation, console)
     let push = PushToOpen(try readPush(invocation, console), mayPassInTheClear: invocation.flag("--pass-clear"))
     let session = OpenSession(
         receiver: receiver, push: push, requestID: invocation.value("--request-id"), console: console)
@@ -68,7 +68,7 @@ private func runOpen(_ invocation: Invocation, _ console: Console) throws(Comman
     try console.deliver(ContiguousArray(output.utf8).span, of: invocation)
     guard case .fallback(let reason) = delivery.outcome else { return .done }
     console.error("\(reason.code): \(reason)")
-    if reason.code == "no-topic" { console.hint(Option.topicHint) }
+    if reason.code == Delivery.Reason.noTopic.code { console.hint(Option.topicHint) }
     return .refused
 }
 

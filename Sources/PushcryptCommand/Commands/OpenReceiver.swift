@@ -3,7 +3,7 @@ internal import PushcryptKeyStore
 internal import PushcryptReceiver
 
 /// What opens a push here: a store, as on a phone, or a key that is named.
-enum Receiver: Sendable {
+enum OpenReceiver: Sendable {
     case keyFile(Opener)
     case store(NotificationReceiver)
     /// A store that is damaged: as on a phone, that is no reason to show nothing.
@@ -79,7 +79,7 @@ struct PushToOpen: Sendable {
 
 // MARK: As the command line says
 
-extension Receiver {
+extension OpenReceiver {
     init(_ invocation: Invocation, _ console: Console) throws(CommandFailure) {
         if let source = invocation.value("--device-key-file") {
             self = .keyFile(try Self.keyFile(source, invocation, console))
@@ -115,7 +115,7 @@ extension Receiver {
             topic: topic, deviceKeys: [try console.readDeviceKey(from: source)], trust: SenderTrust(pinned: senders))
     }
 
-    private static func store(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> Receiver {
+    private static func store(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> OpenReceiver {
         if invocation.flag("--sender") {
             throw .usage(
                 "--sender goes with --device-key-file", hint: "a store trusts what 'pushcrypt sender trust' was given")

@@ -4,7 +4,7 @@ internal import PushcryptReceiver
 
 /// A push on its way through a delivery session: what decides on a phone decides here.
 struct OpenSession: Sendable {
-    let receiver: Receiver
+    let receiver: OpenReceiver
     let push: PushToOpen
     let requestID: String?
     let console: Console

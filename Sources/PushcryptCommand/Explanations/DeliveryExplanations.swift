@@ -1,7 +1,9 @@
+internal import PushcryptReceiver
+
 extension Explanation {
     static let delivery = [
         Explanation(
-            "opened", .delivery,
+            DeliveryOutcome.opened, .delivery,
             summary: "the message opened and was shown",
             cause: """
                 Every check passed. A message that was shown before is shown again, quietly, and has this code too.
@@ -9,7 +11,7 @@ extension Explanation {
             mend: "Nothing.",
             shown: "On the phone: the notification that was sealed."),
         Explanation(
-            "opened-without-attachment", .delivery,
+            DeliveryOutcome.openedWithoutAttachment, .delivery,
             summary: "the text was shown, an attachment was not",
             cause: """
                 The message opened, but an attachment did not arrive in its time, 15 seconds unless the app sets another, or
@@ -23,7 +25,7 @@ extension Explanation {
                 """,
             shown: "On the phone: the notification that was sealed, without the attachment."),
         Explanation(
-            "passed", .delivery,
+            DeliveryOutcome.passed, .delivery,
             summary: "the push was not sealed, and the app's policy let it through",
             cause: "There is no envelope in the push, and the app has said that pushes like this one may stay clear.",
             mend: """
@@ -32,7 +34,7 @@ extension Explanation {
                 """,
             shown: "On the phone: the push as it came, readable by everybody on the way."),
         Explanation(
-            "suppressed", .delivery,
+            DeliveryOutcome.suppressed, .delivery,
             summary: "a copy of a message that was shown before was hidden",
             cause: """
                 The message was shown before under another notification request, and the app has said that its extension has
@@ -44,7 +46,7 @@ extension Explanation {
                 """,
             shown: "On the phone: nothing. The first copy stays."),
         Explanation(
-            "no-topic", .delivery,
+            Delivery.Reason.noTopic.code, .delivery,
             summary: "nothing says which app the push must be for",
             cause: """
                 Neither the extension nor the device key has a topic, so there was nothing to check the message against. The
@@ -56,7 +58,7 @@ extension Explanation {
                 """,
             shown: fallback),
         Explanation(
-            "deadline", .delivery,
+            Delivery.Reason.deadline.code, .delivery,
             summary: "the extension's own deadline passed before the message was open",
             cause: """
                 25 seconds passed, or what the app has set, and the message was not open. Opening takes milliseconds, so
@@ -69,7 +71,7 @@ extension Explanation {
                 """,
             shown: fallback),
         Explanation(
-            "system-expired", .delivery,
+            Delivery.Reason.systemExpired.code, .delivery,
             summary: "the system ended the extension's time before the own deadline",
             cause: """
                 The system said that the time is over, about 30 seconds after it called, and the own deadline had not yet
@@ -78,7 +80,7 @@ extension Explanation {
             mend: "Set the own deadline to 25 seconds or less. Otherwise as for deadline.",
             shown: fallback),
         Explanation(
-            "abandoned", .delivery,
+            Delivery.Reason.abandoned.code, .delivery,
             summary: "the session was released before it had an end",
             cause: """
                 The object that opens was deallocated while a request was under way: it was kept in a local variable, or

@@ -41,8 +41,8 @@ struct LintFinding: Equatable, Sendable {
             + sanitized(forTerminal: "\(text) — \(mend)") + "\n"
     }
 
-    /// One object on a line.
-    var json: String {
+    /// One object on a line; safe for a terminal too.
+    func json(_ console: Console) -> String {
         var json = JSONWriter()
         json.object { json in
             json.string(file, for: "file")
@@ -50,6 +50,6 @@ struct LintFinding: Equatable, Sendable {
             json.string(text, for: "text")
             json.string(mend, for: "mend")
         }
-        return String(decoding: json.bytes, as: UTF8.self) + "\n"
+        return console.shown(json: json.bytes) + "\n"
     }
 }

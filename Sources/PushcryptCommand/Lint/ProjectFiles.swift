@@ -57,15 +57,3 @@ struct ProjectFiles {
         return path.hasPrefix("-") ? "./" + path : path
     }
 }
-
-// MARK: Paths
-
-/// The folder of a file, without a slash at its end; empty for the folder that is looked through.
-func folder(of file: String) -> String {
-    file.lastIndex(of: "/").map { String(file[..<$0]) } ?? ""
-}
-
-/// Whether a file lies in a folder or below it.
-func isFile(_ file: String, below folder: String) -> Bool {
-    folder.isEmpty || file.hasPrefix(folder + "/")
-}

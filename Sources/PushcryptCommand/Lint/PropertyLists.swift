@@ -13,7 +13,6 @@ enum PropertyLists {
     struct Unreadable: Error {
         let text: String
         let mend: String
-        var hasForeignValues = false
     }
 
     enum Reading {

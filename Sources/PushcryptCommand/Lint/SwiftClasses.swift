@@ -31,7 +31,8 @@ struct SwiftClasses {
         }
         if isClass { declared.insert(name) }
         var bases = inherited[name] ?? []
-        let head = words.dropFirst().prefix { $0 != "{" && $0 != "where" }
+        // No declaration is longer, and a file without a brace must not be read to its end for each class.
+        let head = words.dropFirst().prefix(256).prefix { $0 != "{" && $0 != "where" }
         if let colon = head.firstIndex(of: ":") {
             for part in head[(colon + 1)...].split(separator: ",") {
                 // The last word, so that `@unchecked Sendable` and `Module.Base` give what counts.

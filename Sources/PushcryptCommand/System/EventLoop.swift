@@ -1,3 +1,5 @@
+// The Darwin branches were not compiled and not run.
+
 internal import PushcryptReceiver
 
 #if canImport(Glibc)

@@ -1,3 +1,5 @@
+// The Darwin branches were not compiled and not run.
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -44,4 +46,16 @@ enum Folder {
         for name in names(in: path) { remove("\(path)/\(name)") }
         _ = unsafe rmdir(path)
     }
+}
+
+// MARK: Paths
+
+/// The folder of a file, without a slash at its end, as the path is written; empty when it names none.
+func folder(of file: String) -> String {
+    file.lastIndex(of: "/").map { String(file[..<$0]) } ?? ""
+}
+
+/// Whether a file lies in a folder or below it.
+func isFile(_ file: String, below folder: String) -> Bool {
+    folder.isEmpty || file.hasPrefix(folder + "/")
 }

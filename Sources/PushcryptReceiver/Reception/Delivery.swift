@@ -84,11 +84,13 @@ public struct Delivery: Sendable {
 
     /// What a journal says of it: `opened`, `passed`, `suppressed`, or why there is a fallback.
     public var code: String {
-        switch outcome {
-        case .opened: "opened"
-        case .passed: "passed"
-        case .suppressed: "suppressed"
-        case .fallback(let reason): reason.code
-        }
+        let outcome: DeliveryOutcome =
+            switch outcome {
+            case .opened: .opened
+            case .passed: .passed
+            case .suppressed: .suppressed
+            case .fallback(let reason): .fallback(reason)
+            }
+        return outcome.description
     }
 }

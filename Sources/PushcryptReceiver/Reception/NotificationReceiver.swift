@@ -159,6 +159,11 @@ public struct NotificationReceiver: Sendable {
         let judgement = replay.judge(
             sender: opened.sender, messageID: opened.messageID, requestID: requestID ?? opened.messageID.description,
             sentAt: opened.sentAt, expiresAt: opened.expiresAt, now: now)
+        if judgement.wasDamaged {
+            opening.warnings.append(
+                "replay guard: made anew, because it was damaged; what was sent more than ten minutes ago counts as shown"
+            )
+        }
         if let problem = judgement.problem { opening.warnings.append("replay guard: \(problem)") }
         switch judgement.verdict {
         case .new: return Delivery(opened: opened)

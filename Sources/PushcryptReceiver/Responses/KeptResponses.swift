@@ -43,7 +43,7 @@ public struct KeptResponses: Sendable {
         openedWith keys: some DeviceKeyReading, now: Timestamp
     ) throws(KeyStoreError) -> [Waiting] {
         var waiting: [Waiting] = []
-        for kept in try file.responses(openedWith: keys, now: now).kept {
+        for kept in try file.responses(openedWith: keys, now: now) {
             // A later version of the app has kept it: it stays for that.
             guard let response = NotificationResponseValue(json: kept.response) else { continue }
             waiting.append(Waiting(response: response, kept: kept))

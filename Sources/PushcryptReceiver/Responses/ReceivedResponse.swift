@@ -45,7 +45,8 @@ extension NotificationResponseValue {
 
     /// Gives what is authentic of a response, and opens its push first if that was never done.
     ///
-    /// A message that is opened here counts as shown from then on, under the same request.
+    /// A message that is opened here counts as shown from then on, under the same request. What the person did was an answer
+    /// to the clear part, which the relay may have written: an action of a category, and a text, become a mere tap.
     ///
     /// - Parameters:
     ///   - receiver: opens the push; made only when there is one to open.
@@ -64,6 +65,8 @@ extension NotificationResponseValue {
             switch delivery.outcome {
             case .opened:
                 var response = self
+                // What the person saw, and what offered the action, was the clear part: nobody agreed to the sealed one.
+                if case .custom = action { (response.action, response.userText) = (.open, nil) }
                 response.userInfo = delivery.content.userInfo
                 response.categoryIdentifier = delivery.content.categoryIdentifier
                 return ReceivedResponse(response, .opened, keptAt: keptAt)

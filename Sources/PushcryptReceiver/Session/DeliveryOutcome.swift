@@ -11,6 +11,10 @@ public enum DeliveryOutcome: Hashable, Sendable, CustomStringConvertible {
     /// The fallback was shown.
     case fallback(Delivery.Reason)
 
+    /// Every outcome that has a code of its own.
+    package static let all: [DeliveryOutcome] =
+        [.opened, .openedWithoutAttachment, .passed, .suppressed] + Delivery.Reason.all.map(DeliveryOutcome.fallback)
+
     /// The code as programs read it: `opened`, `opened-without-attachment`, `passed`, `suppressed`, or the reason's.
     public var description: String {
         switch self {

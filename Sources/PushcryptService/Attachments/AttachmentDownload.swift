@@ -4,7 +4,7 @@ internal import Pushcrypt
 /// One sealed file on its way into a plain one.
 ///
 /// The plain file gets its name only when all of it was authenticated; until then, and whenever something fails, nobody is
-/// given it. Two chunks are in memory.
+/// given it. Two chunks are in memory. Not run on Apple systems.
 final class AttachmentDownload: @unchecked Sendable {
     // The transport calls one at a time, and nobody else does.
     private let reference: AttachmentReference

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Foundation
 internal import Pushcrypt
 internal import PushcryptKeyStore
@@ -5,6 +6,7 @@ internal import PushcryptKeyStore
 /// Fetches the attachments of one notification, two at a time; each that fails drops itself alone.
 ///
 /// `stop` may come at any time, from any thread and before `start`, and waits for nothing; after it no file stays behind.
+/// Not run on Apple systems.
 final class AttachmentFetch: Sendable {
     typealias Fetched = Result<URL, AttachmentProblem>
 

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// Where attachments lie between their download and the delivery: a folder for each, in one of the extension's own.
+/// Where attachments lie between their download and the delivery: a folder for each, in one of the extension's own. Not run
+/// on Apple systems.
 struct AttachmentFolder: Sendable {
     /// In seconds. A delivery takes half a minute, and the system takes the files over with it: what is older was left by a
     /// process that was ended.

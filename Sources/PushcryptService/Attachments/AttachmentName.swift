@@ -3,31 +3,19 @@ internal import Pushcrypt
 
 /// What the file of an attachment is called on the device.
 ///
-/// The system tells the type of a file by its extension, so that has to fit the type that the sender gives.
+/// The system tells the type of a file by its extension, so that has to fit the type that the sender gives. Not run on
+/// Apple systems.
 enum AttachmentName {
-    /// The types that the system shows with a notification, and their extensions, the usual one first.
-    private static let extensions: [String: [String]] = [
-        "public.aiff-audio": ["aiff", "aif"],
-        "com.microsoft.waveform-audio": ["wav", "wave"],
-        "public.mp3": ["mp3"],
-        "public.mpeg-4-audio": ["m4a"],
-        "public.jpeg": ["jpg", "jpeg"],
-        "com.compuserve.gif": ["gif"],
-        "public.png": ["png"],
-        "public.mpeg": ["mpg", "mpeg"],
-        "public.mpeg-2-video": ["m2v"],
-        "public.mpeg-4": ["mp4"],
-        "public.avi": ["avi"],
-    ]
-
     /// Gives one component of a path, at most 255 bytes, that cannot hide.
     static func file(for reference: AttachmentReference) -> String {
         // A name that begins with a dot is not listed.
         let name = String(reference.name.drop { $0 == "." })
         let (stem, ending) = parts(of: name)
-        guard let fitting = extensions[reference.type] else { return joined(stem, safe(ending)) }
+        guard let fitting = ShownFileType(type: reference.type)?.fileExtensions, let usual = fitting.first else {
+            return joined(stem, safe(ending))
+        }
         if fitting.contains(ending.lowercased()) { return joined(stem, ending) }
-        return joined(name, fitting[0])
+        return joined(name, usual)
     }
 
     private static func parts(of name: String) -> (stem: String, ending: String) {

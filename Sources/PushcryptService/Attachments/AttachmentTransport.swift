@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Brings what lies at a URL; the seam between attachments and the network.
+/// Brings what lies at a URL; the seam between attachments and the network. Not run on Apple systems.
 public protocol AttachmentTransport: Sendable {
     /// Starts a download, over https only, after every redirect too; it ends as soon as it is longer than `limit` bytes.
     ///

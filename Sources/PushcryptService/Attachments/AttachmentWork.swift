@@ -1,8 +1,10 @@
+internal import Dispatch
 internal import Foundation
 internal import Pushcrypt
 internal import UserNotifications
 
-/// The attachments of one notification: fetched, handed on, and put into the form that the system shows.
+/// The attachments of one notification: fetched, handed on, and put into the form that the system shows. Not run on Apple
+/// systems.
 final class AttachmentWork: Sendable {
     private let references: [AttachmentReference]
     private let dropped: [AttachmentError]

@@ -36,6 +36,9 @@ public struct SharedAttachments: Sendable {
         return numbered.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
+    /// Removes every file, for a log-out.
+    public func removeAll() { try? FileManager.default.removeItem(at: directory) }
+
     // MARK: The service extension's side
 
     /// Copies files for a notification, in place of those of an earlier one with this identifier.

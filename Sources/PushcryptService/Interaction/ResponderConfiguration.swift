@@ -5,7 +5,7 @@ public import PushcryptReceiver
 public import UserNotifications
 
 extension NotificationResponder {
-    /// What an app says about responses.
+    /// What an app says about responses. Not run on Apple systems.
     public struct Configuration: Sendable {
         /// How the service extension opens pushes: topic, directory in the app group, keys, policy. The same here; of a
         /// response that was kept, `mayPassInTheClear` sees the custom keys and the category only.

@@ -2,7 +2,7 @@ public import Foundation
 internal import PushcryptReceiver
 internal import UserNotifications
 
-/// A notification in the view of a content extension: what may be shown of it.
+/// A notification in the view of a content extension: what may be shown of it. Not run on Apple systems.
 public struct ShownNotification: Hashable, Sendable {
     /// The notification's request.
     public let identifier: String

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Pushcrypt
 public import PushcryptReceiver
 public import UserNotifications
 
@@ -23,12 +24,16 @@ extension NotificationResponseValue {
 
 /// Custom keys as JSON and as Foundation has them.
 enum CustomKeys {
-    /// The text of one JSON object; an empty one when it cannot be JSON, and then it did not come with a push.
+    /// The text of one JSON object. What cannot be JSON gives an empty object, or, with the marks of a push, no text at all,
+    /// which nobody takes for the app's own.
     static func json(_ userInfo: [AnyHashable: Any]) -> ContiguousArray<UInt8> {
         // Foundation traps for what is not valid.
         guard let object = userInfo as? [String: Any], JSONSerialization.isValidJSONObject(object),
             let data = try? JSONSerialization.data(withJSONObject: object, options: .withoutEscapingSlashes)
-        else { return NotificationContent.emptyUserInfo }
+        else {
+            let isPush = userInfo[PayloadKeys.aps] != nil || userInfo[PayloadKeys.encryptedData] != nil
+            return isPush ? [] : NotificationContent.emptyUserInfo
+        }
         return ContiguousArray(data)
     }
 

@@ -2,16 +2,13 @@ import Pushcrypt
 import PushcryptKeyStore
 import PushcryptReceiver
 
-/// One phone and its provider: what a delivery costs above the libsodium calls in it, and what memory it takes.
+/// One phone and its provider: what memory deliveries take.
 struct ReceiverBench {
-    private static let limit = 1.15
-    private static let microseconds = 1000.0
     private static let time = Timestamp(milliseconds: 1_790_000_000_000)
 
     private let sealer: Sealer
     private let device: DevicePublicKey
     private let receiver: NotificationReceiver
-    private let bare: BareCaller
 
     /// Makes the phone's files in a directory of its own: the key store and the replay guard.
     init(at directory: String) throws {
@@ -26,7 +23,6 @@ struct ReceiverBench {
         let replay = try ReplayFile.create(at: directory, floor: Self.time.subtracting(milliseconds: 1))
         receiver = NotificationReceiver(keys: store, effects: store, replay: replay, topic: topic)
         sealer = Sealer(sender: sender, topic: topic)
-        bare = try BareCaller(seed: seed, scalar: scalar, topic: topic.bundleID)
     }
 
     /// Hands a push over as the system does, and waits for its delivery.
@@ -39,37 +35,12 @@ struct ReceiverBench {
                 open: {}, fallback: { Delivery(fallback: $0, for: push).content }, deliver: { shown = $1 }))
         session.receive()
         let delivery = receiver.receive(push, requestID: requestID, at: Self.time) { !session.isOver }.delivery
-        switch delivery.outcome {
-        case .opened: session.handle(.opened(delivery.content, .init()))
-        case .passed, .suppressed: session.handle(.decided(delivery.content, .passed))
-        case .fallback(let reason): session.handle(.failed(reason))
-        }
+        session.handle(.init(delivery, content: delivery.content))
         guard shown == .opened else { throw BenchFailure(what: "self-check: a push ended as \(shown as Any)") }
     }
 
     private func seal(_ payload: some Sequence<UInt8>) throws -> String {
         try sealer.seal(payload, to: device, at: Self.time).envelope.text
-    }
-
-    // MARK: Time
-
-    /// Measures deliveries of messages that no guard has seen, and prints the row.
-    func printTime() throws {
-        let pairs = 300
-        let texts = try (0..<(pairs + 20) * 10).map { _ in try seal(LibraryBench.payload) }
-        let characters = texts.map { $0.utf8.map { CChar(bitPattern: $0) } }
-        var next = 0
-        var nextBare = 0
-        let comparison = try Comparison(pairs: pairs) {
-            try deliver(texts[next], requestID: texts[next])
-            next += 1
-        } against: {
-            _ = bare.open(characters[nextBare])
-            nextBare += 1
-        }
-        Table.printAmount(
-            "received to delivered, above 1.15 ×",
-            (comparison.measured - Self.limit * comparison.yardstick) / 1000, atMost: Self.microseconds, unit: "µs")
     }
 
     // MARK: Memory

@@ -11,7 +11,8 @@
 //     library            reads such lines, prints the table's header and the library's rows
 //     command KILOBYTES  reads the times of hyperfine, prints the rows of one command
 //     store DIRECTORY    makes a key store there, prints its rows
-//     receive DIRECTORY  makes a phone there, prints the row of a delivery
+//     delivery MICROSECONDS BARE
+//                        prints the row of a delivery that ServiceBench has measured
 //     idle, open-one DIRECTORY, open-million DIRECTORY, open-file FILE
 //                        do this, and print the most kilobytes that the process had (and, of a million, in the beginning)
 //     seal-file BYTES FILE
@@ -25,7 +26,8 @@ do {
     case ("library", nil): try LibraryBench.printRows(standardInput())
     case ("command", let kilobytes?): try CommandBench.printRows(standardInput(), kilobytes)
     case ("store", let directory?): try StoreBench(at: directory).printRows()
-    case ("receive", let directory?): try ReceiverBench(at: directory).printTime()
+    case ("delivery", let delivery?):
+        ServiceRow.print(Double(delivery) ?? .infinity, Double(arguments.last ?? "") ?? 0)
     case ("idle", nil): try print(peakKilobytes())
     case ("open-one", let directory?): try print(ReceiverBench(at: directory).memoryOfOneOpen())
     case ("open-million", let directory?):

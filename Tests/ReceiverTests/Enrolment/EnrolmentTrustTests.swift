@@ -18,6 +18,18 @@ import Testing
         #expect(try phone.launch(with: provider) == "nothing")
     }
 
+    /// The app has pinned the key before, for every app.
+    @Test(arguments: StoreKind.allCases) func aPinThatIsThereIsLeftAsItIs(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let phone = try Installation(kind)
+        phone.file = EnrolmentState().json
+        phone.firstTrust = .builtIn(try provider.key.publicKey)
+        try phone.store.trustSender(name: "provider", provider.key.publicKey, topic: nil, replace: false, now: .start)
+        #expect(try phone.launch(with: provider) == "register")
+        #expect(phone.results == [EnrolmentResult(key: .acknowledged, sender: .believed)])
+        #expect(try phone.store.trustedSenders().map(\.topic) == [nil])
+    }
+
     /// Whoever holds the channel for once does not get into an app that has its key built in.
     @Test(arguments: StoreKind.allCases) func aReplyDoesNotReplaceABuiltInKey(_ kind: StoreKind) throws {
         let provider = try Provider()
@@ -65,6 +77,21 @@ import Testing
         #expect(result == EnrolmentResult(key: .acknowledged, sender: .notTaken(old)))
         phone.firstTrust = .builtIn(old)
         #expect(try begin(phone).request != nil)
+        #expect(try phone.pin == nil)
+    }
+
+    /// An app with a key built in that it can no longer pin waits for its next version, and believes nobody meanwhile.
+    @Test(arguments: StoreKind.allCases) func aReplyDoesNotStandInForABuiltInKey(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let stolen = SenderKey().publicKey
+        let phone = try Installation(kind)
+        phone.firstTrust = .builtIn(stolen)
+        try phone.launch(with: provider, .recordLost)
+        try phone.store.trustSender(name: "provider", SenderKey().publicKey, topic: .app, replace: true, now: .start)
+        try phone.store.removeTrustedSender("provider")
+        try phone.launch(with: provider)
+        #expect(
+            phone.results == [EnrolmentResult(key: .acknowledged, sender: .notTaken(try provider.key.publicKey))])
         #expect(try phone.pin == nil)
     }
 

@@ -7,6 +7,9 @@ struct ModelProcess: SecItems {
     let keychain: ModelKeychain
     let accessGroups: Set<String>
 
+    /// `errSecParam`
+    private static let invalidQuery: Int32 = -50
+
     private static let naming: Set<KeychainAttribute> = [
         .itemClass, .service, .account, .accessGroup, .isSynchronizable, .usesDataProtection,
     ]
@@ -16,7 +19,7 @@ struct ModelProcess: SecItems {
         guard Set(attributes.keys) == Self.naming.union(values), let name = Self.name(attributes),
             case .afterFirstUnlockThisDeviceOnly? = attributes[.accessible],
             case .bytes(let generic)? = attributes[.generic], case .secret(let data)? = attributes[.data]
-        else { return KeychainStatus.invalidQuery }
+        else { return Self.invalidQuery }
         guard accessGroups.contains(name.accessGroup) else { return KeychainStatus.missingEntitlement }
         return keychain.add(name, ModelItem(generic: generic, data: data.copy, isThisDeviceOnly: true))
     }
@@ -24,7 +27,7 @@ struct ModelProcess: SecItems {
     func copyMatching(_ query: KeychainQuery) -> (status: Int32, data: KeychainSecret?) {
         guard let (name, generic) = Self.match(query, alsoAllowing: [.returnsData, .matchLimit]),
             case .one? = query[.matchLimit]
-        else { return (KeychainStatus.invalidQuery, nil) }
+        else { return (Self.invalidQuery, nil) }
         guard accessGroups.contains(name.accessGroup) else { return (KeychainStatus.missingEntitlement, nil) }
         let (status, item) = keychain.copy(name, generic: generic)
         // Nobody gets data who does not ask for it.
@@ -35,7 +38,7 @@ struct ModelProcess: SecItems {
     func update(_ query: KeychainQuery, _ attributes: KeychainQuery) -> Int32 {
         guard let (name, generic) = Self.match(query), Set(attributes.keys) == [.generic, .data],
             case .bytes(let revision)? = attributes[.generic], case .secret(let data)? = attributes[.data]
-        else { return KeychainStatus.invalidQuery }
+        else { return Self.invalidQuery }
         guard accessGroups.contains(name.accessGroup) else { return KeychainStatus.missingEntitlement }
         return keychain.update(name, generic: generic) { item in
             item.generic = revision
@@ -44,7 +47,7 @@ struct ModelProcess: SecItems {
     }
 
     func delete(_ query: KeychainQuery) -> Int32 {
-        guard let (name, generic) = Self.match(query) else { return KeychainStatus.invalidQuery }
+        guard let (name, generic) = Self.match(query) else { return Self.invalidQuery }
         guard accessGroups.contains(name.accessGroup) else { return KeychainStatus.missingEntitlement }
         return keychain.delete(name, generic: generic)
     }
