@@ -16,6 +16,10 @@ public struct DeviceRecord: Hashable, Sendable {
     public let updatedAt: Timestamp
     /// The sender key that the device said it believes.
     public let pinnedSender: SenderPublicKey?
+    /// The suites that the device said it opens, in ascending order.
+    public let suites: [UInt8]
+    /// The version of the app that the device said it runs.
+    public let appVersion: AppVersion?
 }
 
 /// What a registration did to what was held.
@@ -94,7 +98,10 @@ extension SQLiteKeyStore {
 
 struct DeviceRow: StoredRow {
     static let table = StoreTable(
-        "devices", key: "id", "public_key", "topic", "generation", "created", "updated", "pinned_sender")
+        "devices", key: "id", "public_key", "topic", "generation", "created", "updated", "pinned_sender",
+        added: ["suites", "app_version"])
+    /// What NULL stands for: nearly every device says this, and a device of an older store has said nothing else.
+    private static let usualSuites = [Envelope.suite]
 
     let record: DeviceRecord
 
@@ -104,7 +111,9 @@ struct DeviceRow: StoredRow {
         record = DeviceRecord(
             id: try columns.text(), publicKey: try columns.devicePublicKey(), topic: try columns.topic(),
             generation: try columns.unsigned(), createdAt: try columns.time(), updatedAt: try columns.time(),
-            pinnedSender: try columns.optionalSenderPublicKey())
+            pinnedSender: try columns.optionalSenderPublicKey(),
+            suites: try columns.optionalBlob().map(Array.init) ?? Self.usualSuites,
+            appVersion: try columns.appVersion())
     }
 
     var values: [SQLiteValue] {
@@ -112,6 +121,8 @@ struct DeviceRow: StoredRow {
             .text(record.id), .blob(record.publicKey.bytes), .text(record.topic?.bundleID),
             .unsigned(record.generation), .time(record.createdAt), .time(record.updatedAt),
             .blob(record.pinnedSender?.bytes),
+            record.suites == Self.usualSuites ? .null : .blob(Bytes(record.suites)),
+            .text(record.appVersion?.description),
         ]
     }
 }
@@ -172,10 +183,13 @@ extension DeviceRecord {
         createdAt = registration.createdAt
         updatedAt = now
         pinnedSender = registration.pinnedSender
+        suites = registration.suites
+        appVersion = registration.appVersion
     }
 
     fileprivate func says(somethingElseThan other: DeviceRecord) -> Bool {
         publicKey != other.publicKey || topic != other.topic || generation != other.generation
-            || createdAt != other.createdAt || pinnedSender != other.pinnedSender
+            || createdAt != other.createdAt || pinnedSender != other.pinnedSender || suites != other.suites
+            || appVersion != other.appVersion
     }
 }

@@ -1,7 +1,7 @@
 /// The tables of a store, as an append-only list of migrations: `user_version` counts those a file has had.
 ///
 /// A migration that has been published is never changed; each runs in a transaction of its own. Every row of every table
-/// ends with its tag.
+/// has a tag, which a column that is added later leaves as it is while it has no value.
 package enum Schema {
     /// "PCKS": tells a key store from another program's database.
     static let applicationID: Int64 = 0x5043_4B53
@@ -33,7 +33,9 @@ package enum Schema {
         CREATE TABLE devices (
             id TEXT PRIMARY KEY NOT NULL, public_key BLOB NOT NULL, topic TEXT, generation INTEGER NOT NULL,
             created INTEGER NOT NULL, updated INTEGER NOT NULL, pinned_sender BLOB, tag BLOB NOT NULL) WITHOUT ROWID;
-        """
+        """,
+        // What a registration says beside the key. Nothing that a store holds is written anew.
+        "ALTER TABLE devices ADD COLUMN suites BLOB; ALTER TABLE devices ADD COLUMN app_version TEXT",
     ]
 
     /// Brings a database up to the last migration; the caller has checked that the store key opens it.

@@ -35,7 +35,7 @@ struct StoreTransaction {
         let table = Row.table
         var columns = ColumnReader(values.prefix(table.count), of: table)
         guard values.count == table.count + 1, case .blob(let tag) = values[table.count],
-            Sodium.areEqual(tag.span, keys.tag(of: values.prefix(table.count), in: table.name).span)
+            Sodium.areEqual(tag.span, keys.tag(of: table.tagged(values.prefix(table.count)), in: table.name).span)
         else { throw columns.damaged }
         return try Row(&columns)
     }
@@ -43,7 +43,7 @@ struct StoreTransaction {
     /// Writes a row in the place of the one with its primary key, if there is one.
     func put<Row: StoredRow>(_ row: Row) throws(KeyStoreError) {
         var values = row.values
-        values.append(.blob(keys.tag(of: values[...], in: Row.table.name)))
+        values.append(.blob(keys.tag(of: Row.table.tagged(values[...]), in: Row.table.name)))
         try connection.rows(Row.table.put, values)
     }
 

@@ -14,28 +14,32 @@ extension StoredRow {
     func checkSecret(_ keys: StoreKeys) throws(KeyStoreError) {}
 }
 
-/// The name and the columns of a table. Its last column, which is not listed, is the row's tag.
+/// The name and the columns of a table. The row's tag, which is not listed, is read and written as the last.
 struct StoreTable: Sendable {
     let name: StaticString
     let key: StaticString
     let count: Int
+    /// How many of the columns the table had at first.
+    private let first: Int
     let select: String
     let selectByKey: String
     let put: String
     let delete: String
 
-    init(_ name: StaticString, key: StaticString, _ columns: StaticString...) {
+    /// `added` are the columns of later migrations, in their order; they can be NULL.
+    init(_ name: StaticString, key: StaticString, _ columns: StaticString..., added: [StaticString] = []) {
         var list = "\(key)"
         var values = "?"
         var updates = ""
-        for column in columns {
+        for column in columns + added {
             list += ", \(column)"
             values += ", ?"
             updates += "\(column) = excluded.\(column), "
         }
         self.name = name
         self.key = key
-        count = columns.count + 1
+        first = columns.count + 1
+        count = first + added.count
         select = "SELECT \(list), tag FROM \(name)"
         selectByKey = "\(select) WHERE \(key) = ?"
         // REPLACE would silently delete other rows that are in the way of a unique index.
@@ -44,6 +48,15 @@ struct StoreTable: Sendable {
             ON CONFLICT (\(key)) DO UPDATE SET \(updates)tag = excluded.tag
             """
         delete = "DELETE FROM \(name) WHERE \(key) = ?"
+    }
+
+    /// What a row's tag covers: all its values but the NULLs in which its added columns end.
+    ///
+    /// So the tag of a row that is older than a column stays right. What is left of two rows still tells them apart.
+    func tagged(_ values: ArraySlice<SQLiteValue>) -> ArraySlice<SQLiteValue> {
+        var values = values
+        while values.count > first, case .null? = values.last { values = values.dropLast() }
+        return values
     }
 }
 
@@ -117,6 +130,12 @@ struct ColumnReader {
         guard let text = try optionalText() else { return nil }
         guard let topic = try? Topic(text) else { throw damaged }
         return topic
+    }
+
+    mutating func appVersion() throws(KeyStoreError) -> AppVersion? {
+        guard let text = try optionalText() else { return nil }
+        guard let version = AppVersion(text) else { throw damaged }
+        return version
     }
 
     /// Without the import check: the tag proves that the key passed it before.

@@ -7,18 +7,19 @@ import Testing
 struct DeviceTests {
     private func registration(
         _ key: DevicePublicKey = DeviceKey().publicKey, topic: Topic? = nil, generation: UInt64 = 1,
-        pinned: SenderPublicKey? = nil
+        pinned: SenderPublicKey? = nil, suites: [UInt8] = [1], version: String? = nil
     ) -> DeviceRegistration {
         DeviceRegistration(
-            deviceID: "ignored", publicKey: key, topic: topic, generation: generation, createdAt: start,
-            pinnedSender: pinned)
+            deviceID: "ignored", publicKey: key, suites: suites, topic: topic, generation: generation, createdAt: start,
+            pinnedSender: pinned, appVersion: version.flatMap(AppVersion.init))
     }
 
     @Test(arguments: StoreKind.allCases)
     func aDeviceIsHeldAsItRegistered(_ kind: StoreKind) throws {
         let store = try Home(kind).store
         let pinned = SenderKey().publicKey
-        let registration = registration(topic: try .app, generation: 7, pinned: pinned)
+        let registration = registration(
+            topic: try .app, generation: 7, pinned: pinned, suites: [1, 2, 255], version: "2.3.1 (\"β\")")
         #expect(try store.addDevice(id: "phone1", registration, now: start + 3) == .added)
         let device = try #require(try store.device("phone1"))
         #expect(device.id == "phone1")
@@ -28,6 +29,8 @@ struct DeviceTests {
         #expect(device.createdAt == start)
         #expect(device.updatedAt == start + 3)
         #expect(device.pinnedSender == pinned)
+        #expect(device.suites == [1, 2, 255])
+        #expect(device.appVersion?.description == "2.3.1 (\"β\")")
         #expect(try store.device("phone2") == nil)
         #expect(try store.devices(["phone2", "phone1", "phone1"]) == [nil, device, device])
         #expect(try store.deviceCount() == 1)
@@ -86,6 +89,24 @@ struct DeviceTests {
         #expect(try store.device("a")?.pinnedSender == nil)
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func theLastReportedSuitesAndVersionCount(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        let key = DeviceKey().publicKey
+        let steps: [(suites: [UInt8], version: String?, outcome: RegistrationOutcome)] = [
+            ([1], nil, .added), ([1], nil, .unchanged), ([1, 2], nil, .updated), ([1, 2], nil, .unchanged),
+            ([1, 2], "é", .updated), ([1, 2], "e\u{301}", .updated), ([1, 3], "e\u{301}", .updated),
+            ([1], "e\u{301}", .updated), ([1], "e\u{301}", .unchanged), ([1], nil, .updated),
+        ]
+        for (index, step) in steps.enumerated() {
+            let registration = registration(key, suites: step.suites, version: step.version)
+            #expect(try store.addDevice(id: "a", registration, now: start) == step.outcome, "step \(index)")
+            let device = try #require(try store.device("a"))
+            #expect(device.suites == step.suites, "step \(index)")
+            #expect(device.appVersion == step.version.flatMap(AppVersion.init), "step \(index)")
+        }
+    }
+
     @Test(arguments: ["", "a\tb", "a\u{1b}[2J", String(repeating: "é", count: 128)])
     func anIDThatALogCannotTakeIsRefused(_ id: String) throws {
         let store = try Home(.memory).store
@@ -105,7 +126,7 @@ struct DeviceTests {
     @Test(arguments: StoreKind.allCases)
     func aBatchIsTakenRowByRow(_ kind: StoreKind) throws {
         let store = try Home(kind).store
-        let kept = registration(generation: 5)
+        let kept = registration(generation: 5, suites: [1, 2], version: "2.3.1")
         _ = try store.addDevice(id: "kept", kept, now: start)
         _ = try store.addDevice(id: "same", kept, now: start)
         let batch: [(id: String, registration: DeviceRegistration)] = [
@@ -117,6 +138,8 @@ struct DeviceTests {
         #expect(result.refused.map(\.index) == [1, 2, 5])
         #expect(result.refused.map(\.error.code) == [.generationRollback, .invalidName, .generationRollback])
         #expect(try store.device("kept")?.generation == 6)
+        #expect(try store.device("same")?.suites == [1, 2])
+        #expect(try store.device("same")?.appVersion?.description == "2.3.1")
         #expect(try store.deviceCount() == 3)
         #expect(try store.importDevices([batch[1]], replace: true, now: start).updated == 1)
         #expect(try store.importDevices([], now: start).added == 0)

@@ -76,5 +76,84 @@ struct MigrationTests {
         #expect(try home.raw().integer("SELECT count(*) FROM extra") == 1)
     }
 
+    // MARK: A store of version 1
+
+    private static let firstStoreKey: Bytes = [
+        0x37, 0x57, 0x50, 0xfc, 0x6c, 0x66, 0x02, 0x1f, 0x8e, 0xcc, 0x47, 0x23, 0xe4, 0xa0, 0x86, 0x95, 0x4d, 0x48,
+        0x0a, 0x99, 0xd1, 0x6e, 0x94, 0x0a, 0x92, 0xdc, 0xf6, 0x43, 0xe3, 0x45, 0xb2, 0x9a,
+    ]
+
+    /// A store as version 1 wrote it, with three devices of one key, one of which knows its provider.
+    private static func firstStore() throws -> Scratch {
+        let scratch = try Scratch()
+        try #require(unsafe mkdir(scratch.store, 0o700) == 0)
+        try writeFile(scratch.file("store.key"), Self.firstStoreKey)
+        try writeFile(scratch.file("keystore.db"), [])
+        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute(
+            """
+            PRAGMA application_id = 1346587475;
+            PRAGMA user_version = 1;
+            \(Schema.migrations[0])
+            INSERT INTO store VALUES (
+                1, x'58852402d89fdca8e90b51af78421eea', NULL, NULL, NULL, 1795199602416,
+                x'51610e881cb5022b4465f320ef05921bc2f75bfc5e73a6b8b64c70fc477e1678',
+                x'21df9ab0e6f4fa9f68ed3bac1e23132258edd6a82abbc2ea0ccb531de9158e64');
+            INSERT INTO devices VALUES (
+                'bound', x'd7f7bfda56423e0c2a9bce6c0552a21c049a4ac4786c8ad26f8ff04fdf08fe1b', 'com.example.app', 1,
+                1795199602655, 1795199602795, NULL,
+                x'936bdd9f2669968d6d4d2add65f11dfa59bc0458f658ef7b0786fd3f4fc757fc');
+            INSERT INTO devices VALUES (
+                'knows', x'd7f7bfda56423e0c2a9bce6c0552a21c049a4ac4786c8ad26f8ff04fdf08fe1b', 'com.example.app', 1,
+                1795199602655, 1795199602970, x'ebf567d1cfe5461af92c649da4efe0559f78b41a9f5187b54e7fad6dd77a9fb2',
+                x'016573fd16440fdc2968def537eb5b21d74e1034ccf3060e509ee614e4ceb7ff');
+            INSERT INTO devices VALUES (
+                'plain', x'd7f7bfda56423e0c2a9bce6c0552a21c049a4ac4786c8ad26f8ff04fdf08fe1b', NULL, 1, 1795199603032,
+                1795199603033, NULL, x'a8b08ece9ccce7e705d994f04a8ea44e42f062f3143e99a92ddeec0f6754a694');
+            """)
+        return scratch
+    }
+
+    private static func opened(_ scratch: Scratch) throws -> SQLiteKeyStore {
+        try .open(at: scratch.store, passphrase: nil, options: .quick)
+    }
+
+    @Test func theDevicesOfVersionOneAreAuthenticAndHaveSaidNothingMore() throws {
+        let store = try Self.opened(Self.firstStore())
+        let devices = try store.devices(["bound", "knows", "plain"]).compactMap { $0 }
+        #expect(devices.map(\.topic?.bundleID) == ["com.example.app", "com.example.app", nil])
+        #expect(devices.map(\.updatedAt.milliseconds) == [1_795_199_602_795, 1_795_199_602_970, 1_795_199_603_033])
+        #expect(devices.map { $0.pinnedSender != nil } == [false, true, false])
+        #expect(devices.map(\.suites) == [[1], [1], [1]])
+        #expect(devices.map(\.appVersion) == [nil, nil, nil])
+        #expect(store.check().filter { $0.severity == .problem } == [])
+    }
+
+    @Test func aDeviceOfVersionOneRegistersAgain() throws {
+        let scratch = try Self.firstStore()
+        let store = try Self.opened(scratch)
+        let old = try #require(try store.device("bound"))
+        var registration = DeviceRegistration(publicKey: old.publicKey, createdAt: old.createdAt)
+        #expect(try store.addDevice(id: "bound", registration, now: start) == .unchanged)
+        registration.appVersion = AppVersion("2.3.1")
+        #expect(try store.addDevice(id: "bound", registration, now: start) == .updated)
+        #expect(try Self.opened(scratch).device("bound")?.appVersion == AppVersion("2.3.1"))
+        #expect(try Self.opened(scratch).device("knows")?.appVersion == nil)
+        #expect(store.check().filter { $0.severity == .problem } == [])
+    }
+
+    /// The tag does not cover a column without a value; with one it does, in every column.
+    @Test(arguments: [
+        "suites = x'01'", "suites = x'0102'", "suites = x''", "suites = 1", "app_version = '2.3.1'", "app_version = ''",
+        "suites = x'01', app_version = '2.3.1'", "pinned_sender = NULL", "topic = NULL",
+    ])
+    func whatIsWrittenIntoARowOfVersionOneIsNoticed(_ change: String) throws {
+        let scratch = try Self.firstStore()
+        let store = try Self.opened(scratch)
+        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute(
+            "UPDATE devices SET \(change) WHERE id = 'knows'")
+        #expect(code { try store.device("knows") } == .corruptStore)
+        #expect(try store.device("bound") != nil)
+    }
+
     private final class Flag { var value = false }
 }

@@ -26,7 +26,8 @@ struct TamperTests {
                 _ = try store.acceptStatements([statement], topic: .app, now: start)
                 try store.setSetting(name, "value of \(name)")
                 let registration = DeviceRegistration(
-                    publicKey: DeviceKey().publicKey, topic: try .app, createdAt: start, pinnedSender: old.publicKey)
+                    publicKey: DeviceKey().publicKey, suites: [1, 2], topic: try .app, createdAt: start,
+                    pinnedSender: old.publicKey, appVersion: AppVersion("2.3.1"))
                 _ = try store.addDevice(id: name, registration, now: start)
             }
             devices = ["one", "two"]
@@ -57,7 +58,13 @@ struct TamperTests {
 
     /// Every column of every table but the primary keys, which say which row it is.
     private static let columns: [(table: String, key: String, columns: [String])] = [
-        ("devices", "id", ["public_key", "topic", "generation", "created", "updated", "pinned_sender", "tag"]),
+        (
+            "devices", "id",
+            [
+                "public_key", "topic", "generation", "created", "updated", "pinned_sender", "suites", "app_version",
+                "tag",
+            ]
+        ),
         ("settings", "name", ["value", "tag"]),
         (
             "device_keys", "name",
@@ -78,6 +85,7 @@ struct TamperTests {
                 "CASE typeof(\($0)) WHEN 'blob' THEN x'ff' || substr(\($0), 2) WHEN 'integer' THEN \($0) + 8 ELSE coalesce(\($0), '') || 'x' END"
             }
         ),
+        ("NULL", { _ in "NULL" }),
         ("nothing", { "CASE WHEN \($0) IS NULL THEN 1 ELSE zeroblob(length(\($0))) END" }),
         (
             "another type",
@@ -153,7 +161,7 @@ struct TamperTests {
     @Test func aRowOfAnotherStoreIsNoticed() throws {
         let (mine, other) = (try Full(), try Full())
         let row = try #require(try other.home.raw().rows("SELECT * FROM devices WHERE id = 'one'").first)
-        try mine.home.raw().rows("INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        try mine.home.raw().rows("INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         #expect(code { try mine.use("devices", "one") } == .corruptStore)
     }
 

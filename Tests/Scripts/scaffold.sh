@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes an app's notification side with `pushcrypt scaffold ios`, compiles it unchanged against the stand-ins, and runs the
-# tests that are written with it: registration, a push that opens, one that was tampered with.
+# tests that are written with it: registration, pushes that open, tampered and forged ones, and responses to them.
 # Usage: scaffold.sh PATH-OF-PUSHCRYPT
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -43,10 +43,11 @@ swift test --quiet --package-path "$work/full" --scratch-path "$work/build" > "$
 passed=$(sed -nE 's/.*Test run with ([0-9]+) tests.* passed.*/\1/p' "$fresh/log")
 [ "${passed:-0}" -gt 0 ] || { echo "no test of the scaffold ran" >&2; exit 1; }
 
-# As Xcode compiles: Swift 5, and Swift 6 with everything on the main actor unless it says otherwise.
+# As an Xcode project may compile: Swift 5, and Swift 6 with everything on the main actor unless it says otherwise.
 for target in App NotificationService NotificationContent; do
     for mode in '-swift-version 5' '-swift-version 6 -default-isolation MainActor
-        -enable-upcoming-feature NonisolatedNonsendingByDefault -enable-upcoming-feature InferIsolatedConformances'; do
+        -enable-upcoming-feature NonisolatedNonsendingByDefault -enable-upcoming-feature InferIsolatedConformances
+        -enable-upcoming-feature MemberImportVisibility'; do
         # shellcheck disable=SC2086 # several options in one
         swiftc -typecheck -warnings-as-errors -module-name "$target" $mode -I "$work/build/debug/Modules" \
             -I "$root/Sources/CSodium" -I "$root/Sources/CSQLite" "$work/full/$target"/*.swift

@@ -12,6 +12,8 @@ struct AttachmentNameTests {
         ("public.jpeg", "photo", "photo.jpg"),
         ("public.jpeg", ".jpg", "jpg.jpg"),
         ("public.jpeg", "...", "attachment.jpg"),
+        ("public.jpeg", ".\u{301}a.jpg", "\u{301}a.jpg"),
+        ("public.jpeg", "x" + String(repeating: "\u{301}", count: 127), "attachment.jpg"),
         ("public.jpeg", "a.b.c", "a.b.c.jpg"),
         ("public.mpeg-4", "film.mp4", "film.mp4"),
         ("com.adobe.pdf", "a.pdf", "a.pdf"),

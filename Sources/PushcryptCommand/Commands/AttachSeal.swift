@@ -43,7 +43,7 @@ private func seal(
     _ input: borrowing InputFile, _ size: Int, by sender: SenderKey, _ console: Console,
     to write: (Span<UInt8>) throws(CommandFailure) -> Void
 ) throws(CommandFailure) -> SealedFile {
-    var progress = Progress("sealing", total: 2 * size, console)
+    var progress = Progress("sealing", total: size > Int.max / 2 ? .max : 2 * size, console)
     var first = AttachmentSealer.FirstPass()
     try input.forEachPiece { (piece) throws(CommandFailure) in
         first.update(piece)

@@ -154,8 +154,8 @@ extension DeviceRecord {
     /// The record as its device would register again.
     var registration: DeviceRegistration {
         DeviceRegistration(
-            deviceID: id, publicKey: publicKey, topic: topic, generation: generation, createdAt: createdAt,
-            pinnedSender: pinnedSender)
+            deviceID: id, publicKey: publicKey, suites: suites, topic: topic, generation: generation,
+            createdAt: createdAt, pinnedSender: pinnedSender, appVersion: appVersion)
     }
 }
 

@@ -2,6 +2,9 @@ internal import Pushcrypt
 
 /// What app and extensions must share, so that an extension has the keys that the app has made.
 struct EntitlementRules {
+    /// What names the Keychain group in the property lists of app and extension; Apple has no such key.
+    static let keychainProperty = "PushcryptKeychainGroup"
+
     private static let keychain = "keychain-access-groups"
     private static let appGroups = "com.apple.security.application-groups"
     private static let filtering = "com.apple.developer.usernotifications.filtering"
@@ -12,7 +15,7 @@ struct EntitlementRules {
     let root: String
 
     var findings: [LintFinding] {
-        appFindings + project.extensions.flatMap(findings)
+        appFindings + project.extensions.flatMap { findings(of: $0) + keychainPropertyFindings($0) }
     }
 
     // MARK: The app
@@ -75,6 +78,47 @@ struct EntitlementRules {
             findings += sharing(Self.appGroups, list, "app and extension have no folder in common")
         }
         return findings
+    }
+
+    /// Without the property, or with another group there, `SharedKeyStore` opens no keys.
+    private func keychainPropertyFindings(_ target: IOSProject.Extension) -> [LintFinding] {
+        let classes = target.classes
+        guard target.point == .service,
+            classes.declared.contains(where: {
+                classes.ancestors(of: $0).contains(ServiceExtensionRules.encryptedBaseClass)
+            })
+        else { return [] }
+        let name = Self.keychainProperty
+        guard let value = target.info[name] else {
+            return [
+                .warning(
+                    target.file, "there is no \(name), without which SharedKeyStore does not find the keys",
+                    mend:
+                        "add it with the Keychain group, $(AppIdentifierPrefix) included; nothing if the extension has another key store"
+                )
+            ]
+        }
+        guard let group = value.string, !group.isEmpty else {
+            return [.error(target.file, "\(name) is not the name of a group", mend: "write it as a string")]
+        }
+        let own = target.entitlements.flatMap { Self.groups(Self.keychain, $0) }
+        // The Keychain takes app groups as well.
+        let others = target.entitlements.flatMap { Self.groups(Self.appGroups, $0) }
+        if own.isEmpty || own.contains(group) || others.contains(group) { return [] }
+        let plain = Self.withoutPrefix(group)
+        if plain != group, own.contains(where: { Self.withoutPrefix($0) == plain }) {
+            return [
+                .warning(
+                    target.file, "\(name) has the extension's Keychain group with another prefix",
+                    mend: "write it as \(Self.keychain) has it")
+            ]
+        }
+        return [
+            .error(
+                target.file,
+                "\(name) names \(quoted(group)), which is none of the extension's Keychain groups (\(own.joined(separator: ", "))), so it has no keys",
+                mend: "write the one of \(Self.keychain) that the app has, letter by letter")
+        ]
     }
 
     private func sharing(_ name: String, _ list: IOSProject.Entitlements, _ effect: String) -> [LintFinding] {

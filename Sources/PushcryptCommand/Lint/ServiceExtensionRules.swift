@@ -2,7 +2,8 @@ internal import Pushcrypt
 
 /// What a notification service extension's property list and sources must say.
 struct ServiceExtensionRules {
-    static let baseClasses = ["UNNotificationServiceExtension", "EncryptedNotificationService"]
+    static let encryptedBaseClass = "EncryptedNotificationService"
+    private static let baseClasses = ["UNNotificationServiceExtension", encryptedBaseClass]
 
     let target: IOSProject.Extension
 

@@ -1,20 +1,28 @@
 extension IOSScaffold {
     /// What happens when the app starts.
     var pushDelegate: ScaffoldFile {
-        let declaration =
-            categories.isEmpty ? "" : "\n        center.setNotificationCategories(NotificationCategories.all)"
+        let declaration = """
+
+                    do {
+                        try NotificationCategories.declared.register(on: center)
+                    } catch {
+                        print("no categories, so no actions: \\(error)")
+                    }
+            """
         return ScaffoldFile(
             path: "App/PushDelegate.swift",
             text: #"""
+                import PushcryptService
                 import UIKit
                 import UserNotifications
 
                 /// Starts notifications with the app.
                 ///
                 /// In an app with SwiftUI: `@UIApplicationDelegateAdaptor(PushDelegate.self) private var push`. An app that has a
-                /// delegate takes these three methods into it.
+                /// delegate takes these four methods into it.
                 final class PushDelegate: NSObject, UIApplicationDelegate {
-                    private let responses = NotificationResponses()
+                    /// Kept here, because the center keeps no delegate alive.
+                    private let responder = NotificationResponses.responder()
 
                     func application(
                         _ application: UIApplication,
@@ -22,7 +30,8 @@ extension IOSScaffold {
                     ) -> Bool {
                         let center = UNUserNotificationCenter.current()
                         // Before this returns, or the tap that has started the app is lost.
-                        center.delegate = responses\#(declaration)
+                        center.delegate = responder\#(categories.isEmpty ? "" : declaration)
+                        replayKeptResponses()
                         center.requestAuthorization(options: [.alert, .badge, .sound]) { @Sendable _, _ in
                             // Also after a no, which the person can take back in Settings.
                             Task { @MainActor in UIApplication.shared.registerForRemoteNotifications() }
@@ -52,6 +61,12 @@ extension IOSScaffold {
                     ) {
                         print("no push token: \(error)")
                     }
+
+                    func applicationProtectedDataDidBecomeAvailable(_ application: UIApplication) { replayKeptResponses() }
+
+                    private func replayKeptResponses() {
+                        Task { await responder.replayKept() }
+                    }
                 }
 
                 """#)
@@ -62,32 +77,55 @@ extension IOSScaffold {
         ScaffoldFile(
             path: "App/NotificationResponses.swift",
             text: #"""
-                import UserNotifications
+                import Pushcrypt
+                import PushcryptKeyStore
+                import PushcryptReceiver
+                import PushcryptService
 
-                /// Says what is shown while the app is in front, and hears what the person does with a notification.
-                nonisolated final class NotificationResponses: NSObject, UNUserNotificationCenterDelegate {
-                    func userNotificationCenter(
-                        _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
-                        withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
-                    ) {
-                        completionHandler([.banner, .list, .sound])
+                /// What the person does with a notification.
+                nonisolated enum NotificationResponses {
+                    /// The delegate of the notification center.
+                    static func responder() -> NotificationResponder {
+                        NotificationResponder(configuration) { try await handle($0) }
                     }
 
-                    func userNotificationCenter(
-                        _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
-                        withCompletionHandler completionHandler: @escaping () -> Void
-                    ) {
-                        // On every path: the system takes an app that forgets it for one that hangs.
-                        defer { completionHandler() }
-                        let content = response.notification.request.content
-                        switch response.actionIdentifier {
-                        case UNNotificationDefaultActionIdentifier:
-                            // EDIT: show what the sealed payload names beside `aps`; nothing, when it could not be opened.
-                            print("opened: \(content.userInfo)")
-                        default:
-                            // EDIT: the actions of your categories, and UNNotificationDismissActionIdentifier.
-                            print("\(response.actionIdentifier): \(content.categoryIdentifier)")
+                    /// Does what a response asks for. `.later` gives it again, for example when files of the app's are still locked.
+                    private static func handle(_ response: ReceivedResponse) async throws -> NotificationResponder.Answer {
+                        // Nothing in them but what was sealed, or set by the app; `response.origin` says why there are none.
+                        let keys = response.value.customKeys
+                        switch response.value.action {
+                        case .open:
+                            // EDIT: show what the custom keys name.
+                            print("opened, with \(keys.count) custom keys: \(response.origin)")
+                        case .custom(let action):
+                            // EDIT: the actions of your categories; `response.value.userText` is what was written.
+                            print("\(action), with \(keys.count) custom keys: \(response.origin)")
+                        case .dismiss:
+                            // EDIT: what follows from a dismissal, if anything does.
+                            break
                         }
+                        return .done
+                    }
+
+                    /// Opens a push that the extension did not get to as the extension would have.
+                    static var configuration: NotificationResponder.Configuration {
+                        let opening = NotificationOpener.Configuration(
+                            topic: try Topic("\#(topic)"), appGroup: PushRegistration.appGroup.identifier
+                        ) { try SharedKeyStore.open() }
+                        var configuration = NotificationResponder.Configuration(opening: opening) {
+                            guard let key = try SharedKeyStore.open().deviceKeys(named: nil).last else {
+                                throw NotRegistered()
+                            }
+                            return key.publicKey
+                        }
+                        configuration.observe = { report in
+                            if let problem = report.problem { print("response \(report.outcome.rawValue): \(problem)") }
+                        }
+                        return configuration
+                    }
+
+                    struct NotRegistered: Error, CustomStringConvertible {
+                        var description: String { "this phone has no key to keep a response with" }
                     }
                 }
 
@@ -98,23 +136,25 @@ extension IOSScaffold {
     var notificationCategories: ScaffoldFile {
         let values = categories.map {
             """
-                        UNNotificationCategory(
-                            identifier: \(swiftLiteral($0)), actions: [], intentIdentifiers: [],
-                            hiddenPreviewsBodyPlaceholder: "New message", options: [.customDismissAction]),
+                            CategoryDeclaration(
+                                \(swiftLiteral($0)), hiddenPreviewsBodyPlaceholder: "New message",
+                                options: [.customDismissAction]),
             """
         }
         return ScaffoldFile(
             path: "App/NotificationCategories.swift",
             text: #"""
-                import UserNotifications
+                import PushcryptReceiver
 
                 /// The kinds of notification that have actions, a view of their own or a text for when previews are hidden. The sealed
                 /// payload names one as `category`, letter by letter.
                 nonisolated enum NotificationCategories {
-                    static var all: Set<UNNotificationCategory> {
-                        [
+                    static var declared: CategorySet {
+                        get throws {
+                            try CategorySet([
                 \#(values.joined(separator: "\n"))
-                        ]
+                            ])
+                        }
                     }
                 }
 

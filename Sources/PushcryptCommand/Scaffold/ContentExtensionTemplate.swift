@@ -4,20 +4,24 @@ extension IOSScaffold {
         ScaffoldFile(
             path: "NotificationContent/NotificationViewController.swift",
             text: #"""
+                import PushcryptService
                 import UIKit
                 import UserNotifications
                 import UserNotificationsUI
 
                 /// The view of an expanded notification. It gets the opened content, and needs neither keys nor the network.
-                final class NotificationViewController: UIViewController, UNNotificationContentExtension {
+                final class NotificationViewController: UIViewController, @preconcurrency UNNotificationContentExtension {
+                    private let session = ContentExtensionSession()
                     private let heading = UILabel()
+                    private let subheading = UILabel()
                     private let text = UILabel()
 
                     override func viewDidLoad() {
                         super.viewDidLoad()
                         heading.font = .boldSystemFont(ofSize: 17)
-                        for label in [heading, text] { label.numberOfLines = 0 }
-                        let stack = UIStackView(arrangedSubviews: [heading, text])
+                        let labels = [heading, subheading, text]
+                        for label in labels { label.numberOfLines = 0 }
+                        let stack = UIStackView(arrangedSubviews: labels)
                         stack.axis = .vertical
                         stack.spacing = 8
                         stack.translatesAutoresizingMaskIntoConstraints = false
@@ -32,9 +36,24 @@ extension IOSScaffold {
 
                     /// Called again when another notification of the thread comes while the view is up.
                     func didReceive(_ notification: UNNotification) {
-                        let content = notification.request.content
-                        heading.text = content.title
-                        text.text = content.body
+                        session.receive(notification)
+                        // Of what was not opened, these are the texts of the fallback.
+                        guard let shown = session.notifications.last else { return }
+                        heading.text = shown.title
+                        subheading.text = shown.subtitle
+                        text.text = shown.body
+                    }
+
+                    func didReceive(
+                        _ response: UNNotificationResponse,
+                        completionHandler completion: @escaping @Sendable (UNNotificationContentExtensionResponseOption) -> Void
+                    ) {
+                        session.answer(response) {
+                            completion(.init(rawValue: $0.rawValue) ?? .dismissAndForwardAction)
+                        } by: { _ in
+                            // EDIT: the actions that the view answers itself; the app gets all others.
+                            .dismissAndForward
+                        }
                     }
                 }
 

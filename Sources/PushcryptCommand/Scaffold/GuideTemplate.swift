@@ -6,7 +6,7 @@ extension IOSScaffold {
 
             Written by `pushcrypt scaffold ios`. Nothing but the places marked `EDIT` has to be changed:
 
-                grep -rn EDIT App
+                grep -rn EDIT App\#(hasContentExtension ? " NotificationContent" : "")
 
             | | |
             |---|---|
@@ -60,8 +60,8 @@ extension IOSScaffold {
             """#
         if hasContentExtension {
             text += """
-                4. The same with Notification Content Extension, called `NotificationContent`. Remove its storyboard. It needs no
-                   product of the package.
+                4. The same with Notification Content Extension, called `NotificationContent`. Remove its storyboard. It needs the
+                   product `PushcryptService`.
 
                 """
         }
@@ -79,9 +79,10 @@ extension IOSScaffold {
 
             ## What was tested
 
-            These sources are compiled and run on Linux, with the stand-ins, as Swift 5 and as Swift 6, also with everything on the
-            main actor that does not say otherwise, which is what Xcode sets up for a new app. Nothing of it was run on an Apple system: Keychain, app
-            groups, signing, and the system's own way to start an extension come to these files for the first time on your device.
+            These sources are compiled and run on Linux, with the stand-ins, as Swift 6. They also compile as Swift 5, and with
+            everything on the main actor that does not say otherwise, as an Xcode project can be set up. Nothing of it was run on
+            an Apple system: Keychain, app groups, signing, and the system's own way to start an extension come to these files for
+            the first time on your device.
             `pushcrypt device test ID` makes a push to begin with.
 
             """#

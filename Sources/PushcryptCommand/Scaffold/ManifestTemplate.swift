@@ -3,8 +3,8 @@ extension IOSScaffold {
     var manifest: ScaffoldFile {
         let content = """
                     .target(
-                        name: "NotificationContent", dependencies: standIns, path: "NotificationContent",
-                        exclude: ["Info.plist", "NotificationContent.entitlements"]),
+                        name: "NotificationContent", dependencies: products("PushcryptService") + standIns,
+                        path: "NotificationContent", exclude: ["Info.plist", "NotificationContent.entitlements"]),
 
             """
         let contentDependency = hasContentExtension ? #", "NotificationContent""# : ""

@@ -80,7 +80,8 @@ struct ScaffoldFolder {
     private static func make(_ path: String) throws(CommandFailure) {
         if unsafe mkdir(path, 0o777) == 0 { return }
         let error = SystemError.last
-        guard error.code != EEXIST || Folder.kind(of: path, followingLinks: true) != .folder else { return }
+        // A link would lead what is written out of the folder.
+        guard error.code != EEXIST || Folder.kind(of: path) != .folder else { return }
         throw failure(path, error)
     }
 

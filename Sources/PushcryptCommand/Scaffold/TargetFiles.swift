@@ -1,12 +1,10 @@
 // The property lists and entitlements of the three targets.
 extension IOSScaffold {
-    private static let keychainGroupKey = "PushcryptKeychainGroup"
-
     // MARK: App
 
     /// Only what comes on top of the app's own.
     var appInfo: ScaffoldFile {
-        PropertyListText.file("App/Info.plist", [(Self.keychainGroupKey, .text(accessGroup))])
+        PropertyListText.file("App/Info.plist", [(EntitlementRules.keychainProperty, .text(accessGroup))])
     }
 
     var appEntitlements: ScaffoldFile {
@@ -26,7 +24,7 @@ extension IOSScaffold {
                         ("NSExtensionPrincipalClass", .text(PrincipalClass.example("NotificationService"))),
                     ])
                 ),
-                (Self.keychainGroupKey, .text(accessGroup)),
+                (EntitlementRules.keychainProperty, .text(accessGroup)),
             ])
     }
 

@@ -18,11 +18,11 @@ extension IOSScaffold {
                 @testable import NotificationService
 
                 /// From the first launch to the first message, on a simulated phone.
-                @Suite(.serialized) final class NotificationTests {
+                @MainActor @Suite(.serialized) final class NotificationTests {
                     /// What stands for the phone's Keychain, its app groups and the app's files; each test has a new phone.
                     private let phone = FileManager.default.temporaryDirectory.appendingPathComponent("phone-\(UUID())")
-                    private let device = SimulatedDevice { NotificationService() }
-                    private let provider = TestProvider()
+                    let device = SimulatedDevice { NotificationService() }
+                    let provider = TestProvider()
                     private let registration: PushRegistration
 
                     init() {
@@ -35,7 +35,7 @@ extension IOSScaffold {
                     deinit { try? FileManager.default.removeItem(at: phone) }
 
                     @discardableResult
-                    private func launch() async throws -> String {
+                    func launch() async throws -> String {
                         try await registration.update(pushToken: Data([1, 2, 3]), alertsAreShown: true)
                     }
 
@@ -81,6 +81,39 @@ extension IOSScaffold {
                         let journal = try JournalExport(json: ContiguousArray(DeliveryJournal.json()))
                         #expect(journal.entries.map(\.code) == ["opened"])
                     }
+
+                    // MARK: Responses
+
+                    /// What the app gets when a push is shown and tapped.
+                    private func tap(_ push: String) async throws -> ReceivedResponse {
+                        let (responses, continuation) = AsyncStream.makeStream(of: ReceivedResponse.self)
+                        let responder = NotificationResponder(NotificationResponses.configuration) {
+                            continuation.yield($0)
+                            return .done
+                        }
+                        device.center.delegate = responder
+                        let outcome = await device.push(APNsPush(json: push))
+                        _ = await device.respond(.tap, to: outcome.requestIdentifier)
+                        continuation.finish()
+                        var received: [ReceivedResponse] = []
+                        for await response in responses { received.append(response) }
+                        return try #require(received.first)
+                    }
+
+                    @Test func aTapOnAnOpenedNotificationGivesTheSealedCustomKeys() async throws {
+                        try await launch()
+                        let push = try await provider.push(title: "Table for two", body: "See you at 8")
+                        let response = try await tap(push)
+                        #expect(response.value.action == .open)
+                        #expect(response.value.customKeys as? [String: String] == ["chat": "c41"])
+                    }
+
+                    @Test(arguments: ["", #","mutable-content":1"#])
+                    func aTapOnAForgedPushGivesNone(_ member: String) async throws {
+                        try await launch()
+                        let push = #"{"aps":{"alert":{"title":"Table for two"}\#(member)},"chat":"forged"}"#
+                        #expect(try await tap(push).value.customKeys.isEmpty)
+                    }
                 }
 
                 /// A provider with one device.
@@ -100,9 +133,12 @@ extension IOSScaffold {
                     }
 
                     func push(title: String, body: String) throws -> String {
+                        try push(#"{"aps":{"alert":{"title":"\#(title)","body":"\#(body)"}},"chat":"c41"}"#)
+                    }
+
+                    func push(_ payload: String) throws -> String {
                         let device = try #require(device)
                         let sealer = Sealer(sender: sender, topic: try #require(device.topic))
-                        let payload = #"{"aps":{"alert":{"title":"\#(title)","body":"\#(body)"}}}"#
                         let sealed = try sealer.seal(payload.utf8, to: device.publicKey, at: now)
                         return String(decoding: sealed.json, as: UTF8.self)
                     }
@@ -116,8 +152,8 @@ extension IOSScaffold {
     /// A test of the content extension's view.
     var contentTests: ScaffoldFile {
         let category = categories.first ?? ""
-        var push = JSONWriter()
-        push.object { json in
+        var payload = JSONWriter()
+        payload.object { json in
             json.object(for: "aps") { json in
                 json.object(for: "alert") { json in
                     json.string("Table for two", for: "title")
@@ -136,19 +172,30 @@ extension IOSScaffold {
                 @testable import App
                 @testable import NotificationContent
 
-                /// What a person sees of a notification that was opened up.
-                @MainActor @Suite struct ContentExtensionTests {
-                    @Test func theViewShowsTitleAndBody() async throws {
-                        let device = SimulatedDevice()
-                        device.center.setNotificationCategories(NotificationCategories.all)
+                // What a person sees of a notification that was opened up.
+                extension NotificationTests {
+                    private static let payload =
+                        \#(swiftLiteral(String(decoding: payload.bytes, as: UTF8.self)))
+
+                    /// The texts of the view, from the top.
+                    private func expand(_ push: String) async throws -> [String?]? {
+                        try NotificationCategories.declared.register(on: device.center)
                         try device.install(
                             ContentExtension(categories: [\#(swiftLiteral(category))]) { NotificationViewController() })
-                        let push = \#(swiftLiteral(String(decoding: push.bytes, as: UTF8.self)))
                         let outcome = await device.push(APNsPush(json: push))
                         let expanded = try #require(device.expand(outcome.requestIdentifier))
                         let stack = expanded.viewController?.view.subviews.first as? UIStackView
-                        let labels = stack?.arrangedSubviews.compactMap { $0 as? UILabel }
-                        #expect(labels?.map(\.text) == ["Table for two", "See you at 8"])
+                        return stack?.arrangedSubviews.compactMap { $0 as? UILabel }.map(\.text)
+                    }
+
+                    @Test func theViewShowsWhatWasSealed() async throws {
+                        try await launch()
+                        #expect(try await expand(provider.push(Self.payload)) == ["Table for two", "", "See you at 8"])
+                    }
+
+                    /// The extension is not asked for a push without `mutable-content`.
+                    @Test func theViewOfAForgedPushSaysThatItIsNotEncrypted() async throws {
+                        #expect(try await expand(Self.payload) == ["Table for two", "", "(Encrypted)"])
                     }
                 }
 

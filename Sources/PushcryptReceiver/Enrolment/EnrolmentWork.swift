@@ -88,7 +88,8 @@ extension Enrolment {
         }
         switch reply.verdict {
         case .refused(let refusal):
-            // Another phone, or this one before a backup was restored, has gone on under this id.
+            // This phone itself went on under this id before a backup was restored: keys that the backup brings back
+            // stay with their phone. So nobody else loses the id.
             if refusal == .generationRollback { state.remove(account, withdrawing: true) }
             return EnrolmentResult(key: .refused(refusal), sender: .none)
         case .acknowledged(let key):

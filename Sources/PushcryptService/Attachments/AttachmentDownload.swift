@@ -24,7 +24,7 @@ final class AttachmentDownload: @unchecked Sendable {
         opener = AttachmentOpener(reference.file)
     }
 
-    private var partial: URL { directory.appendingPathComponent("partial", isDirectory: false) }
+    private var partial: URL { directory.appendingPathComponent(".partial", isDirectory: false) }
 
     /// Takes the next piece; false when no more is wanted.
     func receive(_ data: Data) -> Bool {

@@ -9,7 +9,8 @@ enum AttachmentName {
     /// Gives one component of a path, at most 255 bytes, that cannot hide.
     static func file(for reference: AttachmentReference) -> String {
         // A name that begins with a dot is not listed.
-        let name = String(reference.name.drop { $0 == "." })
+        // By scalars: with a combining mark, a dot is another character, and hides a file all the same.
+        let name = String(String.UnicodeScalarView(reference.name.unicodeScalars.drop { $0 == "." }))
         let (stem, ending) = parts(of: name)
         guard let fitting = ShownFileType(type: reference.type)?.fileExtensions, let usual = fitting.first else {
             return joined(stem, safe(ending))
@@ -33,6 +34,7 @@ enum AttachmentName {
         let end = ending.isEmpty ? "" : ".\(ending)"
         var stem = stem.isEmpty ? "attachment" : stem
         while stem.utf8.count + end.utf8.count > AttachmentReference.maximumNameLength { stem.removeLast() }
-        return stem + end
+        // One character may have been all of it.
+        return (stem.isEmpty ? "attachment" : stem) + end
     }
 }

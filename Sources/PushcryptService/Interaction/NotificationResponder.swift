@@ -22,10 +22,10 @@ public import UserNotifications
 /// The system's completion handler is called exactly once for each response, on the main thread, where UIKit wants it: when
 /// the app is done, has thrown, or takes longer than the deadline; what it does goes on then.
 ///
-/// The app gets only custom keys that are authentic. When the extension never opened a notification, because alerts were off
-/// or it was ended, the push is opened here, as the extension would have opened it. What does not open has no custom keys
-/// and no category, but a reason. (`Docs/Format.md`, Opened notification and fallback) That holds if every push goes through
-/// a `NotificationOpener` in the service extension.
+/// The app gets only custom keys that are authentic. When the extension never opened a notification, because the system
+/// ended it, the push is opened here, as the extension would have opened it. What does not open has no custom keys and no
+/// category, but a reason. (`Docs/Format.md`, Opened notification and fallback) That holds if every push goes through a
+/// `NotificationOpener` in the service extension.
 ///
 /// A response is kept, sealed to a device key, when the app asks for that, or when it needs a key before the first
 /// unlock. What is kept is given to the app until it is done: at least once, because a lost answer is worse than one that

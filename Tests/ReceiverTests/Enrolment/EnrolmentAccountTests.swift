@@ -1,0 +1,104 @@
+import Pushcrypt
+import PushcryptKeyStore
+import Testing
+
+@testable import PushcryptReceiver
+
+/// A second account on one phone, and what remains of one that has logged out.
+@Suite(.serialized) struct EnrolmentAccountTests {
+    @Test(arguments: StoreKind.allCases) func secondAccountOnOnePhone(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let phone = try Installation(kind)
+        try phone.launch(with: provider)
+        phone.account = "second"
+        #expect(try phone.launch(with: provider) == "register")
+        #expect(phone.results.map(\.sender) == [.pinned, .believed])
+        #expect(try Set(["default", "second"].map(phone.device)).count == 2)
+        for account in ["default", "second"] {
+            #expect(try phone.receive(provider.push(to: phone.device(account), at: .start)) == "opened")
+        }
+        // A later account is told the pin at once; the first says it at its next launch.
+        #expect(try phone.launch(with: provider) == "nothing")
+        phone.account = "default"
+        #expect(try phone.launch(with: provider) == "register-again(sender-changed)")
+    }
+
+    /// The keys go at once, without a grace, and without a network.
+    @Test(arguments: StoreKind.allCases) func logOut(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let phone = try Installation(kind)
+        try phone.launch(with: provider)
+        phone.account = "second"
+        try phone.launch(with: provider)
+        let device = try phone.device("second")
+        let push = try provider.push(to: device, at: .start)
+        try phone.logOut()
+        #expect(try phone.keys("second") == [])
+        #expect(try phone.receive(push) == "unknown-recipient-key")
+        #expect(try phone.state.withdrawals == [device])
+        try phone.logOut()
+        #expect(try phone.state.withdrawals == [device])
+
+        // The other account goes on, and tells the provider.
+        phone.account = "default"
+        #expect(try phone.launch(with: provider) == "withdraw(\(device)), register-again(sender-changed)")
+        #expect(try provider.store.device(device) == nil)
+        #expect(try phone.launch(with: provider) == "nothing")
+        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
+
+        // Whoever logs in again is a new device.
+        phone.account = "second"
+        #expect(try phone.launch(with: provider) == "register")
+        #expect(try phone.device("second") != device)
+    }
+
+    @Test(arguments: StoreKind.allCases) func aLogOutThatTheStoreInterruptsIsRepeated(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let phone = try Installation(kind)
+        try phone.launch(with: provider)
+        let device = try phone.device()
+        phone.store.fail(with: KeyStoreError(.diskFull, ""), onlyWrites: true)
+        #expect(throws: KeyStoreError(.diskFull, "")) { try phone.logOut() }
+        #expect(try phone.device() == device)
+        phone.store.fail(with: nil)
+        try phone.logOut()
+        #expect(try phone.keys() == [])
+        #expect(try phone.state.withdrawals == [device])
+    }
+
+    /// The keys go whatever the state is like, and a state that is not understood stays as it is.
+    @Test(arguments: StoreKind.allCases, [nil, "{", #"{"version":2}"#])
+    func aLogOutDeletesTheKeysWhateverTheStateIs(_ kind: StoreKind, _ text: String?) throws {
+        let phone = try Installation(kind)
+        try phone.launch(with: Provider())
+        phone.file = text.map { Bytes($0.utf8) }
+        try phone.logOut()
+        #expect(try phone.keys() == [])
+        #expect(phone.file == (text == "{" ? EnrolmentState().json : text.map { Bytes($0.utf8) }))
+        phone.fileIsReadable = false
+        try phone.logOut()
+        #expect(phone.file == (text == "{" ? EnrolmentState().json : text.map { Bytes($0.utf8) }))
+    }
+
+    /// The reply comes when its account is gone, or is there anew.
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func aReplyAfterTheLogOutIsToNobody(_ kind: StoreKind, logsInAgain: Bool) throws {
+        let provider = try Provider()
+        let phone = try Installation(kind)
+        guard case .plan(let plan) = phone.reconcile(at: .start) else { throw Unexpected() }
+        var work = try phone.enrolment.begin(plan, now: .start)
+        let request = try #require(work.request)
+        let reply = try RegistrationReply(json: provider.answer(request.record.json, at: .start))
+        work.state = try #require(try phone.enrolment.logOut(.state(work.state), now: .start))
+        if logsInAgain {
+            guard case .plan(let plan) = phone.enrolment.reconcile(.state(work.state), phone.circumstances, now: .start)
+            else { throw Unexpected() }
+            work = try phone.enrolment.begin(plan, now: .start)
+        }
+        let before = work.state
+        let result = try phone.enrolment.registered(reply, to: request, state: &work.state, now: .start)
+        #expect(result == EnrolmentResult(key: .anotherKey, sender: .none))
+        #expect(work.state == before)
+        #expect(try phone.pin == nil)
+    }
+}
