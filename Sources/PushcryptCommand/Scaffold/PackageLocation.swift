@@ -1,3 +1,4 @@
+// The Darwin branches were not compiled and not run.
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
