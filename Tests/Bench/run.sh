@@ -30,8 +30,10 @@ for _ in 1 2 3 4 5; do "$bench" sample; done >"$work/samples"
 "$bench" store "$work/devices"
 
 # A phone: one delivery, and memory, each in a process of its own.
-swift build -c release "$@" --product ServiceBench $quiet
-read -r delivery bare <<<"$(.build/release/ServiceBench "$work/extension")"
+# Foundation is not for static linking (it wants libcurl's archive), and other options would have everything built anew.
+service=.build/service-bench
+swift build -c release --scratch-path $service --product ServiceBench $quiet
+read -r delivery bare <<<"$($service/release/ServiceBench "$work/extension")"
 "$bench" delivery "$delivery" "$bare"
 small=$work/small
 large=$work/large
