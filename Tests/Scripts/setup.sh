@@ -44,7 +44,7 @@ find_missing() {
     build)
         need pkg-config command -v pkg-config
         need libsodium-dev pkg-config --exists 'libsodium >= 1.0.18'
-        need libsqlite3-dev pkg-config --exists 'sqlite3 >= 3.37'
+        need libsqlite3-dev pkg-config --exists 'sqlite3 >= 3.36'
         # The tests of attachments download from a server in Python.
         need python3 command -v python3
         need openssl command -v openssl
@@ -107,4 +107,4 @@ find_missing "$what"
 install_missing
 find_missing "$what"
 [ ${#missing[@]} -eq 0 ] || fail "${missing[*]}: installed, but older than needed" \
-    'libsodium 1.0.18 and SQLite 3.37 or later are needed: Debian 12, Ubuntu 22.04 or later have them'
+    'libsodium 1.0.18 and SQLite 3.36 or later are needed: Debian 12, Ubuntu 22.04 or later have them'

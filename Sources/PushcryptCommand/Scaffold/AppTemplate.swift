@@ -42,6 +42,8 @@ extension IOSScaffold {
                     func application(
                         _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
                     ) {
+                        // EDIT: in an app with a log-in, return here while nobody is logged in, and call
+                        // `registerForRemoteNotifications()` again after a log-in: this makes a key and registers it.
                         UNUserNotificationCenter.current().getNotificationSettings { @Sendable settings in
                             let alertsAreShown = settings.alertSetting == .enabled
                             Task {

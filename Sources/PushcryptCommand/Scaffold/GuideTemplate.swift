@@ -20,7 +20,7 @@ extension IOSScaffold {
                 """#
         }
         text += #"""
-            | `App/PushDelegate.swift` | what happens at launch: permission, push token, registration |
+            | `App/PushDelegate.swift` | what happens at launch: permission, push token, registration; **to be filled in** if the app has a log-in |
             | `App/PushRegistration.swift` | makes this phone's key, and tells the provider of it |
             | `App/ProviderChannel.swift` | **to be filled in**: how the app reaches its server |
             | `App/NotificationResponses.swift` | **to be filled in**: what a tap does |
@@ -46,6 +46,10 @@ extension IOSScaffold {
             pushes. `Package.swift` looks for pushcrypt in `\#(package)`.
 
             ## In Xcode
+
+            Xcode 26 or later, for Swift 6.2. Each target takes its own `PrivacyInfo.xcprivacy` as a resource. Below iOS 26 the app
+            carries `libswiftCompatibilitySpan.dylib` in its `Frameworks`: Xcode copies it if the app target has Swift in it; for
+            one that has not, set `ALWAYS_EMBED_SWIFT_STANDARD_LIBRARIES`.
 
             1. Add the package pushcrypt to the project. The app and the service extension of step 3 need its products `Pushcrypt`,
                `PushcryptKeyStore`, `PushcryptReceiver` and `PushcryptService`.

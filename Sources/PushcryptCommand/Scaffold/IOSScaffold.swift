@@ -27,11 +27,14 @@ struct IOSScaffold: Sendable {
         var files = [
             manifest, guide, appInfo, appEntitlements, pushDelegate, pushRegistration, providerChannel, deliveryJournal,
             notificationResponses, serviceInfo, serviceEntitlements, notificationService,
-            tests,
+            tests, privacyManifest(in: "App"), privacyManifest(in: "NotificationService"),
         ]
         if !categories.isEmpty { files.append(notificationCategories) }
         if hasContentExtension {
-            files += [contentInfo, contentEntitlements, notificationViewController, contentTests]
+            files += [
+                contentInfo, contentEntitlements, notificationViewController, contentTests,
+                privacyManifest(in: "NotificationContent"),
+            ]
         }
         return files.sorted { $0.path < $1.path }
     }

@@ -4,7 +4,8 @@ extension IOSScaffold {
         let content = """
                     .target(
                         name: "NotificationContent", dependencies: products("PushcryptService") + standIns,
-                        path: "NotificationContent", exclude: ["Info.plist", "NotificationContent.entitlements"]),
+                        path: "NotificationContent",
+                        exclude: ["Info.plist", "NotificationContent.entitlements", "PrivacyInfo.xcprivacy"]),
 
             """
         let contentDependency = hasContentExtension ? #", "NotificationContent""# : ""
@@ -29,10 +30,10 @@ extension IOSScaffold {
                     targets: [
                         .target(
                             name: "App", dependencies: library + standIns, path: "App",
-                            exclude: ["App.entitlements", "Info.plist"]),
+                            exclude: ["App.entitlements", "Info.plist", "PrivacyInfo.xcprivacy"]),
                         .target(
                             name: "NotificationService", dependencies: library + standIns, path: "NotificationService",
-                            exclude: ["Info.plist", "NotificationService.entitlements"]),
+                            exclude: ["Info.plist", "NotificationService.entitlements", "PrivacyInfo.xcprivacy"]),
                 \#(hasContentExtension ? content : "")        .testTarget(
                             name: "NotificationTests",
                             dependencies: ["App", "NotificationService"\#(contentDependency)] + library

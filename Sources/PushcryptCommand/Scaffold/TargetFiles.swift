@@ -65,6 +65,22 @@ extension IOSScaffold {
 
     // MARK: What several have
 
+    /// Says why the target looks at the times of files, which Apple asks for at the upload of an app: they are the app's own.
+    func privacyManifest(in folder: String) -> ScaffoldFile {
+        let times: [(key: String, value: PropertyListText.Value)] = [
+            ("NSPrivacyAccessedAPIType", .text("NSPrivacyAccessedAPICategoryFileTimestamp")),
+            ("NSPrivacyAccessedAPITypeReasons", .array([.text("C617.1")])),
+        ]
+        return PropertyListText.file(
+            "\(folder)/PrivacyInfo.xcprivacy",
+            [
+                ("NSPrivacyAccessedAPITypes", .array([.dictionary(times)])),
+                ("NSPrivacyCollectedDataTypes", .array([])),
+                ("NSPrivacyTracking", .bool(false)),
+                ("NSPrivacyTrackingDomains", .array([])),
+            ])
+    }
+
     private var groups: [(key: String, value: PropertyListText.Value)] {
         [appGroups, ("keychain-access-groups", .array([.text(accessGroup)]))]
     }
