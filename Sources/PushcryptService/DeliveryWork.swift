@@ -57,6 +57,11 @@ final class DeliveryWork: @unchecked Sendable {
                 push.mayPassInTheClear = configuration.mayPassInTheClear(request.content)
             }
             let (receiver, warnings) = files.receiver(at: receivedAt)
+            // Whatever is shown now takes the place of what has this identifier, which the relay chooses: the files of that
+            // one are not for this one, nor for its fallback.
+            if configuration.sharesAttachments, let directory = files.directory {
+                SharedAttachments(directory: directory).remove(request.identifier)
+            }
             let reception = receiver.receive(
                 push, requestID: request.identifier, at: receivedAt,
                 isAwaited: { [weak session] in session.map { !$0.isOver } ?? false })
@@ -65,10 +70,6 @@ final class DeliveryWork: @unchecked Sendable {
                 findings.warnings += warnings + reception.warnings
             }
             var next = DeliveryMachine<UNNotificationContent>.Opened(isChanged: configuration.change != nil)
-            // The relay chooses the identifier: what another message left under it is not this one's.
-            if configuration.sharesAttachments, let directory = files.directory {
-                SharedAttachments(directory: directory).remove(request.identifier)
-            }
             if case .opened(let opened) = reception.delivery.outcome {
                 let attachments = AttachmentWork(for: opened, of: request, configuration, files)
                 next.hasAttachments = attachments != nil

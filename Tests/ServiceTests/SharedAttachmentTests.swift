@@ -72,15 +72,23 @@ struct SharedAttachmentTests {
     }
 
     /// The relay chooses the identifier of the request.
-    @Test func anotherMessageUnderTheSameIdentifierDoesNotGetItsFiles() async throws {
+    @Test(arguments: [true, false])
+    func anotherPushUnderTheSameIdentifierDoesNotGetItsFiles(_ opens: Bool) async throws {
         try shared.share([try file("a.txt", "one")], for: "1")
+        try shared.share([try file("a.txt", "two")], for: "2")
         var configuration = phone.configuration
         configuration.sharesAttachments = true
-        let request = try TestPhone.request(try phone.seal(), identifier: "1")
+        let content = UNMutableNotificationContent()
+        content.userInfo = ["ENCRYPTED_DATA": "Salted__"]
+        let request =
+            opens
+            ? try TestPhone.request(try phone.seal(), identifier: "1")
+            : UNNotificationRequest(identifier: "1", content: content, trigger: nil)
         let (opener, handler) = (NotificationOpener(configuration), Handler())
         opener.handle(request, contentHandler: handler.handler)
-        #expect(await handler.delivered()?.body == "See you at 8")
-        #expect(try texts("1").isEmpty)
+        let shown = await handler.delivered()
+        #expect(shown?.body == (opens ? "See you at 8" : "") && shown?.subtitle == (opens ? "" : "(Encrypted)"))
+        #expect(try texts("1").isEmpty && texts("2") == ["two"])
     }
 
     @Test func aLogOutRemovesAll() throws {
