@@ -11,10 +11,10 @@ STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xlinker "
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-bench build demo test bench lint install uninstall clean
+.PHONY: help setup setup-bench build demo test test-scale test-senders bench lint install uninstall clean
 
 help: ## list the targets (the default)
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install what is missing (apt) and check the Swift version
 	@Tests/Scripts/setup.sh
@@ -29,6 +29,14 @@ demo: build ## seal, look, open, tamper, rotate: the whole story with real outpu
 
 test: lint ## lint, then run every test and say what was counted
 	@Tests/Scripts/test.sh
+
+test-scale: build ## 100,000 messages each through Kafka, a Redis stream and Spark, whose workers are killed
+	@Tests/Scripts/setup.sh scale
+	@Tests/Pipelines/run.sh
+
+test-senders: build ## send through real APNs clients to a local endpoint, and open what arrives
+	@Tests/Scripts/setup.sh senders
+	@Tests/Senders/run.sh
 
 bench: build setup-bench ## measure against the bare libsodium calls and against age
 	@Tests/Bench/run.sh $(STATIC)
