@@ -1,5 +1,17 @@
 internal import Pushcrypt
 
+extension Option {
+    /// Which sealed files travel with a message.
+    static let sealAttachments = [
+        Option(
+            "--attachment", "REF", .secret, isRepeatable: true,
+            help: "a sealed file, by the reference of 'attach seal': a file, fd:N, or -; at most 8"),
+        Option(
+            "--attachment-url", "URL", isRepeatable: true,
+            help: "where it is fetched from; the first is for the first attachment without a url, and so on"),
+    ]
+}
+
 extension Console {
     /// Reads the references of a payload's attachments. Those that were written before their url was known take the urls of
     /// `--attachment-url`, in the order given.
