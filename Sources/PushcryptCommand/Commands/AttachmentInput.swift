@@ -44,11 +44,11 @@ extension Console {
         return references
     }
 
-    /// Reads the JSON of a reference, which is a secret.
+    /// Reads the JSON of a reference, which is a secret of everybody whom the file is for.
     func readReference<R>(
         from source: String, _ read: (AttachmentFields) throws(AttachmentError) -> R
     ) throws(CommandFailure) -> R {
-        let text = try readSecret(from: source)
+        let text = try readSecret(from: source, isShared: true)
         do throws(AttachmentError) {
             return try read(
                 try text.withSpan { (text) throws(AttachmentError) in try AttachmentFields(Bytes(copying: text)) })
