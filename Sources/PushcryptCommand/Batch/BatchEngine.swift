@@ -16,18 +16,27 @@ struct BatchEngine: Sendable {
     /// How often the caller's `tick` is called, in milliseconds.
     static let tickInterval: UInt64 = 200
 
-    /// Answers the input up to its end, and gives the counts of what was written.
+    /// How a batch has ended.
+    struct End {
+        /// What was written by then.
+        let tally: BatchTally
+        /// Whether all of the input was read; false when `stop` was raised before.
+        let isComplete: Bool
+        let failure: CommandFailure?
+    }
+
+    /// Answers the input up to its end, or until `stop` is raised: then what was read is answered, and no more is read.
     ///
     /// - Parameters:
-    ///   - source: is read by one thread at a time; `stop` ends its reading.
+    ///   - source: is read by one thread at a time; raising `stop` ends its reading.
     ///   - worker: makes the worker of a thread, on that thread.
     ///   - write: is called by one thread at a time, in order.
     ///   - tick: is called on this thread from time to time, with the counts so far.
-    /// - Throws: what reading, writing and making a worker throw; every thread has ended by then.
+    /// - Returns: with the first failure of reading, writing or making a worker. Every thread has ended by then.
     func run<Source: LineSource & Sendable, Worker: LineWorker>(
         _ source: Source, stop: StopSignal, worker: @escaping @Sendable () throws(CommandFailure) -> Worker,
         write: @escaping @Sendable (BatchAnswer) throws(CommandFailure) -> Void, tick: (BatchTally) -> Void
-    ) throws(CommandFailure) -> BatchTally {
+    ) -> End {
         let work = BatchWork(source, limits, stop)
         for job in 0..<limits.jobs {
             do throws(SystemError) {
@@ -39,8 +48,7 @@ struct BatchEngine: Sendable {
             }
         }
         while !work.hasEnded(withinMilliseconds: Self.tickInterval) { tick(work.tally) }
-        if let failure = work.failure { throw failure }
-        return work.tally
+        return work.end
     }
 }
 
@@ -89,7 +97,11 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
     }
 
     var tally: BatchTally { order.change(\.tally) }
-    var failure: CommandFailure? { order.change(\.failure) }
+
+    var end: BatchEngine.End {
+        let isComplete = source.change(\.isAtEnd)
+        return order.change { BatchEngine.End(tally: $0.tally, isComplete: isComplete, failure: $0.failure) }
+    }
 
     /// Waits until every thread has ended; false when one has not by then.
     func hasEnded(withinMilliseconds time: UInt64) -> Bool {
@@ -115,6 +127,7 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
             while let chunk = try next() {
                 let start = Surroundings.nanoseconds()
                 var answer = worker.answer(chunk)
+                answer.tally.input = chunk.bytes.count
                 answer.tally.nanoseconds = Surroundings.nanoseconds() - start
                 order.change { order in
                     order.bytes += answer.size - chunk.bytes.count

@@ -2,6 +2,8 @@
 struct BatchTally: Sendable, Equatable {
     /// The lines that were read and answered; empty ones do not count.
     var lines = 0
+    /// The bytes of these lines.
+    var input = 0
     /// The messages that were sealed, or opened.
     var done = 0
     /// The messages that went out as they were, because their device has no key.
@@ -18,6 +20,7 @@ struct BatchTally: Sendable, Equatable {
 
     mutating func add(_ other: BatchTally) {
         lines += other.lines
+        input += other.input
         done += other.done
         unencrypted += other.unencrypted
         refused.merge(other.refused, uniquingKeysWith: +)

@@ -2,13 +2,15 @@
 protocol LineSource {
     /// Waits for the next lines, numbered on from 0; nil at the end.
     mutating func next() throws(CommandFailure) -> LineChunk?
+    /// Whether everything was given.
+    var isAtEnd: Bool { get }
 }
 
 /// Cuts what is read into chunks of whole lines.
 ///
 /// One read makes a chunk, so that lines are answered as soon as they are there. Never more than the longest line and one
 /// read is held.
-struct LineReader<Input: LineInput>: LineSource {
+struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
     /// The most bytes of one read: small, so that the threads share what there is.
     static var readLength: Int { 16_384 }
 
@@ -19,7 +21,7 @@ struct LineReader<Input: LineInput>: LineSource {
     /// The line that was too long is passed over up to its newline.
     private var isSkipping = false
     private var isAtStart = true
-    private var isEnded = false
+    private(set) var isAtEnd = false
     private var chunks = 0
     private var line = 1
 
@@ -31,11 +33,11 @@ struct LineReader<Input: LineInput>: LineSource {
     mutating func next() throws(CommandFailure) -> LineChunk? {
         var bytes = rest
         rest = []
-        while !isEnded {
+        while !isAtEnd {
             let old = bytes.count
             guard let isMore = try read(into: &bytes) else { return nil }
             guard isMore else {
-                isEnded = true
+                isAtEnd = true
                 break
             }
             if isSkipping {
@@ -93,4 +95,23 @@ private let byteOrderMark: ContiguousArray<UInt8> = [0xEF, 0xBB, 0xBF]
 protocol LineInput {
     /// Reads what is there into the part of `bytes` from `start` on; 0 at the end, nil when no more is wanted.
     func read(into bytes: inout ContiguousArray<UInt8>, from start: Int) throws(CommandFailure) -> Int?
+}
+
+/// A descriptor that is read until its end, or until somebody asks for an end.
+struct DescriptorInput: LineInput, Sendable {
+    let descriptor: Descriptor
+    /// What messages call it.
+    let name: String
+    let stop: StopSignal
+
+    func read(into bytes: inout ContiguousArray<UInt8>, from start: Int) throws(CommandFailure) -> Int? {
+        do throws(SystemError) {
+            return try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
+                var span = unsafe buffer.mutableSpan
+                return try descriptor.readSome(into: &span, from: start, unless: stop.descriptor)
+            }
+        } catch {
+            throw .failed("cannot read \(name): \(error.text)")
+        }
+    }
 }

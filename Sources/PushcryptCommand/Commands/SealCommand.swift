@@ -13,11 +13,7 @@ extension Command {
         options: [
             Option.sealRecipient, Option.sealSender, [.topic], Option.sealPlaceholder, Option.sealMessage,
             Option.sealAttachments,
-            [
-                Option(
-                    flag: "--log", help: "write one line without any content to standard error, for the provider's log")
-            ],
-            [.store, .passphraseFile, .json, .output, .force],
+            [.log, .store, .passphraseFile, .json, .output, .force],
         ].flatMap { $0 },
         examples: [
             Example("pushcrypt seal --to phone1 --topic com.example.app payload.json"),
@@ -32,7 +28,8 @@ private let maximumInput = JSONDocument.defaultMaximumBytes
 
 private func runSeal(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
     let route = try SealRoute(invocation, console)
-    let placeholder = try Placeholder(invocation, storeTitle: route.title)
+    let placeholder = try Placeholder(
+        PlaceholderChoice(invocation).otherwise(PlaceholderChoice(title: route.title)))
     let options = try Sealer.Options(invocation)
     let attachments = try console.readAttachments(invocation)
     let payload = try console.read(invocation.operand("FILE"), limit: maximumInput)
@@ -41,11 +38,14 @@ private func runSeal(_ invocation: Invocation, _ console: Console) throws(Comman
     var output = sealed.json
     if invocation.flag("--json") {
         var json = JSONWriter()
-        json.object(sealed.write)
+        json.object { json in
+            json.raw(sealed.json, for: "payload")
+            sealed.writeFacts(to: &json)
+        }
         output = json.bytes
     }
     if invocation.flag("--json") || !options.isSentExactly { output.append(UInt8(ascii: "\n")) }
     try console.deliver(output.span, of: invocation)
-    if invocation.flag("--log") { console.log(sealed.logLine) }
+    if invocation.flag("--log") { console.log("sealed", sealed.logFields) }
     return .done
 }
