@@ -117,7 +117,8 @@ private func runDeviceList(_ invocation: Invocation, _ console: Console) throws(
     let isJSON = invocation.flag("--json")
     var output = OutputBuffer(console)
     do {
-        try store.forEachDevice { device in
+        try store.forEachDevice { entry in
+            let device = try entry.get()
             let registration = device.registration
             let line =
                 isJSON
@@ -140,7 +141,9 @@ private func runDeviceRemove(_ invocation: Invocation, _ console: Console) throw
     let store = try console.openStore(invocation)
     var exit = ExitCode.done
     for id in invocation.operands("ID") {
-        let wasThere = try withStoreErrors { () throws(KeyStoreError) in try store.removeDevice(id) }
+        let wasThere = try withStoreErrors { () throws(KeyStoreError) in
+            try store.removeDevice(id, now: console.timestamp)
+        }
         if !wasThere {
             console.error("there is no device \(quoted(id))")
             exit = .usage

@@ -23,7 +23,7 @@ func runDeviceImport(_ invocation: Invocation, _ console: Console) throws(Comman
             guard let id = registration.deviceID else {
                 throw .refused("the record has no 'device': add what the provider calls it")
             }
-            batch.devices.append((id, registration))
+            batch.devices.append(.registered(id: id, registration))
             batch.lines.append(number)
         } catch {
             tally.refused += 1
@@ -58,7 +58,7 @@ private struct Tally {
 
 /// What one transaction takes, and the lines that it came from.
 private struct Batch {
-    var devices: [(id: String, registration: DeviceRegistration)] = []
+    var devices: [DeviceChange] = []
     var lines: [Int] = []
 
     init() {

@@ -25,9 +25,9 @@ struct StoreBench {
         var ids: [String] = []
         var nanoseconds: UInt64 = 0
         for _ in 0..<Self.devices / Self.batch {
-            let batch = try (0..<Self.batch).map { _ in try Self.registration(&random) }
+            let batch = try (0..<Self.batch).map { _ in try Self.device(&random) }
             let start = now()
-            let result = try store.importDevices(batch, now: Self.time)
+            let result = try store.importDevices(batch.map(\.change), now: Self.time)
             nanoseconds += now() - start
             guard result.added == batch.count else { throw BenchFailure(what: "self-check: a device was not imported") }
             ids += stride(from: 0, to: batch.count, by: Self.devices / Self.asked).map { batch[$0].id }
@@ -37,14 +37,17 @@ struct StoreBench {
     }
 
     /// A device like those of a provider that names them by UUIDs.
-    private static func registration(
+    private static func device(
         _ random: inout some RandomNumberGenerator
-    ) throws -> (id: String, registration: DeviceRegistration) {
+    ) throws -> (id: String, change: DeviceChange) {
         let id = String(random.next(), radix: 16) + String(random.next(), radix: 16)
         var key = ContiguousArray<UInt8>()
         // No bit 7 anywhere: below 2^255 - 19, and as good a key as any.
         for _ in 0..<32 { key.append(UInt8.random(in: 0...127, using: &random)) }
-        return (id, DeviceRegistration(publicKey: try DevicePublicKey(bytes: key.span), createdAt: time))
+        return (
+            id,
+            .registered(id: id, DeviceRegistration(publicKey: try DevicePublicKey(bytes: key.span), createdAt: time))
+        )
     }
 
     func printRows() throws {
