@@ -28,7 +28,7 @@ private func runDeviceTest(_ invocation: Invocation, _ console: Console) throws(
     let now = console.timestamp
     let payload = testPayload(
         message: invocation.value("--message") ?? "This device opens what its provider seals.", at: now)
-    let sealed = try route.seal(payload, placeholder: try Placeholder.checked(title: route.title), at: now)
+    let sealed = try route.seal(payload, placeholder: try Placeholder(PlaceholderChoice(title: route.title)), at: now)
     let headers = [
         ("apns-push-type", sealed.pushType.description), ("apns-topic", route.topic.bundleID), ("apns-priority", "10"),
     ]
