@@ -5,9 +5,9 @@ struct BatchProgress: ~Copyable {
     private var line: StatusLine
 
     /// `size` is that of the input in bytes.
-    init(size: Int?, _ console: Console) {
+    init(size: Int?, _ console: Console, isShown: Bool) {
         self.size = size
-        line = StatusLine(console)
+        line = StatusLine(console, isShown: isShown)
     }
 
     mutating func show(_ tally: BatchTally) {

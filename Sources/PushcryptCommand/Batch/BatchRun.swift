@@ -1,7 +1,8 @@
 extension Option {
     /// What every batch can be told.
     static let batch = [
-        Option("--jobs", "N", .count(1...256), help: "how many threads work; as many as there are processors otherwise"),
+        Option(
+            "--jobs", "N", .count(1...256), help: "how many threads work; as many as there are processors otherwise"),
         Option(flag: "--progress", help: "show on a terminal how far it is, how fast, and how long it will take"),
         Option(flag: "--summary", help: "write a last line to standard error: what was done, and how fast"),
         Option(
@@ -10,11 +11,12 @@ extension Option {
 }
 
 /// A batch as the command line wants it, from its input to its exit code.
-struct BatchRun: ~Copyable {
+struct BatchRun {
     private let verb: String
     private let invocation: Invocation
     private let console: Console
-    private let stop: StopSignal
+    /// What ends the reading.
+    let stop: StopSignal
     private let start = Surroundings.nanoseconds()
 
     /// `verb` says what becomes of messages: `sealed` or `opened`.
@@ -68,10 +70,10 @@ struct BatchRun: ~Copyable {
         _ worker: @escaping @Sendable () throws(CommandFailure) -> Worker
     ) -> BatchEngine.End {
         let engine = BatchEngine(limits: BatchEngine.Limits(jobs: invocation.count("--jobs") ?? Processors.count))
-        var progress: BatchProgress? = invocation.flag("--progress") ? BatchProgress(size: size, console) : nil
+        var progress = BatchProgress(size: size, console, isShown: invocation.flag("--progress"))
         var written = MetricsClock()
         return engine.run(source, stop: stop, worker: worker, write: sink.write) { tally in
-            progress?.show(tally)
+            progress.show(tally)
             if let path = invocation.value("--metrics"), written.isDue(tally) { writeMetrics(tally, to: path) }
         }
     }

@@ -15,6 +15,20 @@ enum Emission: String, CaseIterable, Sendable {
     static let requestMembers: Set = ["push_type", "expiration", "collapse_id"]
 }
 
+extension Option {
+    static let emit = Option(
+        "--emit", "FORM", .choice(Emission.allCases.map(\.rawValue)),
+        help:
+            "what is written: the payload (the usual), the request to APNs with its headers, or a file for a simulator")
+}
+
+extension Emission {
+    /// Takes what the command line says.
+    init(_ invocation: Invocation) {
+        self = invocation.value(Option.emit.name).flatMap(Emission.init(rawValue:)) ?? .payload
+    }
+}
+
 extension SealedPayload {
     /// The payload as the simulator of Xcode takes it from a file.
     func simulatorJSON(for topic: Topic) -> ContiguousArray<UInt8> {

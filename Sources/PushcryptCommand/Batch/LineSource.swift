@@ -15,7 +15,7 @@ struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
     static var readLength: Int { 16_384 }
 
     private let maximumLine: Int
-    private let input: Input
+    private var input: Input
     /// The beginning of a line whose end has not been read.
     private var rest: ContiguousArray<UInt8> = []
     /// The line that was too long is passed over up to its newline.
@@ -94,7 +94,7 @@ private let byteOrderMark: ContiguousArray<UInt8> = [0xEF, 0xBB, 0xBF]
 /// What lines are read from.
 protocol LineInput {
     /// Reads what is there into the part of `bytes` from `start` on; 0 at the end, nil when no more is wanted.
-    func read(into bytes: inout ContiguousArray<UInt8>, from start: Int) throws(CommandFailure) -> Int?
+    mutating func read(into bytes: inout ContiguousArray<UInt8>, from start: Int) throws(CommandFailure) -> Int?
 }
 
 /// A descriptor that is read until its end, or until somebody asks for an end.
@@ -113,5 +113,19 @@ struct DescriptorInput: LineInput, Sendable {
         } catch {
             throw .failed("cannot read \(name): \(error.text)")
         }
+    }
+}
+
+/// A text that is there already.
+struct TextInput: LineInput, Sendable {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ text: ContiguousArray<UInt8>) { rest = ArraySlice(text) }
+
+    mutating func read(into bytes: inout ContiguousArray<UInt8>, from start: Int) -> Int? {
+        let piece = rest.prefix(bytes.count - start)
+        bytes.replaceSubrange(start..<start + piece.count, with: piece)
+        rest = rest.dropFirst(piece.count)
+        return piece.count
     }
 }

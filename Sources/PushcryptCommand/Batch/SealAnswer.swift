@@ -16,13 +16,13 @@ struct SealAnswer {
     var finished: BatchAnswer { BatchAnswer(output: output, log: log, tally: tally) }
 
     /// Answers a line with what was sealed for a device.
-    mutating func add(_ item: SealItem, _ device: SealingKeys.Device, _ sealer: Sealer, _ sealed: SealedPayload) {
+    mutating func add(_ item: SealItem, _ device: SealingKeys.Device, _ topic: Topic, _ sealed: SealedPayload) {
         var json = JSONWriter()
         json.object { json in
             if let id = device.id { json.string(id, for: "to") } else { item.writeRecipient(to: &json) }
             item.line?.write(["id"], to: &json)
             json.raw(
-                batch.emission == .apns ? sealed.simulatorJSON(for: sealer.topic) : sealed.json, for: "payload")
+                batch.emission == .apns ? sealed.simulatorJSON(for: topic) : sealed.json, for: "payload")
             if batch.hasFacts { sealed.writeFacts(to: &json) }
             item.line?.writePassed(to: &json)
         }
@@ -38,7 +38,9 @@ struct SealAnswer {
             return refuse(
                 item,
                 LineFailure(
-                    .noKey, "the device has no key to seal to: have it register, or let its pushes pass with --unencrypted pass"))
+                    .noKey,
+                    "the device has no key to seal to: have it register, or let its pushes pass with --unencrypted pass"
+                ))
         }
         var json = JSONWriter()
         json.object { json in

@@ -51,7 +51,8 @@ final class SealWorker: LineWorker {
             }
             switch batch.form {
             case .recipients where text.first != UInt8(ascii: "{"), .devices:
-                let name = String(decoding: text.last == UInt8(ascii: "\r") ? text.dropLast() : text[...], as: UTF8.self)
+                let name = String(
+                    decoding: text.last == UInt8(ascii: "\r") ? text.dropLast() : text[...], as: UTF8.self)
                 item.name = name
                 item.request = .success(try SealRequest(to: name, defaults: batch.options))
             case .messages, .recipients:
@@ -81,10 +82,11 @@ final class SealWorker: LineWorker {
                 let id = (try? device.get())?.id
                 do throws(LineFailure) {
                     let device = try device.get()
-                    let sealer = try sealer(for: request, device)
+                    let topic = try topic(for: request, device)
+                    let sealer = try sealer(for: topic, request.placeholder)
                     var options = request.options
                     options.announcing = keys.sender.statements(to: device.pinnedSender, now: now)
-                    answer.add(item, device, sealer, try seal(request, with: sealer, device, now, options))
+                    answer.add(item, device, topic, try seal(request, with: sealer, device, now, options))
                 } catch {
                     answer.refuse(item, for: id, error)
                 }
@@ -105,15 +107,15 @@ final class SealWorker: LineWorker {
         }
     }
 
-    private func sealer(for request: SealRequest, _ device: SealingKeys.Device) throws(LineFailure) -> Sealer {
+    private func sealer(for topic: Topic, _ placeholder: PlaceholderChoice?) throws(LineFailure) -> Sealer {
         if sealersGeneration != keys.generation || sealers.count > Self.maximumSealers { sealers = [:] }
         sealersGeneration = keys.generation
-        let choice = request.placeholder?.otherwise(batch.placeholder) ?? batch.placeholder
-        let kind = SealerKind(topic: try topic(for: request, device), placeholder: choice)
+        let choice = placeholder?.otherwise(batch.placeholder) ?? batch.placeholder
+        let kind = SealerKind(topic: topic, placeholder: choice)
         if let sealer = sealers[kind] { return sealer }
         do throws(SealError) {
             let placeholder = try choice.otherwise(PlaceholderChoice(title: keys.sender.title)).placeholder()
-            let sealer = Sealer(sender: keys.sender.key, topic: kind.topic, placeholder: placeholder)
+            let sealer = Sealer(sender: keys.sender.key, topic: topic, placeholder: placeholder)
             sealers[kind] = sealer
             return sealer
         } catch {

@@ -14,13 +14,13 @@ final class SealingKeys {
         /// The store's own topic and title, for who names none.
         var defaultTopic: Topic?
         var title: String?
-        fileprivate var announcements: AnnouncementChain?
+        fileprivate var chain: AnnouncementChain?
 
         init(_ key: SenderKey) { self.key = key }
 
         /// The statements that a device needs which last reported `pinned`.
         func statements(to pinned: SenderPublicKey?, now: Timestamp) -> [RotationStatement] {
-            announcements?.statements(endingAt: key.publicKey, pinned: pinned, now: now) ?? []
+            chain?.statements(endingAt: key.publicKey, pinned: pinned, now: now) ?? []
         }
     }
 
@@ -136,7 +136,7 @@ extension SealingKeys.Sender {
         topic = record.topic
         defaultTopic = try store.setting("topic").flatMap { try? Topic($0) }
         title = try store.setting("title")
-        announcements = try store.announcements()
+        chain = try store.announcements()
     }
 }
 

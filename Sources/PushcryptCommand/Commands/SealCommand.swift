@@ -12,8 +12,8 @@ extension Command {
         operands: [Operand("FILE", .input, .optional, help: "the payload as JSON; standard input otherwise")],
         options: [
             Option.sealRecipient, Option.sealSender, [.topic], Option.sealPlaceholder, Option.sealMessage,
-            Option.sealAttachments,
-            [.log, .store, .passphraseFile, .json, .output, .force],
+            Option.sealAttachments, Option.sealMany,
+            [.emit, .log, .store, .passphraseFile, .json, .output, .force],
         ].flatMap { $0 },
         examples: [
             Example("pushcrypt seal --to phone1 --topic com.example.app payload.json"),
@@ -27,7 +27,20 @@ extension Command {
 private let maximumInput = JSONDocument.defaultMaximumBytes
 
 private func runSeal(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    let route = try SealRoute(invocation, console)
+    let recipients = try SealRecipients(invocation)
+    guard case .one(let device) = recipients else {
+        return try runSealMany(for: recipients, invocation, console)
+    }
+    for option in Option.sealMany where invocation.flag(option.name) {
+        throw .usage("\(option.name) goes with many messages", hint: "leave it out, or add --batch")
+    }
+    return try runSeal(for: device, invocation, console)
+}
+
+private func runSeal(
+    for device: String, _ invocation: Invocation, _ console: Console
+) throws(CommandFailure) -> ExitCode {
+    let route = try SealRoute(try SealSource(invocation, console), to: device, as: "--to", invocation, console)
     let placeholder = try Placeholder(
         PlaceholderChoice(invocation).otherwise(PlaceholderChoice(title: route.title)))
     let options = try Sealer.Options(invocation)
@@ -35,11 +48,12 @@ private func runSeal(_ invocation: Invocation, _ console: Console) throws(Comman
     let payload = try console.read(invocation.operand("FILE"), limit: maximumInput)
     let sealed = try route.seal(
         payload, attachments: attachments, placeholder: placeholder, options: options, at: console.timestamp)
-    var output = sealed.json
+    let emission = Emission(invocation)
+    var output = emission == .apns ? sealed.simulatorJSON(for: route.topic) : sealed.json
     if invocation.flag("--json") {
         var json = JSONWriter()
         json.object { json in
-            json.raw(sealed.json, for: "payload")
+            json.raw(output, for: "payload")
             sealed.writeFacts(to: &json)
         }
         output = json.bytes

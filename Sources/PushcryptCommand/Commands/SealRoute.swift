@@ -33,9 +33,20 @@ struct SealRoute {
         }
     }
 
-    /// Takes the sender's key from a file, and no store.
+    /// Takes the keys from where `seal` has them.
     init(
-        keyFile source: String, to: String, as place: String, _ invocation: Invocation, _ console: Console
+        _ source: SealSource, to: String, as place: String, _ invocation: Invocation, _ console: Console
+    ) throws(CommandFailure) {
+        switch source {
+        case .store(let store, let name):
+            try self.init(store: store, to: to, as: place, from: name, invocation, console)
+        case .key(let key): try self.init(key: key, to: to, as: place, invocation)
+        }
+    }
+
+    /// Takes the sender's key, and no store.
+    private init(
+        key: SenderKey, to: String, as place: String, _ invocation: Invocation
     ) throws(CommandFailure) {
         guard to.hasPrefix(DeviceInput.keyPrefix) else {
             throw .usage(
@@ -44,7 +55,7 @@ struct SealRoute {
         guard let topic = try invocation.topic() else {
             throw .usage("--topic is missing", hint: Option.topicHint)
         }
-        sender = try console.readSenderKey(from: source)
+        sender = key
         self.topic = topic
         recipient = try publicKey(to, in: place)
         announcing = []

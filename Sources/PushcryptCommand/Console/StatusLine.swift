@@ -11,9 +11,9 @@ struct StatusLine: ~Copyable {
     private var next: UInt64
     private var isShown = false
 
-    init(_ console: Console) {
+    init(_ console: Console, isShown: Bool = true) {
         self.console = console
-        next = console.showsStatus ? console.now() + Self.delay : .max
+        next = isShown && console.showsStatus ? console.now() + Self.delay : .max
     }
 
     /// Shows the text, unless the last one was shown a moment ago.

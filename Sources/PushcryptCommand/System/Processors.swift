@@ -1,4 +1,4 @@
-// The Darwin branches were not compiled and not run.
+internal import CProcess
 
 #if canImport(Glibc)
     internal import Glibc
@@ -8,17 +8,11 @@
     internal import Darwin
 #endif
 
-/// The processors that this process may run on.
+/// The processors of this machine.
 enum Processors {
-    /// How many there are: at least one.
+    /// How many this process may use, at least one: a container, or `taskset`, may leave fewer than there are.
     static var count: Int {
-        #if !canImport(Darwin)
-            // A container, or taskset, may leave fewer than the machine has.
-            var set = cpu_set_t()
-            if unsafe sched_getaffinity(0, MemoryLayout<cpu_set_t>.size, &set) == 0 {
-                return max(1, unsafe withUnsafeBytes(of: &set) { unsafe $0.reduce(0) { $0 + $1.nonzeroBitCount } })
-            }
-        #endif
-        return max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        let usable = Int(pushcrypt_usable_processors())
+        return max(1, usable > 0 ? usable : sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     }
 }

@@ -31,6 +31,12 @@ final class StopSignal: Sendable {
         _ = unsafe write(writer.descriptor.number, &byte, 1)
     }
 
+    /// Whether somebody has asked for the end.
+    var isRaised: Bool {
+        var request = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&request, 1, 0) > 0
+    }
+
     /// Takes SIGINT and SIGTERM from now on: the first asks for the end, the second ends the process at once, as it
     /// always does. One that this process was told to ignore goes on being ignored.
     ///
