@@ -30,7 +30,7 @@ extension SQLiteKeyStore {
     public func removeDevice(_ id: String, reason: String? = nil, now: Timestamp) throws(KeyStoreError) -> Bool {
         let removal = RemovedDevice(id: id, removedAt: now, reason: reason)
         try removal.checkReason()
-        return try write { (store) throws(KeyStoreError) in try store.remove(removal) == .removed }
+        return try write { (store) throws(KeyStoreError) in try store.remove(removal, isChecked: false) == .removed }
     }
 
     /// Removes devices of which it is known since when they are gone, 50 000 to a transaction; one that has registered after
@@ -48,7 +48,7 @@ extension SQLiteKeyStore {
             let chunk = batch[start..<min(start + Self.importChunk, batch.count)]
             let part = try write { (store) throws(KeyStoreError) in
                 var part = DeviceRemovalResult()
-                for removal in chunk { part.count(try store.remove(removal.noLater(than: now))) }
+                for removal in chunk { part.count(try store.remove(removal.noLater(than: now), isChecked: true)) }
                 return part
             }
             result.add(part)
@@ -107,11 +107,15 @@ extension RemovedDevice {
 }
 
 extension StoreTransaction {
-    /// Removes a device, if there is one, and then remembers it.
-    fileprivate func remove(_ removal: RemovedDevice) throws(KeyStoreError) -> RemovalOutcome {
+    /// Removes a device, if there is one, and then remembers it; `isChecked` keeps one that has registered since.
+    fileprivate func remove(_ removal: RemovedDevice, isChecked: Bool) throws(KeyStoreError) -> RemovalOutcome {
+        var removal = removal
         do throws(KeyStoreError) {
-            guard let device = try device(removal.id) else { return .unknown }
-            guard device.record.updatedAt <= removal.removedAt else { return .kept }
+            guard let device = try device(removal.id)?.record else { return .unknown }
+            guard !isChecked || device.updatedAt <= removal.removedAt else { return .kept }
+            // A clock that was set back must not make the device the later of the two.
+            removal = RemovedDevice(
+                id: removal.id, removedAt: max(removal.removedAt, device.updatedAt), reason: removal.reason)
         } catch {
             // A row that is damaged is of no use, and goes.
             guard error.concernsOneRow else { throw error }

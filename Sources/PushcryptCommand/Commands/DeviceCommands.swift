@@ -52,7 +52,8 @@ private func runDeviceAdd(_ invocation: Invocation, _ console: Console) throws(C
     let outcome: RegistrationOutcome
     do throws(KeyStoreError) {
         outcome = try store.addDevice(
-            id: id, registration, owner: invocation.owner, replace: invocation.flag("--replace"), now: console.timestamp)
+            id: id, registration, owner: invocation.owner, replace: invocation.flag("--replace"), now: console.timestamp
+        )
     } catch {
         let failure = CommandFailure(error)
         if invocation.flag("--reply"), error.code == .generationRollback || error.code == .topicMismatch,

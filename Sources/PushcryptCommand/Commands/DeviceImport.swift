@@ -24,7 +24,7 @@ private func runDeviceImport(_ invocation: Invocation, _ console: Console) throw
     let store = try console.openStore(invocation)
     let now = console.timestamp
     let replace = invocation.flag("--replace")
-    var lines = try DeviceLines(invocation.operand("FILE"), console)
+    var lines = try NumberedLines(invocation.operand("FILE"), console)
     var counts = ImportCounts()
     try lines.forEach { (line) throws(CommandFailure) in
         try DeviceLine.change(line, at: now)

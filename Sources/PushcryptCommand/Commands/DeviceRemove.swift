@@ -10,7 +10,9 @@ extension Command {
         ],
         operands: [Operand("ID", .text, .any, help: "the device to forget; with --from-apns-410 the file of answers")],
         options: [
-            Option(flag: "--from-apns-410", help: "remove the devices that APNs says are gone; reads a file or standard input"),
+            Option(
+                flag: "--from-apns-410",
+                help: "remove the devices that APNs says are gone; reads a file or standard input"),
             Option("--reason", "TEXT", help: "why, for people and logs"), .store, .passphraseFile, .json,
         ],
         examples: [
@@ -69,7 +71,7 @@ private func removeUnregistered(
 ) throws(CommandFailure) -> ExitCode {
     let store = try console.openStore(invocation)
     let now = console.timestamp
-    var lines = try DeviceLines(file, console)
+    var lines = try NumberedLines(file, console)
     var result = DeviceRemovalResult()
     var passedOver = 0
     try lines.forEach { (line) throws(CommandFailure) in
