@@ -1,3 +1,5 @@
+internal import Pushcrypt
+
 /// Runs the lines of an input through workers on several threads, and writes their answers in the order of the input.
 ///
 /// Each thread reads a chunk, alone, answers its lines, and hands the answer over; whoever hands over the one that is due
@@ -65,6 +67,14 @@ struct BatchAnswer: Sendable {
     /// What is said about it once that is written: whole lines for standard error.
     var log: ContiguousArray<UInt8> = []
     var tally = BatchTally()
+
+    /// Appends an object as a line of the output.
+    mutating func append(_ members: (inout JSONWriter) -> Void) {
+        var json = JSONWriter()
+        json.object(members)
+        output.append(contentsOf: json.bytes)
+        output.append(newline)
+    }
 }
 
 // MARK: Work

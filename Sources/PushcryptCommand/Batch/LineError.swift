@@ -48,9 +48,15 @@ struct LineFailure: Error {
     let code: String
     let message: String
 
+    static let lineTooLong = LineFailure(.lineTooLong, "a line has at most \(BatchLine.maximumLength) bytes")
+
+    init(code: String, message: String) {
+        self.code = code
+        self.message = message
+    }
+
     init(_ error: some CodedError) {
-        code = error.code.description
-        message = error.description
+        self.init(code: error.code.description, message: error.description)
     }
 
     init(_ code: LineError.Code, _ message: String) {

@@ -3,22 +3,17 @@ internal import Pushcrypt
 /// The answers to the lines of a chunk, as they are written.
 struct SealAnswer {
     private let batch: SealBatch
-    private var output: ContiguousArray<UInt8> = []
-    private var log: ContiguousArray<UInt8> = []
-    private(set) var tally = BatchTally()
+    /// All of it, when every line is answered.
+    private(set) var answer = BatchAnswer()
 
     init(_ batch: SealBatch, lines: Int) {
         self.batch = batch
-        tally.lines = lines
+        answer.tally.lines = lines
     }
-
-    /// All of it.
-    var finished: BatchAnswer { BatchAnswer(output: output, log: log, tally: tally) }
 
     /// Answers a line with what was sealed for a device.
     mutating func add(_ item: SealItem, _ device: SealingKeys.Device, _ topic: Topic, _ sealed: SealedPayload) {
-        var json = JSONWriter()
-        json.object { json in
+        answer.append { json in
             if let id = device.id { json.string(id, for: "to") } else { item.writeRecipient(to: &json) }
             item.line?.write(["id"], to: &json)
             json.raw(
@@ -26,10 +21,9 @@ struct SealAnswer {
             if batch.hasFacts { sealed.writeFacts(to: &json) }
             item.line?.writePassed(to: &json)
         }
-        append(json)
-        tally.done += 1
-        tally.bytes[sealed.envelope.innerLength, default: 0] += sealed.json.count
-        if let format = batch.log { log.append(contentsOf: format.line("sealed", sealed.logFields)) }
+        answer.tally.done += 1
+        answer.tally.bytes[sealed.envelope.innerLength, default: 0] += sealed.json.count
+        if let format = batch.log { answer.log.append(contentsOf: format.line("sealed", sealed.logFields)) }
     }
 
     /// Answers a line for a device without a key.
@@ -42,39 +36,30 @@ struct SealAnswer {
                     "the device has no key to seal to: have it register, or let its pushes pass with --unencrypted pass"
                 ))
         }
-        var json = JSONWriter()
-        json.object { json in
+        answer.append { json in
             item.writeRecipient(to: &json)
             item.line?.write(["id"], to: &json)
             json.raw(request.payload ?? batch.payload ?? [], for: "payload")
             json.bool(true, for: "unencrypted")
             item.line?.writePassed(to: &json)
         }
-        append(json)
-        tally.unencrypted += 1
+        answer.tally.unencrypted += 1
     }
 
     /// Answers a line with the reason why nothing was sealed, or for one device of several.
     mutating func refuse(_ item: SealItem, for device: String? = nil, _ failure: LineFailure) {
-        var json = JSONWriter()
-        json.object { json in
+        answer.append { json in
             failure.write(to: &json)
             json.integer(item.number, for: "line")
             if let device { json.string(device, for: "to") } else { item.writeRecipient(to: &json) }
             item.line?.write(["id"], to: &json)
             item.line?.writePassed(to: &json)
         }
-        append(json)
-        tally.refused[failure.code, default: 0] += 1
+        answer.tally.refused[failure.code, default: 0] += 1
         if let format = batch.log {
             let fields: [(String, LogFormat.Value)] = [("line", .number(item.number)), ("code", .word(failure.code))]
-            log.append(contentsOf: format.line("refused", fields))
+            answer.log.append(contentsOf: format.line("refused", fields))
         }
-    }
-
-    private mutating func append(_ json: JSONWriter) {
-        output.append(contentsOf: json.bytes)
-        output.append(newline)
     }
 }
 

@@ -38,7 +38,7 @@ final class SealWorker: LineWorker {
             // The next chunk may find the store again.
             for item in items { answer.refuse(item, item.failure ?? LineFailure(error)) }
         }
-        return answer.finished
+        return answer.answer
     }
 
     // MARK: Reading
@@ -46,9 +46,7 @@ final class SealWorker: LineWorker {
     private func item(_ number: Int, _ line: LineChunk.Line) -> SealItem {
         var item = SealItem(number: number)
         do throws(LineFailure) {
-            guard case .text(let text) = line else {
-                throw LineFailure(.lineTooLong, "a line has at most \(BatchLine.maximumLength) bytes")
-            }
+            guard case .text(let text) = line else { throw .lineTooLong }
             switch batch.form {
             case .recipients where text.first != UInt8(ascii: "{"), .devices:
                 let name = String(

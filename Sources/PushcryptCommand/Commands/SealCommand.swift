@@ -6,8 +6,10 @@ extension Command {
         discussion: [
             "Reads the payload that is sent today and writes one whose content is sealed for one device, behind a placeholder that the relay may read. Send the result unchanged, with the same headers.",
             "A payload that could not be opened or shown is refused with exit 65 and the reason; nothing is written then.",
+            "--batch seals a line at a time: {\"to\": \"phone1\", \"payload\": {…}} becomes {\"to\": \"phone1\", \"payload\": {the sealed one}}. A line may have 'to-user' in the place of 'to', and its own topic, id, ttl (\"30d\", or seconds), placeholder (a title, or {title, sound, clear}) and push-type; the options are for lines that have none. Every other key is passed through as it is. A line that cannot be sealed becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with the same keys, and the command ends with 1.",
+            "The answers are in the order of the input, and are written as soon as there is no more to read at once: between two pipes or queues the command runs on. SIGINT and SIGTERM end it once what was read is answered. --to-user, --to-all and --to-file seal one payload for many devices, with such lines as the result.",
             "--json wraps the result in an object that also has its fingerprint, its message id, its bucket and its sizes.",
-            "--log writes 'pushcrypt: sealed fingerprint=… recipient_key_id=… message_id=… bytes=… bucket=…'. The phone's journal and 'inspect' name the same message by the same fingerprint.",
+            "--log text writes 'pushcrypt: sealed fingerprint=… recipient_key_id=… message_id=… bytes=… bucket=…', --log json an object with the same names, and messages as objects too. The phone's journal and 'inspect' name the same message by the same fingerprint.",
         ],
         operands: [Operand("FILE", .input, .optional, help: "the payload as JSON; standard input otherwise")],
         options: [
@@ -20,6 +22,8 @@ extension Command {
             Example(
                 "pushcrypt seal --sender-key-file /run/secrets/sender --to pcr1… --topic com.example.app < payload.json",
                 "in a container, without a store"),
+            Example("pushcrypt seal --batch --topic com.example.app < messages > sealed", "a line for each message"),
+            Example("pushcrypt seal --to-all --topic com.example.app payload.json", "one payload for every device"),
         ], run: runSeal)
 }
 

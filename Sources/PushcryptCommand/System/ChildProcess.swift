@@ -22,8 +22,8 @@ enum ChildProcess {
     ///
     /// Throws `.notFound` when there is no such program.
     static func run(_ name: String, _ arguments: [String], limit: Int) throws(SystemError) -> Result {
-        let output = try Pipe()
-        let messages = try Pipe()
+        let output = try PipeEnds()
+        let messages = try PipeEnds()
         let process = try spawn(
             name, arguments, output: output.writer.descriptor, messages: messages.writer.descriptor)
         close(output.writer)

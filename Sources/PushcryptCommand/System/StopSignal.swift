@@ -16,7 +16,7 @@ final class StopSignal: Sendable {
     private let writer: OpenFile
 
     init() throws(SystemError) {
-        let pipe = try Pipe()
+        let pipe = try PipeEnds()
         reader = pipe.reader
         writer = pipe.writer
     }

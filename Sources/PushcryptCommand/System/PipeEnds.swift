@@ -7,7 +7,7 @@
 #endif
 
 /// A pipe of this process, which other programs do not inherit.
-struct Pipe: ~Copyable {
+struct PipeEnds: ~Copyable {
     let reader: OpenFile
     let writer: OpenFile
 
