@@ -140,10 +140,8 @@ extension StoreTransaction {
             return try merge(registration, id: id, owner: owner, updatedAt: min(updatedAt, now))
         case .removed(let removal):
             try checkDeviceID(removal.id)
-            if let reason = removal.reason { try StoreName.check(reason, "the reason of a removal") }
-            return try merge(
-                RemovedDevice(id: removal.id, removedAt: min(removal.removedAt, now), reason: removal.reason),
-                replace: replace)
+            try removal.checkReason()
+            return try merge(removal.noLater(than: now), replace: replace)
         }
     }
 

@@ -38,23 +38,6 @@ extension SQLiteKeyStore {
         try forEachRow(of: DeviceRow.self) { try body($0.map(\.record)) }
     }
 
-    /// Removes a device, and remembers that: older data does not bring it back. Tells whether there was one.
-    ///
-    /// - Parameter reason: for people and logs, 1 to 255 bytes without control characters.
-    /// - Throws: `invalidName` for another reason.
-    @discardableResult
-    public func removeDevice(_ id: String, reason: String? = nil, now: Timestamp) throws(KeyStoreError) -> Bool {
-        if let reason { try StoreName.check(reason, "the reason of a removal") }
-        return try write { (store) throws(KeyStoreError) in
-            try store.remove(RemovedDevice(id: id, removedAt: now, reason: reason))
-        }
-    }
-
-    /// Gives every device that was removed to `body`, as `forEachDevice` does.
-    public func forEachRemovedDevice(_ body: (Result<RemovedDevice, KeyStoreError>) throws -> Void) throws {
-        try forEachRow(of: RemovedDeviceRow.self) { try body($0.map(\.record)) }
-    }
-
     /// How many devices there are.
     public func deviceCount() throws(KeyStoreError) -> Int {
         try readOnce { (store) throws(KeyStoreError) in
@@ -62,7 +45,7 @@ extension SQLiteKeyStore {
         }
     }
 
-    private func forEachRow<Row: StoredRow>(
+    func forEachRow<Row: StoredRow>(
         of _: Row.Type, _ body: (Result<Row, KeyStoreError>) throws -> Void
     ) throws {
         var last: SQLiteValue?
@@ -161,12 +144,5 @@ extension StoreTransaction {
             throw KeyStoreError(
                 .invalidName, "a device id does not begin with pcr1, as a public key does; name the device otherwise")
         }
-    }
-
-    /// Removes a device, if there is one, and then remembers it.
-    func remove(_ removal: RemovedDevice) throws(KeyStoreError) -> Bool {
-        guard try delete(DeviceRow.self, key: .text(removal.id)) else { return false }
-        try put(RemovedDeviceRow(removal))
-        return true
     }
 }

@@ -69,19 +69,21 @@ struct StoreTable: Sendable {
 
 /// Takes the columns of an authenticated row one by one. A value of the wrong kind is an error like a wrong tag.
 struct ColumnReader {
-    private let table: StoreTable
+    private let table: StaticString
+    private let count: Int
     private let row: SQLiteRow
     private var position = 0
 
     init(_ row: SQLiteRow, of table: StoreTable) {
         self.row = row
-        self.table = table
+        self.table = table.name
+        count = min(table.count, row.count)
     }
 
-    var damaged: KeyStoreError { .damagedRow(row.count > 0 ? row[0] : .null, in: table.name) }
+    var damaged: KeyStoreError { .damagedRow(row.count > 0 ? row[0] : .null, in: table) }
 
     private mutating func next() throws(KeyStoreError) -> Int {
-        guard position < table.count, position < row.count else { throw damaged }
+        guard position < count else { throw damaged }
         defer { position += 1 }
         return position
     }
