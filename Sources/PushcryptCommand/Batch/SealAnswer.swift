@@ -11,12 +11,13 @@ struct SealAnswer {
         answer.tally.lines = lines
     }
 
-    /// Answers a line with what was sealed, for one device of several where that is given.
-    mutating func add(_ item: SealItem, for device: String?, _ topic: Topic, _ sealed: SealedPayload) {
-        answer.append { json in
+    /// Answers a line with what was sealed, for one device of several where that is given; `request` unless the payload
+    /// alone is wanted.
+    mutating func add(_ item: SealItem, for device: String?, _ request: PushRequest?, _ sealed: SealedPayload) {
+        answer.append { [batch] json in
             item.writeRecipient(device, to: &json)
-            json.raw(batch.emission == .apns ? sealed.simulatorJSON(for: topic) : sealed.json, for: "payload")
-            if batch.hasFacts { sealed.writeFacts(to: &json) }
+            batch.emission.write(request, sealed.json, to: &json)
+            if batch.hasFacts { sealed.writeFacts(to: &json, beside: batch.emission) }
             item.writePassed(to: &json)
         }
         answer.tally.done += 1
@@ -24,27 +25,11 @@ struct SealAnswer {
         log("sealed") { sealed.logFields }
     }
 
-    /// Answers a line for a device without a key.
-    mutating func pass(_ item: SealItem, _ request: SealRequest) {
-        guard batch.passesUnencrypted else {
-            return refuse(
-                item,
-                LineFailure(
-                    .noKey,
-                    "the device has no key to seal to: have it register, or let its pushes pass with --unencrypted pass"
-                ))
-        }
-        let payload: ContiguousArray<UInt8>
-        do throws(SealError) {
-            payload = try PayloadCheck.sendable(
-                request.payload ?? batch.payload ?? [], for: request.options.pushType,
-                isSentExactly: request.options.isSentExactly)
-        } catch {
-            return refuse(item, LineFailure(error))
-        }
-        answer.append { json in
+    /// Answers a line for a device without a key, with the payload as it is.
+    mutating func pass(_ item: SealItem, _ request: PushRequest?, _ payload: ContiguousArray<UInt8>) {
+        answer.append { [batch] json in
             item.writeRecipient(nil, to: &json)
-            json.raw(payload, for: "payload")
+            batch.emission.write(request, payload, to: &json)
             json.bool(true, for: "unencrypted")
             item.writePassed(to: &json)
         }

@@ -22,14 +22,18 @@ struct SealItem {
         if batch.form == .devices || batch.form == .recipients && text.first != UInt8(ascii: "{") {
             let name = String(decoding: text.last == UInt8(ascii: "\r") ? text.dropLast() : text[...], as: UTF8.self)
             self.name = name
-            request = Result { () throws(LineFailure) in try SealRequest(to: name, defaults: batch.options) }
+            request = Result { () throws(LineFailure) in
+                try SealRequest(to: name, defaults: batch.options, headers: batch.headers)
+            }
             return
         }
         do throws(LineFailure) {
             let line = try BatchLine(text, names: names)
             self.line = line
             try line.refuse(reserved: reserved)
-            request = .success(try SealRequest(line, hasPayload: batch.payload == nil, defaults: batch.options))
+            request = .success(
+                try SealRequest(
+                    line, hasPayload: batch.payload == nil, defaults: batch.options, headers: batch.headers))
         } catch {
             request = .failure(error)
         }

@@ -16,7 +16,8 @@ struct SealPlan {
 
         enum Work {
             case refuse(LineFailure)
-            case pass(SealRequest)
+            /// The payload as it is; a request to APNs is made by a group's sealer.
+            case pass(SealRequest, group: Int?)
             /// The message with this number of a group.
             case seal(group: Int, number: Int)
         }
@@ -41,7 +42,7 @@ struct SealPlan {
         switch item.request {
         case .failure(let failure): steps.append(Step(item: item, work: .refuse(failure)))
         case .success(let request):
-            if case .keyless = request.recipient { steps.append(Step(item: item, work: .pass(request))) }
+            if case .keyless = request.recipient { steps.append(pass(item, request, sender, &sealers)) }
             for device in devices { add(item, request, device, sender, &sealers) }
         }
     }
@@ -53,10 +54,8 @@ struct SealPlan {
         var step: Step
         do throws(LineFailure) {
             let device = try device.get()
-            let kind = SealerShelf.Kind(
-                topic: try topic(for: request, device, sender),
-                placeholder: request.placeholder?.otherwise(batch.placeholder) ?? batch.placeholder)
-            let group = try group(kind, sender, &sealers)
+            let topic = try topic(for: request, device, sender)
+            let group = try group(kind(topic, request), sender, &sealers)
             step = Step(item: item, device: device, work: .seal(group: group, number: groups[group].messages.count))
             groups[group].messages.append(message(request, device, sender))
         } catch {
@@ -65,6 +64,25 @@ struct SealPlan {
             step = Step(item: item, device: try? device.get(), work: .refuse(error))
         }
         steps.append(step)
+    }
+
+    private mutating func pass(
+        _ item: SealItem, _ request: SealRequest, _ sender: SealingKeys.Sender, _ sealers: inout SealerShelf
+    ) -> Step {
+        guard batch.passesUnencrypted else { return Step(item: item, work: .refuse(.noKey)) }
+        guard batch.emission != .payload else { return Step(item: item, work: .pass(request, group: nil)) }
+        do throws(LineFailure) {
+            let topic = try topic(for: request, nil, sender)
+            let group = try group(kind(topic, request), sender, &sealers)
+            return Step(item: item, work: .pass(request, group: group))
+        } catch {
+            return Step(item: item, work: .refuse(error))
+        }
+    }
+
+    private func kind(_ topic: Topic, _ request: SealRequest) -> SealerShelf.Kind {
+        SealerShelf.Kind(
+            topic: topic, placeholder: request.placeholder?.otherwise(batch.placeholder) ?? batch.placeholder)
     }
 
     private mutating func group(
@@ -90,10 +108,10 @@ struct SealPlan {
 
     /// The app that a message is for: what is said of it, and what the keys are bound to, must agree.
     private func topic(
-        for request: SealRequest, _ device: SealingKeys.Device, _ sender: SealingKeys.Sender
+        for request: SealRequest, _ device: SealingKeys.Device?, _ sender: SealingKeys.Sender
     ) throws(LineFailure) -> Topic {
         var topic = request.topic ?? batch.topic
-        for (owner, bound) in [("the sender's key", sender.topic), ("the device", device.topic)] {
+        for (owner, bound) in [("the sender's key", sender.topic), ("the device", device?.topic)] {
             guard let bound else { continue }
             if let topic, topic != bound {
                 throw LineFailure(
@@ -112,17 +130,46 @@ struct SealPlan {
     func carryOut(into answer: inout SealAnswer) {
         let results = groups.map { $0.sealer.seal($0.messages) }
         for step in steps {
-            switch step.work {
-            case .refuse(let failure): answer.refuse(step.item, for: step.device?.id, failure)
-            case .pass(let request): answer.pass(step.item, request)
-            case .seal(let group, let number):
-                switch results[group][number] {
-                case .success(let sealed):
-                    answer.add(step.item, for: step.device?.id, groups[group].kind.topic, sealed)
-                case .failure(let error): answer.refuse(step.item, for: step.device?.id, LineFailure(error))
+            do throws(LineFailure) {
+                switch step.work {
+                case .refuse(let failure): throw failure
+                case .pass(let request, let group): try pass(step, request, group.map { groups[$0] }, into: &answer)
+                case .seal(let group, let number):
+                    try add(step, results[group][number], groups[group].sealer, into: &answer)
                 }
+            } catch {
+                answer.refuse(step.item, for: step.device?.id, error)
             }
         }
+    }
+
+    private func add(
+        _ step: Step, _ result: Result<SealedPayload, SealError>, _ sealer: Sealer, into answer: inout SealAnswer
+    ) throws(LineFailure) {
+        let sealed = try result.mapError(LineFailure.init).get()
+        var request: PushRequest?
+        if batch.emission != .payload, case .success(let asked) = step.item.request {
+            request = try asked.headers.request(for: sealed, device: step.device?.id, by: sealer)
+        }
+        answer.add(step.item, for: step.device?.id, request, sealed)
+    }
+
+    private func pass(
+        _ step: Step, _ asked: SealRequest, _ group: Group?, into answer: inout SealAnswer
+    ) throws(LineFailure) {
+        let payload: ContiguousArray<UInt8>
+        do throws(SealError) {
+            payload = try PayloadCheck.sendable(
+                asked.payload ?? batch.payload ?? [], for: asked.options.pushType,
+                isSentExactly: asked.options.isSentExactly)
+        } catch {
+            throw LineFailure(error)
+        }
+        let request = try group.map { (group) throws(LineFailure) in
+            try asked.headers.request(
+                passing: payload, asked.options, by: group.sealer, topic: group.kind.topic, at: batch.now())
+        }
+        answer.pass(step.item, request, payload)
     }
 }
 

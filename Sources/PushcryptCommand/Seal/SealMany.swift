@@ -70,6 +70,7 @@ extension SealBatch {
         attachments = try console.readAttachments(invocation)
         topic = try invocation.topic()
         placeholder = PlaceholderChoice(invocation)
+        headers = RequestHeaders()
         emission = Emission(invocation)
         hasFacts = invocation.flag("--json")
         passesUnencrypted = invocation.value("--unencrypted") == "pass"
