@@ -2,14 +2,19 @@
 struct PreparedPayload: ~Copyable {
     private let clear: ClearPart
     private let envelope: PreparedEnvelope
-    private let recipient: KeyID
+    private let recipient: DevicePublicKey
     private let pushType: PushType
+    private let expiry: Timestamp
 
-    init(_ clear: ClearPart, _ envelope: consuming PreparedEnvelope, _ recipient: KeyID, _ pushType: PushType) {
+    init(
+        _ clear: ClearPart, _ envelope: consuming PreparedEnvelope, _ recipient: DevicePublicKey,
+        _ pushType: PushType, expiry: Timestamp
+    ) {
         self.clear = clear
         self.envelope = envelope
         self.recipient = recipient
         self.pushType = pushType
+        self.expiry = expiry
     }
 
     /// What is to be signed.
@@ -20,9 +25,10 @@ struct PreparedPayload: ~Copyable {
         let id = envelope.id
         do throws(SodiumRefusal) {
             let sealed = try envelope.finish(signature: signature)
-            return SealedPayload(clear, sealed, messageID: id, pushType: pushType)
+            return SealedPayload(
+                clear, sealed, messageID: id, recipient: recipient, pushType: pushType, expiry: expiry)
         } catch {
-            throw SealError(unusableKey: recipient)
+            throw SealError(unusableKey: recipient.id)
         }
     }
 }

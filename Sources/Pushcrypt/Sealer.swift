@@ -139,7 +139,8 @@ public struct Sealer: Sendable {
         do throws(SodiumRefusal) {
             let envelope = try envelopes.prepare(
                 body.bytes.span, message, to: recipient, bucket: bucket, randomness: randomness)
-            return PreparedPayload(clear, envelope, recipient.id, options.pushType)
+            return PreparedPayload(
+                clear, envelope, recipient, options.pushType, expiry: now.adding(seconds: UInt64(options.timeToLive)))
         } catch {
             throw SealError(unusableKey: recipient.id)
         }

@@ -70,6 +70,15 @@ import Testing
         Refusal(code: .invalidTime, says: ["the clock must be right"]) {
             try seal(alertPayload("zebra"), at: Timestamp(milliseconds: 1 << 53))
         },
+        Refusal(code: .invalidRequest, says: ["no background push with priority 10"]) {
+            let fixture = try FormatFixture()
+            var options = Sealer.Options()
+            options.pushType = .background
+            let sealer = Sealer(sender: fixture.sender, topic: fixture.topic)
+            let sealed = try sealer.seal(
+                alertPayload("zebra").utf8, to: fixture.device.publicKey, at: FormatFixture.now, options: options)
+            _ = try sealer.request(for: sealed, priority: .immediate)
+        },
         Refusal(code: .unusableKey, says: ["libsodium refused the device's key", "register again"]) {
             // No import gives such a key; a row that somebody wrote past the library could.
             let fixture = try FormatFixture()
@@ -104,7 +113,7 @@ import Testing
             SealError.Code.allCases.map(\.description) == [
                 "malformed-payload", "missing-aps", "invalid-field", "nothing-to-show", "reserved-key",
                 "too-many-attachments", "payload-too-large", "push-too-large", "push-type-not-sealable",
-                "invalid-placeholder", "invalid-time", "unusable-key", "signing-failed",
+                "invalid-placeholder", "invalid-time", "invalid-request", "unusable-key", "signing-failed",
             ])
         #expect(
             SigningError.Code.allCases.map(\.description) == [

@@ -14,6 +14,7 @@ public struct SealError: CodedError {
             case pushTypeNotSealable = "push-type-not-sealable"
             case invalidPlaceholder = "invalid-placeholder"
             case invalidTime = "invalid-time"
+            case invalidRequest = "invalid-request"
             case unusableKey = "unusable-key"
             case signingFailed = "signing-failed"
         }
@@ -42,6 +43,8 @@ public struct SealError: CodedError {
         public static let invalidPlaceholder = Code(known: .invalidPlaceholder)
         /// The time to live or the clock is out of range.
         public static let invalidTime = Code(known: .invalidTime)
+        /// A header of the request that Apple does not take, or an empty name for what collapses.
+        public static let invalidRequest = Code(known: .invalidRequest)
         /// libsodium refused the recipient's key.
         public static let unusableKey = Code(known: .unusableKey)
         /// The signer, whose key is not in this process, gave no good signature; `signing` says why.

@@ -21,7 +21,7 @@ struct BatchRun {
 
     /// `verb` says what becomes of messages: `sealed` or `opened`.
     init(_ verb: String, _ invocation: Invocation, _ console: Console) throws(CommandFailure) {
-        try invocation.atMostOne(of: "--progress", Option.log.name)
+        if invocation.logFormat != nil { try invocation.atMostOne(of: "--progress", Option.log.name) }
         self.verb = verb
         self.invocation = invocation
         self.console = console

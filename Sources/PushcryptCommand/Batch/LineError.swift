@@ -50,6 +50,9 @@ struct LineFailure: Error {
 
     static let lineTooLong = LineFailure(.lineTooLong, "a line has at most \(BatchLine.maximumLength) bytes")
 
+    static let noKey = LineFailure(
+        .noKey, "the device has no key to seal to: have it register, or let its pushes pass with --unencrypted pass")
+
     init(code: String, message: String) {
         self.code = code
         self.message = message

@@ -11,9 +11,10 @@ protocol LineSource {
 /// One read makes a chunk, so that lines are answered as soon as they are there. Never more than the longest line and one
 /// read is held.
 struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
-    /// The most bytes of one read: small, so that the threads share what there is.
-    static var readLength: Int { 16_384 }
+    /// The most bytes of one read, unless the caller says otherwise: few, so that the threads share what there is.
+    static var standardReadLength: Int { 16_384 }
 
+    private let readLength: Int
     private let maximumLine: Int
     private var input: Input
     /// The beginning of a line whose end has not been read.
@@ -25,7 +26,8 @@ struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
     private var chunks = 0
     private var line = 1
 
-    init(_ input: Input, maximumLine: Int) {
+    init(_ input: Input, maximumLine: Int, readLength: Int = standardReadLength) {
+        self.readLength = readLength
         self.input = input
         self.maximumLine = maximumLine
     }
@@ -65,7 +67,7 @@ struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
     /// Appends what one read gives; false at the end of the input, nil when no more of it is wanted.
     private mutating func read(into bytes: inout ContiguousArray<UInt8>) throws(CommandFailure) -> Bool? {
         let old = bytes.count
-        bytes.append(contentsOf: repeatElement(0, count: Self.readLength))
+        bytes.append(contentsOf: repeatElement(0, count: readLength))
         guard let count = try input.read(into: &bytes, from: old) else { return nil }
         bytes.removeSubrange((old + count)...)
         if isAtStart, count == 0 || !byteOrderMark.starts(with: bytes) || bytes == byteOrderMark {

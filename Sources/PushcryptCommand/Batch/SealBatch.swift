@@ -19,6 +19,7 @@ struct SealBatch: Sendable {
     let topic: Topic?
     let placeholder: PlaceholderChoice
     let options: Sealer.Options
+    let headers: RequestHeaders
     let emission: Emission
     /// Whether an answer says what `--json` says.
     let hasFacts: Bool
@@ -28,12 +29,12 @@ struct SealBatch: Sendable {
     let now: @Sendable () -> Timestamp
 
     /// The members of a line that are not passed through.
-    var names: Set<String> { emission == .request ? SealRequest.names.union(Emission.requestNames) : SealRequest.names }
+    var names: Set<String> { emission == .request ? SealRequest.names.union(RequestHeaders.names) : SealRequest.names }
 
     /// The members that an answer may have, besides those of the line's own.
     var reserved: Set<String> {
         var names: Set = ["unencrypted", "shortened"]
-        if emission == .request { names.formUnion(Emission.requestMembers) }
+        if emission == .request { names.formUnion(RequestHeaders.members) }
         if hasFacts { names.formUnion(SealedPayload.factNames) }
         return names
     }

@@ -19,12 +19,15 @@ struct SealRequest {
     let topic: Topic?
     let placeholder: PlaceholderChoice?
     let options: Sealer.Options
+    let headers: RequestHeaders
 
     /// The members that a line of every batch has for this program.
     static let names: Set = ["to", "to-user", "payload", "topic", "id", "ttl", "placeholder", "push-type"]
 
     /// Reads what a line says; `defaults` is for what it does not say.
-    init(_ line: BatchLine, hasPayload: Bool, defaults: Sealer.Options) throws(LineFailure) {
+    init(
+        _ line: BatchLine, hasPayload: Bool, defaults: Sealer.Options, headers: RequestHeaders
+    ) throws(LineFailure) {
         recipient = try Self.recipient(line)
         payload = try Self.payload(line, isExpected: hasPayload)
         topic = try Self.topic(line)
@@ -36,15 +39,17 @@ struct SealRequest {
             do throws(SealError) { options.pushType = try PushType(name) } catch { throw LineFailure(error) }
         }
         self.options = options
+        self.headers = try RequestHeaders(line, defaults: headers)
     }
 
     /// Seals as the command line says, for a device that is only named.
-    init(to name: String, defaults: Sealer.Options) throws(LineFailure) {
+    init(to name: String, defaults: Sealer.Options, headers: RequestHeaders) throws(LineFailure) {
         recipient = try Self.recipient(named: name)
         payload = nil
         topic = nil
         placeholder = nil
         options = defaults
+        self.headers = headers
     }
 
     // MARK: Members

@@ -8,7 +8,7 @@ extension CommandFailure {
     init(_ error: SealError) {
         let exit: ExitCode =
             switch error.code {
-            case .invalidPlaceholder, .invalidTime: .usage
+            case .invalidPlaceholder, .invalidTime, .invalidRequest: .usage
             case .signingFailed: .failed
             default: .refused
             }

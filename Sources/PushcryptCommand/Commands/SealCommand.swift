@@ -52,12 +52,11 @@ private func runSeal(
     let payload = try console.read(invocation.operand("FILE"), limit: maximumInput)
     let sealed = try route.seal(
         payload, attachments: attachments, placeholder: placeholder, options: options, at: console.timestamp)
-    let emission = Emission(invocation)
-    var output = emission == .apns ? sealed.simulatorJSON(for: route.topic) : sealed.json
+    var output = sealed.json
     if invocation.flag("--json") {
         var json = JSONWriter()
         json.object { json in
-            json.raw(output, for: "payload")
+            json.raw(sealed.json, for: "payload")
             sealed.writeFacts(to: &json)
         }
         output = json.bytes

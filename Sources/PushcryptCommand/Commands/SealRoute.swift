@@ -106,11 +106,11 @@ extension SealedPayload {
         "fingerprint", "message_id", "push_type", "bytes", "widest_bytes", "limit", "bucket",
     ]
 
-    /// Writes what is known of the message from outside.
-    func writeFacts(to json: inout JSONWriter) {
+    /// Writes what is known of the message from outside, beside what is written of it anyway.
+    func writeFacts(to json: inout JSONWriter, beside emission: Emission = .payload) {
         json.string(envelope.fingerprint.description, for: "fingerprint")
         json.string(messageID.description, for: "message_id")
-        json.string(pushType.description, for: "push_type")
+        if emission != .request { json.string(pushType.description, for: "push_type") }
         json.integer(self.json.count, for: "bytes")
         json.integer(widestLength, for: "widest_bytes")
         json.integer(pushType.maximumPushLength, for: "limit")

@@ -106,6 +106,18 @@ extension Explanation {
             mend: "Choose a time to live within the range. Set the clock; 'pushcrypt doctor' shows it.",
             shown: nothingSealed),
         Explanation(
+            SealError.Code.invalidRequest, .sealing,
+            summary: "the request around the push is not what Apple takes",
+            cause: """
+                A background push was to have priority 10, which APNs refuses; or the collapse name is empty, which would make
+                every push of a device replace the one before it; or the device's name is empty or longer than 255 bytes.
+                """,
+            mend: """
+                Leave the priority out: background pushes then have 5. Leave the collapse name out if only copies of one message
+                are to replace each other.
+                """,
+            shown: nothingSealed),
+        Explanation(
             SealError.Code.unusableKey, .sealing,
             summary: "libsodium refused the device's key",
             cause: """

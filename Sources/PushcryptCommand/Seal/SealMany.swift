@@ -55,14 +55,22 @@ extension SealBatch {
         case .all: form = .devices
         case .list, .user, .one: form = .recipients
         }
+        options = try Sealer.Options(invocation)
         if form != .messages {
-            payload = try console.read(invocation.operand("FILE"), limit: JSONDocument.defaultMaximumBytes)
+            let common = try console.read(invocation.operand("FILE"), limit: JSONDocument.defaultMaximumBytes)
+            // What cannot be sealed for anybody is refused before anybody is looked for.
+            do throws(SealError) {
+                try PayloadCheck.refuseUnsealable(common, for: options.pushType)
+            } catch {
+                throw CommandFailure(error)
+            }
+            payload = common
         }
         self.payload = payload
         attachments = try console.readAttachments(invocation)
         topic = try invocation.topic()
         placeholder = PlaceholderChoice(invocation)
-        options = try Sealer.Options(invocation)
+        headers = RequestHeaders()
         emission = Emission(invocation)
         hasFacts = invocation.flag("--json")
         passesUnencrypted = invocation.value("--unencrypted") == "pass"

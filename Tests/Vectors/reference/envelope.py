@@ -14,6 +14,7 @@ HEDGE_SEED_LABEL = b"pushcrypt/1 hedge seed\x00"
 HEDGE_LABEL = b"pushcrypt/1 hedge\x00"
 EPHEMERAL_LABEL = b"pushcrypt/1 ephemeral\x00"
 MESSAGE_ID_LABEL = b"pushcrypt/1 message id\x00"
+COLLAPSE_LABEL = b"pushcrypt/1 collapse\x00"
 CALLER_ID_LABEL = b"pushcrypt/1 caller id\x00"
 
 SUITE = 0x01
@@ -121,6 +122,18 @@ def ephemeral_ikm(
 ) -> bytes:
     data = EPHEMERAL_LABEL + r + header(recipient) + recipient + sender_id + lp16(topic) + content_hash(signed_content)
     return hmac.digest(hedge, data, "sha256")
+
+
+# The request around the push.
+
+
+def collapse_id(
+    hedge: bytes, topic: str, device_name: bytes | None, device: bytes, name: bytes | None, identifier: bytes
+) -> str:
+    """A device without a name is its key, pushes without a name are the copies of one message."""
+    of_device = b"\x02" + device if device_name is None else b"\x01" + len(device_name).to_bytes(2, "big") + device_name
+    of_pushes = b"\x02" + identifier if name is None else b"\x01" + name
+    return to_text(hmac.digest(hedge, COLLAPSE_LABEL + lp16(topic) + of_device + of_pushes, "sha256")[:24])
 
 
 # Sealing.
