@@ -53,6 +53,14 @@ import Testing
             try context.open(ciphertext, authenticating: Bytes().span).bytes
         }
         #expect(inner == vector.inner.bytes)
+        let content = contentHash(of: inner.span)
+        #expect(content == vector.contentHash.bytes)
+        let message = envelope.withHeader { header in
+            signedMessage(
+                header: header, enc: vector.enc.bytes.span, recipient: device.publicKey, sender: sender.publicKey,
+                topic: topic, contentHash: content)
+        }
+        #expect(message == vector.signed.bytes)
         #expect(Bytes(inner[0..<4]) == vector.senderKeyID.bytes)
         #expect(Bytes(inner[4..<68]) == vector.signature.bytes)
         #expect(inner[68] == vector.contentType)

@@ -90,9 +90,11 @@ struct EnvelopeVectors: Codable {
         let callerID: String?
         let messageID: Hex
         let rEphemeral: Hex
+        let contentHash: Hex
         let ikmE: Hex
         let enc: Hex
         let info: Hex
+        let signed: Hex
         let signature: Hex
         let inner: Hex
         let receiver: Receiver

@@ -44,11 +44,15 @@ struct EnvelopeSealer: Sendable {
 
         let id = message.id ?? hedgedMessageID(body: body, sentAt: message.sentAt, randomness.messageID)
         var inner = plaintext(body, message, id: id, bucket: bucket)
-        let ephemeral = try inner.withSpan { (inner) throws(SodiumRefusal) in
-            try hedgedKeyPair(header: envelope.span, recipient: recipient, inner: inner, randomness.ephemeral)
-        }
+        let content = inner.withSpan { contentHash(of: $0) }
+        let ephemeral = try hedgedKeyPair(
+            header: envelope.span, recipient: recipient, contentHash: content, randomness.ephemeral)
         let encapsulation = try DHKEM.encapsulate(to: recipient.bytes.span, ephemeral: ephemeral)
-        sign(&inner, header: envelope.span, enc: encapsulation.enc.span, recipient: recipient)
+        let toSign = signedMessage(
+            header: envelope.span, enc: encapsulation.enc.span, recipient: recipient, sender: sender.publicKey,
+            topic: topic, contentHash: content)
+        let signature = sender.signature(of: toSign.span)
+        inner.withMutableSpan { $0.write(signature.span, at: InnerPlaintext.signature.lowerBound) }
 
         let info = envelopeInfo(header: envelope.span, topic: topic)
         envelope.append(contentsOf: encapsulation.enc)
@@ -75,19 +79,6 @@ struct EnvelopeSealer: Sendable {
         return inner
     }
 
-    private func sign(_ inner: inout Ephemeral, header: Span<UInt8>, enc: Span<UInt8>, recipient: DevicePublicKey) {
-        let signed = inner.withSpan { inner in
-            SignedMessage(
-                header: header, enc: enc, recipient: recipient, sender: sender.publicKey, topic: topic, inner: inner)
-        }
-        var signature = ContiguousArray<UInt8>(repeating: 0, count: Ed25519.signatureLength)
-        signed.bytes.withSpan { signed in
-            var output = signature.mutableSpan
-            sender.sign(signed, into: &output)
-        }
-        inner.withMutableSpan { $0.write(signature.span, at: InnerPlaintext.signature.lowerBound) }
-    }
-
     // MARK: Hedged randomness
 
     // Every value depends on fresh random bytes, on a secret key and on what it is for, so that a cloned machine or a
@@ -107,19 +98,20 @@ struct EnvelopeSealer: Sendable {
     }
 
     private func hedgedKeyPair(
-        header: Span<UInt8>, recipient: DevicePublicKey, inner: Span<UInt8>, _ random: borrowing Ephemeral
+        header: Span<UInt8>, recipient: DevicePublicKey, contentHash: ContiguousArray<UInt8>,
+        _ random: borrowing Ephemeral
     ) throws(SodiumRefusal) -> DHKEM.KeyPair {
-        // Never the signature: it covers enc, which comes from here.
-        let hash = SHA256()
-        hash.update(topic.lengthPrefixed.span)
-        hash.update(inner.extracting(InnerPlaintext.senderKeyID))
-        hash.update(inner.extracting(InnerPlaintext.signed..<inner.count))
+        var senderKeyID = ContiguousArray<UInt8>()
+        senderKeyID.append(bigEndian: sender.id.value)
         let hmac = sender.hedged()
         hmac.update("pushcrypt/1 ephemeral\0")
         random.withSpan { hmac.update($0) }
         hmac.update(header)
         hmac.update(recipient.bytes.span)
-        hmac.update(hash.finish().span)
+        hmac.update(senderKeyID.span)
+        hmac.update(topic.lengthPrefixed.span)
+        // Never the signature: it covers enc, which comes from here.
+        hmac.update(contentHash.span)
         let ikm = hmac.finish()
         return try ikm.withSpan { (ikm) throws(SodiumRefusal) in try DHKEM.deriveKeyPair(ikm: ikm) }
     }

@@ -27,10 +27,15 @@ struct Descriptor: Sendable, Equatable {
     }
 
     /// Whether this is a file that others than its owner may read or write.
-    var isFileOpenToOthers: Bool {
+    var isFileOpenToOthers: Bool { grants(S_IRWXG | S_IRWXO) }
+
+    /// Whether this is a file that every user of the machine may read or write.
+    var isFileOfEverybody: Bool { grants(S_IRWXO) }
+
+    private func grants(_ permissions: mode_t) -> Bool {
         var status = stat()
         guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
-        return status.st_mode & (S_IRWXG | S_IRWXO) != 0
+        return status.st_mode & permissions != 0
     }
 
     /// Reads what is there into the part of `span` from `start` on, which is not empty; 0 at the end of the input.

@@ -65,7 +65,7 @@ def info(envelope_header: bytes, topic: str) -> bytes:
 def signed_bytes(
     envelope_header: bytes, enc: bytes, recipient: bytes, sender: bytes, topic: str, content: bytes
 ) -> bytes:
-    return SIGNATURE_LABEL + envelope_header + enc + recipient + sender + lp16(topic) + content
+    return SIGNATURE_LABEL + envelope_header + enc + recipient + sender + lp16(topic) + content_hash(content)
 
 
 def smallest_bucket(body_size: int) -> int:
@@ -83,6 +83,11 @@ def content(message: Message, bucket: int) -> bytes:
         + message.body
     )
     return fields.ljust(bucket - SIGNED_OFFSET, b"\x00")
+
+
+def content_hash(signed_content: bytes) -> bytes:
+    """What stands for the content where a signer sees it, and in the hedge."""
+    return hashlib.sha256(signed_content).digest()
 
 
 def to_text(envelope: bytes) -> str:
@@ -108,8 +113,8 @@ def message_id_of_name(name: str) -> bytes:
 def ephemeral_ikm(
     hedge: bytes, r: bytes, recipient: bytes, topic: str, sender_id: bytes, signed_content: bytes
 ) -> bytes:
-    digest = hashlib.sha256(lp16(topic) + sender_id + signed_content).digest()
-    return hmac.digest(hedge, EPHEMERAL_LABEL + r + header(recipient) + recipient + digest, "sha256")
+    data = EPHEMERAL_LABEL + r + header(recipient) + recipient + sender_id + lp16(topic) + content_hash(signed_content)
+    return hmac.digest(hedge, data, "sha256")
 
 
 # Sealing.
