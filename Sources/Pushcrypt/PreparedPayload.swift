@@ -4,12 +4,17 @@ struct PreparedPayload: ~Copyable {
     private let envelope: PreparedEnvelope
     private let recipient: KeyID
     private let pushType: PushType
+    private let shortened: [AlertText: Int]
 
-    init(_ clear: ClearPart, _ envelope: consuming PreparedEnvelope, _ recipient: KeyID, _ pushType: PushType) {
+    init(
+        _ clear: ClearPart, _ envelope: consuming PreparedEnvelope, _ recipient: KeyID, _ pushType: PushType,
+        shortened: [AlertText: Int]
+    ) {
         self.clear = clear
         self.envelope = envelope
         self.recipient = recipient
         self.pushType = pushType
+        self.shortened = shortened
     }
 
     /// What is to be signed.
@@ -20,7 +25,7 @@ struct PreparedPayload: ~Copyable {
         let id = envelope.id
         do throws(SodiumRefusal) {
             let sealed = try envelope.finish(signature: signature)
-            return SealedPayload(clear, sealed, messageID: id, pushType: pushType)
+            return SealedPayload(clear, sealed, messageID: id, pushType: pushType, shortened: shortened)
         } catch {
             throw SealError(unusableKey: recipient)
         }

@@ -11,8 +11,12 @@ public struct SealedPayload: Hashable, Sendable {
     /// The bytes of JSON in the widest form that a client may re-encode it to; at most Apple's limit, unless sealed for
     /// senders that send exactly.
     public let widestLength: Int
+    /// How many characters each text has lost, where `Sealer.Options.fitting` has shortened any.
+    public let shortened: [AlertText: Int]
 
-    init(_ clear: ClearPart, _ envelope: Envelope, messageID: MessageID, pushType: PushType) {
+    init(
+        _ clear: ClearPart, _ envelope: Envelope, messageID: MessageID, pushType: PushType, shortened: [AlertText: Int]
+    ) {
         var json = clear.prefix
         json.reserveCapacity(clear.prefix.count + Envelope.maximumTextLength)
         Base64URL.append(envelope.bytes.span, to: &json)
@@ -21,6 +25,7 @@ public struct SealedPayload: Hashable, Sendable {
         self.envelope = envelope
         self.messageID = messageID
         self.pushType = pushType
+        self.shortened = shortened
         widestLength = clear.length(bucket: envelope.innerLength, exact: false)
     }
 }

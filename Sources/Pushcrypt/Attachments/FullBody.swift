@@ -18,6 +18,45 @@ public struct FullBody: Sendable {
     package static let maximumSealedSize = Int(AttachmentFormat.smallestSize) + maximumLength
 }
 
+// MARK: Seal
+
+extension FullBody {
+    /// Seals the body of a payload as a file of its own, under a key that is hedged with the sealer's.
+    ///
+    /// Nil for what has no body to show: a payload without one, with the key of a localised one, or that is no payload, which
+    /// sealing it then says. The caller stores `sealedFile` at the url, and gives this value to `Sealer.seal` with `fitting`
+    /// a body. The same value serves every device that the payload goes to.
+    ///
+    /// - Throws: `bodyTooLong`, or `malformedReference` for the url.
+    public init?(
+        of payload: some Sequence<UInt8>, url: String, by sealer: Sealer
+    ) throws(AttachmentError) {
+        guard let text = Self.body(of: ContiguousArray(payload)) else { return nil }
+        let plain = ContiguousArray(text.utf8)
+        guard plain.count <= Self.maximumLength else {
+            throw AttachmentError(
+                .bodyTooLong,
+                "the body has \(plain.count) bytes, and a full body at most \(Self.maximumLength); shorten it, or let the app fetch it"
+            )
+        }
+        var first = AttachmentSealer.FirstPass()
+        first.update(plain.span)
+        var fileSealer = first.sealer(for: sealer)
+        var sealed = ContiguousArray<UInt8>()
+        try fileSealer.seal(plain.span, into: &sealed)
+        let file = try fileSealer.finish(into: &sealed)
+        sealedFile = sealed
+        reference = try AttachmentReference(url: url, file: file, type: Self.type, name: Self.name)
+    }
+
+    private static func body(of payload: ContiguousArray<UInt8>) -> String? {
+        guard let alert = try? JSONDocument(parsing: payload).root[PayloadKeys.aps]?["alert"],
+            alert["loc-key"]?.string?.isEmpty ?? true, let text = alert.string ?? alert["body"]?.string
+        else { return nil }
+        return text.isEmpty ? nil : text
+    }
+}
+
 // MARK: Read
 
 extension FullBody {
