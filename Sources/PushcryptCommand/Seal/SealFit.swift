@@ -34,10 +34,15 @@ extension SealedPayload {
         }
     }
 
-    /// What `--fit` has shortened, for a person; nil where nothing was.
-    var shorteningWarning: String? {
-        guard !shortened.isEmpty else { return nil }
-        let texts = AlertText.allCases.compactMap { text in shortened[text].map { "\(text) by \($0)" } }
-        return "shortened to fit, in characters: " + texts.joined(separator: ", ")
+    /// Tells a person what was shortened, and where the rest is.
+    func tellShortening(_ overflow: SealOverflow.File?, _ console: Console) {
+        if !shortened.isEmpty {
+            let texts = AlertText.allCases.compactMap { text in shortened[text].map { "\(text) by \($0)" } }
+            console.warning("shortened to fit, in characters: " + texts.joined(separator: ", "))
+        }
+        if let overflow {
+            console.hint(
+                "store \(quoted(overflow.path)) at \(overflow.fullBody.reference.url) before the push is sent")
+        }
     }
 }
