@@ -64,16 +64,31 @@ struct SealRoute {
 
     /// Seals one payload; a refusal of it ends the command.
     func seal(
-        _ payload: ContiguousArray<UInt8>, attachments: [AttachmentReference] = [], placeholder: Placeholder,
-        options: Sealer.Options = Sealer.Options(), at now: Timestamp
+        _ payload: ContiguousArray<UInt8>, placeholder: Placeholder, options: Sealer.Options = Sealer.Options(),
+        at now: Timestamp
     ) throws(CommandFailure) -> SealedPayload {
-        var options = options
-        options.announcing = announcing
+        try seal(payload, attachments: [], placeholder: placeholder, options: options, overflow: nil, at: now).0
+    }
+
+    /// Seals one payload, and puts its body into a file where it is too long and that is wanted.
+    func seal(
+        _ payload: ContiguousArray<UInt8>, attachments: [AttachmentReference], placeholder: Placeholder,
+        options: Sealer.Options, overflow: SealOverflow?, at now: Timestamp
+    ) throws(CommandFailure) -> (SealedPayload, SealOverflow.File?) {
+        let sealer = Sealer(sender: sender, topic: topic, placeholder: placeholder)
+        var message = Sealer.Message(payload, to: recipient, at: now, options: options)
+        message.attachments = attachments
+        message.options.announcing = announcing
+        if overflow != nil { message.options.fitting = [] }
         do throws(SealError) {
-            let sealer = Sealer(sender: sender, topic: topic, placeholder: placeholder)
-            return try sealer.seal(payload, attachments: attachments, to: recipient, at: now, options: options)
+            return (try sealer.seal(message), nil)
         } catch {
-            throw CommandFailure(error)
+            guard let overflow, overflow.isNeeded(after: error) else { throw CommandFailure(error) }
+            do throws(SealOverflow.Failure) {
+                return try overflow.seal(message, fitting: options.fitting, by: sealer)
+            } catch {
+                throw error.ofCommand
+            }
         }
     }
 }
