@@ -3,6 +3,7 @@
 # starts nothing else, touches no network and prints nothing.
 # Usage: setup.sh          what every target needs
 #        setup.sh bench    what `make bench` needs besides
+#        setup.sh peers    what `make bench-peers` needs besides
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -53,6 +54,10 @@ find_missing() {
         need age command -v age
         need hyperfine command -v hyperfine
         need time test -x /usr/bin/time
+        ;;
+    peers)
+        need age command -v age
+        need python3-venv python3 -c 'import ensurepip'
         ;;
     *) fail "there is nothing called $1 to set up" ;;
     esac
