@@ -1,6 +1,6 @@
-/// A payload that is refused before it is sealed. Equal when the codes are equal.
+/// A payload that was not sealed: refused, or not signed. Equal when the codes are equal.
 public struct SealError: CodedError {
-    /// Why a payload is refused.
+    /// Why a payload was not sealed.
     public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case malformedPayload = "malformed-payload"
@@ -15,6 +15,7 @@ public struct SealError: CodedError {
             case invalidPlaceholder = "invalid-placeholder"
             case invalidTime = "invalid-time"
             case unusableKey = "unusable-key"
+            case signingFailed = "signing-failed"
         }
 
         private let known: Known
@@ -43,6 +44,8 @@ public struct SealError: CodedError {
         public static let invalidTime = Code(known: .invalidTime)
         /// libsodium refused the recipient's key.
         public static let unusableKey = Code(known: .unusableKey)
+        /// The signer, whose key is not in this process, gave no good signature; `signing` says why.
+        public static let signingFailed = Code(known: .signingFailed)
 
         /// Every code.
         public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
@@ -55,9 +58,18 @@ public struct SealError: CodedError {
     public let code: Code
     /// Where, and what to do; never holds payload bytes.
     public let description: String
+    /// The signer's reason, with `signingFailed`: the payload is in order, and may be sealed again.
+    public let signing: SigningError?
 
     init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description
+        signing = nil
+    }
+
+    init(_ signing: SigningError) {
+        code = .signingFailed
+        description = "\(signing.code): \(signing)"
+        self.signing = signing
     }
 }

@@ -9,6 +9,7 @@ extension CommandFailure {
         let exit: ExitCode =
             switch error.code {
             case .invalidPlaceholder, .invalidTime: .usage
+            case .signingFailed: .failed
             default: .refused
             }
         self.init(exit, "\(error.code): \(error)")

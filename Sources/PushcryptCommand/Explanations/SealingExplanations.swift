@@ -114,5 +114,14 @@ extension Explanation {
                 """,
             mend: "Have the device register again, and run 'pushcrypt doctor' on the machine that seals.",
             shown: nothingSealed),
+        Explanation(
+            SealError.Code.signingFailed, .sealing,
+            summary: "the sender's key is elsewhere, and gave no signature",
+            cause: """
+                A key service or a hardware module signs the messages, and it did not sign this one. The code after this one is
+                the reason: signer-unavailable, signer-refused, signer-timed-out or wrong-signature.
+                """,
+            mend: "Mend what that code says; the payload is in order, and can be sealed again as it is.",
+            shown: nothingSealed),
     ]
 }
