@@ -39,6 +39,15 @@ need() {
     "$@" >/dev/null 2>&1 || missing+=("$package")
 }
 
+# A Python of the path's, or the system's, has the package.
+has_cryptography() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        ! "$python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("cryptography") is None)' || return 0
+    done
+    return 1
+}
+
 find_missing() {
     missing=()
     case $1 in
@@ -49,6 +58,8 @@ find_missing() {
         # The tests of attachments download from a server in Python.
         need python3 command -v python3
         need openssl command -v openssl
+        # A signer in Python stands for a key service.
+        need python3-cryptography has_cryptography
         ;;
     bench)
         need age command -v age

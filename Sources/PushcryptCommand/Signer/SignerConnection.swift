@@ -3,12 +3,12 @@ internal import Pushcrypt
 /// One connection to a signer, for one thread at a time. (`Docs/SignerProtocol.md`)
 ///
 /// After an error it is of no use any more.
-struct SignerConnection: ~Copyable {
+final class SignerConnection {
     /// Why a connection is of no use any more.
     enum Failure: Error, Equatable {
         case ended(SystemError)
         case timedOut
-        case malformed
+        case malformedReply
     }
 
     private let socket: UnixSocket
@@ -31,7 +31,7 @@ struct SignerConnection: ~Copyable {
     /// come.
     ///
     /// When it throws, what was answered before is in `answers`.
-    mutating func exchange(
+    func exchange(
         _ kind: SignerFrames.Kind, _ bodies: [ContiguousArray<UInt8>], window: Int,
         answers: inout [SignerFrames.Reply?]
     ) throws(Failure) {
@@ -62,7 +62,7 @@ struct SignerConnection: ~Copyable {
             }
             while let reply = try takeReply() {
                 let place = Int(reply.id &- firstID)
-                guard place < queued, answers[asked[place]] == nil else { throw .malformed }
+                guard place < queued, answers[asked[place]] == nil else { throw .malformedReply }
                 answers[asked[place]] = reply
                 answered += 1
                 deadline = Surroundings.uptime() + timeout
@@ -70,11 +70,11 @@ struct SignerConnection: ~Copyable {
         }
     }
 
-    private mutating func takeReply() throws(Failure) -> SignerFrames.Reply? {
+    private func takeReply() throws(Failure) -> SignerFrames.Reply? {
         do throws(SignerFrames.Malformed) {
             return try SignerFrames.takeReply(from: &input)
         } catch {
-            throw .malformed
+            throw .malformedReply
         }
     }
 }

@@ -7,7 +7,7 @@ enum SignerFrames {
     /// The id and the kind, or the status.
     static let overhead = 5
     /// What a request for the public key says.
-    static let greeting: StaticString = "pushcrypt-signer/1"
+    static let greeting = ContiguousArray("pushcrypt-signer/1".utf8)
 
     enum Kind: UInt8 {
         case publicKey = 0x01
