@@ -6,7 +6,7 @@ public struct Sealer: Sendable {
     /// Whose notifications these are, and what a phone shows when it cannot open them.
     public let placeholder: Placeholder
 
-    private let envelopes: EnvelopeSealer
+    let envelopes: EnvelopeSealer
     private let clearParts: ClearParts
 
     /// How one message is sealed.
@@ -28,9 +28,32 @@ public struct Sealer: Sendable {
         public init() {}
     }
 
-    /// Makes a sealer for one app.
+    /// Makes a sealer for one app, with the sender's key in this process.
     public init(sender: SenderKey, topic: Topic, placeholder: Placeholder = .standard) {
-        envelopes = EnvelopeSealer(sender: sender, topic: topic)
+        self.init(.key(sender), topic, placeholder)
+    }
+
+    /// Makes a sealer for one app, with a key that may lie in a key service or a hardware module.
+    ///
+    /// Asks for one signature at once, over a label of its own, and keeps a key that comes of it: whoever can use the
+    /// signing key can make that one too. Every signature is checked before an envelope leaves. `seal(_:)` with many messages
+    /// asks for many signatures at a time. (`Docs/Format.md`, Randomness)
+    ///
+    /// Rotation statements do not go through a signer: `RotationStatement` takes both keys in this process.
+    ///
+    /// - Throws: `SigningError`, the signer's own or `wrongSignature`.
+    public init(
+        signer: any MessageSigner, topic: Topic, placeholder: Placeholder = .standard
+    ) throws(SigningError) {
+        if let key = signer as? SenderKey {
+            self.init(.key(key), topic, placeholder)
+        } else {
+            self.init(.external(try ExternalSigner(signer)), topic, placeholder)
+        }
+    }
+
+    private init(_ signer: EnvelopeSigner, _ topic: Topic, _ placeholder: Placeholder) {
+        envelopes = EnvelopeSealer(signer: signer, topic: topic)
         self.placeholder = placeholder
         clearParts = ClearParts(placeholder)
     }
@@ -69,6 +92,26 @@ public struct Sealer: Sendable {
         bytes: ContiguousArray<UInt8>, attachments: [AttachmentReference] = [], to recipient: DevicePublicKey,
         at now: Timestamp, options: Options, randomness: consuming EnvelopeSealer.Randomness
     ) throws(SealError) -> SealedPayload {
+        let prepared = try prepare(
+            bytes: bytes, attachments: attachments, to: recipient, at: now, options: options, randomness: randomness)
+        let signature: ContiguousArray<UInt8>
+        switch envelopes.signer {
+        case .key(let key): signature = key.signature(of: prepared.toSign.span)
+        case .external(let signer):
+            do throws(SigningError) {
+                signature = try signer.signature(of: prepared.toSign)
+            } catch {
+                throw SealError(error)
+            }
+        }
+        return try prepared.finish(signature: signature)
+    }
+
+    /// Checks and lays out one message, up to its signature.
+    func prepare(
+        bytes: ContiguousArray<UInt8>, attachments: [AttachmentReference], to recipient: DevicePublicKey,
+        at now: Timestamp, options: Options, randomness: consuming EnvelopeSealer.Randomness
+    ) throws(SealError) -> PreparedPayload {
         guard (1...Freshness.maximumTimeToLive).contains(options.timeToLive), now <= .maximum else {
             throw SealError(
                 .invalidTime,
@@ -94,12 +137,11 @@ public struct Sealer: Sendable {
             contentType: options.announcing.isEmpty ? .payload : .rotationAndPayload, sentAt: now,
             timeToLive: options.timeToLive, id: options.messageName.map(MessageID.init(callerName:)))
         do throws(SodiumRefusal) {
-            let (envelope, id) = try envelopes.seal(
+            let envelope = try envelopes.prepare(
                 body.bytes.span, message, to: recipient, bucket: bucket, randomness: randomness)
-            return SealedPayload(clear, envelope, messageID: id, pushType: options.pushType)
+            return PreparedPayload(clear, envelope, recipient.id, options.pushType)
         } catch {
-            throw SealError(
-                .unusableKey, "libsodium refused the device's key \(recipient.id); have the device register again")
+            throw SealError(unusableKey: recipient.id)
         }
     }
 

@@ -85,6 +85,7 @@ struct EnvelopeVectors: Codable {
         let contentType: UInt8
         let statements: [Hex]
         let body: Hex
+        let hedgeSignature: Hex?
         let hedgeKey: Hex
         let rMessageID: Hex?
         let callerID: String?

@@ -77,6 +77,15 @@ import Testing
             _ = try Sealer(sender: fixture.sender, topic: fixture.topic).seal(
                 alertPayload("zebra").utf8, to: zero, at: FormatFixture.now)
         },
+        Refusal(code: .signingFailed, says: ["signer-refused: ", "no permission to sign"]) {
+            let fixture = try FormatFixture()
+            let service = SigningService(key: fixture.sender) { (key, messages) throws(SigningError) in
+                guard messages != [Bytes("pushcrypt/1 hedge seed\0".utf8)] else { return key.sign(messages) }
+                throw SigningError(.signerRefused, "no permission to sign")
+            }
+            _ = try Sealer(signer: service, topic: fixture.topic).seal(
+                alertPayload("zebra").utf8, to: fixture.device.publicKey, at: FormatFixture.now)
+        },
     ]
 
     @Test(arguments: refusals) func aRefusalNamesThePlaceAndNothingOfThePayload(_ refusal: Refusal) throws {
@@ -95,7 +104,11 @@ import Testing
             SealError.Code.allCases.map(\.description) == [
                 "malformed-payload", "missing-aps", "invalid-field", "nothing-to-show", "reserved-key",
                 "too-many-attachments", "payload-too-large", "push-too-large", "push-type-not-sealable",
-                "invalid-placeholder", "invalid-time", "unusable-key",
+                "invalid-placeholder", "invalid-time", "unusable-key", "signing-failed",
+            ])
+        #expect(
+            SigningError.Code.allCases.map(\.description) == [
+                "signer-unavailable", "signer-refused", "signer-timed-out", "wrong-signature",
             ])
     }
 

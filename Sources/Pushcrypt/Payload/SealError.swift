@@ -67,6 +67,10 @@ public struct SealError: CodedError {
         signing = nil
     }
 
+    init(unusableKey id: KeyID) {
+        self.init(.unusableKey, "libsodium refused the device's key \(id); have the device register again")
+    }
+
     init(_ signing: SigningError) {
         code = .signingFailed
         description = "\(signing.code): \(signing)"

@@ -6,24 +6,24 @@ extension Command {
         discussion: [
             "Reads the payload that is sent today and writes one whose content is sealed for one device, behind a placeholder that the relay may read. Send the result unchanged, with the same headers.",
             "A payload that could not be opened or shown is refused with exit 65 and the reason; nothing is written then.",
+            "--batch seals a line at a time: {\"to\": \"phone1\", \"payload\": {…}} becomes {\"to\": \"phone1\", \"payload\": {the sealed one}}. A line may have 'to-user' in the place of 'to', and its own topic, id, ttl (\"30d\", or seconds), placeholder (a title, or {title, sound, clear}) and push-type; the options are for lines that have none. Every other key is passed through as it is. A line that cannot be sealed becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with the same keys, and the command ends with 1.",
+            "The answers are in the order of the input, and are written as soon as there is no more to read at once: between two pipes or queues the command runs on. SIGINT and SIGTERM end it once what was read is answered. --to-user, --to-all and --to-file seal one payload for many devices, with such lines as the result.",
             "--json wraps the result in an object that also has its fingerprint, its message id, its bucket and its sizes.",
-            "--log writes 'pushcrypt: sealed fingerprint=… recipient_key_id=… message_id=… bytes=… bucket=…'. The phone's journal and 'inspect' name the same message by the same fingerprint.",
+            "--log text writes 'pushcrypt: sealed fingerprint=… recipient_key_id=… message_id=… bytes=… bucket=…', --log json an object with the same names, and messages as objects too. The phone's journal and 'inspect' name the same message by the same fingerprint.",
         ],
         operands: [Operand("FILE", .input, .optional, help: "the payload as JSON; standard input otherwise")],
         options: [
             Option.sealRecipient, Option.sealSender, [.topic], Option.sealPlaceholder, Option.sealMessage,
-            Option.sealAttachments,
-            [
-                Option(
-                    flag: "--log", help: "write one line without any content to standard error, for the provider's log")
-            ],
-            [.store, .passphraseFile, .json, .output, .force],
+            Option.sealAttachments, Option.sealMany,
+            [.emit, .log, .store, .passphraseFile, .json, .output, .force],
         ].flatMap { $0 },
         examples: [
             Example("pushcrypt seal --to phone1 --topic com.example.app payload.json"),
             Example(
                 "pushcrypt seal --sender-key-file /run/secrets/sender --to pcr1… --topic com.example.app < payload.json",
                 "in a container, without a store"),
+            Example("pushcrypt seal --batch --topic com.example.app < messages > sealed", "a line for each message"),
+            Example("pushcrypt seal --to-all --topic com.example.app payload.json", "one payload for every device"),
         ], run: runSeal)
 }
 
@@ -31,21 +31,39 @@ extension Command {
 private let maximumInput = JSONDocument.defaultMaximumBytes
 
 private func runSeal(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    let route = try SealRoute(invocation, console)
-    let placeholder = try Placeholder(invocation, storeTitle: route.title)
+    let recipients = try SealRecipients(invocation)
+    guard case .one(let device) = recipients else {
+        return try runSealMany(for: recipients, invocation, console)
+    }
+    for option in Option.sealMany where invocation.flag(option.name) {
+        throw .usage("\(option.name) goes with many messages", hint: "leave it out, or add --batch")
+    }
+    return try runSeal(for: device, invocation, console)
+}
+
+private func runSeal(
+    for device: String, _ invocation: Invocation, _ console: Console
+) throws(CommandFailure) -> ExitCode {
+    let route = try SealRoute(try SealSource(invocation, console), to: device, as: "--to", invocation, console)
+    let placeholder = try Placeholder(
+        PlaceholderChoice(invocation).otherwise(PlaceholderChoice(title: route.title)))
     let options = try Sealer.Options(invocation)
     let attachments = try console.readAttachments(invocation)
     let payload = try console.read(invocation.operand("FILE"), limit: maximumInput)
     let sealed = try route.seal(
         payload, attachments: attachments, placeholder: placeholder, options: options, at: console.timestamp)
-    var output = sealed.json
+    let emission = Emission(invocation)
+    var output = emission == .apns ? sealed.simulatorJSON(for: route.topic) : sealed.json
     if invocation.flag("--json") {
         var json = JSONWriter()
-        json.object(sealed.write)
+        json.object { json in
+            json.raw(output, for: "payload")
+            sealed.writeFacts(to: &json)
+        }
         output = json.bytes
     }
     if invocation.flag("--json") || !options.isSentExactly { output.append(UInt8(ascii: "\n")) }
     try console.deliver(output.span, of: invocation)
-    if invocation.flag("--log") { console.log(sealed.logLine) }
+    if invocation.flag("--log") { console.log("sealed", sealed.logFields) }
     return .done
 }

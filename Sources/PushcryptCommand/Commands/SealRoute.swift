@@ -33,9 +33,20 @@ struct SealRoute {
         }
     }
 
-    /// Takes the sender's key from a file, and no store.
+    /// Takes the keys from where `seal` has them.
     init(
-        keyFile source: String, to: String, as place: String, _ invocation: Invocation, _ console: Console
+        _ source: SealSource, to: String, as place: String, _ invocation: Invocation, _ console: Console
+    ) throws(CommandFailure) {
+        switch source {
+        case .store(let store, let name):
+            try self.init(store: store, to: to, as: place, from: name, invocation, console)
+        case .key(let key): try self.init(key: key, to: to, as: place, invocation)
+        }
+    }
+
+    /// Takes the sender's key, and no store.
+    private init(
+        key: SenderKey, to: String, as place: String, _ invocation: Invocation
     ) throws(CommandFailure) {
         guard to.hasPrefix(DeviceInput.keyPrefix) else {
             throw .usage(
@@ -44,7 +55,7 @@ struct SealRoute {
         guard let topic = try invocation.topic() else {
             throw .usage("--topic is missing", hint: Option.topicHint)
         }
-        sender = try console.readSenderKey(from: source)
+        sender = key
         self.topic = topic
         recipient = try publicKey(to, in: place)
         announcing = []
@@ -87,25 +98,16 @@ extension SQLiteKeyStore {
     }
 }
 
-extension Placeholder {
-    /// Makes a placeholder, with the standard title for none; a refusal of it ends the command.
-    static func checked(
-        title: String?, sound: Sound = .matching, clearFields: Set<ClearField> = []
-    ) throws(CommandFailure) -> Placeholder {
-        do throws(SealError) {
-            return try Placeholder(title: title ?? standardTitle, sound: sound, clearFields: clearFields)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
-}
-
 // MARK: What is told
 
 extension SealedPayload {
-    /// Writes what is known of the message from outside, the payload itself included.
-    func write(to json: inout JSONWriter) {
-        json.raw(self.json, for: "payload")
+    /// What `writeFacts` writes.
+    static let factNames: Set = [
+        "fingerprint", "message_id", "push_type", "bytes", "widest_bytes", "limit", "bucket",
+    ]
+
+    /// Writes what is known of the message from outside.
+    func writeFacts(to json: inout JSONWriter) {
         json.string(envelope.fingerprint.description, for: "fingerprint")
         json.string(messageID.description, for: "message_id")
         json.string(pushType.description, for: "push_type")
@@ -115,9 +117,14 @@ extension SealedPayload {
         json.integer(envelope.innerLength, for: "bucket")
     }
 
-    /// One line for a provider's log, with nothing of the content: `sealed`, then `name=value` with the names that `--json`
-    /// has here and in `inspect`. No value has a space. More may be added at the end; what is there stays.
-    var logLine: String {
-        "sealed fingerprint=\(envelope.fingerprint) recipient_key_id=\(envelope.recipientKeyID) message_id=\(messageID) bytes=\(json.count) bucket=\(envelope.innerLength)"
+    /// What a provider's log says of it, with nothing of the content: the names that `--json` has here and in `inspect`.
+    /// More may be added at the end; what is there stays.
+    var logFields: [(name: String, value: LogFormat.Value)] {
+        [
+            ("fingerprint", .word(envelope.fingerprint.description)),
+            ("recipient_key_id", .word(envelope.recipientKeyID.description)),
+            ("message_id", .word(messageID.description)), ("bytes", .number(json.count)),
+            ("bucket", .number(envelope.innerLength)),
+        ]
     }
 }

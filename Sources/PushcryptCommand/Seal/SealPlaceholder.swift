@@ -13,17 +13,48 @@ extension Option {
     ]
 }
 
+/// What somebody has said of a placeholder, and what he has left open.
+struct PlaceholderChoice: Hashable, Sendable {
+    var title: String?
+    var sound: Placeholder.Sound?
+    var clearFields: Set<Placeholder.ClearField>?
+
+    /// What this leaves open, as another one says.
+    func otherwise(_ other: PlaceholderChoice) -> PlaceholderChoice {
+        PlaceholderChoice(
+            title: title ?? other.title, sound: sound ?? other.sound, clearFields: clearFields ?? other.clearFields)
+    }
+
+    /// The placeholder, with what is usual where nothing was said.
+    func placeholder() throws(SealError) -> Placeholder {
+        try Placeholder(
+            title: title ?? Placeholder.standardTitle, sound: sound ?? .matching, clearFields: clearFields ?? [])
+    }
+}
+
+extension PlaceholderChoice {
+    /// Takes what the command line says.
+    init(_ invocation: Invocation) {
+        title = invocation.value("--title")
+        sound = invocation.value("--sound").map(Placeholder.Sound.init(word:))
+        if invocation.flag("--clear") {
+            clearFields = Set(invocation.values("--clear").compactMap(Placeholder.ClearField.init(rawValue:)))
+        }
+    }
+}
+
+extension Placeholder.Sound {
+    /// Takes the name of a sound, or `none`.
+    init(word: String) { self = word == "none" ? .silent : .named(word) }
+}
+
 extension Placeholder {
-    /// Takes the placeholder of the command line, with the store's title where it names none.
-    init(_ invocation: Invocation, storeTitle: String?) throws(CommandFailure) {
-        let sound: Sound =
-            switch invocation.value("--sound") {
-            case nil: .matching
-            case "none": .silent
-            case let name?: .named(name)
-            }
-        self = try .checked(
-            title: invocation.value("--title") ?? storeTitle, sound: sound,
-            clearFields: Set(invocation.values("--clear").compactMap(ClearField.init(rawValue:))))
+    /// Makes a placeholder; a refusal of it ends the command.
+    init(_ choice: PlaceholderChoice) throws(CommandFailure) {
+        do throws(SealError) {
+            self = try choice.placeholder()
+        } catch {
+            throw CommandFailure(error)
+        }
     }
 }

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptKeyStore
 
 extension Option {
     /// With which key `seal` signs.
@@ -10,20 +11,28 @@ extension Option {
     ]
 }
 
-extension SealRoute {
-    /// Takes the keys that the command line of `seal` names.
+/// Where `seal` takes its keys from.
+enum SealSource: Sendable {
+    case key(SenderKey)
+    /// The key of a name, which nil means the default one, and the devices of a store.
+    case store(SQLiteKeyStore, senderName: String?)
+
     init(_ invocation: Invocation, _ console: Console) throws(CommandFailure) {
-        let to = invocation.requiredValue("--to")
         guard let source = invocation.value("--sender-key-file") else {
-            let store = try console.openStore(invocation)
-            try self.init(
-                store: store, to: to, as: "--to", from: invocation.value("--from"), invocation, console)
+            self = .store(try console.openStore(invocation), senderName: invocation.value("--from"))
             return
         }
         for name in ["--store", "--from", "--passphrase-file"] where invocation.flag(name) {
-            throw .usage(
-                "--sender-key-file and \(name) exclude each other", hint: "a key file is used without a store")
+            throw .usage("--sender-key-file and \(name) exclude each other", hint: "a key file is used without a store")
         }
-        try self.init(keyFile: source, to: to, as: "--to", invocation, console)
+        self = .key(try console.readSenderKey(from: source))
+    }
+
+    /// The keys of one thread.
+    func keys() throws(KeyStoreError) -> SealingKeys {
+        switch self {
+        case .key(let key): SealingKeys(key)
+        case .store(let store, let name): try SealingKeys(store, senderName: name)
+        }
     }
 }

@@ -50,6 +50,20 @@ struct Descriptor: Sendable, Equatable {
         }
     }
 
+    /// As `readSome`, or nil as soon as `stop` has something to read.
+    func readSome(
+        into span: inout MutableSpan<UInt8>, from start: Int, unless stop: Descriptor
+    ) throws(SystemError) -> Int? {
+        while true {
+            var requests = [self, stop].map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
+            if unsafe poll(&requests, nfds_t(requests.count), -1) >= 0 {
+                if requests[1].revents != 0 { return nil }
+                return try readSome(into: &span, from: start)
+            }
+            guard errno == EINTR else { throw .last }
+        }
+    }
+
     /// Writes all of `bytes`, in as many steps as the system takes them.
     func writeAll(_ bytes: Span<UInt8>) throws(SystemError) {
         var written = 0

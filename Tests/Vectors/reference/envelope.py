@@ -10,6 +10,7 @@ from . import hpke, keys
 
 ENVELOPE_LABEL = b"pushcrypt/1 envelope\x00"
 SIGNATURE_LABEL = b"pushcrypt/1 signature\x00"
+HEDGE_SEED_LABEL = b"pushcrypt/1 hedge seed\x00"
 HEDGE_LABEL = b"pushcrypt/1 hedge\x00"
 EPHEMERAL_LABEL = b"pushcrypt/1 ephemeral\x00"
 MESSAGE_ID_LABEL = b"pushcrypt/1 message id\x00"
@@ -97,8 +98,13 @@ def to_text(envelope: bytes) -> str:
 # Hedged randomness.
 
 
-def hedge_key(sender_seed: bytes) -> bytes:
-    return hmac.digest(sender_seed, HEDGE_LABEL, "sha256")
+def hedge_key(secret: bytes) -> bytes:
+    """`secret` is the sender's seed, or the signature of one who keeps it to himself."""
+    return hmac.digest(secret, HEDGE_LABEL, "sha256")
+
+
+def hedge_signature(sender_seed: bytes) -> bytes:
+    return keys.sign(sender_seed, HEDGE_SEED_LABEL)
 
 
 def message_id(hedge: bytes, r: bytes, sent_at: int, body: bytes) -> bytes:

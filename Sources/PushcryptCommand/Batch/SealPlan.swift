@@ -1,0 +1,133 @@
+internal import Pushcrypt
+internal import PushcryptKeyStore
+
+/// What the lines of a chunk ask for, sorted by sealer: so a signer elsewhere is asked for many signatures at a time.
+struct SealPlan {
+    private let batch: SealBatch
+    private var steps: [Step] = []
+    private var groups: [Group] = []
+    private var groupNumbers: [SealerShelf.Kind: Int] = [:]
+
+    /// One answer.
+    private struct Step {
+        let item: SealItem
+        var device: SealingKeys.Device?
+        let work: Work
+
+        enum Work {
+            case refuse(LineFailure)
+            case pass(SealRequest)
+            /// The message with this number of a group.
+            case seal(group: Int, number: Int)
+        }
+    }
+
+    /// The messages of one sealer.
+    private struct Group {
+        let kind: SealerShelf.Kind
+        let sealer: Sealer
+        var messages: [Sealer.Message] = []
+    }
+
+    init(_ batch: SealBatch) { self.batch = batch }
+
+    // MARK: Planning
+
+    /// Adds a line, with the devices that it is for.
+    mutating func add(
+        _ item: SealItem, _ devices: [Result<SealingKeys.Device, LineFailure>], _ sender: SealingKeys.Sender,
+        _ sealers: inout SealerShelf
+    ) {
+        switch item.request {
+        case .failure(let failure): steps.append(Step(item: item, work: .refuse(failure)))
+        case .success(let request):
+            if case .keyless = request.recipient { steps.append(Step(item: item, work: .pass(request))) }
+            for device in devices { add(item, request, device, sender, &sealers) }
+        }
+    }
+
+    private mutating func add(
+        _ item: SealItem, _ request: SealRequest, _ device: Result<SealingKeys.Device, LineFailure>,
+        _ sender: SealingKeys.Sender, _ sealers: inout SealerShelf
+    ) {
+        var step: Step
+        do throws(LineFailure) {
+            let device = try device.get()
+            let kind = SealerShelf.Kind(
+                topic: try topic(for: request, device, sender),
+                placeholder: request.placeholder?.otherwise(batch.placeholder) ?? batch.placeholder)
+            let group = try group(kind, sender, &sealers)
+            step = Step(item: item, device: device, work: .seal(group: group, number: groups[group].messages.count))
+            groups[group].messages.append(message(request, device, sender))
+        } catch {
+            // A device that went away since all were listed is none of them any more.
+            if batch.form == .devices, error.isMissingDevice { return }
+            step = Step(item: item, device: try? device.get(), work: .refuse(error))
+        }
+        steps.append(step)
+    }
+
+    private mutating func group(
+        _ kind: SealerShelf.Kind, _ sender: SealingKeys.Sender, _ sealers: inout SealerShelf
+    ) throws(LineFailure) -> Int {
+        if let group = groupNumbers[kind] { return group }
+        let group = Group(kind: kind, sealer: try sealers.sealer(kind, sender))
+        groupNumbers[kind] = groups.count
+        groups.append(group)
+        return groups.count - 1
+    }
+
+    private func message(
+        _ request: SealRequest, _ device: SealingKeys.Device, _ sender: SealingKeys.Sender
+    ) -> Sealer.Message {
+        let now = batch.now()
+        var message = Sealer.Message(
+            request.payload ?? batch.payload ?? [], to: device.key, at: now, options: request.options)
+        message.attachments = batch.attachments
+        message.options.announcing = sender.statements(to: device.pinnedSender, now: now)
+        return message
+    }
+
+    /// The app that a message is for: what is said of it, and what the keys are bound to, must agree.
+    private func topic(
+        for request: SealRequest, _ device: SealingKeys.Device, _ sender: SealingKeys.Sender
+    ) throws(LineFailure) -> Topic {
+        var topic = request.topic ?? batch.topic
+        for (owner, bound) in [("the sender's key", sender.topic), ("the device", device.topic)] {
+            guard let bound else { continue }
+            if let topic, topic != bound {
+                throw LineFailure(
+                    KeyStoreError(
+                        .topicMismatch, "\(owner) is bound to the topic \(bound), and the message is for \(topic)"))
+            }
+            topic = bound
+        }
+        if let topic = topic ?? sender.defaultTopic { return topic }
+        throw LineFailure(.noTopic, "no topic is given, and no key is bound to one: \(Option.topicHint)")
+    }
+
+    // MARK: Sealing
+
+    /// Seals all messages, and answers all lines.
+    func carryOut(into answer: inout SealAnswer) {
+        let results = groups.map { $0.sealer.seal($0.messages) }
+        for step in steps {
+            switch step.work {
+            case .refuse(let failure): answer.refuse(step.item, for: step.device?.id, failure)
+            case .pass(let request): answer.pass(step.item, request)
+            case .seal(let group, let number):
+                switch results[group][number] {
+                case .success(let sealed):
+                    answer.add(step.item, for: step.device?.id, groups[group].kind.topic, sealed)
+                case .failure(let error): answer.refuse(step.item, for: step.device?.id, LineFailure(error))
+                }
+            }
+        }
+    }
+}
+
+extension LineFailure {
+    fileprivate var isMissingDevice: Bool {
+        [KeyStoreError.Code.unknownDevice, .removedDevice].contains { $0.description == code }
+    }
+}
