@@ -25,7 +25,7 @@ final class SocketSigner: MessageSigner {
     /// Connects and asks for the public key.
     ///
     /// - Parameters:
-    ///   - threads: how many will ask at the same time.
+    ///   - threads: how many threads will ask at the same time.
     ///   - timeout: how many milliseconds the signer may be silent.
     /// - Throws: `signerUnavailable`, `signerTimedOut`, `signerRefused`; `wrongSignature` for a public key that none can be.
     init(path: String, threads: Int, timeout: Int) throws(SigningError) {
