@@ -1,12 +1,14 @@
 /// The rules for payloads where no message is sealed.
 package enum PayloadCheck {
-    /// Refuses what is sealed for no device: throws as `CheckedPayload` does, and `payloadTooLarge`.
+    /// Refuses what is sealed for no device, even with these texts shortened: throws as `CheckedPayload` does, and
+    /// `payloadTooLarge`.
     package static func refuseUnsealable(
-        _ payload: ContiguousArray<UInt8>, for pushType: PushType
+        _ payload: ContiguousArray<UInt8>, for pushType: PushType, fitting texts: [AlertText] = []
     ) throws(SealError) {
-        let length = try CheckedPayload(payload, for: pushType).document.root.minified().count
+        let minified = try CheckedPayload(payload, for: pushType).document.root.minified()
+        let length = minified.count
         let budget = pushType.maximumPayloadLength
-        guard length <= budget else {
+        guard length <= budget || PayloadFitter(minified, maximumLength: budget, shortening: texts) != nil else {
             throw SealError(
                 .payloadTooLarge,
                 "the payload has \(length) bytes without white space, \(length - budget) more than fit (\(budget)); shorten it by that much"

@@ -11,6 +11,7 @@ struct LineError: CodedError {
             case noDevice = "no-device"
             case noKey = "no-key"
             case noTopic = "no-topic"
+            case overflowFailed = "overflow-failed"
         }
 
         private let known: Known
@@ -27,6 +28,8 @@ struct LineError: CodedError {
         static let noKey = Code(known: .noKey)
         /// Neither the line, nor the command line, nor a key says which app it is for.
         static let noTopic = Code(known: .noTopic)
+        /// The file of a body that is too long cannot be written.
+        static let overflowFailed = Code(known: .overflowFailed)
 
         static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
@@ -58,8 +61,18 @@ struct LineFailure: Error {
         self.message = message
     }
 
-    init(_ error: some CodedError) {
+    init(_ error: some CodedError) { self.init(coded: error) }
+
+    private init(coded error: some CodedError) {
         self.init(code: error.code.description, message: error.description)
+    }
+
+    init(_ error: SealError) {
+        if let signing = error.signing {
+            self.init(signing)
+        } else {
+            self.init(coded: error)
+        }
     }
 
     init(_ code: LineError.Code, _ message: String) {

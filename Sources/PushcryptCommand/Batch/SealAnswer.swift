@@ -13,11 +13,16 @@ struct SealAnswer {
 
     /// Answers a line with what was sealed, for one device of several where that is given; `request` unless the payload
     /// alone is wanted.
-    mutating func add(_ item: SealItem, for device: String?, _ request: PushRequest?, _ sealed: SealedPayload) {
+    mutating func add(
+        _ item: SealItem, for device: String?, _ request: PushRequest?, _ sealed: SealedPayload,
+        _ overflow: SealOverflow.File?
+    ) {
         answer.append { [batch] json in
             item.writeRecipient(device, to: &json)
             batch.emission.write(request, sealed.json, to: &json)
             if batch.hasFacts { sealed.writeFacts(to: &json, beside: batch.emission) }
+            sealed.writeShortened(to: &json)
+            overflow?.write(to: &json)
             item.writePassed(to: &json)
         }
         answer.tally.done += 1

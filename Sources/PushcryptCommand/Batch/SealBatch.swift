@@ -16,6 +16,8 @@ struct SealBatch: Sendable {
     /// What is sealed for all, where lines bring no payload.
     let payload: ContiguousArray<UInt8>?
     let attachments: [AttachmentReference]
+    /// Where a body goes that is too long.
+    let overflow: SealOverflow?
     let topic: Topic?
     let placeholder: PlaceholderChoice
     let options: Sealer.Options
@@ -34,6 +36,7 @@ struct SealBatch: Sendable {
     /// The members that an answer may have, besides those of the line's own.
     var reserved: Set<String> {
         var names: Set = ["unencrypted", "shortened"]
+        if overflow != nil { names.insert(SealOverflow.File.member) }
         if emission == .request { names.formUnion(RequestHeaders.members) }
         if hasFacts { names.formUnion(SealedPayload.factNames) }
         return names

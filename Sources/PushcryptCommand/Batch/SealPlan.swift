@@ -102,6 +102,8 @@ struct SealPlan {
         var message = Sealer.Message(
             request.payload ?? batch.payload ?? [], to: device.key, at: now, options: request.options)
         message.attachments = batch.attachments
+        // What is too long is sealed again, with its body apart.
+        if batch.overflow != nil { message.options.fitting = [] }
         message.options.announcing = sender.statements(to: device.pinnedSender, now: now)
         return message
     }
@@ -135,7 +137,8 @@ struct SealPlan {
                 case .refuse(let failure): throw failure
                 case .pass(let request, let group): try pass(step, request, group.map { groups[$0] }, into: &answer)
                 case .seal(let group, let number):
-                    try add(step, results[group][number], groups[group].sealer, into: &answer)
+                    let (sealed, file) = try sealed(results[group][number], groups[group], number)
+                    try add(step, sealed, file, groups[group].sealer, into: &answer)
                 }
             } catch {
                 answer.refuse(step.item, for: step.device?.id, error)
@@ -144,14 +147,14 @@ struct SealPlan {
     }
 
     private func add(
-        _ step: Step, _ result: Result<SealedPayload, SealError>, _ sealer: Sealer, into answer: inout SealAnswer
+        _ step: Step, _ sealed: SealedPayload, _ overflow: SealOverflow.File?, _ sealer: Sealer,
+        into answer: inout SealAnswer
     ) throws(LineFailure) {
-        let sealed = try result.mapError(LineFailure.init).get()
         var request: PushRequest?
         if batch.emission != .payload, case .success(let asked) = step.item.request {
             request = try asked.headers.request(for: sealed, device: step.device?.id, by: sealer)
         }
-        answer.add(step.item, for: step.device?.id, request, sealed)
+        answer.add(step.item, for: step.device?.id, request, sealed, overflow)
     }
 
     private func pass(
@@ -170,6 +173,22 @@ struct SealPlan {
                 passing: payload, asked.options, by: group.sealer, topic: group.kind.topic, at: batch.now())
         }
         answer.pass(step.item, request, payload)
+    }
+
+    /// What came of a message, its body apart where it was too long and may be.
+    private func sealed(
+        _ result: Result<SealedPayload, SealError>, _ group: Group, _ number: Int
+    ) throws(LineFailure) -> (SealedPayload, SealOverflow.File?) {
+        do throws(SealError) {
+            return (try result.get(), nil)
+        } catch {
+            guard let overflow = batch.overflow, overflow.isNeeded(after: error) else { throw LineFailure(error) }
+            do throws(SealOverflow.Failure) {
+                return try overflow.seal(group.messages[number], fitting: batch.options.fitting, by: group.sealer)
+            } catch {
+                throw error.ofLine
+            }
+        }
     }
 }
 

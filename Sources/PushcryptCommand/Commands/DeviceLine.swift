@@ -34,6 +34,9 @@ enum DeviceLine {
     /// nil for a record that does not say which device it is about.
     private static func change(_ record: KeyRecord, at now: Timestamp) throws(KeyError) -> DeviceChange? {
         if let removed = try record.number("removed") {
+            guard try record.text("public_key") == nil else {
+                throw KeyError(.malformedRecord, "the record has a public_key and says that the device was removed")
+            }
             let time = Timestamp(milliseconds: removed)
             let reason = try record.text("reason")
             return try record.text("device").map { .removed(RemovedDevice(id: $0, removedAt: time, reason: reason)) }

@@ -86,15 +86,17 @@ private func withListErrors(_ body: () throws -> Void) throws(CommandFailure) {
 }
 
 private func columns(_ device: DeviceRecord) -> ContiguousArray<UInt8> {
-    line([device.id, "\(device.publicKey)", device.topic?.bundleID, device.user])
+    columns(device.id, "\(device.publicKey)", device.topic?.bundleID ?? "-", device.user)
 }
 
 private func columns(_ removed: RemovedDevice) -> ContiguousArray<UInt8> {
-    line([removed.id, "\(removed.removedAt)", removed.reason])
+    columns(removed.id, "\(removed.removedAt)", removed.reason)
 }
 
-private func line(_ columns: [String?]) -> ContiguousArray<UInt8> {
-    ContiguousArray((columns.map { $0.map { sanitized(forTerminal: $0) } ?? "-" }.joined(separator: "  ") + "\n").utf8)
+/// One line; a column that is not there is the last.
+private func columns(_ columns: String?...) -> ContiguousArray<UInt8> {
+    let words = columns.compactMap { $0.map { sanitized(forTerminal: $0) } }
+    return ContiguousArray((words.joined(separator: "  ") + "\n").utf8)
 }
 
 /// Writes line after line, and tells of the rows that are damaged instead of ending with the first.

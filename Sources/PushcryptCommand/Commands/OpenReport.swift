@@ -84,6 +84,7 @@ struct OpenReport {
                 for attachment in opened.attachments { attachment.write(to: &json, includingKey: false) }
             }
         }
+        opened.fullBody?.write(to: &json, for: "full_body", includingKey: false)
         if !opened.droppedAttachments.isEmpty {
             json.array(for: "dropped_attachments") { json in
                 for error in opened.droppedAttachments { json.string(error.code.description) }

@@ -8,13 +8,14 @@ extension Command {
             "A payload that could not be opened or shown is refused with exit 65 and the reason; nothing is written then.",
             "--batch seals a line at a time: {\"to\": \"phone1\", \"payload\": {…}} becomes {\"to\": \"phone1\", \"payload\": {the sealed one}}. A line may have 'to-user' in the place of 'to', and its own topic, id, ttl (\"30d\", or seconds), placeholder (a title, or {title, sound, clear}) and push-type; the options are for lines that have none. Every other key is passed through as it is. A line that cannot be sealed becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with the same keys, and the command ends with 1.",
             "The answers are in the order of the input, and are written as soon as there is no more to read at once: between two pipes or queues the command runs on. SIGINT and SIGTERM end it once what was read is answered. --to-user, --to-all and --to-file seal one payload for many devices, with such lines as the result.",
+            "--fit shortens texts of a payload that is too long, between characters and with an ellipsis, and says by how much. --overflow puts a body that is too long into a sealed file, to be stored below the address of --url before the push is sent: the phone fetches it, and shows the short body if it cannot.",
             "--json wraps the result in an object that also has its fingerprint, its message id, its bucket and its sizes.",
             "--log text writes 'pushcrypt: sealed fingerprint=… recipient_key_id=… message_id=… bytes=… bucket=…', --log json an object with the same names, and messages as objects too. The phone's journal and 'inspect' name the same message by the same fingerprint.",
         ],
         operands: [Operand("FILE", .input, .optional, help: "the payload as JSON; standard input otherwise")],
         options: [
             Option.sealRecipient, Option.sealSender, [.topic], Option.sealPlaceholder, Option.sealMessage,
-            Option.sealAttachments, Option.sealMany,
+            Option.sealAttachments, Option.sealFit, Option.sealMany,
             [.emit, .log, .store, .passphraseFile, .json, .output, .force],
         ].flatMap { $0 },
         examples: [
@@ -50,19 +51,24 @@ private func runSeal(
     let options = try Sealer.Options(invocation)
     let attachments = try console.readAttachments(invocation)
     let payload = try console.read(invocation.operand("FILE"), limit: maximumInput)
-    let sealed = try route.seal(
-        payload, attachments: attachments, placeholder: placeholder, options: options, at: console.timestamp)
+    let overflow = try SealOverflow(invocation)
+    let (sealed, file) = try route.seal(
+        payload, attachments: attachments, placeholder: placeholder, options: options, overflow: overflow,
+        at: console.timestamp)
     var output = sealed.json
     if invocation.flag("--json") {
         var json = JSONWriter()
         json.object { json in
             json.raw(sealed.json, for: "payload")
             sealed.writeFacts(to: &json)
+            sealed.writeShortened(to: &json)
+            file?.write(to: &json)
         }
         output = json.bytes
     }
     if invocation.flag("--json") || !options.isSentExactly { output.append(UInt8(ascii: "\n")) }
     try console.deliver(output.span, of: invocation)
+    sealed.tellShortening(file, console)
     if invocation.flag("--log") { console.log("sealed", sealed.logFields) }
     return .done
 }

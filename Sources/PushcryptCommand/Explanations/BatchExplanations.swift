@@ -58,6 +58,12 @@ extension Explanation {
                 """,
             mend: "Add --topic with the app's bundle id, or give the line its 'topic'.",
             shown: notAnswered),
+        Explanation(
+            LineError.Code.overflowFailed, .batches,
+            summary: "the file of a body that is too long cannot be written",
+            cause: "The folder of --overflow is gone, full, or not this user's to write to.",
+            mend: "Make room in the folder, or name another, and send the line again.",
+            shown: notAnswered),
     ]
 
     private static let notAnswered =

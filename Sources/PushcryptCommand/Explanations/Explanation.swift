@@ -16,7 +16,8 @@ struct Explanation: Sendable {
 
     /// The parts of the project that have codes.
     enum Area: String, CaseIterable, Sendable {
-        case delivery, opening, attachments, sealing, batches, signing, keys, rotation, store, enrolment, categories,
+        case delivery, opening, attachments, sealing, lint, batches, signing, keys, rotation, store, enrolment,
+            categories,
             json
     }
 
@@ -42,7 +43,7 @@ struct Explanation: Sendable {
 extension Explanation {
     /// Every explanation, area by area.
     static let all =
-        delivery + opening + attachments + sealing + batches + signing + keys + rotation + store + enrolment
+        delivery + opening + attachments + sealing + lint + batches + signing + keys + rotation + store + enrolment
         + categories + json
 
     /// The explanations of a code: more than one where two areas mean different things by it, none for an unknown code.
@@ -59,6 +60,7 @@ extension Explanation.Area {
         case .opening: "Opening a push"
         case .attachments: "Attachments"
         case .sealing: "Sealing a payload"
+        case .lint: "Checking a push before it is sent"
         case .batches: "Answering the lines of a batch"
         case .signing: "Signing with a key elsewhere"
         case .keys: "Reading a key or a record"
@@ -78,6 +80,8 @@ extension Explanation.Area {
         case .opening: "Why a push does not open: in a phone's journal, and printed by 'pushcrypt open'."
         case .attachments: "Why a file cannot be sealed, or is not shown with its notification."
         case .sealing: "Why a provider's payload is refused before anything is sealed."
+        case .lint:
+            "What 'pushcrypt lint' finds in a push: what would not be shown or sent, what the relay can read, what may not do what is meant."
         case .batches:
             "Why a line of a batch is not answered, for a reason of the line's own; it may as well be one of the codes of sealing, opening, keys, the key store and JSON."
         case .signing:

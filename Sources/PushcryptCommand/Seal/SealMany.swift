@@ -15,7 +15,7 @@ extension Option {
 func runSealMany(
     for recipients: SealRecipients, _ invocation: Invocation, _ console: Console
 ) throws(CommandFailure) -> ExitCode {
-    let run = try BatchRun("sealed", invocation, console)
+    let run = try BatchRun("sealed", jobs: invocation.usualSealingJobs, invocation, console)
     let source = try SealSource(invocation, console)
     let batch = try SealBatch(for: recipients, invocation, console)
     // What is wrong with the keys is wrong for every line.
@@ -60,7 +60,7 @@ extension SealBatch {
             let common = try console.read(invocation.operand("FILE"), limit: JSONDocument.defaultMaximumBytes)
             // What cannot be sealed for anybody is refused before anybody is looked for.
             do throws(SealError) {
-                try PayloadCheck.refuseUnsealable(common, for: options.pushType)
+                try PayloadCheck.refuseUnsealable(common, for: options.pushType, fitting: options.fitting)
             } catch {
                 throw CommandFailure(error)
             }
@@ -68,6 +68,7 @@ extension SealBatch {
         }
         self.payload = payload
         attachments = try console.readAttachments(invocation)
+        overflow = try SealOverflow(invocation, commonPayload: payload)
         topic = try invocation.topic()
         placeholder = PlaceholderChoice(invocation)
         headers = RequestHeaders()

@@ -28,5 +28,6 @@ extension Sealer.Options {
         messageName = invocation.value("--id")
         if let seconds = invocation.seconds("--ttl") { timeToLive = UInt32(clamping: seconds) }
         isSentExactly = invocation.flag("--exact")
+        fitting = [AlertText](fitting: invocation)
     }
 }
