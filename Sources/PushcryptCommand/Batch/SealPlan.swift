@@ -112,18 +112,18 @@ struct SealPlan {
     private func topic(
         for request: SealRequest, _ device: SealingKeys.Device?, _ sender: SealingKeys.Sender
     ) throws(LineFailure) -> Topic {
-        var topic = request.topic ?? batch.topic
-        for (owner, bound) in [("the sender's key", sender.topic), ("the device", device?.topic)] {
-            guard let bound else { continue }
-            if let topic, topic != bound {
-                throw LineFailure(
-                    KeyStoreError(
-                        .topicMismatch, "\(owner) is bound to the topic \(bound), and the message is for \(topic)"))
-            }
-            topic = bound
-        }
+        let given = request.topic ?? batch.topic
+        let senders = try Self.bound(given, to: sender.topic, by: "the sender's key")
+        let topic = try Self.bound(senders, to: device?.topic, by: "the device")
         if let topic = topic ?? sender.defaultTopic { return topic }
         throw LineFailure(.noTopic, "no topic is given, and no key is bound to one: \(Option.topicHint)")
+    }
+
+    private static func bound(_ topic: Topic?, to other: Topic?, by owner: String) throws(LineFailure) -> Topic? {
+        guard let other else { return topic }
+        guard let topic, topic != other else { return other }
+        throw LineFailure(
+            KeyStoreError(.topicMismatch, "\(owner) is bound to the topic \(other), and the message is for \(topic)"))
     }
 
     // MARK: Sealing
