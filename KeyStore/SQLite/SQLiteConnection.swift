@@ -67,16 +67,36 @@ final class SQLiteConnection {
     /// Runs one statement, prepared once, and gives its rows.
     @discardableResult
     func rows(_ sql: String, _ values: [SQLiteValue] = []) throws(KeyStoreError) -> [[SQLiteValue]] {
+        try rows(sql, values) { row in (0..<row.count).map { row[$0] } }
+    }
+
+    /// Runs one statement, prepared once, and makes something of each row where it lies. `body` must not use the connection.
+    func rows<R>(
+        _ sql: String, _ values: [SQLiteValue], _ body: (SQLiteRow) throws(KeyStoreError) -> R
+    ) throws(KeyStoreError) -> [R] {
         let statement = try prepared(sql)
         defer { statement.reset() }
         try check(statement.bind(values))
-        var rows: [[SQLiteValue]] = []
-        while true {
-            let code = statement.step()
-            if code == SQLITE_DONE { return rows }
-            guard code == SQLITE_ROW else { throw failure(code) }
-            rows.append(statement.row())
-        }
+        var results: [R] = []
+        while try step(statement) { results.append(try body(statement.row)) }
+        return results
+    }
+
+    /// Runs one statement up to its first row, and makes something of it where it lies; nil when it gives none.
+    func firstRow<R>(
+        _ sql: String, _ values: [SQLiteValue] = [], _ body: (SQLiteRow) throws(KeyStoreError) -> R
+    ) throws(KeyStoreError) -> R? {
+        let statement = try prepared(sql)
+        defer { statement.reset() }
+        try check(statement.bind(values))
+        return try step(statement) ? try body(statement.row) : nil
+    }
+
+    /// Tells whether there is one row more.
+    private func step(_ statement: SQLiteStatement) throws(KeyStoreError) -> Bool {
+        let code = statement.step()
+        guard code == SQLITE_ROW || code == SQLITE_DONE else { throw failure(code) }
+        return code == SQLITE_ROW
     }
 
     /// The one integer that a statement gives, such as a pragma or a count.
@@ -94,6 +114,11 @@ final class SQLiteConnection {
 
     /// How many rows the last statement changed.
     var changes: Int { Int(unsafe sqlite3_changes(database)) }
+
+    /// Two values are equal when nothing was changed in between, by this connection or any other.
+    func state() throws(KeyStoreError) -> (others: Int64, own: Int32) {
+        (try integer("PRAGMA data_version"), unsafe sqlite3_total_changes(database))
+    }
 
     private func prepared(_ sql: String) throws(KeyStoreError) -> SQLiteStatement {
         if let statement = statements[sql] { return statement }

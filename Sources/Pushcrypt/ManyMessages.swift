@@ -5,6 +5,8 @@ extension Sealer {
         public var payload: ContiguousArray<UInt8>
         /// Sealed files that were stored before, at most 8.
         public var attachments: [AttachmentReference] = []
+        /// A body that was sealed and stored before, because it is too long for a push.
+        public var fullBody: FullBody?
         /// The device's registered key.
         public var recipient: DevicePublicKey
         /// The time of sealing.
@@ -43,7 +45,8 @@ extension Sealer {
             return messages.map { message in
                 Result { () throws(SealError) in
                     try seal(
-                        bytes: message.payload, attachments: message.attachments, to: message.recipient,
+                        bytes: message.payload, attachments: message.attachments, fullBody: message.fullBody,
+                        to: message.recipient,
                         at: message.now, options: message.options)
                 }
             }
@@ -65,7 +68,8 @@ extension Sealer {
             Result { () throws(SealError) in
                 try Waiting(
                     prepare(
-                        bytes: message.payload, attachments: message.attachments, to: message.recipient,
+                        bytes: message.payload, attachments: message.attachments, fullBody: message.fullBody,
+                        to: message.recipient,
                         at: message.now, options: message.options, randomness: EnvelopeSealer.Randomness()))
             }
         }

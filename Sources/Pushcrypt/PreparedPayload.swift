@@ -5,16 +5,18 @@ struct PreparedPayload: ~Copyable {
     private let recipient: DevicePublicKey
     private let pushType: PushType
     private let expiry: Timestamp
+    private let shortened: [AlertText: Int]
 
     init(
         _ clear: ClearPart, _ envelope: consuming PreparedEnvelope, _ recipient: DevicePublicKey,
-        _ pushType: PushType, expiry: Timestamp
+        _ pushType: PushType, expiry: Timestamp, shortened: [AlertText: Int]
     ) {
         self.clear = clear
         self.envelope = envelope
         self.recipient = recipient
         self.pushType = pushType
         self.expiry = expiry
+        self.shortened = shortened
     }
 
     /// What is to be signed.
@@ -26,7 +28,8 @@ struct PreparedPayload: ~Copyable {
         do throws(SodiumRefusal) {
             let sealed = try envelope.finish(signature: signature)
             return SealedPayload(
-                clear, sealed, messageID: id, recipient: recipient, pushType: pushType, expiry: expiry)
+                clear, sealed, messageID: id, recipient: recipient, pushType: pushType, expiry: expiry,
+                shortened: shortened)
         } catch {
             throw SealError(unusableKey: recipient.id)
         }

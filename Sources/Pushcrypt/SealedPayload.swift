@@ -15,10 +15,12 @@ public struct SealedPayload: Hashable, Sendable {
     /// The bytes of JSON in the widest form that a client may re-encode it to; at most Apple's limit, unless sealed for
     /// senders that send exactly.
     public let widestLength: Int
+    /// How many characters each text has lost, where `Sealer.Options.fitting` has shortened any.
+    public let shortened: [AlertText: Int]
 
     init(
         _ clear: ClearPart, _ envelope: Envelope, messageID: MessageID, recipient: DevicePublicKey,
-        pushType: PushType, expiry: Timestamp
+        pushType: PushType, expiry: Timestamp, shortened: [AlertText: Int]
     ) {
         var json = clear.prefix
         json.reserveCapacity(clear.prefix.count + Envelope.maximumTextLength)
@@ -30,6 +32,7 @@ public struct SealedPayload: Hashable, Sendable {
         self.recipient = recipient
         self.pushType = pushType
         self.expiry = expiry
+        self.shortened = shortened
         widestLength = clear.length(bucket: envelope.innerLength, exact: false)
     }
 }

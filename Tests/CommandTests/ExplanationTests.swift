@@ -15,6 +15,8 @@ import Testing
         (.opening, OpenError.Code.allCases.map(\.description)),
         (.attachments, AttachmentError.Code.allCases.map(\.description)),
         (.sealing, SealError.Code.allCases.map(\.description)),
+        (.lint, PayloadLint.Code.allCases.map(\.description)),
+        (.batches, LineError.Code.allCases.map(\.description)),
         (.signing, SigningError.Code.allCases.map(\.description)),
         (.keys, KeyError.Code.allCases.map(\.description)),
         (.rotation, RotationError.Code.allCases.map(\.description)),

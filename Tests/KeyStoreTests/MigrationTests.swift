@@ -119,7 +119,7 @@ struct MigrationTests {
 
     @Test func theDevicesOfVersionOneAreAuthenticAndHaveSaidNothingMore() throws {
         let store = try Self.opened(Self.firstStore())
-        let devices = try store.devices(["bound", "knows", "plain"]).compactMap { $0 }
+        let devices = try store.devices(["bound", "knows", "plain"]).compactMap { try? $0.get() }
         #expect(devices.map(\.topic?.bundleID) == ["com.example.app", "com.example.app", nil])
         #expect(devices.map(\.updatedAt.milliseconds) == [1_795_199_602_795, 1_795_199_602_970, 1_795_199_603_033])
         #expect(devices.map { $0.pinnedSender != nil } == [false, true, false])
