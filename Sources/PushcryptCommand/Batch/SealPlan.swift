@@ -152,7 +152,11 @@ struct SealPlan {
     ) throws(LineFailure) {
         var request: PushRequest?
         if batch.emission != .payload, case .success(let asked) = step.item.request {
-            request = try asked.headers.request(for: sealed, device: step.device?.id, by: sealer)
+            do throws(SealError) {
+                request = try asked.headers.request(for: sealed, device: step.device?.id, by: sealer)
+            } catch {
+                throw LineFailure(error)
+            }
         }
         answer.add(step.item, for: step.device?.id, request, sealed, overflow)
     }
@@ -160,19 +164,18 @@ struct SealPlan {
     private func pass(
         _ step: Step, _ asked: SealRequest, _ group: Group?, into answer: inout SealAnswer
     ) throws(LineFailure) {
-        let payload: ContiguousArray<UInt8>
         do throws(SealError) {
-            payload = try PayloadCheck.sendable(
+            let payload = try PayloadCheck.sendable(
                 asked.payload ?? batch.payload ?? [], for: asked.options.pushType,
                 isSentExactly: asked.options.isSentExactly)
+            let request = try group.map { (group) throws(SealError) in
+                try asked.headers.request(
+                    passing: payload, asked.options, by: group.sealer, topic: group.kind.topic, at: batch.now())
+            }
+            answer.pass(step.item, request, payload)
         } catch {
             throw LineFailure(error)
         }
-        let request = try group.map { (group) throws(LineFailure) in
-            try asked.headers.request(
-                passing: payload, asked.options, by: group.sealer, topic: group.kind.topic, at: batch.now())
-        }
-        answer.pass(step.item, request, payload)
     }
 
     /// What came of a message, its body apart where it was too long and may be.
