@@ -11,10 +11,10 @@ STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xlinker "
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-bench build demo test bench lint install uninstall clean
+.PHONY: help setup setup-bench setup-peers build demo test bench bench-peers lint install uninstall clean
 
 help: ## list the targets (the default)
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install what is missing (apt) and check the Swift version
 	@Tests/Scripts/setup.sh
@@ -33,8 +33,14 @@ test: lint ## lint, then run every test and say what was counted
 bench: build setup-bench ## measure against the bare libsodium calls and against age
 	@Tests/Bench/run.sh $(STATIC)
 
+bench-peers: build setup-peers ## measure what Web Push, sealed boxes and age cost beside it
+	@Tests/Bench/peers.sh
+
 setup-bench: setup
 	@Tests/Scripts/setup.sh bench
+
+setup-peers: setup
+	@Tests/Scripts/setup.sh peers
 
 lint: setup ## check the format, and that shared sources run on iOS 15
 	swift format lint --strict --parallel --recursive Package.swift Sources KeyStore Tests

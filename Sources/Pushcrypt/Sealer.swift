@@ -57,6 +57,11 @@ public struct Sealer: Sendable {
         }
     }
 
+    /// Makes a sealer for another app, or with another placeholder, that signs with the same key; no signer is asked.
+    package init(signingLike other: Sealer, topic: Topic, placeholder: Placeholder) {
+        self.init(other.envelopes.signer, topic, placeholder)
+    }
+
     private init(_ signer: EnvelopeSigner, _ topic: Topic, _ placeholder: Placeholder) {
         envelopes = EnvelopeSealer(signer: signer, topic: topic)
         self.placeholder = placeholder

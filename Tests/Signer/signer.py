@@ -35,6 +35,8 @@ class Client(asyncio.Protocol):
 
     def answer(self, frame):
         global signed
+        if self.transport.is_closing():
+            return
         number, kind, body = frame[:4], frame[4], frame[5:]
         if kind == 1:
             good = body == b"pushcrypt-signer/1"

@@ -15,16 +15,21 @@ struct BatchRun {
     private let verb: String
     private let invocation: Invocation
     private let console: Console
+    private let jobs: Int
     /// What ends the reading.
     let stop: StopSignal
     private let start = Surroundings.nanoseconds()
 
-    /// `verb` says what becomes of messages: `sealed` or `opened`.
-    init(_ verb: String, _ invocation: Invocation, _ console: Console) throws(CommandFailure) {
+    /// `verb` says what becomes of messages: `sealed` or `opened`; `jobs` is how many threads work unless the command line
+    /// says otherwise.
+    init(
+        _ verb: String, jobs: Int = Processors.count, _ invocation: Invocation, _ console: Console
+    ) throws(CommandFailure) {
         if invocation.logFormat != nil { try invocation.atMostOne(of: "--progress", Option.log.name) }
         self.verb = verb
         self.invocation = invocation
         self.console = console
+        self.jobs = invocation.count("--jobs") ?? jobs
         do throws(SystemError) {
             stop = try StopSignal()
         } catch {
@@ -69,7 +74,7 @@ struct BatchRun {
         _ source: Source, size: Int?, _ sink: BatchSink,
         _ worker: @escaping @Sendable () throws(CommandFailure) -> Worker
     ) -> BatchEngine.End {
-        let engine = BatchEngine(limits: BatchEngine.Limits(jobs: invocation.count("--jobs") ?? Processors.count))
+        let engine = BatchEngine(limits: BatchEngine.Limits(jobs: jobs))
         var progress = BatchProgress(size: size, console, isShown: invocation.flag("--progress"))
         var written = MetricsClock()
         return engine.run(source, stop: stop, worker: worker, write: sink.write) { tally in

@@ -61,8 +61,18 @@ struct LineFailure: Error {
         self.message = message
     }
 
-    init(_ error: some CodedError) {
+    init(_ error: some CodedError) { self.init(coded: error) }
+
+    private init(coded error: some CodedError) {
         self.init(code: error.code.description, message: error.description)
+    }
+
+    init(_ error: SealError) {
+        if let signing = error.signing {
+            self.init(signing)
+        } else {
+            self.init(coded: error)
+        }
     }
 
     init(_ code: LineError.Code, _ message: String) {

@@ -22,11 +22,25 @@ struct SealerShelf {
 
     mutating func sealer(_ kind: Kind, _ sender: SealingKeys.Sender) throws(LineFailure) -> Sealer {
         if let sealer = sealers[kind] { return sealer }
+        let placeholder: Placeholder
         do throws(SealError) {
-            let placeholder = try kind.placeholder.otherwise(PlaceholderChoice(title: sender.title)).placeholder()
-            let sealer = Sealer(sender: sender.key, topic: kind.topic, placeholder: placeholder)
-            sealers[kind] = sealer
-            return sealer
+            placeholder = try kind.placeholder.otherwise(PlaceholderChoice(title: sender.title)).placeholder()
+        } catch {
+            throw LineFailure(error)
+        }
+        let sealer = try makeSealer(kind.topic, placeholder, sender)
+        sealers[kind] = sealer
+        return sealer
+    }
+
+    private func makeSealer(
+        _ topic: Topic, _ placeholder: Placeholder, _ sender: SealingKeys.Sender
+    ) throws(LineFailure) -> Sealer {
+        if let other = sealers.values.first {
+            return Sealer(signingLike: other, topic: topic, placeholder: placeholder)
+        }
+        do throws(SigningError) {
+            return try Sealer(signer: sender.signer, topic: topic, placeholder: placeholder)
         } catch {
             throw LineFailure(error)
         }

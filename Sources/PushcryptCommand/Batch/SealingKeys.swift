@@ -7,7 +7,7 @@ internal import PushcryptKeyStore
 final class SealingKeys {
     /// What signs, and what goes with it for every message.
     struct Sender: Sendable {
-        let key: SenderKey
+        let signer: any MessageSigner
         /// What it is called, and the app it is bound to; nil without a store.
         var name: String?
         var topic: Topic?
@@ -16,12 +16,20 @@ final class SealingKeys {
         var title: String?
         fileprivate var chain: AnnouncementChain?
 
-        init(_ key: SenderKey) { self.key = key }
+        init(_ signer: any MessageSigner) { self.signer = signer }
 
         /// The statements that a device needs which last reported `pinned`.
         func statements(to pinned: SenderPublicKey?, now: Timestamp) -> [RotationStatement] {
-            chain?.statements(endingAt: key.publicKey, pinned: pinned, now: now) ?? []
+            chain?.statements(endingAt: signer.publicKey, pinned: pinned, now: now) ?? []
         }
+    }
+
+    /// Which key signs where there is a store.
+    enum SenderChoice: Sendable {
+        /// The store's of this name; nil means the default one.
+        case named(String?)
+        /// One from elsewhere.
+        case signer(any MessageSigner)
     }
 
     /// A device that can be sealed to.
@@ -42,20 +50,20 @@ final class SealingKeys {
     /// Where the keys are read from, and which state of it has been read.
     private struct Store {
         var connection: SQLiteKeyStore
-        let name: String?
+        let sender: SenderChoice
         var version: StoreVersion
     }
 
-    /// Signs with a key, and knows no devices.
-    init(_ key: SenderKey) { sender = Sender(key) }
+    /// Signs with a key, wherever it is, and knows no devices.
+    init(_ signer: any MessageSigner) { sender = Sender(signer) }
 
-    /// Signs with a key of a store, which nil means the default one, and knows its devices.
-    init(_ store: SQLiteKeyStore, senderName: String?) throws(KeyStoreError) {
+    /// Knows the devices of a store.
+    init(_ store: SQLiteKeyStore, _ choice: SenderChoice) throws(KeyStoreError) {
         let connection = try store.anotherConnection()
         // Before anything is read, so that no change after it is missed.
         let version = try connection.version()
-        self.store = Store(connection: connection, name: senderName, version: version)
-        sender = try Sender(connection, name: senderName)
+        self.store = Store(connection: connection, sender: choice, version: version)
+        sender = try Sender(connection, choice)
     }
 
     // MARK: Changes
@@ -71,7 +79,7 @@ final class SealingKeys {
             store.connection = try store.connection.anotherConnection()
             version = try store.connection.version()
         }
-        sender = try Sender(store.connection, name: store.name)
+        sender = try Sender(store.connection, store.sender)
         generation += 1
         store.version = version
         self.store = store
@@ -129,11 +137,15 @@ extension SealRequest.Recipient {
 }
 
 extension SealingKeys.Sender {
-    fileprivate init(_ store: SQLiteKeyStore, name: String?) throws(KeyStoreError) {
-        let (record, key) = try store.senderKey(named: name)
-        self.init(key)
-        self.name = record.name
-        topic = record.topic
+    init(_ store: SQLiteKeyStore, _ choice: SealingKeys.SenderChoice) throws(KeyStoreError) {
+        switch choice {
+        case .signer(let signer): self.init(signer)
+        case .named(let name):
+            let (record, key) = try store.senderKey(named: name)
+            self.init(key)
+            self.name = record.name
+            topic = record.topic
+        }
         defaultTopic = try store.setting("topic").flatMap { try? Topic($0) }
         title = try store.setting("title")
         chain = try store.announcements()

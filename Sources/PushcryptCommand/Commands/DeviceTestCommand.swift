@@ -24,7 +24,7 @@ extension Command {
 private func runDeviceTest(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
     let id = invocation.operand("ID")
     let store = try console.openStore(invocation)
-    let route = try SealRoute(store: store, to: id, as: "ID", from: invocation.value("--from"), invocation, console)
+    let route = try SealRoute(store: store, to: id, as: "ID", .named(invocation.value("--from")), invocation, console)
     let now = console.timestamp
     let payload = testPayload(
         message: invocation.value("--message") ?? "This device opens what its provider seals.", at: now)

@@ -15,6 +15,10 @@ extension CommandFailure {
         self.init(exit, "\(error.code): \(error)")
     }
 
+    init(_ error: SigningError) {
+        self.init(.failed, "\(error.code): \(error)")
+    }
+
     init(_ error: OpenError) {
         self.init(.refused, "\(error.code): \(error)")
     }

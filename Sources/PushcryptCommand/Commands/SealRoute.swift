@@ -7,30 +7,26 @@ struct SealRoute {
     /// The placeholder's title, where the store has one of its own.
     let title: String?
 
-    private let sender: SenderKey
+    private let sender: any MessageSigner
     private let recipient: DevicePublicKey
     /// The rotations of the sender's key that the recipient may not know yet.
     private let announcing: [RotationStatement]
 
     /// Takes the keys from a store. `to` is the id of a device, or a public key; `place` is where the caller gave it.
     init(
-        store: SQLiteKeyStore, to: String, as place: String, from: String?, _ invocation: Invocation,
-        _ console: Console
+        store: SQLiteKeyStore, to: String, as place: String, _ choice: SealingKeys.SenderChoice,
+        _ invocation: Invocation, _ console: Console
     ) throws(CommandFailure) {
         let device = to.hasPrefix(DeviceInput.keyPrefix) ? nil : try store.knownDevice(to)
-        let (record, key) = try withStoreErrors { () throws(KeyStoreError) in try store.senderKey(named: from) }
+        let keys = try withStoreErrors { () throws(KeyStoreError) in try SealingKeys.Sender(store, choice) }
         topic = try store.resolveTopic(
             invocation,
-            bound: [("sender \(quoted(record.name))", record.topic), ("device \(quoted(to))", device?.topic)])
-        sender = key
+            bound: [("sender \(quoted(keys.name ?? ""))", keys.topic), ("device \(quoted(to))", device?.topic)])
+        sender = keys.signer
         recipient = if let device { device.publicKey } else { try publicKey(to, in: place) }
         let now = console.timestamp
-        (title, announcing) = try withStoreErrors { () throws(KeyStoreError) in
-            (
-                try store.setting("title"),
-                try store.announcements(for: key.publicKey, to: device?.pinnedSender, now: now)
-            )
-        }
+        title = keys.title
+        announcing = keys.statements(to: device?.pinnedSender, now: now)
     }
 
     /// Takes the keys from where `seal` has them.
@@ -38,15 +34,15 @@ struct SealRoute {
         _ source: SealSource, to: String, as place: String, _ invocation: Invocation, _ console: Console
     ) throws(CommandFailure) {
         switch source {
-        case .store(let store, let name):
-            try self.init(store: store, to: to, as: place, from: name, invocation, console)
-        case .key(let key): try self.init(key: key, to: to, as: place, invocation)
+        case .store(let store, let sender):
+            try self.init(store: store, to: to, as: place, sender, invocation, console)
+        case .key(let signer): try self.init(signer: signer, to: to, as: place, invocation)
         }
     }
 
     /// Takes the sender's key, and no store.
     private init(
-        key: SenderKey, to: String, as place: String, _ invocation: Invocation
+        signer: any MessageSigner, to: String, as place: String, _ invocation: Invocation
     ) throws(CommandFailure) {
         guard to.hasPrefix(DeviceInput.keyPrefix) else {
             throw .usage(
@@ -55,7 +51,7 @@ struct SealRoute {
         guard let topic = try invocation.topic() else {
             throw .usage("--topic is missing", hint: Option.topicHint)
         }
-        sender = key
+        sender = signer
         self.topic = topic
         recipient = try publicKey(to, in: place)
         announcing = []
@@ -75,7 +71,12 @@ struct SealRoute {
         _ payload: ContiguousArray<UInt8>, attachments: [AttachmentReference], placeholder: Placeholder,
         options: Sealer.Options, overflow: SealOverflow?, at now: Timestamp
     ) throws(CommandFailure) -> (SealedPayload, SealOverflow.File?) {
-        let sealer = Sealer(sender: sender, topic: topic, placeholder: placeholder)
+        let sealer: Sealer
+        do throws(SigningError) {
+            sealer = try Sealer(signer: sender, topic: topic, placeholder: placeholder)
+        } catch {
+            throw CommandFailure(error)
+        }
         var message = Sealer.Message(payload, to: recipient, at: now, options: options)
         message.attachments = attachments
         message.options.announcing = announcing

@@ -15,7 +15,7 @@ extension Option {
 func runSealMany(
     for recipients: SealRecipients, _ invocation: Invocation, _ console: Console
 ) throws(CommandFailure) -> ExitCode {
-    let run = try BatchRun("sealed", invocation, console)
+    let run = try BatchRun("sealed", jobs: invocation.usualSealingJobs, invocation, console)
     let source = try SealSource(invocation, console)
     let batch = try SealBatch(for: recipients, invocation, console)
     // What is wrong with the keys is wrong for every line.

@@ -90,10 +90,19 @@ struct UnixSocket: ~Copyable {
         return true
     }
 
+    #if canImport(Darwin)
+        private static let sendFlags: Int32 = 0
+    #else
+        /// A connection that has ended is an error, and no signal.
+        private static let sendFlags = Int32(MSG_NOSIGNAL)
+    #endif
+
     /// Writes what the system takes of `bytes` from `start` on; tells how much that was.
     func write(_ bytes: ContiguousArray<UInt8>, from start: Int) throws(SystemError) -> Int {
         let count = unsafe bytes.withUnsafeBufferPointer { buffer in
-            unsafe send(file.descriptor.number, buffer.baseAddress.map { unsafe $0 + start }, buffer.count - start, 0)
+            unsafe send(
+                file.descriptor.number, buffer.baseAddress.map { unsafe $0 + start }, buffer.count - start,
+                Self.sendFlags)
         }
         if count >= 0 { return count }
         let error = SystemError.last
