@@ -26,6 +26,14 @@ extension Sealer {
         }
     }
 
+    /// The most signatures that a signer outside this process is asked for at once.
+    package static let signaturesAtOnce = ExternalSigner.maximumBatch
+
+    /// Sealing asks a signer outside this process, and waits for it.
+    package var waitsForSigner: Bool {
+        if case .external = envelopes.signer { true } else { false }
+    }
+
     /// Seals many messages, and gives a result for each, in order: one that is refused does not stop the others.
     ///
     /// A signer outside this process is asked once for every 256 messages, so that its answers need not be waited for one
