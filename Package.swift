@@ -98,6 +98,7 @@ let package = Package(
     platforms: [.iOS(.v15), .macOS(.v12)],
     products: [
         .library(name: "Pushcrypt", targets: ["Pushcrypt"]),
+        .library(name: "PushcryptBatch", targets: ["PushcryptBatch"]),
         .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
         .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
         .library(name: "PushcryptService", targets: ["PushcryptService"]),
@@ -111,6 +112,8 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .systemLibrary(name: "CProcess"),
         .target(name: "Pushcrypt", dependencies: [sodium], swiftSettings: strict),
+        // Apart, because the command would otherwise carry Swift's concurrency library.
+        .target(name: "PushcryptBatch", dependencies: ["Pushcrypt"], swiftSettings: strict),
         .target(
             name: "PushcryptKeyStore", dependencies: ["Pushcrypt", "CSQLite"],
             path: "KeyStore", swiftSettings: strict),
@@ -131,7 +134,8 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "PushcryptMain", dependencies: ["PushcryptCommand"], swiftSettings: strict),
-        .testTarget(name: "PushcryptTests", dependencies: ["Pushcrypt"], swiftSettings: strict),
+        .testTarget(
+            name: "PushcryptTests", dependencies: ["Pushcrypt", "PushcryptBatch"], swiftSettings: strict),
         .target(
             name: "ModelKeychain", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
             path: "Tests/Support/ModelKeychain", swiftSettings: strict),

@@ -28,6 +28,8 @@ public struct KeyStoreError: CodedError {
             case keyIDTaken = "key-id-taken"
             case generationRollback = "generation-rollback"
             case topicMismatch = "topic-mismatch"
+            case unknownDevice = "unknown-device"
+            case removedDevice = "removed-device"
             case senderAlreadyTrusted = "sender-already-trusted"
             case senderSuperseded = "sender-superseded"
             case tooManyAnnouncements = "too-many-announcements"
@@ -81,6 +83,10 @@ public struct KeyStoreError: CodedError {
         public static let generationRollback = Code(known: .generationRollback)
         /// The same key or device is held for another app.
         public static let topicMismatch = Code(known: .topicMismatch)
+        /// No device has this id.
+        public static let unknownDevice = Code(known: .unknownDevice)
+        /// The device was removed, and has not registered since.
+        public static let removedDevice = Code(known: .removedDevice)
         /// Another key is trusted under this name.
         public static let senderAlreadyTrusted = Code(known: .senderAlreadyTrusted)
         /// The key was superseded here before, and trust never goes back.
@@ -94,6 +100,10 @@ public struct KeyStoreError: CodedError {
         /// A response to a notification that is longer than the file for waiting ones takes.
         public static let responseTooLarge = Code(known: .responseTooLarge)
 
+        fileprivate static let ofOneRow: Set<Code> = [
+            .invalidName, .generationRollback, .topicMismatch, .unknownDevice, .removedDevice,
+        ]
+
         /// Every code.
         public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
 
@@ -106,8 +116,16 @@ public struct KeyStoreError: CodedError {
     /// What happened, and what to do next; never holds key bytes.
     public let description: String
 
+    /// Whether it is about one row of many, and says nothing of the others.
+    let concernsOneRow: Bool
+
     package init(_ code: Code, _ description: String) {
+        self.init(code, description, concernsOneRow: Code.ofOneRow.contains(code))
+    }
+
+    init(_ code: Code, _ description: String, concernsOneRow: Bool) {
         self.code = code
         self.description = description
+        self.concernsOneRow = concernsOneRow
     }
 }

@@ -31,6 +31,8 @@ public final class SQLiteKeyStore: KeyStore {
         ]
 
     let directory: StoreDirectory?
+    /// The database that the connection reads, whatever has its name now.
+    let file: FileIdentity?
     let keys: StoreKeys
     let options: StoreOptions
     private let connection: Locked<SQLiteConnection>
@@ -61,13 +63,30 @@ public final class SQLiteKeyStore: KeyStore {
     /// Makes a store that is gone with its last reference, for tests.
     public static func inMemory() throws(KeyStoreError) -> SQLiteKeyStore { try inMemory(options: StoreOptions()) }
 
-    /// Opens another connection to the same store without deriving its key again, so that two threads can read at once.
+    /// Opens another connection to the same store without deriving its key again, so that two threads can read at once;
+    /// or to what was put in its place, as long as that is another state of the same store, such as a backup of it.
     ///
     /// A store in memory has one connection, which is shared.
+    ///
+    /// - Throws: `storeMissing`; `wrongPassphrase` when another store lies there now; `unsafeStoreFile`, `newerVersion`.
     public func anotherConnection() throws(KeyStoreError) -> SQLiteKeyStore {
         guard let directory else { return self }
-        return SQLiteKeyStore(
-            try Self.connect(directory.file(Self.databaseName), options), keys, directory, options)
+        let facts = try Self.databaseFacts(in: directory)
+        let connection = try Self.connect(directory.file(Self.databaseName), options)
+        try Self.checkKind(of: connection, options)
+        guard try Self.unprovedHeader(connection).storeID == keys.storeID else {
+            throw KeyStoreError(
+                .wrongPassphrase, "another store lies at \(directory.path) than before: start again to use it")
+        }
+        try Self.proveHeader(connection, keys)
+        try Schema.migrate(connection, by: options.migrations)
+        return SQLiteKeyStore(connection, facts.identity, keys, directory, options)
+    }
+
+    /// Looked at before the file is opened: when another takes its name in between, this connection counts as left behind.
+    private static func databaseFacts(in directory: StoreDirectory) throws(KeyStoreError) -> FileFacts {
+        guard let facts = try directory.facts(of: databaseName) else { throw StoreDirectory.missing(directory.path) }
+        return facts
     }
 
     package static func create(
@@ -88,7 +107,9 @@ public final class SQLiteKeyStore: KeyStore {
                 throw error
             }
         }
-        return SQLiteKeyStore(try connect(directory.file(databaseName), options), keys, directory, options)
+        let facts = try databaseFacts(in: directory)
+        return SQLiteKeyStore(
+            try connect(directory.file(databaseName), options), facts.identity, keys, directory, options)
     }
 
     /// Makes the database under another name, and renames it when it is whole: it is never there without its key.
@@ -112,25 +133,27 @@ public final class SQLiteKeyStore: KeyStore {
         let keys = StoreKeys(newStoreWith: SecretBytes(randomCount: StoreKDF.keyLength))
         let connection = try connect(SQLiteConnection.memory, options)
         try fill(connection, keys, nil, options, Timestamp(milliseconds: 0))
-        return SQLiteKeyStore(connection, keys, nil, options)
+        return SQLiteKeyStore(connection, nil, keys, nil, options)
     }
 
     package static func open(
         at path: String, passphrase: StorePassphrase?, options: StoreOptions
     ) throws(KeyStoreError) -> SQLiteKeyStore {
         let directory = try StoreDirectory(existing: path)
-        guard try directory.has(databaseName) else { throw StoreDirectory.missing(directory.path) }
+        let facts = try databaseFacts(in: directory)
         for name in logFiles { _ = try directory.has(name) }
         let connection = try connect(directory.file(databaseName), options)
         let keys = try unlock(connection, in: directory, passphrase, options)
         try Schema.migrate(connection, by: options.migrations)
-        return SQLiteKeyStore(connection, keys, directory, options)
+        return SQLiteKeyStore(connection, facts.identity, keys, directory, options)
     }
 
     private init(
-        _ connection: SQLiteConnection, _ keys: StoreKeys, _ directory: StoreDirectory?, _ options: StoreOptions
+        _ connection: SQLiteConnection, _ file: FileIdentity?, _ keys: StoreKeys, _ directory: StoreDirectory?,
+        _ options: StoreOptions
     ) {
         self.connection = Locked(connection)
+        self.file = file
         self.keys = keys
         self.directory = directory
         self.options = options
@@ -162,21 +185,8 @@ public final class SQLiteKeyStore: KeyStore {
         _ options: StoreOptions
     ) throws(KeyStoreError) -> StoreKeys {
         let path = directory.file(databaseName)
-        let version = try Schema.version(of: connection)
-        guard try connection.integer("PRAGMA application_id") == Schema.applicationID, version > 0 else {
-            throw KeyStoreError(.corruptStore, "\(path) is not a key store: restore it from a backup")
-        }
-        guard version <= options.migrations.count else {
-            throw KeyStoreError(
-                .newerVersion,
-                "\(path) was written by a newer version (\(version)) than this one reads: upgrade pushcrypt")
-        }
-        try connection.refuseForeignObjects()
-        guard let values = try connection.rows("\(StoreHeader.table.select) WHERE id = 1").first else {
-            throw KeyStoreError(.corruptStore, "\(path) has no header: restore it from a backup")
-        }
-        var columns = ColumnReader(values.prefix(StoreHeader.table.count), of: StoreHeader.table)
-        let header = try StoreHeader(&columns)
+        try checkKind(of: connection, options)
+        let header = try unprovedHeader(connection)
         let keys = StoreKeys(storeKey: try storeKey(header, in: directory, passphrase), storeID: header.storeID)
         guard Sodium.areEqual(keys.check.span, header.keyCheck.span) else {
             throw KeyStoreError(
@@ -185,8 +195,42 @@ public final class SQLiteKeyStore: KeyStore {
                     ? "\(directory.file(StoreKeyFile.name)) is not the key of \(path): put back the one that was made with it"
                     : "the passphrase does not open \(path): try again")
         }
-        _ = try StoreTransaction(connection: connection, keys: keys).proved(values) as StoreHeader
+        try proveHeader(connection, keys)
         return keys
+    }
+
+    /// Refuses what is no key store, or one that this version cannot read.
+    private static func checkKind(of connection: SQLiteConnection, _ options: StoreOptions) throws(KeyStoreError) {
+        let version = try Schema.version(of: connection)
+        guard try connection.integer("PRAGMA application_id") == Schema.applicationID, version > 0 else {
+            throw KeyStoreError(.corruptStore, "\(connection.path) is not a key store: restore it from a backup")
+        }
+        guard version <= options.migrations.count else {
+            throw KeyStoreError(
+                .newerVersion,
+                "\(connection.path) was written by a newer version (\(version)) than this one reads: upgrade pushcrypt")
+        }
+        try connection.refuseForeignObjects()
+    }
+
+    private static func unprovedHeader(_ connection: SQLiteConnection) throws(KeyStoreError) -> StoreHeader {
+        let header = try connection.firstRow(StoreHeader.table.selectByKey, [.integer(StoreHeader.id)]) {
+            (row) throws(KeyStoreError) in
+            var columns = ColumnReader(row, of: StoreHeader.table)
+            return try StoreHeader(&columns)
+        }
+        guard let header else {
+            throw KeyStoreError(.corruptStore, "\(connection.path) has no header: restore it from a backup")
+        }
+        return header
+    }
+
+    private static func proveHeader(_ connection: SQLiteConnection, _ keys: StoreKeys) throws(KeyStoreError) {
+        let proved: StoreHeader? = try StoreTransaction(connection: connection, keys: keys)
+            .row(key: .integer(StoreHeader.id))
+        guard proved != nil else {
+            throw KeyStoreError(.corruptStore, "\(connection.path) has no header: restore it from a backup")
+        }
     }
 
     private static func storeKey(

@@ -47,6 +47,7 @@ private struct StoreCheck {
         checkRows(of: SenderKeyRow.self)
         checkRows(of: AnnouncementRow.self)
         checkRows(of: DeviceRow.self)
+        checkRows(of: RemovedDeviceRow.self)
         step { check throws(KeyStoreError) in try check.checkWriting() }
     }
 
@@ -119,10 +120,10 @@ private struct StoreCheck {
         step { check throws(KeyStoreError) in
             var last: SQLiteValue?
             while true {
-                let (page, problems) = try check.page(of: type, after: last)
-                count += page.count
+                let (keys, problems) = try check.page(of: type, after: last)
+                count += keys.count
                 damaged += problems
-                guard page.count == Self.pageLength, let end = page.last?.first else { return }
+                guard keys.count == Self.pageLength, let end = keys.last else { return }
                 last = end
             }
         }
@@ -133,24 +134,25 @@ private struct StoreCheck {
         if damaged.isEmpty { find(.good, "table \(type.table.name): \(count) rows, all authentic") }
     }
 
+    /// Some rows' primary keys, and what is wrong with those rows.
     private func page<Row: StoredRow>(
         of type: Row.Type, after last: SQLiteValue?
-    ) throws(KeyStoreError) -> ([[SQLiteValue]], [KeyStoreError]) {
+    ) throws(KeyStoreError) -> ([SQLiteValue], [KeyStoreError]) {
         let table = type.table
         let start = last == nil ? "" : "WHERE \(table.key) > ?"
         let sql = "\(table.select) \(start) ORDER BY \(table.key) LIMIT \(Self.pageLength)"
         return try store.read { (transaction) throws(KeyStoreError) in
-            let page = try transaction.connection.rows(sql, last.map { [$0] } ?? [])
             var problems: [KeyStoreError] = []
-            for values in page {
+            let keys = try transaction.connection.rows(sql, last.map { [$0] } ?? []) { (row) throws(KeyStoreError) in
                 do throws(KeyStoreError) {
-                    let row: Row = try transaction.proved(values)
-                    try row.checkSecret(transaction.keys)
+                    let stored: Row = try transaction.proved(row)
+                    try stored.checkSecret(transaction.keys)
                 } catch {
                     problems.append(error)
                 }
+                return row[0]
             }
-            return (page, problems)
+            return (keys, problems)
         }
     }
 

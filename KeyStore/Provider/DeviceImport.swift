@@ -1,8 +1,21 @@
 public import Pushcrypt
 
-/// What became of a batch of registrations.
+/// What a provider says of one device, when it says so of many.
+///
+/// Whoever passes on what phones have sent says itself which device, and whose: a phone's own word for these would let it
+/// take another's place.
+public enum DeviceChange: Hashable, Sendable {
+    /// The device with this id registered; `updatedAt` is when it did so last at a store that has exported this, and nil
+    /// when the registration is not from there.
+    case registered(
+        id: String, DeviceRegistration, owner: DeviceOwner = .unchanged, updatedAt: Timestamp? = nil)
+    /// The device was removed.
+    case removed(RemovedDevice)
+}
+
+/// What became of a batch of changes.
 public struct DeviceImportResult: Sendable {
-    /// A registration that was not taken.
+    /// A change that was not taken.
     public struct Refusal: Sendable {
         /// Its place in the batch, from 0.
         public let index: Int
@@ -14,31 +27,44 @@ public struct DeviceImportResult: Sendable {
     public fileprivate(set) var added = 0
     /// How many records have changed.
     public fileprivate(set) var updated = 0
-    /// How many records said the same already.
+    /// How many said what was held already.
     public fileprivate(set) var unchanged = 0
+    /// How many removals were taken.
+    public fileprivate(set) var removed = 0
+    /// How many were older than what is held, and changed nothing.
+    public fileprivate(set) var stale = 0
     /// What was not taken, and why; the others were.
     public fileprivate(set) var refused: [Refusal] = []
 }
 
 extension SQLiteKeyStore {
-    /// The most registrations that one transaction takes.
+    /// The most changes that one transaction takes.
     ///
     /// Random ids lie on pages all over the table: the more of them a transaction takes, the fewer pages are written
     /// twice. So many hold off other writers for half a second.
     public static let importChunk = 50_000
 
-    /// Takes many registrations, each as `addDevice` would, 50 000 to a transaction.
+    /// Takes many changes, 50 000 to a transaction.
     ///
-    /// They are taken in the order of their ids, so a large batch costs less than many small ones.
+    /// A registration with `updatedAt` is what another store held then, and is taken as it is when that is later than what
+    /// this one holds; so two stores that take each other's exports hold the same in the end. One without counts as
+    /// `addDevice` would take it, unless the device was removed at or after the time at which its key was made. A removal is
+    /// taken unless the device registered after it. No time counts as later than `now`. `replace` takes a change whatever
+    /// is held.
+    ///
+    /// They are taken in the order of their ids, so a large batch costs less than many small ones; the changes of one
+    /// device in the order in which they come.
     ///
     /// When it throws, whole chunks from the start of the batch have been taken; the same batch again does no harm.
     ///
-    /// - Throws: what concerns the store and not one registration: `storeBusy`, `diskFull`, `inputOutput`.
+    /// - Returns: also what was refused: `invalidName`, `generationRollback`, `topicMismatch`, and `corruptStore` where a row
+    ///   that is held is damaged.
+    /// - Throws: what concerns the store and not one change: `storeBusy`, `diskFull`, `inputOutput`, `corruptStore`.
     public func importDevices(
-        _ batch: [(id: String, registration: DeviceRegistration)], replace: Bool = false, now: Timestamp
+        _ batch: [DeviceChange], replace: Bool = false, now: Timestamp
     ) throws(KeyStoreError) -> DeviceImportResult {
         // In the order of the table, so that a page is read and written once for all its rows; the index keeps several
-        // registrations of one device in the order in which they came.
+        // changes of one device in the order in which they came.
         let order = batch.indices.map { (id: Bytes(batch[$0].id.utf8), index: $0) }
             .sorted { a, b in a.id == b.id ? a.index < b.index : a.id.lexicographicallyPrecedes(b.id) }
         var result = DeviceImportResult()
@@ -48,8 +74,7 @@ extension SQLiteKeyStore {
                 var result = result
                 for (_, index) in chunk {
                     do throws(KeyStoreError) {
-                        let (id, registration) = batch[index]
-                        result.count(try store.register(registration, id: id, replace: replace, now: now))
+                        result.count(try store.apply(batch[index], replace: replace, now: now))
                     } catch {
                         guard error.concernsOneRow else { throw error }
                         result.refused.append(DeviceImportResult.Refusal(index: index, error: error))
@@ -63,18 +88,92 @@ extension SQLiteKeyStore {
     }
 }
 
-extension DeviceImportResult {
-    fileprivate mutating func count(_ outcome: RegistrationOutcome) {
-        switch outcome {
-        case .added: added += 1
-        case .updated: updated += 1
-        case .unchanged: unchanged += 1
+private enum ChangeOutcome {
+    case registered(RegistrationOutcome)
+    case removed
+    case unchanged
+    case stale
+}
+
+extension DeviceChange {
+    fileprivate var id: String {
+        switch self {
+        case .registered(let id, _, _, _): id
+        case .removed(let removal): removal.id
         }
     }
 }
 
-extension KeyStoreError {
-    fileprivate var concernsOneRow: Bool {
-        code == .invalidName || code == .generationRollback || code == .topicMismatch
+extension DeviceImportResult {
+    fileprivate mutating func count(_ outcome: ChangeOutcome) {
+        switch outcome {
+        case .registered(.added): added += 1
+        case .registered(.updated): updated += 1
+        case .registered(.unchanged), .unchanged: unchanged += 1
+        case .removed: removed += 1
+        case .stale: stale += 1
+        }
+    }
+}
+
+extension StoreTransaction {
+    fileprivate func apply(
+        _ change: DeviceChange, replace: Bool, now: Timestamp
+    ) throws(KeyStoreError) -> ChangeOutcome {
+        switch change {
+        case .registered(let id, let registration, let owner, let updatedAt):
+            try checkDeviceID(id)
+            try owner.check()
+            if replace {
+                try delete(RemovedDeviceRow.self, key: .text(id))
+                let time = min(updatedAt ?? now, now)
+                return .registered(try take(registration, id: id, owner: owner, updatedAt: time))
+            }
+            if let removed = try removedDevice(id) {
+                guard min(updatedAt ?? registration.createdAt, now) > removed.removedAt else { return .stale }
+                try delete(RemovedDeviceRow.self, key: .text(id))
+            }
+            guard let updatedAt else {
+                return .registered(
+                    try register(registration, id: id, owner: owner, replace: false, now: now, isLive: false))
+            }
+            return try merge(registration, id: id, owner: owner, updatedAt: min(updatedAt, now))
+        case .removed(let removal):
+            try checkDeviceID(removal.id)
+            try removal.checkReason()
+            return try merge(removal.noLater(than: now), replace: replace)
+        }
+    }
+
+    /// Takes what another store held, unless this one holds something later.
+    private func merge(
+        _ registration: DeviceRegistration, id: String, owner: DeviceOwner, updatedAt: Timestamp
+    ) throws(KeyStoreError) -> ChangeOutcome {
+        let old = try device(id)?.record
+        let new = DeviceRecord(
+            registration, id: id, user: owner.user(after: old?.user), topic: registration.topic, updatedAt: updatedAt)
+        guard let old else {
+            try put(DeviceRow(new))
+            return .registered(.added)
+        }
+        let isSame = !new.says(somethingElseThan: old)
+        // Of two that registered in one millisecond the later key is the same one for both stores.
+        guard (new.updatedAt, new.generation) > (old.updatedAt, old.generation) else {
+            return isSame && new.updatedAt == old.updatedAt ? .unchanged : .stale
+        }
+        try put(DeviceRow(new))
+        return .registered(isSame ? .unchanged : .updated)
+    }
+
+    private func merge(_ removal: RemovedDevice, replace: Bool) throws(KeyStoreError) -> ChangeOutcome {
+        if !replace {
+            if let device = try device(removal.id)?.record, device.updatedAt > removal.removedAt { return .stale }
+            if let held = try removedDevice(removal.id), held.removedAt >= removal.removedAt {
+                return held.removedAt == removal.removedAt ? .unchanged : .stale
+            }
+        }
+        try delete(DeviceRow.self, key: .text(removal.id))
+        try put(RemovedDeviceRow(removal))
+        return .removed
     }
 }

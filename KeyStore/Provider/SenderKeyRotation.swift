@@ -69,9 +69,13 @@ extension SQLiteKeyStore {
         for sender: SenderPublicKey, to pinned: SenderPublicKey?, now: Timestamp
     ) throws(KeyStoreError) -> [RotationStatement] {
         guard pinned != sender else { return [] }
-        return try read { (store) throws(KeyStoreError) in
-            try store.announcementChain().statements(endingAt: sender, pinned: pinned, now: now)
-        }
+        return try announcements().statements(endingAt: sender, pinned: pinned, now: now)
+    }
+
+    /// Every rotation that messages may have to announce, for whoever seals many: to be read again when the store's version
+    /// has changed.
+    package func announcements() throws(KeyStoreError) -> AnnouncementChain {
+        try readOnce { (store) throws(KeyStoreError) in try store.announcementChain() }
     }
 }
 
@@ -120,11 +124,15 @@ struct AnnouncementRow: StoredRow {
 }
 
 /// The rotations of a store's sender keys, each of which leads from one key to the next.
-struct AnnouncementChain {
+package struct AnnouncementChain: Sendable {
     let rows: [AnnouncementRow]
 
-    /// The statements that lead a device to `sender`, oldest first.
-    func statements(endingAt sender: SenderPublicKey, pinned: SenderPublicKey?, now: Timestamp) -> [RotationStatement] {
+    /// The statements that a message signed by `sender` must carry to a device that reported `pinned`, oldest first, as
+    /// `announcements(for:to:now:)` gives them.
+    package func statements(
+        endingAt sender: SenderPublicKey, pinned: SenderPublicKey?, now: Timestamp
+    ) -> [RotationStatement] {
+        guard pinned != sender, !rows.isEmpty else { return [] }
         var chain: [AnnouncementRow] = []
         var key = sender
         // No more steps than rows, whatever the rows say.

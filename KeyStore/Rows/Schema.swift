@@ -36,6 +36,13 @@ package enum Schema {
         """,
         // What a registration says beside the key. Nothing that a store holds is written anew.
         "ALTER TABLE devices ADD COLUMN suites BLOB; ALTER TABLE devices ADD COLUMN app_version TEXT",
+        // Whose a device is, and which were removed.
+        """
+        ALTER TABLE devices ADD COLUMN user TEXT;
+        CREATE INDEX devices_of_users ON devices (user) WHERE user IS NOT NULL;
+        CREATE TABLE removed_devices (
+            id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, tag BLOB NOT NULL) WITHOUT ROWID;
+        """,
     ]
 
     /// Brings a database up to the last migration; the caller has checked that the store key opens it.

@@ -29,11 +29,20 @@ final class StoreKeys: Sendable {
 
     /// The tag of a row: it belongs to these values, in this table, of this store.
     func tag(of values: ArraySlice<SQLiteValue>, in table: StaticString) -> Bytes {
+        tag(in: table) { message in for value in values { message.append(value) } }
+    }
+
+    /// The tag of the first columns of a row where it lies.
+    func tag(of row: SQLiteRow, columns: Int, in table: StaticString) -> Bytes {
+        tag(in: table) { message in for column in 0..<columns { message.append(row, column) } }
+    }
+
+    private func tag(in table: StaticString, _ appendValues: (inout Bytes) -> Void) -> Bytes {
         var message = Bytes()
         message.reserveCapacity(512)
         message.append("pushcrypt/1 store row\0")
         appendLabel(table, to: &message)
-        for value in values { message.append(value) }
+        appendValues(&message)
         return authenticationKey.withSpan { BLAKE2b.tag(of: message.span, key: $0) }
     }
 

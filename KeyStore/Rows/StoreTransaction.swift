@@ -9,34 +9,33 @@ struct StoreTransaction {
     func rows<Row: StoredRow>(
         _: Row.Type = Row.self, _ clause: String, _ values: SQLiteValue...
     ) throws(KeyStoreError) -> [Row] {
-        var rows: [Row] = []
-        for values in try connection.rows("\(Row.table.select) \(clause)", values) {
-            rows.append(try proved(values))
-        }
-        return rows
+        try connection.rows("\(Row.table.select) \(clause)", values, proved)
     }
 
     /// The one row that a clause selects.
     func row<Row: StoredRow>(
         _: Row.Type = Row.self, _ clause: String, _ values: SQLiteValue...
     ) throws(KeyStoreError) -> Row? {
-        guard let values = try connection.rows("\(Row.table.select) \(clause)", values).first else { return nil }
-        return try proved(values)
+        try connection.firstRow("\(Row.table.select) \(clause)", values, proved)
     }
 
     /// The row with this primary key.
+    ///
+    /// Compared once more: a database whose declarations somebody has changed may take two texts for the same.
     func row<Row: StoredRow>(_: Row.Type = Row.self, key: SQLiteValue) throws(KeyStoreError) -> Row? {
-        guard let values = try connection.rows(Row.table.selectByKey, [key]).first else { return nil }
-        return try proved(values)
+        try connection.firstRow(Row.table.selectByKey, [key]) { (row) throws(KeyStoreError) in
+            guard row[0] == key else { throw .damagedRow(key, in: Row.table.name) }
+            return try proved(row)
+        }
     }
 
     /// Checks the tag of a row that was read with its table's `select`, and decodes it.
-    func proved<Row: StoredRow>(_ values: [SQLiteValue]) throws(KeyStoreError) -> Row {
+    func proved<Row: StoredRow>(_ row: SQLiteRow) throws(KeyStoreError) -> Row {
         let table = Row.table
-        var columns = ColumnReader(values.prefix(table.count), of: table)
-        guard values.count == table.count + 1, case .blob(let tag) = values[table.count],
-            Sodium.areEqual(tag.span, keys.tag(of: table.tagged(values.prefix(table.count)), in: table.name).span)
-        else { throw columns.damaged }
+        var columns = ColumnReader(row, of: table)
+        guard row.count == table.count + 1, row.isBlob(table.count) else { throw columns.damaged }
+        let tag = keys.tag(of: row, columns: table.taggedCount(row), in: table.name)
+        guard row.withBytes(table.count, { Sodium.areEqual($0, tag.span) }) else { throw columns.damaged }
         return try Row(&columns)
     }
 

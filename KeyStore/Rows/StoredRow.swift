@@ -58,40 +58,49 @@ struct StoreTable: Sendable {
         while values.count > first, case .null? = values.last { values = values.dropLast() }
         return values
     }
+
+    /// As many columns of a row as its tag covers.
+    func taggedCount(_ row: SQLiteRow) -> Int {
+        var count = count
+        while count > first, row.isNull(count - 1) { count -= 1 }
+        return count
+    }
 }
 
 /// Takes the columns of an authenticated row one by one. A value of the wrong kind is an error like a wrong tag.
 struct ColumnReader {
     private let table: StaticString
-    private var values: ArraySlice<SQLiteValue>
-    private let key: SQLiteValue
+    private let count: Int
+    private let row: SQLiteRow
+    private var position = 0
 
-    init(_ values: ArraySlice<SQLiteValue>, of table: StoreTable) {
-        self.values = values
+    init(_ row: SQLiteRow, of table: StoreTable) {
+        self.row = row
         self.table = table.name
-        key = values.first ?? .null
+        count = min(table.count, row.count)
     }
 
-    var damaged: KeyStoreError { .damagedRow(key, in: table) }
+    var damaged: KeyStoreError { .damagedRow(row.count > 0 ? row[0] : .null, in: table) }
 
-    private mutating func next() throws(KeyStoreError) -> SQLiteValue {
-        guard let value = values.popFirst() else { throw damaged }
-        return value
+    private mutating func next() throws(KeyStoreError) -> Int {
+        guard position < count else { throw damaged }
+        defer { position += 1 }
+        return position
     }
 
     mutating func integer() throws(KeyStoreError) -> Int64 {
-        guard case .integer(let value) = try next() else { throw damaged }
-        return value
+        let column = try next()
+        guard row.isInteger(column) else { throw damaged }
+        return row.integer(column)
     }
 
     mutating func unsigned() throws(KeyStoreError) -> UInt64 { UInt64(bitPattern: try integer()) }
 
     mutating func optionalUnsigned() throws(KeyStoreError) -> UInt64? {
-        switch try next() {
-        case .null: return nil
-        case .integer(let value): return UInt64(bitPattern: value)
-        default: throw damaged
-        }
+        let column = try next()
+        if row.isNull(column) { return nil }
+        guard row.isInteger(column) else { throw damaged }
+        return UInt64(bitPattern: row.integer(column))
     }
 
     mutating func time() throws(KeyStoreError) -> Timestamp { Timestamp(milliseconds: try unsigned()) }
@@ -101,16 +110,15 @@ struct ColumnReader {
     }
 
     mutating func blob() throws(KeyStoreError) -> Bytes {
-        guard case .blob(let bytes) = try next() else { throw damaged }
+        guard let bytes = try optionalBlob() else { throw damaged }
         return bytes
     }
 
     mutating func optionalBlob() throws(KeyStoreError) -> Bytes? {
-        switch try next() {
-        case .null: return nil
-        case .blob(let bytes): return bytes
-        default: throw damaged
-        }
+        let column = try next()
+        if row.isNull(column) { return nil }
+        guard row.isBlob(column) else { throw damaged }
+        return Bytes(row, column)
     }
 
     mutating func text() throws(KeyStoreError) -> String {
@@ -119,10 +127,11 @@ struct ColumnReader {
     }
 
     mutating func optionalText() throws(KeyStoreError) -> String? {
-        switch try next() {
-        case .null: return nil
-        case .text(let bytes): return String(decoding: bytes, as: UTF8.self)
-        default: throw damaged
+        let column = try next()
+        if row.isNull(column) { return nil }
+        guard row.isText(column) else { throw damaged }
+        return row.withBytes(column) { bytes in
+            unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
         }
     }
 
@@ -172,7 +181,7 @@ extension KeyStoreError {
             }
         return KeyStoreError(
             .corruptStore,
-            "row \(name) of table \(table) is damaged, or was changed without the store key, and is not used; 'doctor' lists all such rows, a backup or making it anew mends it"
-        )
+            "row \(name) of table \(table) is damaged, or was changed without the store key, and is not used; 'doctor' lists all such rows, a backup or making it anew mends it",
+            concernsOneRow: true)
     }
 }

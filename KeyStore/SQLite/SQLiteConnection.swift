@@ -18,6 +18,9 @@ final class SQLiteConnection {
     let path: String
     private var statements: [String: SQLiteStatement] = [:]
 
+    /// The milliseconds between two looks at whether a database is free.
+    private static let wait = 5
+
     /// Ceilings, so that a damaged or hostile file cannot make SQLite take memory or time without bound.
     private static let limits: [(Int32, Int32)] = [
         (SQLITE_LIMIT_LENGTH, 1 << 20), (SQLITE_LIMIT_SQL_LENGTH, 1 << 16), (SQLITE_LIMIT_COLUMN, 64),
@@ -42,13 +45,29 @@ final class SQLiteConnection {
         // From here on deinit closes, as SQLite asks for after a failure too.
         guard code == SQLITE_OK else { throw failure(code) }
         unsafe sqlite3_extended_result_codes(database, 1)
-        unsafe sqlite3_busy_timeout(database, milliseconds)
+        waitForOthers(milliseconds)
         for (limit, value) in Self.limits { unsafe sqlite3_limit(database, limit, value) }
         try execute(
             """
             PRAGMA secure_delete = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
             PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
             """)
+    }
+
+    /// Waits for as long as this when another connection is in the way, and looks again every few milliseconds.
+    ///
+    /// SQLite's own wait looks ten times a second in the end: too seldom for the moments between the transactions of a
+    /// large import, so that a writer could miss all of them.
+    private func waitForOthers(_ milliseconds: Int32) {
+        let looks = Int(milliseconds) / Self.wait
+        unsafe sqlite3_busy_handler(
+            database,
+            { limit, count in
+                guard count < Int(bitPattern: limit) else { return 0 }
+                var pause = timespec(tv_sec: 0, tv_nsec: SQLiteConnection.wait * 1_000_000)
+                unsafe nanosleep(&pause, nil)
+                return 1
+            }, UnsafeMutableRawPointer(bitPattern: looks))
     }
 
     deinit {
@@ -67,16 +86,36 @@ final class SQLiteConnection {
     /// Runs one statement, prepared once, and gives its rows.
     @discardableResult
     func rows(_ sql: String, _ values: [SQLiteValue] = []) throws(KeyStoreError) -> [[SQLiteValue]] {
+        try rows(sql, values) { row in (0..<row.count).map { row[$0] } }
+    }
+
+    /// Runs one statement, prepared once, and makes something of each row where it lies. `body` must not use the connection.
+    func rows<R>(
+        _ sql: String, _ values: [SQLiteValue], _ body: (SQLiteRow) throws(KeyStoreError) -> R
+    ) throws(KeyStoreError) -> [R] {
         let statement = try prepared(sql)
         defer { statement.reset() }
         try check(statement.bind(values))
-        var rows: [[SQLiteValue]] = []
-        while true {
-            let code = statement.step()
-            if code == SQLITE_DONE { return rows }
-            guard code == SQLITE_ROW else { throw failure(code) }
-            rows.append(statement.row())
-        }
+        var results: [R] = []
+        while try step(statement) { results.append(try body(statement.row)) }
+        return results
+    }
+
+    /// Runs one statement up to its first row, and makes something of it where it lies; nil when it gives none.
+    func firstRow<R>(
+        _ sql: String, _ values: [SQLiteValue] = [], _ body: (SQLiteRow) throws(KeyStoreError) -> R
+    ) throws(KeyStoreError) -> R? {
+        let statement = try prepared(sql)
+        defer { statement.reset() }
+        try check(statement.bind(values))
+        return try step(statement) ? try body(statement.row) : nil
+    }
+
+    /// Tells whether there is one row more.
+    private func step(_ statement: SQLiteStatement) throws(KeyStoreError) -> Bool {
+        let code = statement.step()
+        guard code == SQLITE_ROW || code == SQLITE_DONE else { throw failure(code) }
+        return code == SQLITE_ROW
     }
 
     /// The one integer that a statement gives, such as a pragma or a count.
@@ -95,6 +134,11 @@ final class SQLiteConnection {
     /// How many rows the last statement changed.
     var changes: Int { Int(unsafe sqlite3_changes(database)) }
 
+    /// Two values are equal when nothing was changed in between, by this connection or any other.
+    func state() throws(KeyStoreError) -> (others: Int64, own: Int32) {
+        (try integer("PRAGMA data_version"), unsafe sqlite3_total_changes(database))
+    }
+
     private func prepared(_ sql: String) throws(KeyStoreError) -> SQLiteStatement {
         if let statement = statements[sql] { return statement }
         var handle: OpaquePointer?
@@ -111,6 +155,14 @@ final class SQLiteConnection {
         case reading = "BEGIN"
         /// Waits for other writers at the start, so that nothing read before the first write can be out of date.
         case writing = "BEGIN IMMEDIATE"
+
+        /// How it ends well. To commit fails where one damaged page was met; of reading there is nothing to keep.
+        fileprivate var end: String {
+            switch self {
+            case .reading: "ROLLBACK"
+            case .writing: "COMMIT"
+            }
+        }
     }
 
     /// Runs `body` in one transaction: all of what it writes, or, when it throws, nothing.
@@ -118,7 +170,7 @@ final class SQLiteConnection {
         try rows(access.rawValue)
         do throws(KeyStoreError) {
             let result = try body()
-            try rows("COMMIT")
+            try rows(access.end)
             return result
         } catch {
             // SQLite has rolled back by itself after some failures, and then this says that there is nothing to do.

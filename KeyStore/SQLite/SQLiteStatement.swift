@@ -50,24 +50,8 @@ struct SQLiteStatement {
 
     func step() -> Int32 { unsafe sqlite3_step(handle) }
 
-    /// The values of the row that `step` reached; a floating-point number, which no table here has, is null.
-    func row() -> [SQLiteValue] {
-        let count = unsafe sqlite3_column_count(handle)
-        return (0..<count).map { column in
-            switch unsafe sqlite3_column_type(handle, column) {
-            case SQLITE_INTEGER: .integer(unsafe sqlite3_column_int64(handle, column))
-            case SQLITE_TEXT: .text(bytes(column))
-            case SQLITE_BLOB: .blob(bytes(column))
-            default: .null
-            }
-        }
-    }
-
-    /// The bytes of text or of a blob: for text in a database of UTF-8, `sqlite3_column_blob` gives them as they lie.
-    private func bytes(_ column: Int32) -> Bytes {
-        guard let base = unsafe sqlite3_column_blob(handle, column) else { return [] }
-        return unsafe Bytes(UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(handle, column))))
-    }
+    /// The row that `step` reached.
+    var row: SQLiteRow { unsafe SQLiteRow(of: handle) }
 
     /// Ends the run, gives up its locks and forgets the values.
     func reset() {

@@ -23,20 +23,30 @@ extension Bytes {
     /// Appends a value so that no two lists of values give the same bytes: its kind, its length, itself.
     mutating func append(_ value: SQLiteValue) {
         switch value {
-        case .null:
-            append(0)
-        case .integer(let integer):
-            append(1)
-            append(number: UInt64(bitPattern: integer))
-        case .text(let bytes):
-            append(2)
-            append(number: UInt64(bytes.count))
-            append(contentsOf: bytes)
-        case .blob(let bytes):
-            append(3)
-            append(number: UInt64(bytes.count))
-            append(contentsOf: bytes)
+        case .null: appendNull()
+        case .integer(let integer): append(integer: integer)
+        case .text(let bytes): append(text: bytes.span)
+        case .blob(let bytes): append(blob: bytes.span)
         }
+    }
+
+    mutating func appendNull() { append(0) }
+
+    mutating func append(integer: Int64) {
+        append(1)
+        append(number: UInt64(bitPattern: integer))
+    }
+
+    mutating func append(text: Span<UInt8>) {
+        append(2)
+        append(number: UInt64(text.count))
+        append(copying: text)
+    }
+
+    mutating func append(blob: Span<UInt8>) {
+        append(3)
+        append(number: UInt64(blob.count))
+        append(copying: blob)
     }
 
     /// Big-endian; the generic form of another module costs a microsecond a row here.

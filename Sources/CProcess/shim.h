@@ -1,10 +1,21 @@
-// prctl takes variable arguments, which Swift cannot call.
+// What Swift cannot call: functions with variable arguments, and those that only GNU sources see.
 #pragma once
 #ifdef __linux__
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <sched.h>
 #include <sys/prctl.h>
 
 /// Keeps the process out of core dumps and away from debuggers of the same user; 0 on success.
 static inline int pushcrypt_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+/// The processors that this process may run on; 0 when the system does not say, as for more than the set holds.
+static inline int pushcrypt_usable_processors(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+}
 #else
 static inline int pushcrypt_forbid_dumps(void) { return 0; }
+static inline int pushcrypt_usable_processors(void) { return 0; }
 #endif

@@ -21,7 +21,10 @@ public struct OpenedNotification: Sendable {
     public let hasRotationConflict: Bool
     /// The sealed files that belong to it, at most 8.
     public let attachments: [AttachmentReference]
-    /// Why other attachments were left out, for the developer's log: each is dropped alone, and the text is shown.
+    /// The sealed file with the text that belongs in the place of `body`, when it can be fetched in time: see
+    /// `fullBody(opening:)`.
+    public let fullBody: AttachmentReference?
+    /// Why other attachments, or a full body, were left out, for the developer's log: each is dropped alone, and the text is shown.
     public let droppedAttachments: [AttachmentError]
 
     private let document: JSONDocument
@@ -45,14 +48,20 @@ public struct OpenedNotification: Sendable {
         hasRotationConflict = message.rotationConflict
         let attachments = AttachmentList(of: document.root)
         self.attachments = attachments.accepted
-        droppedAttachments = attachments.dropped
+        do throws(AttachmentError) {
+            fullBody = try FullBody.reference(in: document.root)
+            droppedAttachments = attachments.dropped
+        } catch {
+            fullBody = nil
+            droppedAttachments = attachments.dropped + [error]
+        }
     }
 
     /// The title, when it is not localised on the device.
     public var title: String? { alert?["title"]?.string }
     /// The subtitle, when it is not localised on the device.
     public var subtitle: String? { alert?["subtitle"]?.string }
-    /// The body, when it is not localised on the device.
+    /// The body, when it is not localised on the device; a short one where there is a full body.
     public var body: String? { alert?.string ?? alert?["body"]?.string }
     /// Whether the sealed payload has a sound.
     public var hasSound: Bool { document.root[PayloadKeys.aps]?["sound"] != nil }

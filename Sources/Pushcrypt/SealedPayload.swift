@@ -6,13 +6,22 @@ public struct SealedPayload: Hashable, Sendable {
     public let envelope: Envelope
     /// Names the message; the receiver shows it once.
     public let messageID: MessageID
+    /// The device's key that it is sealed to.
+    public let recipient: DevicePublicKey
     /// The push type to send it as.
     public let pushType: PushType
+    /// The last moment at which a receiver takes it for new: the time of sealing and the time to live.
+    public let expiry: Timestamp
     /// The bytes of JSON in the widest form that a client may re-encode it to; at most Apple's limit, unless sealed for
     /// senders that send exactly.
     public let widestLength: Int
+    /// How many characters each text has lost, where `Sealer.Options.fitting` has shortened any.
+    public let shortened: [AlertText: Int]
 
-    init(_ clear: ClearPart, _ envelope: Envelope, messageID: MessageID, pushType: PushType) {
+    init(
+        _ clear: ClearPart, _ envelope: Envelope, messageID: MessageID, recipient: DevicePublicKey,
+        pushType: PushType, expiry: Timestamp, shortened: [AlertText: Int]
+    ) {
         var json = clear.prefix
         json.reserveCapacity(clear.prefix.count + Envelope.maximumTextLength)
         Base64URL.append(envelope.bytes.span, to: &json)
@@ -20,7 +29,41 @@ public struct SealedPayload: Hashable, Sendable {
         self.json = json
         self.envelope = envelope
         self.messageID = messageID
+        self.recipient = recipient
         self.pushType = pushType
+        self.expiry = expiry
+        self.shortened = shortened
         widestLength = clear.length(bucket: envelope.innerLength, exact: false)
     }
+}
+
+extension SealedPayload {
+    /// The sealed content as custom keys, for a client library that writes `aps` itself: `ENCRYPTED_DATA` and nothing else.
+    ///
+    ///     struct Payload: Encodable {
+    ///         let aps: APS
+    ///         let sealed: SealedPayload.CustomKeys
+    ///         …
+    ///     }
+    ///
+    /// Encodes as a member of the object that it is encoded into: call `encode(to:)` on it with the encoder of the payload.
+    ///
+    /// The clear part becomes the caller's duty. An alert needs `mutable-content` 1 and a title or a body that reads well by
+    /// itself, or no extension runs; it needs a sound if it is to be heard when decryption fails. A background push, and any
+    /// other whose sealed payload has it, needs `content-available` 1. Nothing of the real text may stand there. The length
+    /// is the caller's to watch too: Apple takes `pushType.maximumPushLength` bytes. (`Docs/Format.md`, Clear part)
+    public struct CustomKeys: Encodable, Hashable, Sendable {
+        private let encryptedData: String
+
+        private enum CodingKeys: String, CodingKey {
+            case encryptedData = "ENCRYPTED_DATA"
+        }
+
+        init(_ envelope: Envelope) {
+            encryptedData = envelope.text
+        }
+    }
+
+    /// What a client library that writes `aps` itself puts beside it.
+    public var customKeys: CustomKeys { CustomKeys(envelope) }
 }

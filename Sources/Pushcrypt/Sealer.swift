@@ -6,7 +6,7 @@ public struct Sealer: Sendable {
     /// Whose notifications these are, and what a phone shows when it cannot open them.
     public let placeholder: Placeholder
 
-    private let envelopes: EnvelopeSealer
+    let envelopes: EnvelopeSealer
     private let clearParts: ClearParts
 
     /// How one message is sealed.
@@ -23,14 +23,47 @@ public struct Sealer: Sendable {
         /// The sender hands the bytes to Apple as they are, so their own length is measured and not the widest
         /// re-encoding.
         public var isSentExactly = false
+        /// The texts that may be shortened when the payload is too long, in this order; none otherwise.
+        ///
+        /// Each is cut between characters as far as it must be, to its first one before the next text is touched, and ends in
+        /// `…`. `SealedPayload.shortened` says what is gone.
+        public var fitting: [AlertText] = []
 
         /// The defaults: an alert, 30 days.
         public init() {}
     }
 
-    /// Makes a sealer for one app.
+    /// Makes a sealer for one app, with the sender's key in this process.
     public init(sender: SenderKey, topic: Topic, placeholder: Placeholder = .standard) {
-        envelopes = EnvelopeSealer(sender: sender, topic: topic)
+        self.init(.key(sender), topic, placeholder)
+    }
+
+    /// Makes a sealer for one app, with a key that may lie in a key service or a hardware module.
+    ///
+    /// Asks for one signature at once, over a label of its own, and keeps a key that comes of it: whoever can use the
+    /// signing key can make that one too. Every signature is checked before an envelope leaves. `seal(_:)` with many messages
+    /// asks for many signatures at a time. (`Docs/Format.md`, Randomness)
+    ///
+    /// Rotation statements do not go through a signer: `RotationStatement` takes both keys in this process.
+    ///
+    /// - Throws: `SigningError`, the signer's own or `wrongSignature`.
+    public init(
+        signer: any MessageSigner, topic: Topic, placeholder: Placeholder = .standard
+    ) throws(SigningError) {
+        if let key = signer as? SenderKey {
+            self.init(.key(key), topic, placeholder)
+        } else {
+            self.init(.external(try ExternalSigner(signer)), topic, placeholder)
+        }
+    }
+
+    /// Makes a sealer for another app, or with another placeholder, that signs with the same key; no signer is asked.
+    package init(signingLike other: Sealer, topic: Topic, placeholder: Placeholder) {
+        self.init(other.envelopes.signer, topic, placeholder)
+    }
+
+    private init(_ signer: EnvelopeSigner, _ topic: Topic, _ placeholder: Placeholder) {
+        envelopes = EnvelopeSealer(signer: signer, topic: topic)
         self.placeholder = placeholder
         clearParts = ClearParts(placeholder)
     }
@@ -43,32 +76,59 @@ public struct Sealer: Sendable {
     /// - Parameters:
     ///   - payload: the APNs payload as UTF-8 JSON.
     ///   - attachments: sealed files that were stored before, at most 8; they travel encrypted and take room of the payload's.
+    ///   - fullBody: a body that was sealed and stored before, because it is too long for a push; the payload's own is shown
+    ///     where it cannot be fetched.
     ///   - recipient: the device's registered key.
     ///   - now: the present time.
     /// - Throws: every code of `SealError`; nothing is sealed then.
     @inlinable
     public func seal(
-        _ payload: some Sequence<UInt8>, attachments: [AttachmentReference] = [], to recipient: DevicePublicKey,
-        at now: Timestamp, options: Options = Options()
+        _ payload: some Sequence<UInt8>, attachments: [AttachmentReference] = [], fullBody: FullBody? = nil,
+        to recipient: DevicePublicKey, at now: Timestamp, options: Options = Options()
     ) throws(SealError) -> SealedPayload {
-        try seal(bytes: ContiguousArray(payload), attachments: attachments, to: recipient, at: now, options: options)
+        try seal(
+            bytes: ContiguousArray(payload), attachments: attachments, fullBody: fullBody, to: recipient, at: now,
+            options: options)
     }
 
     @usableFromInline
     func seal(
-        bytes: ContiguousArray<UInt8>, attachments: [AttachmentReference], to recipient: DevicePublicKey,
-        at now: Timestamp, options: Options
+        bytes: ContiguousArray<UInt8>, attachments: [AttachmentReference], fullBody: FullBody?,
+        to recipient: DevicePublicKey, at now: Timestamp, options: Options
     ) throws(SealError) -> SealedPayload {
         try seal(
-            bytes: bytes, attachments: attachments, to: recipient, at: now, options: options,
+            bytes: bytes, attachments: attachments, fullBody: fullBody, to: recipient, at: now, options: options,
             randomness: EnvelopeSealer.Randomness())
     }
 
     /// The seam for known answers.
     func seal(
-        bytes: ContiguousArray<UInt8>, attachments: [AttachmentReference] = [], to recipient: DevicePublicKey,
-        at now: Timestamp, options: Options, randomness: consuming EnvelopeSealer.Randomness
+        bytes: ContiguousArray<UInt8>, attachments: [AttachmentReference] = [], fullBody: FullBody? = nil,
+        to recipient: DevicePublicKey, at now: Timestamp, options: Options,
+        randomness: consuming EnvelopeSealer.Randomness
     ) throws(SealError) -> SealedPayload {
+        let prepared = try prepare(
+            bytes: bytes, attachments: attachments, fullBody: fullBody, to: recipient, at: now, options: options,
+            randomness: randomness)
+        let signature: ContiguousArray<UInt8>
+        switch envelopes.signer {
+        case .key(let key): signature = key.signature(of: prepared.toSign.span)
+        case .external(let signer):
+            do throws(SigningError) {
+                signature = try signer.signature(of: prepared.toSign)
+            } catch {
+                throw SealError(error)
+            }
+        }
+        return try prepared.finish(signature: signature)
+    }
+
+    /// Checks and lays out one message, up to its signature.
+    func prepare(
+        bytes: ContiguousArray<UInt8>, attachments: [AttachmentReference], fullBody: FullBody? = nil,
+        to recipient: DevicePublicKey, at now: Timestamp, options: Options,
+        randomness: consuming EnvelopeSealer.Randomness
+    ) throws(SealError) -> PreparedPayload {
         guard (1...Freshness.maximumTimeToLive).contains(options.timeToLive), now <= .maximum else {
             throw SealError(
                 .invalidTime,
@@ -82,62 +142,20 @@ public struct Sealer: Sendable {
             )
         }
         let payload = try CheckedPayload(bytes, for: options.pushType)
-        let body = body(of: payload, attachments, options)
-        guard
-            let bucket = Bucket.smallest(
-                holding: InnerPlaintext.body + body.bytes.count, limit: options.pushType.largestBucket)
-        else { throw body.tooLarge(for: options.pushType) }
         let clear = clearParts.part(for: payload, options.pushType)
-        try clear.checkLength(bucket: bucket, options)
+        let body = try MessageBody(payload, attachments, fullBody, beside: clear, options)
 
         let message = EnvelopeSealer.Message(
             contentType: options.announcing.isEmpty ? .payload : .rotationAndPayload, sentAt: now,
             timeToLive: options.timeToLive, id: options.messageName.map(MessageID.init(callerName:)))
         do throws(SodiumRefusal) {
-            let (envelope, id) = try envelopes.seal(
-                body.bytes.span, message, to: recipient, bucket: bucket, randomness: randomness)
-            return SealedPayload(clear, envelope, messageID: id, pushType: options.pushType)
+            let envelope = try envelopes.prepare(
+                body.bytes.span, message, to: recipient, bucket: body.bucket, randomness: randomness)
+            return PreparedPayload(
+                clear, envelope, recipient, options.pushType, expiry: now.adding(seconds: UInt64(options.timeToLive)),
+                shortened: body.shortened)
         } catch {
-            throw SealError(
-                .unusableKey, "libsodium refused the device's key \(recipient.id); have the device register again")
-        }
-    }
-
-    /// What is sealed: the statements that are announced, the minified payload, and the attachments inside it.
-    private func body(
-        of payload: CheckedPayload, _ attachments: [AttachmentReference], _ options: Options
-    ) -> Body {
-        var bytes = ContiguousArray<UInt8>()
-        if !options.announcing.isEmpty {
-            precondition(
-                options.announcing.count <= RotationStatement.maximumPerMessage, "at most 4 statements fit a message")
-            bytes.append(UInt8(options.announcing.count))
-            for statement in options.announcing { bytes.append(contentsOf: statement.bytes) }
-        }
-        let statements = bytes.count
-        payload.document.root.appendMinified(to: &bytes)
-        let attachments = AttachmentList.append(attachments, to: &bytes)
-        return Body(bytes: bytes, statements: statements, attachments: attachments)
-    }
-
-    /// A body, and what its parts take of it.
-    private struct Body {
-        let bytes: ContiguousArray<UInt8>
-        let statements: Int
-        let attachments: Int
-
-        func tooLarge(for pushType: PushType) -> SealError {
-            let length = bytes.count - statements
-            let budget = pushType.maximumPayloadLength - statements
-            var reason =
-                "the payload has \(length) bytes without white space, \(length - budget) more than fit (\(budget)); shorten it by that much"
-            if attachments > 0 {
-                reason += "; \(attachments) of them are its attachments, whose urls and names can be shorter"
-            }
-            if statements > 0 {
-                reason += "; the rotation that is being announced takes \(statements) bytes until it ends"
-            }
-            return SealError(.payloadTooLarge, reason)
+            throw SealError(unusableKey: recipient.id)
         }
     }
 }

@@ -6,6 +6,7 @@ public func run(arguments: [String], io console: Console) -> Int32 {
 }
 
 func run(arguments: [String], table: CommandTable, console: Console) -> ExitCode {
+    var console = console
     do throws(CommandFailure) {
         switch try Parser(table: table).parse(arguments) {
         case .help(let path):
@@ -15,6 +16,7 @@ func run(arguments: [String], table: CommandTable, console: Console) -> ExitCode
             try console.write(table.version + "\n")
             return .done
         case .command(let invocation, let run):
+            console.logFormat = invocation.logFormat ?? .text
             return try run(invocation, console)
         }
     } catch {

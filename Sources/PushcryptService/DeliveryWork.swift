@@ -89,7 +89,12 @@ final class DeliveryWork: @unchecked Sendable {
 
     func attach(_ content: UNNotificationContent) {
         let content = Handover(content.thawed)
-        findings.withLock { $0.attachments }?.start { [self] attachments, problems in
+        let extend: @Sendable (String) -> Void = { [self] text in
+            content.value.body = text
+            let event = Handover(DeliveryMachine<UNNotificationContent>.Event.extended(content.value.frozen))
+            Self.queue.async { [weak session] in session?.handle(event.value) }
+        }
+        findings.withLock { $0.attachments }?.start(extend: extend) { [self] attachments, problems in
             let content = content.value
             content.attachments = attachments.value
             findings.withLock { $0.warnings += problems }

@@ -53,6 +53,11 @@ fi
 # A copy, like an installed command: the system maps what the linker wrote page by page, which takes 0.2 ms longer.
 pushcrypt=$work/pushcrypt
 cp .build/release/pushcrypt "$pushcrypt"
+
+# Many messages in one process.
+mkdir "$work/batch"
+Tests/Bench/batch.sh "$bench" "$pushcrypt" "$work/batch"
+
 provider=$work/provider
 phone=$work/phone
 payload=$work/payload.json

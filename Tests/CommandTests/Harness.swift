@@ -16,9 +16,11 @@ final class TemporaryDirectory {
 
     func file(_ name: String) -> String { path + "/" + name }
 
+    /// Writes a file, by default of its owner alone, because some hold secrets.
     @discardableResult
-    func write(_ text: String, to name: String) throws -> String {
+    func write(_ text: String, to name: String, mode: Int = 0o600) throws -> String {
         try Data(text.utf8).write(to: URL(filePath: file(name)))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file(name))
         return file(name)
     }
 

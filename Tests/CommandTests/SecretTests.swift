@@ -48,6 +48,28 @@ private func read(
     }
 
     @Test(
+        "A secret's file may be read by a group, and by nobody else",
+        arguments: [
+            (0o400, true), (0o440, true), (0o600, true), (0o640, true), (0o404, false), (0o604, false), (0o602, false),
+            (0o601, false), (0o666, false),
+        ])
+    func modes(mode: Int, isTaken: Bool) throws {
+        let captured = try CapturedConsole()
+        let path = try captured.directory.write("secret", to: "file", mode: mode)
+        let file = try #require(FileHandle(forReadingAtPath: path))
+        for source in [path, "fd:\(file.fileDescriptor)"] {
+            do throws(CommandFailure) {
+                _ = try read { span throws(CommandFailure) in
+                    try captured.console.readSecret(from: source, into: &span)
+                }
+                #expect(isTaken)
+            } catch {
+                #expect(!isTaken && error.exit == .usage && error.message.hasPrefix("every user of this machine"))
+            }
+        }
+    }
+
+    @Test(
         "A source without a secret says what is wrong, and never what was read",
         arguments: [
             ("DIR/missing", ExitCode.failed, "cannot read 'DIR/missing': no such file or directory"),

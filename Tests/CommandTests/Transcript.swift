@@ -95,7 +95,7 @@ extension Transcript {
     /// Runs the session with the program in front of all others, and returns what was not as written.
     func differences(program: URL) throws -> [String] {
         let directory = try TemporaryDirectory()
-        for file in files { try directory.write(file.text, to: file.name) }
+        for file in files { try directory.write(file.text, to: file.name, mode: 0o644) }
         return try steps.flatMap { try differences(of: $0, in: directory, program: program) }
     }
 
@@ -127,8 +127,8 @@ extension Transcript {
             "HOME": directory.path, "LC_ALL": "C.UTF-8", "SWIFT_BACKTRACE": "enable=no",
         ]
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: streams.write("", to: "out")))
-        process.standardError = try FileHandle(forWritingTo: URL(filePath: streams.write("", to: "err")))
+        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: streams.write("", to: "out", mode: 0o644)))
+        process.standardError = try FileHandle(forWritingTo: URL(filePath: streams.write("", to: "err", mode: 0o644)))
         try process.run()
         process.waitUntilExit()
         return (process.terminationStatus, try streams.read("out"), try streams.read("err"))

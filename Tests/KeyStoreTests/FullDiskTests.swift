@@ -84,7 +84,7 @@ struct FullDiskTests {
         var options = StoreOptions.quick
         options.maximumPages = 20
         let store = try home.reopened(options: options)
-        let batch = (0..<500).map { (id: "device \($0)", registration: registration()) }
+        let batch = (0..<500).map { DeviceChange.registered(id: "device \($0)", registration()) }
         #expect(code { try store.importDevices(batch, now: start) } == .diskFull)
         #expect(try store.deviceCount() == 0)
     }

@@ -119,12 +119,13 @@ struct MigrationTests {
 
     @Test func theDevicesOfVersionOneAreAuthenticAndHaveSaidNothingMore() throws {
         let store = try Self.opened(Self.firstStore())
-        let devices = try store.devices(["bound", "knows", "plain"]).compactMap { $0 }
+        let devices = try store.devices(["bound", "knows", "plain"]).compactMap { try? $0.get() }
         #expect(devices.map(\.topic?.bundleID) == ["com.example.app", "com.example.app", nil])
         #expect(devices.map(\.updatedAt.milliseconds) == [1_795_199_602_795, 1_795_199_602_970, 1_795_199_603_033])
         #expect(devices.map { $0.pinnedSender != nil } == [false, true, false])
         #expect(devices.map(\.suites) == [[1], [1], [1]])
         #expect(devices.map(\.appVersion) == [nil, nil, nil])
+        #expect(devices.map(\.user) == [nil, nil, nil])
         #expect(store.check().filter { $0.severity == .problem } == [])
     }
 
@@ -144,7 +145,8 @@ struct MigrationTests {
     /// The tag does not cover a column without a value; with one it does, in every column.
     @Test(arguments: [
         "suites = x'01'", "suites = x'0102'", "suites = x''", "suites = 1", "app_version = '2.3.1'", "app_version = ''",
-        "suites = x'01', app_version = '2.3.1'", "pinned_sender = NULL", "topic = NULL",
+        "user = 'mallory'", "user = ''", "suites = x'01', app_version = '2.3.1'", "pinned_sender = NULL",
+        "topic = NULL",
     ])
     func whatIsWrittenIntoARowOfVersionOneIsNoticed(_ change: String) throws {
         let scratch = try Self.firstStore()

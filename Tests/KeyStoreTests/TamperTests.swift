@@ -28,7 +28,12 @@ struct TamperTests {
                 let registration = DeviceRegistration(
                     publicKey: DeviceKey().publicKey, suites: [1, 2], topic: try .app, createdAt: start,
                     pinnedSender: old.publicKey, appVersion: AppVersion("2.3.1"))
-                _ = try store.addDevice(id: name, registration, now: start)
+                _ = try store.addDevice(id: name, registration, owner: .user("alice"), now: start)
+            }
+            // Under the same names as the devices, which have to be there too.
+            let removals = ["one", "two"].map { RemovedDevice(id: $0, removedAt: start, reason: "unregistered") }
+            try store.write { (store) throws(KeyStoreError) in
+                for removal in removals { try store.put(RemovedDeviceRow(removal)) }
             }
             devices = ["one", "two"]
             deviceKeys = try store.deviceKeys()
@@ -40,6 +45,8 @@ struct TamperTests {
             let store = home.store
             switch table {
             case "devices": _ = try store.device(name)
+            case "removed_devices":
+                _ = try store.readOnce { (store) throws(KeyStoreError) in try store.removedDevice(name) }
             case "settings": _ = try store.setting(name)
             case "device_keys":
                 let record = deviceKeys.first { $0.name == name }
@@ -62,9 +69,10 @@ struct TamperTests {
             "devices", "id",
             [
                 "public_key", "topic", "generation", "created", "updated", "pinned_sender", "suites", "app_version",
-                "tag",
+                "user", "tag",
             ]
         ),
+        ("removed_devices", "id", ["removed", "reason", "tag"]),
         ("settings", "name", ["value", "tag"]),
         (
             "device_keys", "name",
@@ -132,7 +140,10 @@ struct TamperTests {
             try raw.execute(
                 "UPDATE devices SET (\(columns)) = (SELECT \(columns) FROM devices WHERE id = 'two') WHERE id = 'one'")
             #expect(code { try full.use("devices", "one") } == .corruptStore)
-            #expect(code { try full.home.store.devices(["two", "one"]) } == .corruptStore)
+            #expect(
+                try full.home.store.devices(["two", "one"]).map { device in code { try device.get() } } == [
+                    nil, .corruptStore,
+                ])
             #expect(code { try full.use("devices", "two") } == nil)
         }
         // Whoever owns the store mends the row by registering the device again.
@@ -161,7 +172,7 @@ struct TamperTests {
     @Test func aRowOfAnotherStoreIsNoticed() throws {
         let (mine, other) = (try Full(), try Full())
         let row = try #require(try other.home.raw().rows("SELECT * FROM devices WHERE id = 'one'").first)
-        try mine.home.raw().rows("INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        try mine.home.raw().rows("INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         #expect(code { try mine.use("devices", "one") } == .corruptStore)
     }
 
@@ -221,7 +232,13 @@ extension TamperTests.Full {
     /// What the rows of the store say, each with its name; a row that is not found says nothing.
     fileprivate func answers(_ store: SQLiteKeyStore) throws -> Set<String> {
         var answers: [String] = []
-        for device in try store.devices(devices) { answers += device.map { ["\($0)"] } ?? [] }
+        for device in try store.devices(devices) {
+            do {
+                answers.append("\(try device.get())")
+            } catch {
+                guard error.code == .unknownDevice || error.code == .removedDevice else { throw error }
+            }
+        }
         answers += try store.deviceKeys().map { "\($0)" }
         answers.append("secret \(try store.deviceSecret(named: "one").scalar)")
         answers.append("\(try store.senderKey(named: "one").record)")

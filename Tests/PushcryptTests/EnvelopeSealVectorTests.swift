@@ -15,7 +15,7 @@ import Testing
         options.messageName = vector.callerID
         options.timeToLive = vector.ttl
         options.announcing = try vector.statements.map { try RotationStatement(bytes: $0.bytes.span) }
-        let sealer = Sealer(sender: try SenderKey(seed: vector.senderSeed.bytes.span), topic: try Topic(vector.topic))
+        let sealer = try sealer(vector)
         let sealed = try sealer.seal(
             bytes: Bytes(vector.payload.utf8), to: DevicePublicKey(bytes: vector.devicePublic.bytes.span),
             at: Timestamp(milliseconds: vector.sentAt), options: options, randomness: randomness(vector))
@@ -38,7 +38,7 @@ import Testing
         if let name = vector.callerID { #expect(MessageID(callerName: name).bytes == vector.messageID.bytes) }
 
         let expected = HMACSHA256(key: vector.hedgeKey.bytes.span).finishPublic()
-        let hedged = sender.hedged().finishPublic()
+        let hedged = try sealer(vector).envelopes.signer.hedged().finishPublic()
         #expect(hedged == expected, "the hedge key")
         #expect(try DHKEM.deriveKeyPair(ikm: vector.ikmE.bytes.span).publicKey == vector.enc.bytes)
 
@@ -53,11 +53,28 @@ import Testing
             try context.open(ciphertext, authenticating: Bytes().span).bytes
         }
         #expect(inner == vector.inner.bytes)
+        let content = contentHash(of: inner.span)
+        #expect(content == vector.contentHash.bytes)
+        let message = envelope.withHeader { header in
+            signedMessage(
+                header: header, enc: vector.enc.bytes.span, recipient: device.publicKey, sender: sender.publicKey,
+                topic: topic, contentHash: content)
+        }
+        #expect(message == vector.signed.bytes)
         #expect(Bytes(inner[0..<4]) == vector.senderKeyID.bytes)
         #expect(Bytes(inner[4..<68]) == vector.signature.bytes)
         #expect(inner[68] == vector.contentType)
         #expect(Bytes(inner[69..<85]) == vector.messageID.bytes)
         #expect(Bytes(inner[99..<99 + vector.body.bytes.count]) == vector.body.bytes)
+    }
+
+    /// The sealer of a vector, whose key may be in a service.
+    private func sealer(_ vector: Vector) throws -> Sealer {
+        let key = try SenderKey(seed: vector.senderSeed.bytes.span)
+        let topic = try Topic(vector.topic)
+        guard let signature = vector.hedgeSignature?.bytes else { return Sealer(sender: key, topic: topic) }
+        #expect(key.sign([Bytes("pushcrypt/1 hedge seed\0".utf8)]) == [signature])
+        return try Sealer(signer: SigningService(key: key), topic: topic)
     }
 
     private func randomness(_ vector: Vector) -> EnvelopeSealer.Randomness {

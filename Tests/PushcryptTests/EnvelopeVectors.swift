@@ -85,14 +85,17 @@ struct EnvelopeVectors: Codable {
         let contentType: UInt8
         let statements: [Hex]
         let body: Hex
+        let hedgeSignature: Hex?
         let hedgeKey: Hex
         let rMessageID: Hex?
         let callerID: String?
         let messageID: Hex
         let rEphemeral: Hex
+        let contentHash: Hex
         let ikmE: Hex
         let enc: Hex
         let info: Hex
+        let signed: Hex
         let signature: Hex
         let inner: Hex
         let receiver: Receiver

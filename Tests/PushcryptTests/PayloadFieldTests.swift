@@ -26,7 +26,7 @@ import Testing
         #""relevance-score":0"#, #""relevance-score":1"#, #""relevance-score":0.5"#, #""relevance-score":1.0"#,
         #""relevance-score":1e-3"#, #""relevance-score":10E-1"#, #""relevance-score":-0"#,
         // What the system does not know it passes over, and so does this.
-        #""event":null"#, #""stale-date":"soon""#, #""Badge":"one""#, #""content-state":{"badge":"x"}"#,
+        #""Badge":"one""#, #""badge-count":null"#, #""content-state":{"badge":"x"}"#,
     ])
     func aFieldAsAppleHasItIsTaken(_ field: String) {
         #expect(Self.refusal(of: #"{"aps":{"alert":"x","# + field + "}}") == nil)

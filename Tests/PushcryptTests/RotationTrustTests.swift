@@ -26,10 +26,7 @@ import Testing
         let unsigned = bytes
         for (role, key) in [(0x01, old), (0x02, new)] as [(UInt8, SenderKey)] {
             let message = Bytes("pushcrypt/1 rotation\0".utf8) + [role] + old.publicKey.bytes + unsigned
-            var signature = Bytes(repeating: 0, count: 64)
-            var output = signature.mutableSpan
-            key.sign(message.span, into: &output)
-            bytes += signature
+            bytes += key.signature(of: message.span)
         }
         return try RotationStatement(bytes: bytes.span)
     }

@@ -70,12 +70,30 @@ import Testing
         Refusal(code: .invalidTime, says: ["the clock must be right"]) {
             try seal(alertPayload("zebra"), at: Timestamp(milliseconds: 1 << 53))
         },
+        Refusal(code: .invalidRequest, says: ["no background push with priority 10"]) {
+            let fixture = try FormatFixture()
+            var options = Sealer.Options()
+            options.pushType = .background
+            let sealer = Sealer(sender: fixture.sender, topic: fixture.topic)
+            let sealed = try sealer.seal(
+                alertPayload("zebra").utf8, to: fixture.device.publicKey, at: FormatFixture.now, options: options)
+            _ = try sealer.request(for: sealed, priority: .immediate)
+        },
         Refusal(code: .unusableKey, says: ["libsodium refused the device's key", "register again"]) {
             // No import gives such a key; a row that somebody wrote past the library could.
             let fixture = try FormatFixture()
             let zero = DevicePublicKey(checked: Bytes(repeating: 0, count: 32))
             _ = try Sealer(sender: fixture.sender, topic: fixture.topic).seal(
                 alertPayload("zebra").utf8, to: zero, at: FormatFixture.now)
+        },
+        Refusal(code: .signingFailed, says: ["signer-refused: ", "no permission to sign"]) {
+            let fixture = try FormatFixture()
+            let service = SigningService(key: fixture.sender) { (key, messages) throws(SigningError) in
+                guard messages != [Bytes("pushcrypt/1 hedge seed\0".utf8)] else { return key.sign(messages) }
+                throw SigningError(.signerRefused, "no permission to sign")
+            }
+            _ = try Sealer(signer: service, topic: fixture.topic).seal(
+                alertPayload("zebra").utf8, to: fixture.device.publicKey, at: FormatFixture.now)
         },
     ]
 
@@ -95,7 +113,11 @@ import Testing
             SealError.Code.allCases.map(\.description) == [
                 "malformed-payload", "missing-aps", "invalid-field", "nothing-to-show", "reserved-key",
                 "too-many-attachments", "payload-too-large", "push-too-large", "push-type-not-sealable",
-                "invalid-placeholder", "invalid-time", "unusable-key",
+                "invalid-placeholder", "invalid-time", "invalid-request", "unusable-key", "signing-failed",
+            ])
+        #expect(
+            SigningError.Code.allCases.map(\.description) == [
+                "signer-unavailable", "signer-refused", "signer-timed-out", "wrong-signature",
             ])
     }
 

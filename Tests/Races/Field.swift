@@ -61,7 +61,7 @@ final class Field: @unchecked Sendable {
         var random = Numbers(seed: UInt64(round) << 8 | UInt64(thread))
         barrier.meet()
         if thread == 0 { slots[0].session?.receive() }
-        for _ in 0..<3 { slots[thread].session.map { fire(random.next() % 11, at: $0, random.next()) } }
+        for _ in 0..<3 { slots[thread].session.map { fire(random.next() % 12, at: $0, random.next()) } }
         slots[thread].session = nil
         barrier.meet()
     }
@@ -78,6 +78,7 @@ final class Field: @unchecked Sendable {
         case 7: session.handle(.decided(slip, .passed))
         case 8: session.handle(.expired)
         case 9: clock.ring()
+        case 10: session.handle(.extended(slip))
         default: _ = session.isOver
         }
         // Whoever has handed content in goes on using it.

@@ -60,9 +60,12 @@ struct Scene {
     ) throws -> Envelope {
         let message = EnvelopeSealer.Message(
             contentType: contentType, sentAt: sentAt, timeToLive: timeToLive, id: nil)
-        return try EnvelopeSealer(sender: sender ?? newSender, topic: topic).seal(
-            body.span, message, to: recipient ?? pendingKey, bucket: 1024, randomness: EnvelopeSealer.Randomness()
-        ).envelope
+        let key = sender ?? newSender
+        let prepared = try EnvelopeSealer(signer: .key(key), topic: topic).prepare(
+            body.span, message, to: recipient ?? pendingKey, bucket: 1024, randomness: EnvelopeSealer.Randomness())
+        let toSign = prepared.toSign
+        let signature = key.signature(of: toSign.span)
+        return try prepared.finish(signature: signature)
     }
 
     /// The push of an envelope, in a relay's clear part.

@@ -4,7 +4,7 @@ import PushcryptReceiver
 enum Happening: UInt8, CaseIterable, Sendable {
     case received, opened, failed, attachmentDone, attachmentFailed, deadline, expired, secondRequest, released
     // The rest has to do with the app's hook and policy, and with the shorter deadline.
-    case attachmentDeadline, changed, changeFailed, decided
+    case attachmentDeadline, changed, changeFailed, decided, bodyDone
 
     /// What every delivery session has to survive.
     static let common = Array(allCases.prefix(9))
@@ -80,6 +80,10 @@ struct SessionOracle: Hashable {
         case .opened: result = result ?? .opened(content)
         case .failed: result = result ?? .failed
         case .decided: result = result ?? .decided(content)
+        case .bodyDone:
+            // The longer text takes the place of the short one, until nothing more can be attached.
+            guard case .opened = result, textWithAttachments == nil else { return }
+            result = .opened(content)
         case .attachmentDone, .attachmentFailed:
             guard case .opened = result, textWithAttachments == nil else { return }
             attached = content

@@ -154,6 +154,7 @@ extension Happening {
         case .received: .received
         case .opened: .opened(content, .init(hasAttachments: kind.hasAttachments, isChanged: kind.isChanged))
         case .failed: .failed(SessionOracle.failure)
+        case .bodyDone: .extended(content)
         case .attachmentDone: .attached(content, isComplete: true)
         case .attachmentFailed: .attached(content, isComplete: false)
         case .deadline: .deadline

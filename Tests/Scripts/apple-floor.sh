@@ -148,13 +148,14 @@ compare() {
 
 # --------------------------------------------------------------------------------------------------------------------------------
 
-folders=(Sources/Pushcrypt KeyStore Sources/PushcryptReceiver)
+folders=(Sources/Pushcrypt Sources/PushcryptBatch KeyStore Sources/PushcryptReceiver)
 check_text "${folders[@]}" >&2 || fail "newer than iOS $floor: see above"
 if [ "$(uname)" = Linux ]; then
     find_toolchain
     prepare
     check_the_check
     check_target Pushcrypt Sources/Pushcrypt
+    check_target PushcryptBatch Sources/PushcryptBatch
     check_target PushcryptKeyStore KeyStore
     check_target PushcryptReceiver Sources/PushcryptReceiver
 fi

@@ -3,6 +3,7 @@
 # starts nothing else, touches no network and prints nothing.
 # Usage: setup.sh            what every target needs
 #        setup.sh bench      what `make bench` needs besides
+#        setup.sh peers      what `make bench-peers` needs besides
 #        setup.sh scale      what `make test-scale` needs besides: brokers, and a Python environment in .build/scale
 #        setup.sh senders    what `make test-senders` needs besides: a Python environment in .build/senders
 set -euo pipefail
@@ -40,6 +41,15 @@ need() {
     "$@" >/dev/null 2>&1 || missing+=("$package")
 }
 
+# A Python of the path's, or the system's, has the package.
+has_cryptography() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        ! "$python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("cryptography") is None)' || return 0
+    done
+    return 1
+}
+
 find_missing() {
     missing=()
     case $1 in
@@ -50,19 +60,25 @@ find_missing() {
         # The tests of attachments download from a server in Python.
         need python3 command -v python3
         need openssl command -v openssl
+        # A signer in Python stands for a key service.
+        need python3-cryptography has_cryptography
         ;;
     bench)
         need age command -v age
         need hyperfine command -v hyperfine
         need time test -x /usr/bin/time
         ;;
+    peers)
+        need age command -v age
+        need python3-venv python3 -c 'import ensurepip'
+        ;;
     scale)
-        need python3-venv python3 -c 'import ensurepip, venv'
+        need python3-venv python3 -c 'import ensurepip'
         need redis-server command -v redis-server
         need default-jre-headless command -v java
         ;;
     senders)
-        need python3-venv python3 -c 'import ensurepip, venv'
+        need python3-venv python3 -c 'import ensurepip'
         ;;
     *) fail "there is nothing called $1 to set up" ;;
     esac

@@ -27,6 +27,7 @@ from cases import (  # noqa: E402
     key_cases,
     outer_cases,
     payload_cases,
+    request_cases,
     rotation_cases,
     seal_cases,
     worked_example,
@@ -77,6 +78,7 @@ def documents() -> dict[str, Document]:
         "rotation.json": rotation_cases.document(),
         "envelopes.json": envelopes(),
         "attachments.json": attachments(),
+        "requests.json": {"collapse": request_cases.collapse_cases()},
     }
 
 

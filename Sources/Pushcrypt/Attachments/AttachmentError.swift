@@ -7,6 +7,7 @@ public struct AttachmentError: CodedError {
         private enum Known: String, CaseIterable {
             case malformedReference = "malformed-reference"
             case tooMany = "too-many-attachments"
+            case bodyTooLong = "body-too-long"
             case changedFile = "changed-file"
             case notSealed = "not-a-sealed-file"
             case wrongSize = "wrong-size"
@@ -22,6 +23,8 @@ public struct AttachmentError: CodedError {
         public static let malformedReference = Code(known: .malformedReference)
         /// Beyond the 8 attachments that a notification may have.
         public static let tooMany = Code(known: .tooMany)
+        /// A body that is too long for a sealed file, too.
+        public static let bodyTooLong = Code(known: .bodyTooLong)
         /// The plain file was another one in the second pass than in the first.
         public static let changedFile = Code(known: .changedFile)
         /// The file does not begin as a sealed file does, or its chunks are of a length that this version does not know.

@@ -38,21 +38,19 @@ struct AttachmentList {
         }
     }
 
-    /// Appends references to a minified payload, which is an object and not empty; returns the bytes they take.
-    static func append(_ references: [AttachmentReference], to payload: inout ContiguousArray<UInt8>) -> Int {
-        guard !references.isEmpty else { return 0 }
-        let length = payload.count
+    /// The member of a payload that holds references, its name included; empty when there are none.
+    static func member(
+        _ references: [AttachmentReference], _ fullBody: FullBody? = nil
+    ) -> ContiguousArray<UInt8> {
+        guard !references.isEmpty || fullBody != nil else { return [] }
         var json = JSONWriter()
-        json.object { json in
-            json.object(for: PayloadKeys.reserved) { json in
-                json.array(for: key) { json in
-                    for reference in references { reference.write(to: &json) }
-                }
+        json.object(for: PayloadKeys.reserved) { json in
+            fullBody?.reference.write(to: &json, for: FullBody.key)
+            guard !references.isEmpty else { return }
+            json.array(for: key) { json in
+                for reference in references { reference.write(to: &json) }
             }
         }
-        // The payload is reopened for one more member.
-        payload[payload.count - 1] = UInt8(ascii: ",")
-        payload.append(contentsOf: json.bytes.dropFirst())
-        return payload.count - length
+        return json.bytes
     }
 }

@@ -55,16 +55,16 @@ extension AttachmentReference {
     }
 
     /// Writes the reference as an object; without the key it may be shown.
-    package func write(to json: inout JSONWriter, includingKey: Bool = true) {
-        Self.write(url: url, file, type: type, name: name, to: &json, includingKey: includingKey)
+    package func write(to json: inout JSONWriter, for member: String? = nil, includingKey: Bool = true) {
+        Self.write(url: url, file, type: type, name: name, to: &json, for: member, includingKey: includingKey)
     }
 
     /// Writes a reference as an object, without a url when none is known yet.
     package static func write(
         url: String?, _ file: SealedFile, type: String, name: String, to json: inout JSONWriter,
-        includingKey: Bool = true
+        for member: String? = nil, includingKey: Bool = true
     ) {
-        json.object { json in
+        json.object(for: member) { json in
             if let url { json.string(url, for: "url") }
             file.write(to: &json, includingKey: includingKey)
             json.string(type, for: "type")

@@ -46,15 +46,20 @@ public struct AttachmentSealer: ~Copyable {
         /// The key is hedged with the sender's: it is never the same for two different files, not even where the random
         /// source fails. (`Docs/Format.md`, Randomness)
         public consuming func sealer(for sender: SenderKey) -> AttachmentSealer {
-            sealer(for: sender, random: Ephemeral(randomCount: 32), header: nil)
+            self.sealer(.key(sender), random: Ephemeral(randomCount: 32), header: nil)
+        }
+
+        /// The same for a sender whose key may be in a service: with the hedge key of its sealer.
+        public consuming func sealer(for sealer: Sealer) -> AttachmentSealer {
+            self.sealer(sealer.envelopes.signer, random: Ephemeral(randomCount: 32), header: nil)
         }
 
         /// The seam for known answers; without a header the stream draws one.
         consuming func sealer(
-            for sender: SenderKey, random: consuming Ephemeral, header: ContiguousArray<UInt8>?
+            _ signer: EnvelopeSigner, random: consuming Ephemeral, header: ContiguousArray<UInt8>?
         ) -> AttachmentSealer {
             let measured = Measurement(length: length, sha256: hash.finish())
-            let key = sender.fileKey(for: measured, random: random)
+            let key = signer.fileKey(for: measured, random: random)
             let stream = key.withSpan { key in
                 if let header {
                     SecretStream.Writer(key: key, header: header.span)
@@ -141,7 +146,7 @@ public struct AttachmentSealer: ~Copyable {
         .changedFile, "the file changed while it was being sealed; seal it again when nothing writes to it")
 }
 
-extension SenderKey {
+extension EnvelopeSigner {
     /// The key of one file. (`Docs/Format.md`, Randomness)
     func fileKey(for file: AttachmentSealer.Measurement, random: consuming Ephemeral) -> Ephemeral {
         var length = ContiguousArray<UInt8>()

@@ -98,7 +98,8 @@ struct EnvelopeOpener {
         let id = KeyID(value: inner.bigEndian(at: InnerPlaintext.senderKeyID.lowerBound))
         var candidates = trust.candidates(for: id, at: now)
         if candidates.isEmpty { candidates = evaluation.trust.candidates(for: id, at: now) }
-        for candidate in candidates where isSigned(inner, by: candidate, envelope) { return candidate }
+        let hash = contentHash(of: inner)
+        for candidate in candidates where isSigned(inner, hash, by: candidate, envelope) { return candidate }
         if candidates.isEmpty, evaluation.conflict {
             throw OpenError(
                 .rotationConflict,
@@ -108,17 +109,18 @@ struct EnvelopeOpener {
         throw Self.failure
     }
 
-    private func isSigned(_ inner: Span<UInt8>, by sender: SenderPublicKey, _ envelope: Envelope) -> Bool {
-        let signed = envelope.withHeader { header in
+    private func isSigned(
+        _ inner: Span<UInt8>, _ contentHash: ContiguousArray<UInt8>, by sender: SenderPublicKey, _ envelope: Envelope
+    ) -> Bool {
+        let message = envelope.withHeader { header in
             envelope.withEnc { enc in
-                SignedMessage(
-                    header: header, enc: enc, recipient: deviceKey.publicKey, sender: sender, topic: topic, inner: inner
-                )
+                signedMessage(
+                    header: header, enc: enc, recipient: deviceKey.publicKey, sender: sender, topic: topic,
+                    contentHash: contentHash)
             }
         }
-        return signed.bytes.withSpan {
-            Ed25519.isValid(inner.extracting(InnerPlaintext.signature), for: $0, publicKey: sender.bytes.span)
-        }
+        return Ed25519.isValid(
+            inner.extracting(InnerPlaintext.signature), for: message.span, publicKey: sender.bytes.span)
     }
 
     // MARK: Statements

@@ -1,8 +1,9 @@
-/// Seals one body into an envelope. (`Docs/Format.md`, Construction and Randomness)
+/// Seals one body into an envelope, in two phases with the signature between them. (`Docs/Format.md`, Construction and
+/// Randomness)
 ///
 /// Knows nothing of JSON; `Sealer` does. Keys of a message are never used for another.
 struct EnvelopeSealer: Sendable {
-    let sender: SenderKey
+    let signer: EnvelopeSigner
     let topic: Topic
 
     /// The times and the name of one message.
@@ -32,39 +33,37 @@ struct EnvelopeSealer: Sendable {
         }
     }
 
-    /// Seals `body`, which the caller has checked to fit the bucket.
-    func seal(
+    /// Does everything up to the signature, for a `body` that the caller has checked to fit the bucket.
+    func prepare(
         _ body: Span<UInt8>, _ message: Message, to recipient: DevicePublicKey, bucket: Int,
         randomness: consuming Randomness
-    ) throws(SodiumRefusal) -> (envelope: Envelope, id: MessageID) {
+    ) throws(SodiumRefusal) -> PreparedEnvelope {
         var envelope = ContiguousArray<UInt8>()
-        envelope.reserveCapacity(Envelope.overhead + bucket)
+        envelope.reserveCapacity(Envelope.headerLength + DHKEM.encLength)
         envelope.append(Envelope.suite)
         envelope.append(bigEndian: recipient.id.value)
 
         let id = message.id ?? hedgedMessageID(body: body, sentAt: message.sentAt, randomness.messageID)
-        var inner = plaintext(body, message, id: id, bucket: bucket)
-        let ephemeral = try inner.withSpan { (inner) throws(SodiumRefusal) in
-            try hedgedKeyPair(header: envelope.span, recipient: recipient, inner: inner, randomness.ephemeral)
-        }
+        let inner = plaintext(body, message, id: id, bucket: bucket)
+        let content = inner.withSpan { contentHash(of: $0) }
+        let ephemeral = try hedgedKeyPair(
+            header: envelope.span, recipient: recipient, contentHash: content, randomness.ephemeral)
         let encapsulation = try DHKEM.encapsulate(to: recipient.bytes.span, ephemeral: ephemeral)
-        sign(&inner, header: envelope.span, enc: encapsulation.enc.span, recipient: recipient)
+        let toSign = signedMessage(
+            header: envelope.span, enc: encapsulation.enc.span, recipient: recipient, sender: signer.publicKey,
+            topic: topic, contentHash: content)
 
         let info = envelopeInfo(header: envelope.span, topic: topic)
-        envelope.append(contentsOf: encapsulation.enc)
         let context = try HPKEContext(sharedSecret: encapsulation.sharedSecret, info: info.span)
-        try inner.withSpan { (inner) throws(SodiumRefusal) in
-            let empty = ContiguousArray<UInt8>()
-            try context.seal(inner, authenticating: empty.span, appendingTo: &envelope)
-        }
-        return (Envelope(sealed: envelope), id)
+        envelope.append(contentsOf: encapsulation.enc)
+        return PreparedEnvelope(id: id, toSign: toSign, headerAndEnc: envelope, inner: inner, context: context)
     }
 
     /// Lays out the inner plaintext with everything but the signature.
     private func plaintext(_ body: Span<UInt8>, _ message: Message, id: MessageID, bucket: Int) -> Ephemeral {
         var inner = Ephemeral(count: bucket)
         inner.withMutableSpan { inner in
-            inner.write(bigEndian: sender.id.value, at: InnerPlaintext.senderKeyID.lowerBound)
+            inner.write(bigEndian: signer.publicKey.id.value, at: InnerPlaintext.senderKeyID.lowerBound)
             inner[InnerPlaintext.contentType] = message.contentType.rawValue
             inner.write(id.bytes.span, at: InnerPlaintext.messageID.lowerBound)
             inner.write(bigEndian: message.sentAt.milliseconds, at: InnerPlaintext.sentAt.lowerBound)
@@ -73,19 +72,6 @@ struct EnvelopeSealer: Sendable {
             inner.write(body, at: InnerPlaintext.body)
         }
         return inner
-    }
-
-    private func sign(_ inner: inout Ephemeral, header: Span<UInt8>, enc: Span<UInt8>, recipient: DevicePublicKey) {
-        let signed = inner.withSpan { inner in
-            SignedMessage(
-                header: header, enc: enc, recipient: recipient, sender: sender.publicKey, topic: topic, inner: inner)
-        }
-        var signature = ContiguousArray<UInt8>(repeating: 0, count: Ed25519.signatureLength)
-        signed.bytes.withSpan { signed in
-            var output = signature.mutableSpan
-            sender.sign(signed, into: &output)
-        }
-        inner.withMutableSpan { $0.write(signature.span, at: InnerPlaintext.signature.lowerBound) }
     }
 
     // MARK: Hedged randomness
@@ -98,7 +84,7 @@ struct EnvelopeSealer: Sendable {
     ) -> MessageID {
         var sent = ContiguousArray<UInt8>()
         sent.append(bigEndian: sentAt.milliseconds)
-        let hmac = sender.hedged()
+        let hmac = signer.hedged()
         hmac.update("pushcrypt/1 message id\0")
         random.withSpan { hmac.update($0) }
         hmac.update(sent.span)
@@ -107,19 +93,20 @@ struct EnvelopeSealer: Sendable {
     }
 
     private func hedgedKeyPair(
-        header: Span<UInt8>, recipient: DevicePublicKey, inner: Span<UInt8>, _ random: borrowing Ephemeral
+        header: Span<UInt8>, recipient: DevicePublicKey, contentHash: ContiguousArray<UInt8>,
+        _ random: borrowing Ephemeral
     ) throws(SodiumRefusal) -> DHKEM.KeyPair {
-        // Never the signature: it covers enc, which comes from here.
-        let hash = SHA256()
-        hash.update(topic.lengthPrefixed.span)
-        hash.update(inner.extracting(InnerPlaintext.senderKeyID))
-        hash.update(inner.extracting(InnerPlaintext.signed..<inner.count))
-        let hmac = sender.hedged()
+        var senderKeyID = ContiguousArray<UInt8>()
+        senderKeyID.append(bigEndian: signer.publicKey.id.value)
+        let hmac = signer.hedged()
         hmac.update("pushcrypt/1 ephemeral\0")
         random.withSpan { hmac.update($0) }
         hmac.update(header)
         hmac.update(recipient.bytes.span)
-        hmac.update(hash.finish().span)
+        hmac.update(senderKeyID.span)
+        hmac.update(topic.lengthPrefixed.span)
+        // Never the signature: it covers enc, which comes from here.
+        hmac.update(contentHash.span)
         let ikm = hmac.finish()
         return try ikm.withSpan { (ikm) throws(SodiumRefusal) in try DHKEM.deriveKeyPair(ikm: ikm) }
     }

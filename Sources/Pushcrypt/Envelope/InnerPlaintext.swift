@@ -20,7 +20,7 @@ enum InnerPlaintext {
     static let bodyLength = timeToLive.upperBound..<timeToLive.upperBound + 2
     /// Where the body begins: the fixed overhead inside, 99 bytes.
     static let body = bodyLength.upperBound
-    /// Where the signed part begins; it ends with the bucket.
+    /// Where the signed part, the content, begins; it ends with the bucket.
     static let signed = contentType
 
     /// What the body is.
@@ -32,33 +32,29 @@ enum InnerPlaintext {
     }
 }
 
-/// What a signature covers, put together for libsodium, which wants it in one piece.
+/// The signed part of an inner plaintext, as the signature and the hedge cover it: whoever signs elsewhere learns a hash.
+func contentHash(of inner: Span<UInt8>) -> ContiguousArray<UInt8> {
+    SHA256.digest(inner.extracting(InnerPlaintext.signed..<inner.count))
+}
+
+/// What a signature covers, 157 bytes and the context.
 ///
 ///     "pushcrypt/1 signature" || 0x00 || envelope[0..<5] || enc || recipient public key || sender public key
-///         || lp16(context) || inner[68...]
-struct SignedMessage: ~Copyable {
-    let bytes: Ephemeral
-
-    init(
-        header: Span<UInt8>, enc: Span<UInt8>, recipient: DevicePublicKey, sender: SenderPublicKey, topic: Topic,
-        inner: Span<UInt8>
-    ) {
-        var prefix = ContiguousArray<UInt8>()
-        prefix.reserveCapacity(160 + Topic.maximumLength)
-        prefix.append("pushcrypt/1 signature\0")
-        prefix.append(copying: header)
-        prefix.append(copying: enc)
-        prefix.append(contentsOf: recipient.bytes)
-        prefix.append(contentsOf: sender.bytes)
-        prefix.append(contentsOf: topic.lengthPrefixed)
-        let signed = inner.extracting(InnerPlaintext.signed..<inner.count)
-        var bytes = Ephemeral(count: prefix.count + signed.count)
-        bytes.withMutableSpan { output in
-            output.write(prefix.span, at: 0)
-            output.write(signed, at: prefix.count)
-        }
-        self.bytes = bytes
-    }
+///         || lp16(context) || content hash
+func signedMessage(
+    header: Span<UInt8>, enc: Span<UInt8>, recipient: DevicePublicKey, sender: SenderPublicKey, topic: Topic,
+    contentHash: ContiguousArray<UInt8>
+) -> ContiguousArray<UInt8> {
+    var message = ContiguousArray<UInt8>()
+    message.reserveCapacity(192 + topic.lengthPrefixed.count)
+    message.append("pushcrypt/1 signature\0")
+    message.append(copying: header)
+    message.append(copying: enc)
+    message.append(contentsOf: recipient.bytes)
+    message.append(contentsOf: sender.bytes)
+    message.append(contentsOf: topic.lengthPrefixed)
+    message.append(contentsOf: contentHash)
+    return message
 }
 
 /// The `info` of HPKE: "pushcrypt/1 envelope" || 0x00 || envelope[0..<5] || lp16(context).

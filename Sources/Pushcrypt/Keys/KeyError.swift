@@ -35,7 +35,7 @@ public struct KeyError: CodedError {
     /// Where, and what to do; never holds key bytes.
     public let description: String
 
-    init(_ code: Code, _ description: String) {
+    package init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description
     }

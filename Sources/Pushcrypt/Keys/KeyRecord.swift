@@ -5,13 +5,13 @@
 ///     reply    {"version","acknowledged" or "refused","sender"}
 ///
 /// Of the first two only `public_key` must be there. Unknown members are passed over, so that a later version may say more.
-struct KeyRecord {
+package struct KeyRecord {
     /// The most suites that a record names.
     private static let maximumSuites = 16
 
     private let root: JSONValue
 
-    init(_ bytes: ContiguousArray<UInt8>) throws(KeyError) {
+    package init(_ bytes: ContiguousArray<UInt8>) throws(KeyError) {
         do throws(JSONError) {
             root = try JSONDocument(parsing: bytes).root
         } catch {
@@ -68,7 +68,10 @@ struct KeyRecord {
         return try SenderPublicKey(text: text)
     }
 
-    func text(_ name: String) throws(KeyError) -> String? {
+    /// Whether the record says that it has no such thing, which is more than saying nothing.
+    package func isNull(_ name: String) -> Bool { root[name]?.kind == .null }
+
+    package func text(_ name: String) throws(KeyError) -> String? {
         guard let value = root[name], value.kind != .null else { return nil }
         guard let text = value.string else { throw KeyError(.malformedRecord, "the record's \(name) is not a string") }
         return text
@@ -82,7 +85,7 @@ struct KeyRecord {
         return topic
     }
 
-    func number(_ name: String) throws(KeyError) -> UInt64? {
+    package func number(_ name: String) throws(KeyError) -> UInt64? {
         guard let value = root[name], value.kind != .null else { return nil }
         guard let number = value.integer.flatMap(UInt64.init(exactly:)), number <= Timestamp.maximum.milliseconds else {
             throw KeyError(.malformedRecord, "the record's \(name) is not a whole number, 0 or more")
@@ -96,7 +99,11 @@ extension DeviceRegistration {
     ///
     /// Throws `malformedRecord`, or what reading the text of its keys throws.
     public init(json: ContiguousArray<UInt8>, at now: Timestamp) throws(KeyError) {
-        let record = try KeyRecord(json)
+        try self.init(KeyRecord(json), at: now)
+    }
+
+    /// Reads a record that may say more than a registration does.
+    package init(_ record: KeyRecord, at now: Timestamp) throws(KeyError) {
         let publicKey = try DevicePublicKey(text: record.publicKey())
         try record.checkID(publicKey.id)
         self.init(
@@ -109,19 +116,22 @@ extension DeviceRegistration {
     /// The record as minified JSON.
     public var json: ContiguousArray<UInt8> {
         var json = JSONWriter()
-        json.object { json in
-            if let deviceID { json.string(deviceID, for: "device") }
-            json.string(publicKey.description, for: "public_key")
-            json.string(publicKey.id.description, for: "key_id")
-            json.integer(Envelope.suite, for: "suite")
-            json.array(for: "suites") { json in for suite in suites { json.integer(suite) } }
-            if let topic { json.string(topic.bundleID, for: "topic") }
-            json.integer(generation, for: "generation")
-            json.integer(createdAt.milliseconds, for: "created")
-            if let pinnedSender { json.string(pinnedSender.description, for: "sender") }
-            if let appVersion { json.string(appVersion.description, for: "app_version") }
-        }
+        json.object(write)
         return json.bytes
+    }
+
+    /// Writes the members of the record.
+    package func write(to json: inout JSONWriter) {
+        if let deviceID { json.string(deviceID, for: "device") }
+        json.string(publicKey.description, for: "public_key")
+        json.string(publicKey.id.description, for: "key_id")
+        json.integer(Envelope.suite, for: "suite")
+        json.array(for: "suites") { json in for suite in suites { json.integer(suite) } }
+        if let topic { json.string(topic.bundleID, for: "topic") }
+        json.integer(generation, for: "generation")
+        json.integer(createdAt.milliseconds, for: "created")
+        if let pinnedSender { json.string(pinnedSender.description, for: "sender") }
+        if let appVersion { json.string(appVersion.description, for: "app_version") }
     }
 }
 

@@ -71,11 +71,14 @@ public final class SenderKey: Sendable {
         secret.withSpan { HMACSHA256(key: $0.extracting(Self.hedgeKeyRange)) }
     }
 
-    /// Signs into 64 bytes.
-    func sign(_ message: Span<UInt8>, into signature: inout MutableSpan<UInt8>) {
+    /// The 64 bytes of a signature.
+    func signature(of message: Span<UInt8>) -> ContiguousArray<UInt8> {
+        var signature = ContiguousArray<UInt8>(repeating: 0, count: Ed25519.signatureLength)
+        var output = signature.mutableSpan
         secret.withSpan {
-            Ed25519.sign(message, secretKey: $0.extracting(0..<Ed25519.secretKeyLength), into: &signature)
+            Ed25519.sign(message, secretKey: $0.extracting(0..<Ed25519.secretKeyLength), into: &output)
         }
+        return signature
     }
 }
 

@@ -28,11 +28,12 @@ package struct JSONDocument: Sendable {
     ///
     /// - Throws: ``JSONError``; `too-large` before a byte is read.
     package init(
-        parsing bytes: ContiguousArray<UInt8>, maximumBytes: Int = JSONDocument.defaultMaximumBytes
+        parsing bytes: ContiguousArray<UInt8>, maximumBytes: Int = JSONDocument.defaultMaximumBytes,
+        maximumDepth: Int = JSONDocument.maximumDepth
     ) throws(JSONError) {
         let maximum = min(maximumBytes, Self.largestMaximum)
         guard bytes.count <= maximum else { throw JSONError(.tooLarge, at: maximum) }
-        var parser = JSONParser(bytes)
+        var parser = JSONParser(bytes, maximumDepth: maximumDepth)
         try parser.parseDocument()
         self.bytes = bytes
         self.nodes = parser.nodes

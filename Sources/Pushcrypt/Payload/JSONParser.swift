@@ -1,15 +1,17 @@
 /// Checks a text against the grammar of RFC 8259 and notes where each value stands, in one pass.
 ///
-/// Recursive descent, bounded by ``JSONDocument/maximumDepth``. Every read is behind a comparison with the end of the
-/// text.
+/// Recursive descent, bounded by the caller, who gives ``JSONDocument/maximumDepth`` or little more. Every read is behind
+/// a comparison with the end of the text.
 struct JSONParser {
     private let bytes: ContiguousArray<UInt8>
+    private let maximumDepth: Int
     private var position = 0
     private(set) var nodes: ContiguousArray<JSONNode> = []
 
     /// The caller has made sure that offsets fit 32 bits.
-    init(_ bytes: ContiguousArray<UInt8>) {
+    init(_ bytes: ContiguousArray<UInt8>, maximumDepth: Int) {
         self.bytes = bytes
+        self.maximumDepth = maximumDepth
         // Payloads have a value or name about every ten bytes: one allocation for nearly all of them.
         nodes.reserveCapacity(8 + bytes.count / 8)
     }
@@ -86,7 +88,7 @@ extension JSONParser {
 
     /// Steps over the opening bracket; the node's end is known when it closes.
     private mutating func openContainer(depth: Int) throws(JSONError) -> Int {
-        guard depth <= JSONDocument.maximumDepth else { throw JSONError(.tooDeep, at: position) }
+        guard depth <= maximumDepth else { throw JSONError(.tooDeep, at: position) }
         let index = nodes.count
         appendNode(from: position)
         position += 1

@@ -93,11 +93,16 @@ extension JSONWriter {
 extension JSONWriter {
     /// Writes what stands before a value: a comma, its name.
     private mutating func prepareValue(for name: String?) {
-        if !isFirst { bytes.append(UInt8(ascii: ",")) }
-        isFirst = false
+        separate()
         guard let name else { return }
         appendString(name)
         bytes.append(UInt8(ascii: ":"))
+    }
+
+    /// Writes the comma after what stands before.
+    mutating func separate() {
+        if !isFirst { bytes.append(UInt8(ascii: ",")) }
+        isFirst = false
     }
 
     private mutating func appendString(_ text: String) {

@@ -1,6 +1,6 @@
-/// A payload that is refused before it is sealed. Equal when the codes are equal.
+/// A payload that was not sealed: refused, or not signed. Equal when the codes are equal.
 public struct SealError: CodedError {
-    /// Why a payload is refused.
+    /// Why a payload was not sealed.
     public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case malformedPayload = "malformed-payload"
@@ -14,7 +14,9 @@ public struct SealError: CodedError {
             case pushTypeNotSealable = "push-type-not-sealable"
             case invalidPlaceholder = "invalid-placeholder"
             case invalidTime = "invalid-time"
+            case invalidRequest = "invalid-request"
             case unusableKey = "unusable-key"
+            case signingFailed = "signing-failed"
         }
 
         private let known: Known
@@ -41,8 +43,12 @@ public struct SealError: CodedError {
         public static let invalidPlaceholder = Code(known: .invalidPlaceholder)
         /// The time to live or the clock is out of range.
         public static let invalidTime = Code(known: .invalidTime)
+        /// A header of the request that Apple does not take, or an empty name for what collapses.
+        public static let invalidRequest = Code(known: .invalidRequest)
         /// libsodium refused the recipient's key.
         public static let unusableKey = Code(known: .unusableKey)
+        /// The signer, whose key is not in this process, gave no good signature; `signing` says why.
+        public static let signingFailed = Code(known: .signingFailed)
 
         /// Every code.
         public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
@@ -55,9 +61,22 @@ public struct SealError: CodedError {
     public let code: Code
     /// Where, and what to do; never holds payload bytes.
     public let description: String
+    /// The signer's reason, with `signingFailed`: the payload is in order, and may be sealed again.
+    public let signing: SigningError?
 
     init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description
+        signing = nil
+    }
+
+    init(unusableKey id: KeyID) {
+        self.init(.unusableKey, "libsodium refused the device's key \(id); have the device register again")
+    }
+
+    init(_ signing: SigningError) {
+        code = .signingFailed
+        description = "\(signing.code): \(signing)"
+        self.signing = signing
     }
 }

@@ -70,10 +70,7 @@ public struct RotationStatement: Hashable, Sendable {
         output.append(bigEndian: overlap)
         let unsigned = output
         for (role, key) in [(Role.old, old), (.new, new)] {
-            var signature = ContiguousArray<UInt8>(repeating: 0, count: Ed25519.signatureLength)
-            var span = signature.mutableSpan
-            key.sign(Self.message(role, old: old.publicKey, unsigned.span).span, into: &span)
-            output.append(contentsOf: signature)
+            output.append(contentsOf: key.signature(of: Self.message(role, old: old.publicKey, unsigned.span).span))
         }
         bytes = output
     }

@@ -1,5 +1,17 @@
 internal import Pushcrypt
 
+extension Option {
+    /// Which sealed files travel with a message.
+    static let sealAttachments = [
+        Option(
+            "--attachment", "REF", .secret, isRepeatable: true,
+            help: "a sealed file, by the reference of 'attach seal': a file, fd:N, or -; at most 8"),
+        Option(
+            "--attachment-url", "URL", isRepeatable: true,
+            help: "where it is fetched from; the first is for the first attachment without a url, and so on"),
+    ]
+}
+
 extension Console {
     /// Reads the references of a payload's attachments. Those that were written before their url was known take the urls of
     /// `--attachment-url`, in the order given.
@@ -32,11 +44,11 @@ extension Console {
         return references
     }
 
-    /// Reads the JSON of a reference, which is a secret.
+    /// Reads the JSON of a reference, which is a secret of everybody whom the file is for.
     func readReference<R>(
         from source: String, _ read: (AttachmentFields) throws(AttachmentError) -> R
     ) throws(CommandFailure) -> R {
-        let text = try readSecret(from: source)
+        let text = try readSecret(from: source, isShared: true)
         do throws(AttachmentError) {
             return try read(
                 try text.withSpan { (text) throws(AttachmentError) in try AttachmentFields(Bytes(copying: text)) })

@@ -1,89 +1,81 @@
 internal import Pushcrypt
 internal import PushcryptKeyStore
 
-/// `device import`: many records, in transactions of thousands, so that an interruption loses only the last of them and
-/// the same file can be taken again.
-func runDeviceImport(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
+extension Command {
+    static let deviceImport = Command(
+        "import", "take what another store, or a database, knows of many devices",
+        discussion: [
+            "Each line is an object: a registration record with its 'device', or what 'device export' prints. 'user' says whose the device is. A line that is refused is reported with its number; the others are taken, and the exit code is then 65.",
+            "A line with 'updated', as an export has it, is taken when it is later than what is held, so two stores that take each other's exports agree. One without is a registration as for 'device add'. A device that was removed comes back only by a line that is later than that: by 'updated', otherwise by 'created'. What is older counts as stale and changes nothing.",
+            "'device', 'user' and 'updated' are the provider's to say. In a record that comes from a phone, set them.",
+        ],
+        operands: [Operand("FILE", .input, .optional, help: "newline-delimited JSON; standard input otherwise")],
+        options: [
+            Option(flag: "--replace", help: "take each line whatever is held"), .store, .passphraseFile, .json,
+        ],
+        examples: [
+            Example("pushcrypt device import devices.ndjson"),
+            Example("pushcrypt --store A device export | pushcrypt --store B device import"),
+        ], run: runDeviceImport)
+}
+
+/// In transactions of many lines, so that an interruption loses only the last of them and the same file can be taken again.
+private func runDeviceImport(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
     let store = try console.openStore(invocation)
-    let input = try console.read(invocation.operand("FILE"), limit: DeviceInput.maximumImport)
     let now = console.timestamp
     let replace = invocation.flag("--replace")
-    var batch = Batch()
-    var tally = Tally()
-    var number = 0
-    var rest = input[...]
-    // Line by line, because an array of all lines takes many times the file's length when they are short.
-    while !rest.isEmpty {
-        let line = rest.prefix { $0 != UInt8(ascii: "\n") }
-        rest = rest.dropFirst(line.count + 1)
-        number += 1
-        guard !line.isEmpty else { continue }
-        do throws(CommandFailure) {
-            let registration = try DeviceInput.registration(ContiguousArray(line), at: now)
-            guard let id = registration.deviceID else {
-                throw .refused("the record has no 'device': add what the provider calls it")
-            }
-            batch.devices.append((id, registration))
-            batch.lines.append(number)
-        } catch {
-            tally.refused += 1
-            console.error("line \(number): \(error.message)")
+    var lines = try NumberedLines(invocation.operand("FILE"), console)
+    var counts = ImportCounts()
+    try lines.forEach { (line) throws(CommandFailure) in
+        try DeviceLine.change(line, at: now)
+    } take: { (items, lines) throws(CommandFailure) in
+        let result = try withStoreErrors { () throws(KeyStoreError) in
+            try store.importDevices(items.map(\.item), replace: replace, now: now)
         }
-        if batch.isFull { try take(&batch, into: store, replace, now, &tally, console) }
-    }
-    try take(&batch, into: store, replace, now, &tally, console)
-    if invocation.flag("--json") {
-        var json = JSONWriter()
-        json.object { json in
-            json.integer(tally.added, for: "added")
-            json.integer(tally.updated, for: "updated")
-            json.integer(tally.unchanged, for: "unchanged")
-            json.integer(tally.refused, for: "refused")
+        counts.add(result)
+        for refusal in result.refused {
+            lines.refuse(items[refusal.index].number, "\(refusal.error.code): \(refusal.error)")
         }
-        try console.write(String(decoding: json.bytes, as: UTF8.self) + "\n")
-    } else {
-        console.hint(
-            "\(tally.added) added, \(tally.updated) updated, \(tally.unchanged) unchanged, \(tally.refused) refused")
     }
-    return tally.refused == 0 ? .done : .refused
+    counts.refused = lines.refused
+    try console.report(counts.all, asJSON: invocation.flag("--json"))
+    return counts.refused == 0 ? .done : .refused
 }
 
 /// What became of the lines.
-private struct Tally {
+private struct ImportCounts {
     var added = 0
     var updated = 0
     var unchanged = 0
+    var removed = 0
+    var stale = 0
     var refused = 0
+
+    mutating func add(_ result: DeviceImportResult) {
+        added += result.added
+        updated += result.updated
+        unchanged += result.unchanged
+        removed += result.removed
+        stale += result.stale
+    }
+
+    var all: [(name: String, count: Int)] {
+        [
+            ("added", added), ("updated", updated), ("unchanged", unchanged), ("removed", removed), ("stale", stale),
+            ("refused", refused),
+        ]
+    }
 }
 
-/// What one transaction takes, and the lines that it came from.
-private struct Batch {
-    var devices: [(id: String, registration: DeviceRegistration)] = []
-    var lines: [Int] = []
-
-    init() {
-        devices.reserveCapacity(SQLiteKeyStore.importChunk)
-        lines.reserveCapacity(SQLiteKeyStore.importChunk)
+extension Console {
+    /// Tells what became of many things: as data for programs, otherwise for people.
+    func report(_ counts: [(name: String, count: Int)], asJSON: Bool) throws(CommandFailure) {
+        guard asJSON else {
+            let words = counts.map { "\($0.count) \($0.name.split(separator: "_").joined(separator: " "))" }
+            return hint(words.joined(separator: ", "))
+        }
+        var json = JSONWriter()
+        json.object { json in for (name, count) in counts { json.integer(count, for: name) } }
+        try write(String(decoding: json.bytes, as: UTF8.self) + "\n")
     }
-
-    var isFull: Bool { devices.count == SQLiteKeyStore.importChunk }
-}
-
-private func take(
-    _ batch: inout Batch, into store: SQLiteKeyStore, _ replace: Bool, _ now: Timestamp, _ tally: inout Tally,
-    _ console: Console
-) throws(CommandFailure) {
-    guard !batch.devices.isEmpty else { return }
-    let devices = batch.devices
-    let result = try withStoreErrors { () throws(KeyStoreError) in
-        try store.importDevices(devices, replace: replace, now: now)
-    }
-    tally.added += result.added
-    tally.updated += result.updated
-    tally.unchanged += result.unchanged
-    tally.refused += result.refused.count
-    for refusal in result.refused {
-        console.error("line \(batch.lines[refusal.index]): \(refusal.error.code): \(refusal.error)")
-    }
-    batch = Batch()
 }

@@ -24,11 +24,12 @@ extension Command {
 private func runDeviceTest(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
     let id = invocation.operand("ID")
     let store = try console.openStore(invocation)
-    let route = try SealRoute(store: store, to: id, as: "ID", from: invocation.value("--from"), invocation, console)
+    let route = try SealRoute(store: store, to: id, as: "ID", .named(invocation.value("--from")), invocation, console)
     let now = console.timestamp
     let payload = testPayload(
         message: invocation.value("--message") ?? "This device opens what its provider seals.", at: now)
-    let sealed = try route.seal(payload, placeholder: try Placeholder.checked(title: route.title), at: now)
+    let sealer = try route.sealer(try Placeholder(PlaceholderChoice(title: route.title)))
+    let (sealed, _) = try sealer.seal(route.message(payload, Sealer.Options(), at: now), overflow: nil)
     let headers = [
         ("apns-push-type", sealed.pushType.description), ("apns-topic", route.topic.bundleID), ("apns-priority", "10"),
     ]
@@ -36,7 +37,8 @@ private func runDeviceTest(_ invocation: Invocation, _ console: Console) throws(
     if invocation.flag("--json") {
         var json = JSONWriter()
         json.object { json in
-            sealed.write(to: &json)
+            json.raw(sealed.json, for: "payload")
+            sealed.writeFacts(to: &json)
             json.object(for: "headers") { json in
                 for (name, value) in headers { json.string(value, for: name) }
             }
@@ -45,7 +47,7 @@ private func runDeviceTest(_ invocation: Invocation, _ console: Console) throws(
     }
     output.append(UInt8(ascii: "\n"))
     try console.deliver(output.span, of: invocation)
-    console.log(sealed.logLine)
+    console.log("sealed", sealed.logFields)
     console.hint(
         "send it unchanged, with your APNs client and these headers: "
             + headers.map { "\($0): \($1)" }.joined(separator: ", "))

@@ -6,7 +6,7 @@ extension Command {
         "explain", "say what a code or a phone's journal means, and what mends it",
         discussion: [
             "Every refusal has a code: at the start of a message, in the JSON of 'open', in the journal that an app keeps on the phone. Without an operand all codes are listed.",
-            "A journal, as an app exports it, is summed up by code: how often, when last, with which keys, and for which envelopes, by the fingerprints that 'seal --log' and 'inspect' print. It has no content, so it can be sent by mail.",
+            "A journal, as an app exports it, is summed up by code: how often, when last, with which keys, and for which envelopes, by the fingerprints that 'seal --log text' and 'inspect' print. It has no content, so it can be sent by mail.",
         ],
         operands: [
             Operand("CODE|JOURNAL", .text, .optional, help: "a code, or the file of a journal; - for standard input")

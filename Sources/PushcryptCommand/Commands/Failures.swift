@@ -8,10 +8,15 @@ extension CommandFailure {
     init(_ error: SealError) {
         let exit: ExitCode =
             switch error.code {
-            case .invalidPlaceholder, .invalidTime: .usage
+            case .invalidPlaceholder, .invalidTime, .invalidRequest: .usage
+            case .signingFailed: .failed
             default: .refused
             }
         self.init(exit, "\(error.code): \(error)")
+    }
+
+    init(_ error: SigningError) {
+        self.init(.failed, "\(error.code): \(error)")
     }
 
     init(_ error: OpenError) {

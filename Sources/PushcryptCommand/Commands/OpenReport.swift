@@ -15,7 +15,9 @@ struct OpenReport {
     }
 
     /// One line.
-    func text(_ console: Console) -> String {
+    func text(_ console: Console) -> String { console.shown(json: json) + "\n" }
+
+    var json: ContiguousArray<UInt8> {
         var json = JSONWriter()
         json.object { json in
             if case .fallback(let reason) = delivery.outcome {
@@ -29,7 +31,7 @@ struct OpenReport {
             if case .opened(let opened) = delivery.outcome { write(opened, to: &json) }
             if let fingerprint { json.string(fingerprint.description, for: "fingerprint") }
         }
-        return console.shown(json: json.bytes) + "\n"
+        return json.bytes
     }
 
     // MARK: The notification
@@ -82,6 +84,7 @@ struct OpenReport {
                 for attachment in opened.attachments { attachment.write(to: &json, includingKey: false) }
             }
         }
+        opened.fullBody?.write(to: &json, for: "full_body", includingKey: false)
         if !opened.droppedAttachments.isEmpty {
             json.array(for: "dropped_attachments") { json in
                 for error in opened.droppedAttachments { json.string(error.code.description) }

@@ -6,45 +6,25 @@ extension Command {
         discussion: [
             "Reads the payload that is sent today and writes one whose content is sealed for one device, behind a placeholder that the relay may read. Send the result unchanged, with the same headers.",
             "A payload that could not be opened or shown is refused with exit 65 and the reason; nothing is written then.",
+            "--batch seals a line at a time: {\"to\": \"phone1\", \"payload\": {…}} becomes {\"to\": \"phone1\", \"payload\": {the sealed one}}. A line may have 'to-user' in the place of 'to', and its own topic, id, ttl (\"30d\", or seconds), placeholder (a title, or {title, sound, clear}) and push-type; the options are for lines that have none. Every other key is passed through as it is. A line that cannot be sealed becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with the same keys, and the command ends with 1.",
+            "The answers are in the order of the input, and are written as soon as there is no more to read at once: between two pipes or queues the command runs on. SIGINT and SIGTERM end it once what was read is answered. --to-user, --to-all and --to-file seal one payload for many devices, with such lines as the result.",
+            "--fit shortens texts of a payload that is too long, between characters and with an ellipsis, and says by how much. --overflow puts a body that is too long into a sealed file, to be stored below the address of --url before the push is sent: the phone fetches it, and shows the short body if it cannot.",
             "--json wraps the result in an object that also has its fingerprint, its message id, its bucket and its sizes.",
-            "--log writes 'pushcrypt: sealed fingerprint=… recipient_key_id=… message_id=… bytes=… bucket=…'. The phone's journal and 'inspect' name the same message by the same fingerprint.",
+            "--log text writes 'pushcrypt: sealed fingerprint=… recipient_key_id=… message_id=… bytes=… bucket=…', --log json an object with the same names, and messages as objects too. The phone's journal and 'inspect' name the same message by the same fingerprint.",
         ],
         operands: [Operand("FILE", .input, .optional, help: "the payload as JSON; standard input otherwise")],
         options: [
-            Option(
-                "--to", "DEVICE", isRequired: true, help: "the device: its id in the store, or its public key (pcr1…)"),
-            Option("--from", "NAME", help: "the sender key in the store; otherwise the default one"),
-            .topic,
-            Option("--title", "TEXT", help: "the placeholder's title; otherwise the store's, otherwise 'New message'"),
-            Option(
-                "--sound", "NAME",
-                help: "the placeholder's sound, or none; otherwise 'default' when the payload has a sound"),
-            Option(
-                "--clear", "FIELD", .choice(Placeholder.ClearField.allCases.map(\.rawValue)), isRepeatable: true,
-                help: "a field of aps that the relay may read"),
-            Option("--push-type", "TYPE", help: "alert (the default), background or voip"),
-            Option(
-                "--ttl", "TIME", .duration(1...Int(Freshness.maximumTimeToLive)),
-                help: "how long the message may be shown after now; 30d otherwise"),
-            Option("--id", "NAME", help: "names the message, the same in every retry, so that a phone shows it once"),
-            Option(flag: "--exact", help: "the sender sends these very bytes: measure them, and end without a newline"),
-            Option(
-                "--sender-key-file", "FILE", .secret,
-                help: "sign with this key and use no store: a file, fd:N, or - for standard input"),
-            Option(
-                "--attachment", "REF", .secret, isRepeatable: true,
-                help: "a sealed file, by the reference of 'attach seal': a file, fd:N, or -; at most 8"),
-            Option(
-                "--attachment-url", "URL", isRepeatable: true,
-                help: "where it is fetched from; the first is for the first attachment without a url, and so on"),
-            Option(flag: "--log", help: "write one line without any content to standard error, for the provider's log"),
-            .store, .passphraseFile, .json, .output, .force,
-        ],
+            Option.sealRecipient, Option.sealSender, [.topic], Option.sealPlaceholder, Option.sealMessage,
+            Option.sealAttachments, Option.sealFit, Option.sealMany,
+            Option.sealEmission, [.log, .store, .passphraseFile, .json, .output, .force],
+        ].flatMap { $0 },
         examples: [
             Example("pushcrypt seal --to phone1 --topic com.example.app payload.json"),
             Example(
                 "pushcrypt seal --sender-key-file /run/secrets/sender --to pcr1… --topic com.example.app < payload.json",
                 "in a container, without a store"),
+            Example("pushcrypt seal --batch --topic com.example.app < messages > sealed", "a line for each message"),
+            Example("pushcrypt seal --to-all --topic com.example.app payload.json", "one payload for every device"),
         ], run: runSeal)
 }
 
@@ -52,62 +32,54 @@ extension Command {
 private let maximumInput = JSONDocument.defaultMaximumBytes
 
 private func runSeal(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    let route = try route(invocation, console)
-    let placeholder = try makePlaceholder(invocation, title: route.title)
-    let options = try makeOptions(invocation)
+    let recipients = try SealRecipients(invocation)
+    guard case .one(let device) = recipients else {
+        return try runSealMany(for: recipients, invocation, console)
+    }
+    for option in Option.sealMany where invocation.flag(option.name) {
+        throw .usage("\(option.name) goes with many messages", hint: "leave it out, or add --batch")
+    }
+    return try runSeal(for: device, invocation, console)
+}
+
+private func runSeal(
+    for device: String, _ invocation: Invocation, _ console: Console
+) throws(CommandFailure) -> ExitCode {
+    let route = try SealRoute(try SealSource(invocation, console), to: device, as: "--to", invocation, console)
+    let sealer = try route.sealer(
+        try Placeholder(PlaceholderChoice(invocation).otherwise(PlaceholderChoice(title: route.title))))
+    let options = try Sealer.Options(invocation)
+    let emission = Emission(invocation)
+    let headers = try RequestHeaders(invocation)
     let attachments = try console.readAttachments(invocation)
     let payload = try console.read(invocation.operand("FILE"), limit: maximumInput)
-    let sealed = try route.seal(
-        payload, attachments: attachments, placeholder: placeholder, options: options, at: console.timestamp)
-    var output = sealed.json
-    if invocation.flag("--json") {
-        var json = JSONWriter()
-        json.object(sealed.write)
-        output = json.bytes
+    var message = route.message(payload, options, at: console.timestamp)
+    message.attachments = attachments
+    let (sealed, file) = try sealer.seal(message, overflow: try SealOverflow(invocation))
+    var output = ContiguousArray<UInt8>()
+    do throws(SealError) {
+        let request = try headers.request(for: sealed, device: route.device, by: sealer)
+        output = invocation.flag("--json") ? report(sealed, emission, request, file) : emission.text(of: request)
+    } catch {
+        throw CommandFailure(error)
     }
     if invocation.flag("--json") || !options.isSentExactly { output.append(UInt8(ascii: "\n")) }
     try console.deliver(output.span, of: invocation)
-    if invocation.flag("--log") { console.log(sealed.logLine) }
+    sealed.tellShortening(file, console)
+    if invocation.flag("--log") { console.log("sealed", sealed.logFields) }
     return .done
 }
 
-private func route(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> SealRoute {
-    let to = invocation.requiredValue("--to")
-    guard let source = invocation.value("--sender-key-file") else {
-        let store = try console.openStore(invocation)
-        return try SealRoute(store: store, to: to, as: "--to", from: invocation.value("--from"), invocation, console)
+/// What `--json` writes.
+private func report(
+    _ sealed: SealedPayload, _ emission: Emission, _ request: PushRequest, _ file: SealOverflow.File?
+) -> ContiguousArray<UInt8> {
+    var json = JSONWriter()
+    json.object { json in
+        emission.write(request, sealed.json, to: &json)
+        sealed.writeFacts(to: &json, beside: emission)
+        sealed.writeShortened(to: &json)
+        file?.write(to: &json)
     }
-    for name in ["--store", "--from", "--passphrase-file"] where invocation.flag(name) {
-        throw .usage("--sender-key-file and \(name) exclude each other", hint: "a key file is used without a store")
-    }
-    return try SealRoute(keyFile: source, to: to, as: "--to", invocation, console)
-}
-
-private func makePlaceholder(_ invocation: Invocation, title: String?) throws(CommandFailure) -> Placeholder {
-    let sound: Placeholder.Sound =
-        switch invocation.value("--sound") {
-        case nil: .matching
-        case "none": .silent
-        case let name?: .named(name)
-        }
-    return try Placeholder.checked(
-        title: invocation.value("--title") ?? title, sound: sound,
-        clearFields: Set(invocation.values("--clear").compactMap(Placeholder.ClearField.init(rawValue:))))
-}
-
-private func makeOptions(_ invocation: Invocation) throws(CommandFailure) -> Sealer.Options {
-    var options = Sealer.Options()
-    if let name = invocation.value("--push-type") {
-        do throws(SealError) {
-            options.pushType = try PushType(name)
-        } catch {
-            // A type of Apple's says something about the payload; any other word is a slip on the command line.
-            guard PushType.readByTheSystem.contains(name) else { throw .usage("--push-type: \(error)") }
-            throw CommandFailure(error)
-        }
-    }
-    options.messageName = invocation.value("--id")
-    if let seconds = invocation.seconds("--ttl") { options.timeToLive = UInt32(clamping: seconds) }
-    options.isSentExactly = invocation.flag("--exact")
-    return options
+    return json.bytes
 }

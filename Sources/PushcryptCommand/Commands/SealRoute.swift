@@ -7,35 +7,46 @@ struct SealRoute {
     /// The placeholder's title, where the store has one of its own.
     let title: String?
 
-    private let sender: SenderKey
+    /// The device's id, where the store has it.
+    let device: String?
+
+    private let sender: any MessageSigner
     private let recipient: DevicePublicKey
     /// The rotations of the sender's key that the recipient may not know yet.
     private let announcing: [RotationStatement]
 
     /// Takes the keys from a store. `to` is the id of a device, or a public key; `place` is where the caller gave it.
     init(
-        store: SQLiteKeyStore, to: String, as place: String, from: String?, _ invocation: Invocation,
-        _ console: Console
+        store: SQLiteKeyStore, to: String, as place: String, _ choice: SealingKeys.SenderChoice,
+        _ invocation: Invocation, _ console: Console
     ) throws(CommandFailure) {
         let device = to.hasPrefix(DeviceInput.keyPrefix) ? nil : try store.knownDevice(to)
-        let (record, key) = try withStoreErrors { () throws(KeyStoreError) in try store.senderKey(named: from) }
+        let keys = try withStoreErrors { () throws(KeyStoreError) in try SealingKeys.Sender(store, choice) }
         topic = try store.resolveTopic(
             invocation,
-            bound: [("sender \(quoted(record.name))", record.topic), ("device \(quoted(to))", device?.topic)])
-        sender = key
+            bound: [("sender \(quoted(keys.name ?? ""))", keys.topic), ("device \(quoted(to))", device?.topic)])
+        self.device = device?.id
+        sender = keys.signer
         recipient = if let device { device.publicKey } else { try publicKey(to, in: place) }
         let now = console.timestamp
-        (title, announcing) = try withStoreErrors { () throws(KeyStoreError) in
-            (
-                try store.setting("title"),
-                try store.announcements(for: key.publicKey, to: device?.pinnedSender, now: now)
-            )
+        title = keys.title
+        announcing = keys.statements(to: device?.pinnedSender, now: now)
+    }
+
+    /// Takes the keys from where `seal` has them.
+    init(
+        _ source: SealSource, to: String, as place: String, _ invocation: Invocation, _ console: Console
+    ) throws(CommandFailure) {
+        switch source {
+        case .store(let store, let sender):
+            try self.init(store: store, to: to, as: place, sender, invocation, console)
+        case .key(let signer): try self.init(signer: signer, to: to, as: place, invocation)
         }
     }
 
-    /// Takes the sender's key from a file, and no store.
-    init(
-        keyFile source: String, to: String, as place: String, _ invocation: Invocation, _ console: Console
+    /// Takes the sender's key, and no store.
+    private init(
+        signer: any MessageSigner, to: String, as place: String, _ invocation: Invocation
     ) throws(CommandFailure) {
         guard to.hasPrefix(DeviceInput.keyPrefix) else {
             throw .usage(
@@ -44,25 +55,47 @@ struct SealRoute {
         guard let topic = try invocation.topic() else {
             throw .usage("--topic is missing", hint: Option.topicHint)
         }
-        sender = try console.readSenderKey(from: source)
+        device = nil
+        sender = signer
         self.topic = topic
         recipient = try publicKey(to, in: place)
         announcing = []
         title = nil
     }
 
-    /// Seals one payload; a refusal of it ends the command.
-    func seal(
-        _ payload: ContiguousArray<UInt8>, attachments: [AttachmentReference] = [], placeholder: Placeholder,
-        options: Sealer.Options = Sealer.Options(), at now: Timestamp
-    ) throws(CommandFailure) -> SealedPayload {
-        var options = options
-        options.announcing = announcing
-        do throws(SealError) {
-            let sealer = Sealer(sender: sender, topic: topic, placeholder: placeholder)
-            return try sealer.seal(payload, attachments: attachments, to: recipient, at: now, options: options)
+    /// Makes what seals for this route.
+    func sealer(_ placeholder: Placeholder) throws(CommandFailure) -> Sealer {
+        do throws(SigningError) {
+            return try Sealer(signer: sender, topic: topic, placeholder: placeholder)
         } catch {
             throw CommandFailure(error)
+        }
+    }
+
+    /// One message, as `sealer` takes it.
+    func message(_ payload: ContiguousArray<UInt8>, _ options: Sealer.Options, at now: Timestamp) -> Sealer.Message {
+        var message = Sealer.Message(payload, to: recipient, at: now, options: options)
+        message.options.announcing = announcing
+        return message
+    }
+}
+
+extension Sealer {
+    /// Seals one message, and puts its body into a file where it is too long and that is wanted; a refusal ends the command.
+    func seal(
+        _ message: Message, overflow: SealOverflow?
+    ) throws(CommandFailure) -> (SealedPayload, SealOverflow.File?) {
+        var whole = message
+        if overflow != nil { whole.options.fitting = [] }
+        do throws(SealError) {
+            return (try seal(whole), nil)
+        } catch {
+            guard let overflow, overflow.isNeeded(after: error) else { throw CommandFailure(error) }
+            do throws(SealOverflow.Failure) {
+                return try overflow.seal(message, fitting: message.options.fitting, by: self)
+            } catch {
+                throw error.ofCommand
+            }
         }
     }
 }
@@ -87,37 +120,33 @@ extension SQLiteKeyStore {
     }
 }
 
-extension Placeholder {
-    /// Makes a placeholder, with the standard title for none; a refusal of it ends the command.
-    static func checked(
-        title: String?, sound: Sound = .matching, clearFields: Set<ClearField> = []
-    ) throws(CommandFailure) -> Placeholder {
-        do throws(SealError) {
-            return try Placeholder(title: title ?? standardTitle, sound: sound, clearFields: clearFields)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
-}
-
 // MARK: What is told
 
 extension SealedPayload {
-    /// Writes what is known of the message from outside, the payload itself included.
-    func write(to json: inout JSONWriter) {
-        json.raw(self.json, for: "payload")
+    /// What `writeFacts` writes.
+    static let factNames: Set = [
+        "fingerprint", "message_id", "push_type", "bytes", "widest_bytes", "limit", "bucket",
+    ]
+
+    /// Writes what is known of the message from outside, beside what is written of it anyway.
+    func writeFacts(to json: inout JSONWriter, beside emission: Emission = .payload) {
         json.string(envelope.fingerprint.description, for: "fingerprint")
         json.string(messageID.description, for: "message_id")
-        json.string(pushType.description, for: "push_type")
+        if emission != .request { json.string(pushType.description, for: "push_type") }
         json.integer(self.json.count, for: "bytes")
         json.integer(widestLength, for: "widest_bytes")
         json.integer(pushType.maximumPushLength, for: "limit")
         json.integer(envelope.innerLength, for: "bucket")
     }
 
-    /// One line for a provider's log, with nothing of the content: `sealed`, then `name=value` with the names that `--json`
-    /// has here and in `inspect`. No value has a space. More may be added at the end; what is there stays.
-    var logLine: String {
-        "sealed fingerprint=\(envelope.fingerprint) recipient_key_id=\(envelope.recipientKeyID) message_id=\(messageID) bytes=\(json.count) bucket=\(envelope.innerLength)"
+    /// What a provider's log says of it, with nothing of the content: the names that `--json` has here and in `inspect`.
+    /// More may be added at the end; what is there stays.
+    var logFields: [(name: String, value: LogFormat.Value)] {
+        [
+            ("fingerprint", .word(envelope.fingerprint.description)),
+            ("recipient_key_id", .word(envelope.recipientKeyID.description)),
+            ("message_id", .word(messageID.description)), ("bytes", .number(json.count)),
+            ("bucket", .number(envelope.innerLength)),
+        ]
     }
 }

@@ -112,8 +112,10 @@ extension Console {
     }
 
     /// Reads a secret into memory that is wiped.
-    func readSecret(from source: String) throws(CommandFailure) -> Ephemeral {
-        try exactly { (buffer) throws(CommandFailure) in try readSecret(from: source, into: &buffer) }
+    func readSecret(from source: String, isShared: Bool = false) throws(CommandFailure) -> Ephemeral {
+        try exactly { (buffer) throws(CommandFailure) in
+            try readSecret(from: source, isShared: isShared, into: &buffer)
+        }
     }
 
     /// Asks for a passphrase on the terminal.

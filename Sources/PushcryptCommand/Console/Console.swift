@@ -10,6 +10,8 @@ public struct Console: Sendable {
     let variable: @Sendable (String) -> String?
     /// The time in milliseconds since 1970-01-01 UTC.
     let now: @Sendable () -> UInt64
+    /// How messages stand on standard error.
+    var logFormat = LogFormat.text
 
     init(
         input: Descriptor, output: Descriptor, messages: Descriptor, terminal: String,
@@ -89,25 +91,34 @@ struct OutputBuffer: ~Copyable {
 
 extension Console {
     /// Tells what went wrong.
-    func error(_ text: String) { report("error:", .red, text) }
+    func error(_ text: String) { report("error", .red, text) }
 
     /// Tells what is doubtful but went on.
-    func warning(_ text: String) { report("warning:", .yellow, text) }
+    func warning(_ text: String) { report("warning", .yellow, text) }
 
     /// Tells what to do next.
-    func hint(_ text: String) { report("hint:", .cyan, text) }
+    func hint(_ text: String) { report("hint", .cyan, text) }
+
+    /// Notes what happens, for people.
+    func log(_ text: String) { send(ContiguousArray("pushcrypt: \(text)\n".utf8)) }
 
     /// Notes what was done, for a log that people and programs read.
-    func log(_ text: String) { report(text) }
-
-    private func report(_ label: String, _ style: TextStyle, _ text: String) {
-        report((allowsColour(messages) ? style.applied(to: label) : label) + " " + sanitized(forTerminal: text))
+    func log(_ event: String, _ fields: [(name: String, value: LogFormat.Value)]) {
+        send(logFormat.line(event, fields))
     }
 
-    private func report(_ text: String) {
-        let line = "pushcrypt: \(text)\n"
+    private func report(_ label: String, _ style: TextStyle, _ text: String) {
+        switch logFormat {
+        case .text:
+            let label = allowsColour(messages) ? style.applied(to: label + ":") : label + ":"
+            log("\(label) \(sanitized(forTerminal: text))")
+        case .json: log(label, [("message", .word(text))])
+        }
+    }
+
+    private func send(_ line: ContiguousArray<UInt8>) {
         // Nobody is left to tell when this fails.
-        try? messages.writeAll(ContiguousArray(line.utf8).span)
+        try? messages.writeAll(line.span)
     }
 }
 

@@ -66,14 +66,23 @@ extension Console {
     ///
     /// The bytes go straight into `secret` and nowhere else; the caller wipes it, also after a failure. One newline at
     /// the end is not part of a secret. Returns the length in bytes; an empty secret, and one that does not fit, are
-    /// refused.
-    func readSecret(from source: String, into secret: inout MutableSpan<UInt8>) throws(CommandFailure) -> Int {
-        if source == "-" { return try fill(&secret, from: input, named: "standard input") }
+    /// refused, and so is a file that every user of the machine may read or change, unless the secret is no key of
+    /// somebody's (`isShared`). Links are followed, and a group may read: that is how Kubernetes, Vault and systemd hand
+    /// out secrets.
+    func readSecret(
+        from source: String, isShared: Bool = false, into secret: inout MutableSpan<UInt8>
+    ) throws(CommandFailure) -> Int {
+        if source == "-" {
+            if !isShared { try refuseFileOfEverybody(input, named: "standard input") }
+            return try fill(&secret, from: input, named: "standard input")
+        }
         if source.hasPrefix("fd:") {
-            let number = try descriptorNumber(source)
-            return try fill(&secret, from: Descriptor(number: number), named: quoted(source))
+            let descriptor = Descriptor(number: try descriptorNumber(source))
+            if !isShared { try refuseFileOfEverybody(descriptor, named: quoted(source)) }
+            return try fill(&secret, from: descriptor, named: quoted(source))
         }
         let file = try open(source)
+        if !isShared { try refuseFileOfEverybody(file.descriptor, named: quoted(source), path: source) }
         return try fill(&secret, from: file.descriptor, named: quoted(source))
     }
 
@@ -94,6 +103,20 @@ extension Console {
         case .line(let count): return count
         case .tooLong: throw .refused("what was entered is longer than \(secret.count - 1) bytes")
         }
+    }
+
+    private func refuseFileOfEverybody(
+        _ source: Descriptor, named name: String, path: String? = nil
+    ) throws(CommandFailure) {
+        guard source.isFileOfEverybody else { return }
+        throw CommandFailure(
+            .usage, "every user of this machine may read or change \(name), which is to hold a secret",
+            hints: path.map { path in
+                [
+                    "run: chmod o-rwx \(quoted(path))",
+                    "a Kubernetes secret needs defaultMode: 0440, a template of the Vault agent perms = \"0440\"",
+                ]
+            } ?? ["run chmod o-rwx on the file"])
     }
 
     private func fill(

@@ -23,6 +23,12 @@ extension Explanation {
                 Nothing is sealed. On a phone, from another sealer: the notification with its first 8 attachments.
                 """),
         Explanation(
+            AttachmentError.Code.bodyTooLong, .attachments,
+            summary: "a body that is too long for a sealed file, too",
+            cause: "The text has more than 65,536 bytes: no system shows a tenth of it.",
+            mend: "Send the beginning of the text, and let the app fetch the rest when the notification is opened.",
+            shown: nothingSealed),
+        Explanation(
             AttachmentError.Code.changedFile, .attachments,
             summary: "the file changed while it was being sealed",
             cause: """

@@ -16,7 +16,9 @@ struct Explanation: Sendable {
 
     /// The parts of the project that have codes.
     enum Area: String, CaseIterable, Sendable {
-        case delivery, opening, attachments, sealing, keys, rotation, store, enrolment, categories, json
+        case delivery, opening, attachments, sealing, lint, batches, signing, keys, rotation, store, enrolment,
+            categories,
+            json
     }
 
     init(
@@ -41,7 +43,8 @@ struct Explanation: Sendable {
 extension Explanation {
     /// Every explanation, area by area.
     static let all =
-        delivery + opening + attachments + sealing + keys + rotation + store + enrolment + categories + json
+        delivery + opening + attachments + sealing + lint + batches + signing + keys + rotation + store + enrolment
+        + categories + json
 
     /// The explanations of a code: more than one where two areas mean different things by it, none for an unknown code.
     static func of(_ code: String) -> [Explanation] {
@@ -57,6 +60,9 @@ extension Explanation.Area {
         case .opening: "Opening a push"
         case .attachments: "Attachments"
         case .sealing: "Sealing a payload"
+        case .lint: "Checking a push before it is sent"
+        case .batches: "Answering the lines of a batch"
+        case .signing: "Signing with a key elsewhere"
         case .keys: "Reading a key or a record"
         case .rotation: "Accepting a rotation statement"
         case .store: "The key store"
@@ -74,6 +80,12 @@ extension Explanation.Area {
         case .opening: "Why a push does not open: in a phone's journal, and printed by 'pushcrypt open'."
         case .attachments: "Why a file cannot be sealed, or is not shown with its notification."
         case .sealing: "Why a provider's payload is refused before anything is sealed."
+        case .lint:
+            "What 'pushcrypt lint' finds in a push: what would not be shown or sent, what the relay can read, what may not do what is meant."
+        case .batches:
+            "Why a line of a batch is not answered, for a reason of the line's own; it may as well be one of the codes of sealing, opening, keys, the key store and JSON."
+        case .signing:
+            "Why a key service or a hardware module gave no signature. The command says signing-failed, and one of these after it."
         case .keys: "Why a key, or the record around one, is not taken."
         case .rotation: "Why a statement that one sender key follows another is not accepted."
         case .store:

@@ -15,7 +15,7 @@ extension Explanation {
                 "Where a person is shown anything: the subtitle (Encrypted), without a title, because none could be read."
         ),
         Explanation(
-            OpenError.Code.notEncrypted, .opening,
+            OpenError.Code.notEncrypted, .opening, .lint,
             summary: "ENCRYPTED_DATA is absent or not a string",
             cause: """
                 The push was sent without sealing it; or a relay or a client library dropped the field, or moved it into aps; or
@@ -27,7 +27,7 @@ extension Explanation {
                 """,
             shown: "On the phone: the clear title and the text (Encrypted), without a subtitle."),
         Explanation(
-            OpenError.Code.malformedEnvelope, .opening,
+            OpenError.Code.malformedEnvelope, .opening, .lint,
             summary: "ENCRYPTED_DATA is a string, but no envelope",
             cause: """
                 A character that is not base64url, padding, a line break, or a length that no envelope has: the text was cut,
@@ -40,7 +40,7 @@ extension Explanation {
                 """,
             shown: fallback),
         Explanation(
-            OpenError.Code.unsupportedSuite, .opening,
+            OpenError.Code.unsupportedSuite, .opening, .lint,
             summary: "a suite that this version does not read",
             cause:
                 "The provider seals in a newer format than the app on this phone knows, or the text is no envelope at all.",

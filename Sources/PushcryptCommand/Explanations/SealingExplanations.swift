@@ -3,7 +3,7 @@ internal import Pushcrypt
 extension Explanation {
     static let sealing = [
         Explanation(
-            SealError.Code.malformedPayload, .sealing,
+            SealError.Code.malformedPayload, .sealing, .lint,
             summary: "the payload is not JSON as the format takes it",
             cause: """
                 The payload is not one JSON object: not JSON at all, not UTF-8, nested deeper than 32, or with what makes two
@@ -15,7 +15,7 @@ extension Explanation {
                 """,
             shown: nothingSealed),
         Explanation(
-            SealError.Code.missingAPS, .sealing,
+            SealError.Code.missingAPS, .sealing, .lint,
             summary: "the payload has no aps object",
             cause: """
                 The payload has no aps at the top level, or aps is not an object. Often only the custom part was given, or
@@ -24,7 +24,7 @@ extension Explanation {
             mend: "Give the whole payload that is sent to APNs today, with aps at its top level.",
             shown: nothingSealed),
         Explanation(
-            SealError.Code.invalidField, .sealing,
+            SealError.Code.invalidField, .sealing, .lint,
             summary: "a field of aps is not what Apple's documents allow",
             cause: """
                 A field of aps, of its alert or of its sound has the wrong type or a value out of range: a badge as a string, a
@@ -35,7 +35,7 @@ extension Explanation {
                 "Write the field that the message names as the message says. Fields that Apple does not know are left alone.",
             shown: nothingSealed),
         Explanation(
-            SealError.Code.nothingToShow, .sealing,
+            SealError.Code.nothingToShow, .sealing, .lint,
             summary: "an alert without a title, subtitle or body",
             cause: """
                 The push is to be an alert and its alert has no text. The system starts no extension for it, and there would
@@ -47,7 +47,7 @@ extension Explanation {
                 """,
             shown: nothingSealed),
         Explanation(
-            SealError.Code.reservedKey, .sealing,
+            SealError.Code.reservedKey, .sealing, .lint,
             summary: "the payload has ENCRYPTED_DATA or pushcrypt already",
             cause: """
                 At the top level stands ENCRYPTED_DATA, because the payload was sealed before, or pushcrypt, which the format
@@ -57,7 +57,7 @@ extension Explanation {
                 "Seal the payload as it was before sealing, once for each device. Rename a key of the app's own; attachments are given to the sealer apart from the payload.",
             shown: nothingSealed),
         Explanation(
-            SealError.Code.payloadTooLarge, .sealing,
+            SealError.Code.payloadTooLarge, .sealing, .lint,
             summary: "the payload is longer than the largest bucket holds",
             cause: """
                 Without white space the payload has more than 2,717 bytes, 3,485 for voip. A rotation of the sender's key that
@@ -69,7 +69,7 @@ extension Explanation {
                 """,
             shown: nothingSealed),
         Explanation(
-            SealError.Code.pushTooLarge, .sealing,
+            SealError.Code.pushTooLarge, .sealing, .lint,
             summary: "the push to send is longer than Apple takes",
             cause: """
                 The envelope fits, but with its clear part the push is above 4,096 bytes, 5,120 for voip. What is measured is
@@ -82,7 +82,7 @@ extension Explanation {
                 """,
             shown: nothingSealed),
         Explanation(
-            SealError.Code.pushTypeNotSealable, .sealing,
+            SealError.Code.pushTypeNotSealable, .sealing, .lint,
             summary: "the system reads pushes of this type before any code of the app",
             cause: """
                 The push type is one that the system acts on by itself, such as liveactivity, widgets or location, or there
@@ -106,6 +106,18 @@ extension Explanation {
             mend: "Choose a time to live within the range. Set the clock; 'pushcrypt doctor' shows it.",
             shown: nothingSealed),
         Explanation(
+            SealError.Code.invalidRequest, .sealing,
+            summary: "the request around the push is not what Apple takes",
+            cause: """
+                A background push was to have priority 10, which APNs refuses; or the collapse name is empty, which would make
+                every push of a device replace the one before it; or the device's name is empty or longer than 255 bytes.
+                """,
+            mend: """
+                Leave the priority out: background pushes then have 5. Leave the collapse name out if only copies of one message
+                are to replace each other.
+                """,
+            shown: nothingSealed),
+        Explanation(
             SealError.Code.unusableKey, .sealing,
             summary: "libsodium refused the device's key",
             cause: """
@@ -113,6 +125,15 @@ extension Explanation {
                 the key reached the library by another way, or libsodium is damaged.
                 """,
             mend: "Have the device register again, and run 'pushcrypt doctor' on the machine that seals.",
+            shown: nothingSealed),
+        Explanation(
+            SealError.Code.signingFailed, .sealing,
+            summary: "the sender's key is elsewhere, and gave no signature",
+            cause: """
+                A key service or a hardware module signs the messages, and it did not sign this one. The code after this one is
+                the reason: signer-unavailable, signer-refused, signer-timed-out or wrong-signature.
+                """,
+            mend: "Mend what that code says; the payload is in order, and can be sealed again as it is.",
             shown: nothingSealed),
     ]
 }

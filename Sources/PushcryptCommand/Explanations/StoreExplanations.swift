@@ -200,6 +200,23 @@ extension Explanation {
                 "Use the app's own bundle id on both ends. If the old binding was the mistake, --replace takes the new one.",
             shown: unreadableKeys),
         Explanation(
+            KeyStoreError.Code.unknownDevice, .store,
+            summary: "no device has this id",
+            cause: "The id is mistyped, the device is in another store, or it never registered.",
+            mend: "'pushcrypt device list' shows the devices; 'pushcrypt device add' registers one.",
+            shown: nothingSealed),
+        Explanation(
+            KeyStoreError.Code.removedDevice, .store,
+            summary: "the device was removed",
+            cause: """
+                The system said that the app is gone from it ('device remove --from-apns-410'), or an operator removed it; it has
+                not registered since.
+                """,
+            mend: """
+                Nothing: a device that comes back registers, and 'device add' takes it again. Stop sending to it until then.
+                """,
+            shown: nothingSealed),
+        Explanation(
             KeyStoreError.Code.senderAlreadyTrusted, .store,
             summary: "another key is trusted under this name",
             cause: "The sender has another key than the one that was pinned, and a name has one pin.",

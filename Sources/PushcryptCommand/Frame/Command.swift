@@ -129,6 +129,8 @@ enum ValueKind: Sendable, Equatable {
     /// Where a secret is read from: a file, `fd:N` or `-`; never the secret itself.
     case secret
     case choice([String])
+    /// A whole number.
+    case count(ClosedRange<Int>)
     /// A number with a unit, `30d`; the bounds are in seconds.
     case duration(ClosedRange<Int>)
     /// A short time with a unit, `1500ms` or `2s`; the bounds are in milliseconds.

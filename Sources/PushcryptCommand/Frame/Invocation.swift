@@ -42,6 +42,12 @@ struct Invocation: Sendable {
         return optionValues.filter { $0.name == option.name }.map(\.value)
     }
 
+    /// The value of a number's option, inside its range.
+    func count(_ name: String) -> Int? {
+        guard case .count(let range) = option(name).value?.kind else { preconditionFailure("\(name) is no number") }
+        return value(name).flatMap { parseInteger($0, in: range) }
+    }
+
     /// The value of a duration option in seconds, inside its range.
     func seconds(_ name: String) -> Int? {
         guard case .duration(let range) = option(name).value?.kind else {

@@ -44,6 +44,11 @@ extension ValueKind {
             throw .usage(
                 "\(name) cannot be \(quoted(text))",
                 hint: near.map { "did you mean \($0)?" } ?? "write one of: " + words.joined(separator: ", "))
+        case .count(let range):
+            if parseInteger(text, in: range) != nil { return }
+            throw .usage(
+                "\(name) cannot be \(quoted(text))",
+                hint: "write a whole number from \(range.lowerBound) to \(range.upperBound)")
         case .duration(let range): try check(text, for: name, in: range, units: durationUnits)
         case .milliseconds(let range): try check(text, for: name, in: range, units: millisecondUnits)
         }

@@ -22,8 +22,8 @@ enum ChildProcess {
     ///
     /// Throws `.notFound` when there is no such program.
     static func run(_ name: String, _ arguments: [String], limit: Int) throws(SystemError) -> Result {
-        let output = try Pipe()
-        let messages = try Pipe()
+        let output = try PipeEnds()
+        let messages = try PipeEnds()
         let process = try spawn(
             name, arguments, output: output.writer.descriptor, messages: messages.writer.descriptor)
         close(output.writer)
@@ -84,19 +84,6 @@ enum ChildProcess {
 // MARK: Pipes
 
 extension ChildProcess {
-    private struct Pipe: ~Copyable {
-        let reader: OpenFile
-        let writer: OpenFile
-
-        init() throws(SystemError) {
-            var ends: [Int32] = [-1, -1]
-            guard unsafe pipe(&ends) == 0 else { throw .last }
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-            reader = OpenFile(adopting: Descriptor(number: ends[0]))
-            writer = OpenFile(adopting: Descriptor(number: ends[1]))
-        }
-    }
-
     private static func close(_ end: consuming OpenFile) {}
 
     private struct Stream {

@@ -27,10 +27,15 @@ struct Descriptor: Sendable, Equatable {
     }
 
     /// Whether this is a file that others than its owner may read or write.
-    var isFileOpenToOthers: Bool {
+    var isFileOpenToOthers: Bool { grants(S_IRWXG | S_IRWXO) }
+
+    /// Whether this is a file that every user of the machine may read or write.
+    var isFileOfEverybody: Bool { grants(S_IRWXO) }
+
+    private func grants(_ permissions: mode_t) -> Bool {
         var status = stat()
         guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
-        return status.st_mode & (S_IRWXG | S_IRWXO) != 0
+        return status.st_mode & permissions != 0
     }
 
     /// Reads what is there into the part of `span` from `start` on, which is not empty; 0 at the end of the input.
@@ -42,6 +47,20 @@ struct Descriptor: Sendable, Equatable {
             }
             if count >= 0 { return count }
             try waitAfterFailure(until: POLLIN)
+        }
+    }
+
+    /// As `readSome`, or nil as soon as `stop` has something to read.
+    func readSome(
+        into span: inout MutableSpan<UInt8>, from start: Int, unless stop: Descriptor
+    ) throws(SystemError) -> Int? {
+        while true {
+            var requests = [self, stop].map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
+            if unsafe poll(&requests, nfds_t(requests.count), -1) >= 0 {
+                if requests[1].revents != 0 { return nil }
+                return try readSome(into: &span, from: start)
+            }
+            guard errno == EINTR else { throw .last }
         }
     }
 

@@ -68,6 +68,11 @@ struct InputFile: ~Copyable {
         }
     }
 
+    /// What is read in chunks of lines, until `stop` is raised; of use for as long as the file is open.
+    func lines(until stop: StopSignal) -> DescriptorInput {
+        DescriptorInput(descriptor: descriptor, name: name, stop: stop)
+    }
+
     private func failure(_ error: SystemError) -> CommandFailure {
         .failed("cannot read \(name): \(error.text)")
     }

@@ -48,6 +48,9 @@ struct OutputFile: ~Copyable {
         self.file = file
     }
 
+    /// Takes what will be the file, for whoever writes it from several threads in turn.
+    var descriptor: Descriptor { file.descriptor }
+
     /// Writes a whole file.
     static func write(_ bytes: Span<UInt8>, to path: String, mode: UInt32, force: Bool) throws(CommandFailure) {
         let output = try OutputFile(path, mode: mode, force: force)

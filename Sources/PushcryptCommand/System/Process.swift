@@ -50,10 +50,13 @@ enum Surroundings {
     }
 
     /// The milliseconds since some moment before this process; nobody sets this clock.
-    static func uptime() -> UInt64 {
+    static func uptime() -> UInt64 { nanoseconds() / 1_000_000 }
+
+    /// As `uptime`, in nanoseconds.
+    static func nanoseconds() -> UInt64 {
         var time = timespec()
         guard unsafe clock_gettime(CLOCK_MONOTONIC, &time) == 0, time.tv_sec >= 0 else { return 0 }
-        return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 }
 

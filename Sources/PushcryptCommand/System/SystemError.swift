@@ -15,6 +15,9 @@ struct SystemError: Error, Equatable {
 
     static let notFound = SystemError(code: ENOENT)
     static let readerIsGone = SystemError(code: EPIPE)
+    static let timedOut = SystemError(code: ETIMEDOUT)
+    /// The other end has closed the connection.
+    static let connectionEnded = SystemError(code: ECONNRESET)
 
     /// The system's own words in the style of this program's messages: "no space left on device".
     var text: String {

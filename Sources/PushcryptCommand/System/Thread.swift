@@ -7,39 +7,14 @@
 #else
     internal import Darwin
 #endif
+internal import Pushcrypt
 
 /// Work on a thread of its own, which ends with the work or with the process.
 enum Thread {
-    private final class Work {
-        let body: @Sendable () -> Void
-
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-
     /// Starts `body`; throws when the system has no thread left.
     static func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
-        let work = unsafe Unmanaged.passRetained(Work(body))
-        #if canImport(Darwin)
-            var thread: pthread_t?
-            let code = unsafe pthread_create(&thread, nil, { unsafe Self.run($0) }, work.toOpaque())
-        #else
-            var thread = pthread_t()
-            let code = unsafe pthread_create(&thread, nil, { unsafe Self.run($0) }, work.toOpaque())
-        #endif
-        guard code == 0 else {
-            unsafe work.release()
-            throw SystemError(code: code)
-        }
-        #if canImport(Darwin)
-            if let thread = unsafe thread { unsafe pthread_detach(thread) }
-        #else
-            pthread_detach(thread)
-        #endif
-    }
-
-    private static func run(_ work: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-        if let work = unsafe work { unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body() }
-        return nil
+        let code = SystemThread.start(body)
+        guard code == 0 else { throw SystemError(code: code) }
     }
 
     /// Waits for so many milliseconds, whatever signals come.

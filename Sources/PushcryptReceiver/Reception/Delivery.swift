@@ -79,6 +79,13 @@ public struct Delivery: Sendable {
         self.content = content
     }
 
+    /// The same delivery with the full body in place of the short one.
+    package func extended(by fullBody: String) -> Delivery {
+        var content = content
+        content.body = .plain(fullBody)
+        return Delivery(outcome, content)
+    }
+
     /// Shows nothing.
     static let suppressed = Delivery(.suppressed, NotificationContent())
 

@@ -2,7 +2,7 @@
 ///
 /// Whatever events come, in whatever order, it asks for one delivery and no more, and after `received` every one of
 /// `deadline`, `expired` and `released` ends in it. What it delivers is the best there is at that moment: the changed
-/// content, otherwise the opened one, otherwise the fallback. An event that does not fit the state changes nothing. A
+/// content, otherwise the opened one, with its full body if that has come, otherwise the fallback. An event that does not fit the state changes nothing. A
 /// delivery stands before whatever there is to tidy up, because that may hang.
 ///
 ///     waiting ─received→ opening ─opened→ attaching ─→ changing ─→ delivered
@@ -18,6 +18,8 @@ public struct DeliveryMachine<Content> {
         case decided(Content, DeliveryOutcome)
         /// The push does not open.
         case failed(Delivery.Reason)
+        /// The full body has come: this is what a person may be shown from now on.
+        case extended(Content)
         /// Every attachment that can be had is in this content.
         case attached(Content, isComplete: Bool)
         /// The app has changed the content.
@@ -36,7 +38,7 @@ public struct DeliveryMachine<Content> {
 
     /// What there is to do with an opened push before it is shown.
     public struct Opened: Hashable, Sendable {
-        /// There are attachments to fetch.
+        /// There are attachments to fetch, or a full body.
         public var hasAttachments: Bool
         /// The app wants to change the content.
         public var isChanged: Bool
@@ -101,6 +103,9 @@ public struct DeliveryMachine<Content> {
         case (.opening, .expired): return fallBack(.systemExpired)
         case (.opening, .released): return fallBack(.abandoned)
 
+        case (.attaching(_, let isChanged), .extended(let content)):
+            state = .attaching(content, isChanged: isChanged)
+            return []
         case (.attaching(_, let isChanged), .attached(let content, let isComplete)):
             return goOn(with: content, isComplete ? .opened : .openedWithoutAttachment, isChanged: isChanged)
         case (.attaching(let content, isChanged: true), .attachmentDeadline):

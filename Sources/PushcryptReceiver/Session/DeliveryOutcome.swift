@@ -1,8 +1,8 @@
 /// How a delivery ended; for logs and tests, never for the person.
 public enum DeliveryOutcome: Hashable, Sendable, CustomStringConvertible {
-    /// The sealed notification was shown, with every attachment that it has.
+    /// The sealed notification was shown, with its full body and every attachment that it has.
     case opened
-    /// The sealed notification was shown, and an attachment was missing, late or damaged.
+    /// The sealed notification was shown, and an attachment, or its full body, was missing, late or damaged.
     case openedWithoutAttachment
     /// The push was not sealed, and was shown as it came, as the app's policy says.
     case passed

@@ -121,6 +121,7 @@ public final class DeliverySession<Content>: @unchecked Sendable {
         switch event {
         case .opened(let content, let opened): .opened(freeze(content), opened)
         case .decided(let content, let outcome): .decided(freeze(content), outcome)
+        case .extended(let content): .extended(freeze(content))
         case .attached(let content, let isComplete): .attached(freeze(content), isComplete: isComplete)
         case .changed(let content): .changed(freeze(content))
         default: event

@@ -5,7 +5,7 @@
 public struct DeliverySteps<Content> {
     /// Opens the push; ends in `opened`, `decided` or `failed`.
     public var open: () -> Void
-    /// Fetches attachments for this content; ends in `attached`.
+    /// Fetches attachments, or a full body, for this content; ends in `attached`, perhaps after `extended`.
     public var attach: (Content) -> Void
     /// Stops fetching, and removes what is there; may be called while `attach` still runs, and once more after it.
     public var stopAttaching: () -> Void

@@ -10,12 +10,16 @@ internal import PushcryptKeyStore
 final class AttachmentFetch: Sendable {
     typealias Fetched = Result<URL, AttachmentProblem>
 
+    /// Hears of each file at once; whatever it does with one is done before all of them are complete.
+    typealias Each = @Sendable (Int, Fetched) -> Void
+
     private static let atATime = 2
 
     private let references: [AttachmentReference]
     private let transport: any AttachmentTransport
     private let maximumSize: UInt64
     private let folder: AttachmentFolder
+    private let each: Each
     private let state = Locked(State())
 
     private final class State {
@@ -28,12 +32,13 @@ final class AttachmentFetch: Sendable {
 
     init(
         _ references: [AttachmentReference], with transport: any AttachmentTransport, maximumSize: UInt64,
-        in folder: AttachmentFolder
+        in folder: AttachmentFolder, each: @escaping Each = { _, _ in }
     ) {
         self.references = references
         self.transport = transport
         self.maximumSize = maximumSize
         self.folder = folder
+        self.each = each
     }
 
     /// Begins; `completion` gets what came of each attachment, in their order, unless all is stopped before.
@@ -92,6 +97,7 @@ final class AttachmentFetch: Sendable {
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
     private func ended(_ index: Int, _ fetched: Fetched) {
+        if !isStopped { each(index, fetched) }
         let isTooLate = state.withLock { state in
             state.transfers[index] = nil
             if !state.isStopped { state.fetched[index] = fetched }

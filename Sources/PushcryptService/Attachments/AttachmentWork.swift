@@ -4,34 +4,46 @@ internal import PushcryptKeyStore
 internal import Pushcrypt
 internal import UserNotifications
 
-/// The attachments of one notification: fetched, handed on, and put into the form that the system shows. Not run on Apple
-/// systems.
+/// The full body and the attachments of one notification: fetched, handed on, and put into the form that the system shows.
+/// Not run on Apple systems.
 final class AttachmentWork: Sendable {
+    /// The full body has one place among the files, the first, because a text is worth more than a picture.
+    private let fullBody: FetchedBody?
     private let references: [AttachmentReference]
     private let dropped: [AttachmentError]
     private let fetch: AttachmentFetch
     private let requestID: String
     private let shared: SharedAttachments?
 
-    /// Prepares; nil for a notification that has none.
+    /// Prepares; nil for a notification that has neither.
     init?(
         for opened: OpenedNotification, of request: UNNotificationRequest,
         _ configuration: NotificationOpener.Configuration, _ files: OpenerFiles
     ) {
-        guard !opened.attachments.isEmpty || !opened.droppedAttachments.isEmpty else { return nil }
+        let fullBody = opened.fullBody.map { _ in FetchedBody() }
+        guard fullBody != nil || !opened.attachments.isEmpty || !opened.droppedAttachments.isEmpty else { return nil }
+        self.fullBody = fullBody
         references = opened.attachments
         dropped = opened.droppedAttachments
         requestID = request.identifier
         fetch = AttachmentFetch(
-            references, with: configuration.transport, maximumSize: configuration.maximumAttachmentSize,
-            in: configuration.attachmentFolder)
+            (opened.fullBody.map { [$0] } ?? []) + references, with: configuration.transport,
+            maximumSize: configuration.maximumAttachmentSize, in: configuration.attachmentFolder,
+            each: { index, fetched in if index == 0 { fullBody?.take(fetched) } })
         shared = configuration.sharesAttachments ? files.directory.map(SharedAttachments.init(directory:)) : nil
     }
 
-    /// Begins; `completion` gets what the system shows, and what is wrong with the rest.
-    func start(_ completion: @escaping @Sendable (Handover<[UNNotificationAttachment]>, [String]) -> Void) {
+    /// Begins; `extend` gets the full body as soon as it is there, and after it `completion` what the system shows, and what
+    /// is wrong with the rest.
+    func start(
+        extend: @escaping @Sendable (String) -> Void,
+        _ completion: @escaping @Sendable (Handover<[UNNotificationAttachment]>, [String]) -> Void
+    ) {
+        fullBody?.extend(extend)
         fetch.start { [self] fetched in
+            let fetched = Array(fetched.dropFirst(fullBody == nil ? 0 : 1))
             var problems = dropped.map { "\($0.code): \($0)" }
+            if let problem = fullBody?.problem { problems.append("full body: \(problem)") }
             var attachments: [UNNotificationAttachment] = []
             var files: [URL] = []
             for (index, result) in fetched.enumerated() {

@@ -4,17 +4,17 @@
 //
 // The calls of one seal                                    of one open
 //   randombytes_buf            2 of 32 bytes                 sodium_base642bin             1, the envelope
-//   crypto_hash_sha256         3: key id, body, inner        crypto_scalarmult_curve25519  1
+//   crypto_hash_sha256         3: key id, body, content      crypto_scalarmult_curve25519  1
 //   crypto_auth_hmacsha256     2 hedged values               crypto_auth_hmacsha256        2 of the KEM
 //                              2 of DeriveKeyPair                                          4 of the key schedule
 //                              2 of the KEM                  crypto_aead_…_decrypt         1, the inner plaintext
-//                              4 of the key schedule         crypto_sign_…_verify_detached 1
-//   crypto_scalarmult_…_base   1                             sodium_is_zero                1, the padding
-//   crypto_scalarmult_…        1                             sodium_memzero                3: secrets, inner, signed
-//   crypto_sign_…_detached     1
+//                              4 of the key schedule         crypto_hash_sha256            1, the content
+//   crypto_scalarmult_…_base   1                             crypto_sign_…_verify_detached 1
+//   crypto_scalarmult_…        1                             sodium_is_zero                1, the padding
+//   crypto_sign_…_detached     1                             sodium_memzero                2: secrets, inner
 //   crypto_aead_…_encrypt      1, the inner plaintext
 //   sodium_bin2base64          1, the envelope
-//   sodium_memzero             3: secrets, inner, signed
+//   sodium_memzero             2: secrets, inner
 //
 // SHA-256 and HMAC are an init, an update for each piece, and a final, as libsodium has them.
 
@@ -26,7 +26,7 @@
 enum {
     HEADER = 1 + 4, ENC = 32, TAG = 16, OUTSIDE = HEADER + ENC + TAG, INSIDE = 99,
     TYPE = 68, MESSAGE_ID = 69, SENT_AT = 85, TIME_TO_LIVE = 93, BODY_LENGTH = 97, LARGEST = 2816,
-    SIGNED_PREFIX = 22 + HEADER + ENC + 32 + 32 + 2 + BARE_MAXIMUM_TOPIC,
+    SIGNED = 22 + HEADER + ENC + 32 + 32 + 2 + BARE_MAXIMUM_TOPIC + 32,
 };
 
 /// A string literal without its zero, as pointer and length.
@@ -104,12 +104,12 @@ static void derive_key(const bare_keys *keys, message_secrets *secrets, const un
 
 /// Lays out what the signature covers and gives its length; `envelope` is the header and enc.
 static size_t signed_message(const bare_keys *keys, unsigned char *output, const unsigned char *envelope,
-                             const unsigned char *inner, size_t bucket) {
+                             const unsigned char content_hash[32]) {
     unsigned char *end = put(output, "pushcrypt/1 signature", 22);
     end = put(end, envelope, HEADER + ENC);
     end = put(put(end, keys->device_public, 32), keys->sender_public, 32);
     end = put(end, keys->topic, keys->topic_length);
-    end = put(end, inner + TYPE, bucket - TYPE);
+    end = put(end, content_hash, 32);
     return (size_t)(end - output);
 }
 
@@ -135,7 +135,7 @@ int bare_make_keys(bare_keys *keys, const unsigned char *seed, const unsigned ch
 
 size_t bare_seal(const bare_keys *keys, const unsigned char *payload, size_t length, uint64_t milliseconds, char *text) {
     static const size_t buckets[] = {256, 512, 1024, 1536, 2048, 2560, LARGEST};
-    unsigned char envelope[OUTSIDE + LARGEST], inner[LARGEST], signed_bytes[SIGNED_PREFIX + LARGEST], hash[32], id[32];
+    unsigned char envelope[OUTSIDE + LARGEST], inner[LARGEST], signed_bytes[SIGNED], hash[32], id[32];
     unsigned char *enc = envelope + HEADER;
     message_secrets secrets;
     crypto_hash_sha256_state sha;
@@ -174,17 +174,19 @@ size_t bare_seal(const bare_keys *keys, const unsigned char *payload, size_t len
     crypto_auth_hmacsha256_final(&secrets.hmac, id);
     memcpy(inner + MESSAGE_ID, id, 16);
 
-    // ikmE = HMAC(hedge key, label, r, header, recipient, SHA-256(topic, inner without signature))
+    // the content hash, for ikmE and for the signature
     crypto_hash_sha256_init(&sha);
-    crypto_hash_sha256_update(&sha, keys->topic, keys->topic_length);
-    crypto_hash_sha256_update(&sha, inner, 4);
     crypto_hash_sha256_update(&sha, inner + TYPE, bucket - TYPE);
     crypto_hash_sha256_final(&sha, hash);
+
+    // ikmE = HMAC(hedge key, label, r, header, recipient, sender id, topic, content hash)
     crypto_auth_hmacsha256_init(&secrets.hmac, keys->hedge_key, 32);
     crypto_auth_hmacsha256_update(&secrets.hmac, LITERAL("pushcrypt/1 ephemeral\0"));
     crypto_auth_hmacsha256_update(&secrets.hmac, secrets.random[1], 32);
     crypto_auth_hmacsha256_update(&secrets.hmac, envelope, HEADER);
     crypto_auth_hmacsha256_update(&secrets.hmac, keys->device_public, 32);
+    crypto_auth_hmacsha256_update(&secrets.hmac, keys->sender_id, 4);
+    crypto_auth_hmacsha256_update(&secrets.hmac, keys->topic, keys->topic_length);
     crypto_auth_hmacsha256_update(&secrets.hmac, hash, 32);
     crypto_auth_hmacsha256_final(&secrets.hmac, secrets.ikm);
 
@@ -198,7 +200,7 @@ size_t bare_seal(const bare_keys *keys, const unsigned char *payload, size_t len
     derive_key(keys, &secrets, envelope, enc);
 
     // the signature, inside
-    size_t signed_length = signed_message(keys, signed_bytes, envelope, inner, bucket);
+    size_t signed_length = signed_message(keys, signed_bytes, envelope, hash);
     crypto_sign_ed25519_detached(inner + 4, NULL, signed_bytes, signed_length, keys->sender_secret);
 
     // ciphertext and tag, then the text
@@ -208,12 +210,11 @@ size_t bare_seal(const bare_keys *keys, const unsigned char *payload, size_t len
 
     sodium_memzero(&secrets, sizeof secrets);
     sodium_memzero(inner, bucket);
-    sodium_memzero(signed_bytes, signed_length);
     return strlen(text);
 }
 
 size_t bare_open(const bare_keys *keys, const char *text, size_t length, unsigned char *payload) {
-    unsigned char envelope[OUTSIDE + LARGEST], inner[LARGEST], signed_bytes[SIGNED_PREFIX + LARGEST];
+    unsigned char envelope[OUTSIDE + LARGEST], inner[LARGEST], signed_bytes[SIGNED], hash[32];
     message_secrets secrets;
     size_t count;
 
@@ -232,7 +233,11 @@ size_t bare_open(const bare_keys *keys, const char *text, size_t length, unsigne
                                                   secrets.nonce, secrets.key) != 0) return 0;
 
     // the signature of the sender that the id names, and the padding
-    size_t signed_length = signed_message(keys, signed_bytes, envelope, inner, bucket);
+    crypto_hash_sha256_state sha;
+    crypto_hash_sha256_init(&sha);
+    crypto_hash_sha256_update(&sha, inner + TYPE, bucket - TYPE);
+    crypto_hash_sha256_final(&sha, hash);
+    size_t signed_length = signed_message(keys, signed_bytes, envelope, hash);
     size_t body = (size_t)inner[BODY_LENGTH] << 8 | inner[BODY_LENGTH + 1];
     if (memcmp(inner, keys->sender_id, 4) != 0 || body > bucket - INSIDE) return 0;
     if (crypto_sign_ed25519_verify_detached(inner + 4, signed_bytes, signed_length, keys->sender_public) != 0) return 0;
@@ -241,6 +246,5 @@ size_t bare_open(const bare_keys *keys, const char *text, size_t length, unsigne
 
     sodium_memzero(&secrets, sizeof secrets);
     sodium_memzero(inner, bucket);
-    sodium_memzero(signed_bytes, signed_length);
     return body;
 }

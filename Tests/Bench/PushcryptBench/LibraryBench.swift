@@ -66,6 +66,12 @@ struct LibraryBench {
         return numbers.map { "\($0)" }.joined(separator: " ")
     }
 
+    /// The seconds that so many bare seals take.
+    func secondsOfBareSeals(_ count: Int) throws -> Double {
+        try check()
+        return nanoseconds(count) { _ = bare.seal(Self.payload, at: Self.time) } * Double(count) / 1e9
+    }
+
     /// Takes the lines of several processes and prints their medians.
     ///
     /// Where a process has its memory moves a ratio by a hundredth, now and then by three: one tells too little.

@@ -8,6 +8,8 @@ struct StoreBench {
     private static let batch = 100_000
     /// Devices that the lookups ask for, spread evenly over the import.
     private static let asked = 5_000
+    /// What a worker of `seal --batch` looks up in one snapshot.
+    private static let chunk = 50
     private static let rowsPerSecond = 50_000.0
     private static let microseconds = 10.0
     private static let time = Timestamp(milliseconds: 1_790_000_000_000)
@@ -25,9 +27,9 @@ struct StoreBench {
         var ids: [String] = []
         var nanoseconds: UInt64 = 0
         for _ in 0..<Self.devices / Self.batch {
-            let batch = try (0..<Self.batch).map { _ in try Self.registration(&random) }
+            let batch = try (0..<Self.batch).map { _ in try Self.device(&random) }
             let start = now()
-            let result = try store.importDevices(batch, now: Self.time)
+            let result = try store.importDevices(batch.map(\.change), now: Self.time)
             nanoseconds += now() - start
             guard result.added == batch.count else { throw BenchFailure(what: "self-check: a device was not imported") }
             ids += stride(from: 0, to: batch.count, by: Self.devices / Self.asked).map { batch[$0].id }
@@ -37,14 +39,17 @@ struct StoreBench {
     }
 
     /// A device like those of a provider that names them by UUIDs.
-    private static func registration(
+    private static func device(
         _ random: inout some RandomNumberGenerator
-    ) throws -> (id: String, registration: DeviceRegistration) {
+    ) throws -> (id: String, change: DeviceChange) {
         let id = String(random.next(), radix: 16) + String(random.next(), radix: 16)
         var key = ContiguousArray<UInt8>()
         // No bit 7 anywhere: below 2^255 - 19, and as good a key as any.
         for _ in 0..<32 { key.append(UInt8.random(in: 0...127, using: &random)) }
-        return (id, DeviceRegistration(publicKey: try DevicePublicKey(bytes: key.span), createdAt: time))
+        return (
+            id,
+            .registered(id: id, DeviceRegistration(publicKey: try DevicePublicKey(bytes: key.span), createdAt: time))
+        )
     }
 
     func printRows() throws {
@@ -62,6 +67,17 @@ struct StoreBench {
             unit: "/s")
         Table.printAmount(
             "one of them found, above a seal", comparison.difference / 1000, atMost: Self.microseconds, unit: "µs")
+        let chunks = stride(from: 0, to: ids.count, by: Self.chunk).map { Array(ids[$0..<$0 + Self.chunk]) }
+        let times = try chunks.map { chunk in try nanoseconds(1) { try findAll(chunk) } }
+        Table.printAmount(
+            "one of \(Self.chunk) found at once", median(times) / 1000 / Double(Self.chunk), atMost: Self.microseconds,
+            unit: "µs")
+    }
+
+    private func findAll(_ ids: [String]) throws {
+        for device in try store.devices(ids) {
+            guard case .success = device else { throw BenchFailure(what: "self-check: a device is not found") }
+        }
     }
 
     private func find(_ id: String) throws -> DevicePublicKey {

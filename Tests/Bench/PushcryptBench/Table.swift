@@ -1,7 +1,7 @@
 /// The table that the bench prints: what was measured, against what, the limit, and whether it is met.
 enum Table {
     private static let firstWidth = 34
-    private static let width = 17
+    private static let width = 20
 
     static func printHeader() {
         printRow("", "measured", "against", "ratio", "limit", "")
@@ -15,6 +15,16 @@ enum Table {
         printRow(
             what, "\(decimal(measured, 1)) \(unit)", "\(name) \(decimal(yardstick, 1))", "\(decimal(ratio, 3)) ×",
             "≤ \(decimal(limit, 2)) ×", verdict(ratio <= limit))
+    }
+
+    /// Prints a time of which another one must be so many times as long.
+    static func printRatio(
+        _ what: String, _ measured: Double, against yardstick: Double, _ name: String, ratio: Double,
+        atLeast limit: Double, unit: String
+    ) {
+        printRow(
+            what, "\(decimal(measured, 1)) \(unit)", "\(name) \(decimal(yardstick, 1))", "\(decimal(ratio, 3)) ×",
+            "≥ \(decimal(limit, 2)) ×", verdict(ratio >= limit))
     }
 
     /// Prints an amount that must not be above its limit.

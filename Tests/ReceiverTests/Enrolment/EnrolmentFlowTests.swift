@@ -234,7 +234,7 @@ import Testing
         try phone.launch(with: provider)
         try phone.launch(with: provider)
         #expect(try phone.launch(with: provider, at: .start.plus(days: 1).subtracting(milliseconds: 1)) == "nothing")
-        _ = try provider.store.removeDevice(phone.device())
+        _ = try provider.store.removeDevice(phone.device(), now: .start)
         let later = Timestamp.start.plus(days: 1)
         #expect(try phone.launch(with: provider, at: later) == "register-again(time-passed)")
         #expect(try phone.receive(provider.push(to: phone.device(), at: later), at: later) == "opened")

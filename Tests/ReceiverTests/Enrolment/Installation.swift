@@ -94,7 +94,7 @@ final class Installation {
             file = work.state.json
         }
         for device in work.state.withdrawals {
-            _ = try provider.store.removeDevice(device)
+            _ = try provider.store.removeDevice(device, now: now)
             work.state.withdrawn(device)
         }
         file = work.state.json
@@ -141,7 +141,7 @@ extension Provider {
     var devices: [DeviceRecord] {
         get throws {
             var devices: [DeviceRecord] = []
-            try store.forEachDevice { devices.append($0) }
+            try store.forEachDevice { devices.append(try $0.get()) }
             return devices
         }
     }

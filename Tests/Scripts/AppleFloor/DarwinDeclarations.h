@@ -161,3 +161,7 @@ int pthread_mutex_init(pthread_mutex_t *, const pthread_mutexattr_t *);
 int pthread_mutex_destroy(pthread_mutex_t *);
 int pthread_mutex_lock(pthread_mutex_t *);
 int pthread_mutex_unlock(pthread_mutex_t *);
+typedef struct { long __sig; char __opaque[56]; } pthread_attr_t;
+typedef struct _opaque_pthread_t *pthread_t;
+int pthread_create(pthread_t _Nullable *_Nonnull, const pthread_attr_t *_Nullable, void *_Nullable (*_Nonnull)(void *_Nonnull), void *_Nullable);
+int pthread_detach(pthread_t _Nonnull);

@@ -47,12 +47,14 @@ package final class TestPhone: Sendable {
 
     /// The JSON that the provider hands to Apple.
     package func seal(
-        _ payload: String = payload, attachments: [AttachmentReference] = [],
+        _ payload: String = payload, attachments: [AttachmentReference] = [], fullBody: FullBody? = nil,
         options: Sealer.Options = Sealer.Options()
     ) throws -> ContiguousArray<UInt8> {
         guard let device = try keys.deviceKeys().last?.publicKey else { throw CocoaError(.fileNoSuchFile) }
         return try Sealer(sender: sender, topic: Self.topic)
-            .seal(payload.utf8, attachments: attachments, to: device, at: now, options: options).json
+            .seal(
+                payload.utf8, attachments: attachments, fullBody: fullBody, to: device, at: now, options: options
+            ).json
     }
 
     /// What the system makes of the JSON of a push; with other top-level members, if the caller wants.

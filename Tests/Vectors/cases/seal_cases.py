@@ -10,14 +10,17 @@ from reference.envelope import (
     TIME_LIMIT,
     Message,
     content,
+    content_hash,
     ephemeral_ikm,
     header,
     hedge_key,
+    hedge_signature,
     info,
     inner_plaintext,
     message_id,
     message_id_of_name,
     seal,
+    signed_bytes,
     smallest_bucket,
     to_text,
 )
@@ -71,13 +74,15 @@ def seal_case(
     caller_id: str | None = None,
     statements: tuple[Statement, ...] = (),
     pinned: Sender | None = None,
+    signs_elsewhere: bool = False,
 ) -> Case:
     body, content_type = payload, PAYLOAD_CONTENT
     if statements:
         body = bytes([len(statements)]) + b"".join(statement.data for statement in statements) + payload
         content_type = ROTATION_CONTENT
 
-    hedge = hedge_key(sender.seed)
+    hedge_origin = {"hedgeSignature": hedge_signature(sender.seed).hex()} if signs_elsewhere else {}
+    hedge = hedge_key(hedge_signature(sender.seed) if signs_elsewhere else sender.seed)
     r_message_id, r_ephemeral = seed(f"seal {name} r message id"), seed(f"seal {name} r ephemeral")
     if caller_id is None:
         identifier = message_id(hedge, r_message_id, sent_at, body)
@@ -114,13 +119,16 @@ def seal_case(
         "contentType": content_type,
         "statements": [statement.data.hex() for statement in statements],
         "body": body.hex(),
+        **hedge_origin,
         "hedgeKey": hedge.hex(),
         **origin,
         "messageID": identifier.hex(),
         "rEphemeral": r_ephemeral.hex(),
+        "contentHash": content_hash(signed_content).hex(),
         "ikmE": ikm_e.hex(),
         "enc": enc.hex(),
         "info": hpke_info.hex(),
+        "signed": signed_bytes(header(device.public), enc, device.public, sender.public, topic, signed_content).hex(),
         "signature": inner[4:68].hex(),
         "inner": inner.hex(),
         "receiver": describe_receiver(receiver),
@@ -169,6 +177,7 @@ def seal_cases() -> list[Case]:
             caller_id="order-7731",
         ),
         seal_case("a message whose name is not ASCII", caller_id="주문 7731 🚲"),
+        seal_case("a sender whose key is in a service: the hedge key comes of a signature", signs_elsewhere=True),
         seal_case(
             "one statement before the payload", sender=GENERATIONS[1], pinned=PROVIDER, statements=tuple(CHAIN[:1])
         ),

@@ -15,7 +15,6 @@ from reference.envelope import (
     MESSAGE_ID_LABEL,
     SIGNATURE_LABEL,
     lp16,
-    signed_bytes,
 )
 from reference.keys import KEY_ID_LABEL, Kind, text_form
 from reference.rotation import LABEL as ROTATION_LABEL
@@ -59,18 +58,27 @@ def topic_rows() -> list[Row]:
 
 def envelope_part() -> str:
     case = worked_envelope()
-    enc, inner, info, hedge, identifier, r_message_id, r_ephemeral, ikm_e = (
+    enc, inner, info, hedge, identifier, r_message_id, r_ephemeral, digest, ikm_e, to_sign = (
         bytes.fromhex(case[name])
-        for name in ("enc", "inner", "info", "hedgeKey", "messageID", "rMessageID", "rEphemeral", "ikmE")
+        for name in (
+            "enc",
+            "inner",
+            "info",
+            "hedgeKey",
+            "messageID",
+            "rMessageID",
+            "rEphemeral",
+            "contentHash",
+            "ikmE",
+            "signed",
+        )
     )
     header = bytes([1]) + PHONE.key_id
-    content = inner[68:]
 
     ephemeral_secret = hpke.derive_secret_key(ikm_e)
     shared_secret, _ = hpke.encapsulate(ephemeral_secret, PHONE.public)
     context = hpke.key_schedule(shared_secret, info)
     envelope = header + enc + context.seal(b"", inner)
-    to_sign = signed_bytes(header, enc, PHONE.public, PROVIDER.public, TOPIC, content)
 
     sent_at, ttl, text = case["sentAt"], case["ttl"], case["envelope"]
     received = {
@@ -79,7 +87,6 @@ def envelope_part() -> str:
     }
     sent = json.dumps(received, separators=(",", ":"))
     body, padding = len(PAYLOAD), len(inner) - BODY_OFFSET - len(PAYLOAD)
-    digest = hashlib.sha256(lp16(TOPIC) + inner[:4] + content).digest()
     return f"""## The keys
 
 {
@@ -146,17 +153,21 @@ ikmE is HMAC-SHA256 under the hedge key, over
 
 {
         layout(
-            EPHEMERAL_LABEL + r_ephemeral + header + PHONE.public + digest,
+            EPHEMERAL_LABEL + r_ephemeral + header + PHONE.public + PROVIDER.key_id + lp16(TOPIC) + digest,
             [
                 labelled(EPHEMERAL_LABEL),
                 (32, "r"),
                 (1, "envelope[0]: suite"),
                 (4, "envelope[1..<5]: recipient key id"),
                 (32, "recipient public key"),
-                (32, "SHA-256 of lp16(topic), the sender key id and inner[68...]"),
+                (4, "sender key id"),
+                *topic_rows(),
+                (32, "content hash"),
             ],
         )
     }
+
+The content hash is SHA-256 of inner[68...], which the next table shows: from the content type to the last byte of the padding.
 
 ## The inner plaintext, {len(inner)} bytes
 
@@ -190,7 +201,7 @@ ikmE is HMAC-SHA256 under the hedge key, over
                 (32, "recipient public key"),
                 (32, "sender public key"),
                 *topic_rows(),
-                (len(content), "inner[68...]: from the content type to the last byte of the padding"),
+                (32, "content hash"),
             ],
         )
     }

@@ -10,9 +10,11 @@ from . import hpke, keys
 
 ENVELOPE_LABEL = b"pushcrypt/1 envelope\x00"
 SIGNATURE_LABEL = b"pushcrypt/1 signature\x00"
+HEDGE_SEED_LABEL = b"pushcrypt/1 hedge seed\x00"
 HEDGE_LABEL = b"pushcrypt/1 hedge\x00"
 EPHEMERAL_LABEL = b"pushcrypt/1 ephemeral\x00"
 MESSAGE_ID_LABEL = b"pushcrypt/1 message id\x00"
+COLLAPSE_LABEL = b"pushcrypt/1 collapse\x00"
 CALLER_ID_LABEL = b"pushcrypt/1 caller id\x00"
 
 SUITE = 0x01
@@ -65,7 +67,7 @@ def info(envelope_header: bytes, topic: str) -> bytes:
 def signed_bytes(
     envelope_header: bytes, enc: bytes, recipient: bytes, sender: bytes, topic: str, content: bytes
 ) -> bytes:
-    return SIGNATURE_LABEL + envelope_header + enc + recipient + sender + lp16(topic) + content
+    return SIGNATURE_LABEL + envelope_header + enc + recipient + sender + lp16(topic) + content_hash(content)
 
 
 def smallest_bucket(body_size: int) -> int:
@@ -85,6 +87,11 @@ def content(message: Message, bucket: int) -> bytes:
     return fields.ljust(bucket - SIGNED_OFFSET, b"\x00")
 
 
+def content_hash(signed_content: bytes) -> bytes:
+    """What stands for the content where a signer sees it, and in the hedge."""
+    return hashlib.sha256(signed_content).digest()
+
+
 def to_text(envelope: bytes) -> str:
     return base64.urlsafe_b64encode(envelope).decode().rstrip("=")
 
@@ -92,8 +99,13 @@ def to_text(envelope: bytes) -> str:
 # Hedged randomness.
 
 
-def hedge_key(sender_seed: bytes) -> bytes:
-    return hmac.digest(sender_seed, HEDGE_LABEL, "sha256")
+def hedge_key(secret: bytes) -> bytes:
+    """`secret` is the sender's seed, or the signature of one who keeps it to himself."""
+    return hmac.digest(secret, HEDGE_LABEL, "sha256")
+
+
+def hedge_signature(sender_seed: bytes) -> bytes:
+    return keys.sign(sender_seed, HEDGE_SEED_LABEL)
 
 
 def message_id(hedge: bytes, r: bytes, sent_at: int, body: bytes) -> bytes:
@@ -108,8 +120,20 @@ def message_id_of_name(name: str) -> bytes:
 def ephemeral_ikm(
     hedge: bytes, r: bytes, recipient: bytes, topic: str, sender_id: bytes, signed_content: bytes
 ) -> bytes:
-    digest = hashlib.sha256(lp16(topic) + sender_id + signed_content).digest()
-    return hmac.digest(hedge, EPHEMERAL_LABEL + r + header(recipient) + recipient + digest, "sha256")
+    data = EPHEMERAL_LABEL + r + header(recipient) + recipient + sender_id + lp16(topic) + content_hash(signed_content)
+    return hmac.digest(hedge, data, "sha256")
+
+
+# The request around the push.
+
+
+def collapse_id(
+    hedge: bytes, topic: str, device_name: bytes | None, device: bytes, name: bytes | None, identifier: bytes
+) -> str:
+    """A device without a name is its key, pushes without a name are the copies of one message."""
+    of_device = b"\x02" + device if device_name is None else b"\x01" + len(device_name).to_bytes(2, "big") + device_name
+    of_pushes = b"\x02" + identifier if name is None else b"\x01" + name
+    return to_text(hmac.digest(hedge, COLLAPSE_LABEL + lp16(topic) + of_device + of_pushes, "sha256")[:24])
 
 
 # Sealing.

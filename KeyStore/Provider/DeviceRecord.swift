@@ -1,0 +1,91 @@
+public import Pushcrypt
+
+/// A device that a provider seals to.
+public struct DeviceRecord: Hashable, Sendable {
+    /// The provider's own name for it, 1 to 255 bytes.
+    public let id: String
+    /// Whose it is, by the provider's own name for the user, 1 to 255 bytes; nil when nobody has said.
+    public let user: String?
+    /// What to seal to.
+    public let publicKey: DevicePublicKey
+    /// The app the key is for; nil when it is not bound to one.
+    public let topic: Topic?
+    /// Counts the device's keys.
+    public let generation: UInt64
+    /// When the device made its key.
+    public let createdAt: Timestamp
+    /// When the device registered last.
+    public let updatedAt: Timestamp
+    /// The sender key that the device said it believes.
+    public let pinnedSender: SenderPublicKey?
+    /// The suites that the device said it opens, in ascending order.
+    public let suites: [UInt8]
+    /// The version of the app that the device said it runs.
+    public let appVersion: AppVersion?
+}
+
+extension DeviceRecord {
+    init(
+        _ registration: DeviceRegistration, id: String, user: String?, topic: Topic?, updatedAt: Timestamp
+    ) {
+        self.id = id
+        self.user = user
+        publicKey = registration.publicKey
+        self.topic = topic
+        generation = registration.generation
+        createdAt = registration.createdAt
+        self.updatedAt = updatedAt
+        pinnedSender = registration.pinnedSender
+        suites = registration.suites
+        appVersion = registration.appVersion
+    }
+
+    func says(somethingElseThan other: DeviceRecord) -> Bool {
+        publicKey != other.publicKey || topic != other.topic || generation != other.generation
+            || createdAt != other.createdAt || pinnedSender != other.pinnedSender || suites != other.suites
+            || appVersion != other.appVersion || !Self.areEqual(user, other.user)
+    }
+
+    private static func areEqual(_ a: String?, _ b: String?) -> Bool {
+        guard let a, let b else { return a == nil && b == nil }
+        return StoreName.areEqual(a, b)
+    }
+}
+
+struct DeviceRow: StoredRow {
+    static let table = StoreTable(
+        "devices", key: "id", "public_key", "topic", "generation", "created", "updated", "pinned_sender",
+        added: ["suites", "app_version", "user"])
+    /// What NULL stands for: nearly every device says this, and a device of an older store has said nothing else.
+    private static let usualSuites = [Envelope.suite]
+
+    let record: DeviceRecord
+
+    init(_ record: DeviceRecord) { self.record = record }
+
+    init(_ columns: inout ColumnReader) throws(KeyStoreError) {
+        let id = try columns.text()
+        let publicKey = try columns.devicePublicKey()
+        let topic = try columns.topic()
+        let generation = try columns.unsigned()
+        let createdAt = try columns.time()
+        let updatedAt = try columns.time()
+        let pinnedSender = try columns.optionalSenderPublicKey()
+        let suites = try columns.optionalBlob().map(Array.init) ?? Self.usualSuites
+        let appVersion = try columns.appVersion()
+        record = DeviceRecord(
+            id: id, user: try columns.optionalText(), publicKey: publicKey, topic: topic, generation: generation,
+            createdAt: createdAt, updatedAt: updatedAt, pinnedSender: pinnedSender, suites: suites,
+            appVersion: appVersion)
+    }
+
+    var values: [SQLiteValue] {
+        [
+            .text(record.id), .blob(record.publicKey.bytes), .text(record.topic?.bundleID),
+            .unsigned(record.generation), .time(record.createdAt), .time(record.updatedAt),
+            .blob(record.pinnedSender?.bytes),
+            record.suites == Self.usualSuites ? .null : .blob(Bytes(record.suites)),
+            .text(record.appVersion?.description), .text(record.user),
+        ]
+    }
+}

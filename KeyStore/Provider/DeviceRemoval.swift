@@ -1,0 +1,127 @@
+public import Pushcrypt
+
+/// What became of the removals of a batch.
+public struct DeviceRemovalResult: Hashable, Sendable {
+    /// How many devices were removed.
+    public fileprivate(set) var removed = 0
+    /// How many were not, because they have registered since.
+    public fileprivate(set) var kept = 0
+    /// How many are not there, or not any more.
+    public fileprivate(set) var unknown = 0
+
+    /// Counts nothing.
+    public init() {}
+
+    /// Adds what became of other removals.
+    public mutating func add(_ other: DeviceRemovalResult) {
+        removed += other.removed
+        kept += other.kept
+        unknown += other.unknown
+    }
+}
+
+// Devices that are gone.
+extension SQLiteKeyStore {
+    /// Removes a device, and remembers that: older data does not bring it back. Tells whether there was one.
+    ///
+    /// - Parameter reason: for people and logs, 1 to 255 bytes without control characters.
+    /// - Throws: `invalidName` for another reason.
+    @discardableResult
+    public func removeDevice(_ id: String, reason: String? = nil, now: Timestamp) throws(KeyStoreError) -> Bool {
+        let removal = RemovedDevice(id: id, removedAt: now, reason: reason)
+        try removal.checkReason()
+        return try write { (store) throws(KeyStoreError) in try store.remove(removal, isChecked: false) == .removed }
+    }
+
+    /// Removes devices of which it is known since when they are gone, 50 000 to a transaction; one that has registered after
+    /// that is kept. No time counts as later than `now`. The same batch again does no harm.
+    ///
+    /// When it throws, whole chunks from the start of the batch have been taken.
+    ///
+    /// - Throws: `invalidName` for a reason that is not 1 to 255 bytes without control characters.
+    public func removeDevices(
+        _ batch: [RemovedDevice], now: Timestamp
+    ) throws(KeyStoreError) -> DeviceRemovalResult {
+        var result = DeviceRemovalResult()
+        for removal in batch { try removal.checkReason() }
+        for start in stride(from: 0, to: batch.count, by: Self.importChunk) {
+            let chunk = batch[start..<min(start + Self.importChunk, batch.count)]
+            let part = try write { (store) throws(KeyStoreError) in
+                var part = DeviceRemovalResult()
+                for removal in chunk { part.count(try store.remove(removal.noLater(than: now), isChecked: true)) }
+                return part
+            }
+            result.add(part)
+        }
+        return result
+    }
+
+    /// Forgets that devices were removed, if that was not after `time`; tells of how many.
+    public func forgetRemovedDevices(upTo time: Timestamp) throws(KeyStoreError) -> Int {
+        var count = 0
+        while true {
+            // No more than an import holds off other writers.
+            let deleted = try write { (store) throws(KeyStoreError) in
+                try store.connection.rows(
+                    """
+                    DELETE FROM removed_devices WHERE id IN (
+                        SELECT id FROM removed_devices WHERE removed <= ? LIMIT \(Self.importChunk))
+                    """, [.integer(Int64(clamping: time.milliseconds))])
+                return store.connection.changes
+            }
+            count += deleted
+            if deleted < Self.importChunk { return count }
+        }
+    }
+
+    /// Gives every device that was removed to `body`, as `forEachDevice` does.
+    public func forEachRemovedDevice(_ body: (Result<RemovedDevice, KeyStoreError>) throws -> Void) throws {
+        try forEachRow(of: RemovedDeviceRow.self) { try body($0.map(\.record)) }
+    }
+}
+
+private enum RemovalOutcome {
+    case removed
+    case kept
+    case unknown
+}
+
+extension DeviceRemovalResult {
+    fileprivate mutating func count(_ outcome: RemovalOutcome) {
+        switch outcome {
+        case .removed: removed += 1
+        case .kept: kept += 1
+        case .unknown: unknown += 1
+        }
+    }
+}
+
+extension RemovedDevice {
+    func checkReason() throws(KeyStoreError) {
+        if let reason { try StoreName.check(reason, "the reason of a removal") }
+    }
+
+    func noLater(than now: Timestamp) -> RemovedDevice {
+        RemovedDevice(id: id, removedAt: min(removedAt, now), reason: reason)
+    }
+}
+
+extension StoreTransaction {
+    /// Removes a device, if there is one, and then remembers it; `isChecked` keeps one that has registered since.
+    fileprivate func remove(_ removal: RemovedDevice, isChecked: Bool) throws(KeyStoreError) -> RemovalOutcome {
+        var removal = removal
+        do throws(KeyStoreError) {
+            guard let device = try device(removal.id)?.record else { return .unknown }
+            guard !isChecked || device.updatedAt <= removal.removedAt else { return .kept }
+            // A clock that was set back must not make the device the later of the two.
+            removal = RemovedDevice(
+                id: removal.id, removedAt: max(removal.removedAt, device.updatedAt), reason: removal.reason)
+        } catch {
+            // A row that is damaged is of no use, and goes.
+            guard error.concernsOneRow else { throw error }
+        }
+        try delete(DeviceRow.self, key: .text(removal.id))
+        try put(RemovedDeviceRow(removal))
+        return .removed
+    }
+}

@@ -1,0 +1,118 @@
+/// A body that is too long for its push: a sealed file that takes the place of the short body when it can be had.
+/// (`Docs/Format.md`, Full body)
+///
+///     {"aps":{"alert":{"body":"The beginning…"}},"pushcrypt":{"body":{"url":…}}}
+public struct FullBody: Sendable {
+    /// The most bytes of UTF-8 that a full body has: one chunk of a sealed file, and far more than any system shows.
+    public static let maximumLength = AttachmentFormat.chunkLength
+
+    /// The sealed file, to be stored at the url of the reference.
+    public let sealedFile: ContiguousArray<UInt8>
+    /// What goes into the payload.
+    public let reference: AttachmentReference
+
+    static let key = "body"
+    /// What the reference says of the plain file; it has no name that anybody would see.
+    static let type = "public.plain-text"
+    static let name = "body"
+    package static let maximumSealedSize = Int(AttachmentFormat.smallestSize) + maximumLength
+}
+
+// MARK: Seal
+
+extension FullBody {
+    /// Seals the body of a payload as a file of its own, under a key that is hedged with the sealer's.
+    ///
+    /// Nil for what has no body to show: a payload without one, with the key of a localised one, or that is no payload, which
+    /// sealing it then says. The caller stores `sealedFile` at the url, and gives this value to `Sealer.seal` with `fitting`
+    /// a body. The same value serves every device that the payload goes to.
+    ///
+    /// - Throws: `bodyTooLong`, or `malformedReference` for the url.
+    public init?(
+        of payload: some Sequence<UInt8>, url: String, by sealer: Sealer
+    ) throws(AttachmentError) {
+        guard let text = Self.body(of: ContiguousArray(payload)) else { return nil }
+        let plain = ContiguousArray(text.utf8)
+        guard plain.count <= Self.maximumLength else {
+            throw AttachmentError(
+                .bodyTooLong,
+                "the body has \(plain.count) bytes, and a full body at most \(Self.maximumLength); shorten it, or let the app fetch it"
+            )
+        }
+        var first = AttachmentSealer.FirstPass()
+        first.update(plain.span)
+        var fileSealer = first.sealer(for: sealer)
+        var sealed = ContiguousArray<UInt8>()
+        try fileSealer.seal(plain.span, into: &sealed)
+        let file = try fileSealer.finish(into: &sealed)
+        sealedFile = sealed
+        reference = try AttachmentReference(url: url, file: file, type: Self.type, name: Self.name)
+    }
+
+    private static func body(of payload: ContiguousArray<UInt8>) -> String? {
+        guard let alert = try? JSONDocument(parsing: payload).root[PayloadKeys.aps]?["alert"],
+            alert["loc-key"]?.string?.isEmpty ?? true, let text = alert.string ?? alert["body"]?.string
+        else { return nil }
+        return text.isEmpty ? nil : text
+    }
+}
+
+// MARK: Read
+
+extension FullBody {
+    /// Reads the reference in an opened payload; nil where there is none.
+    static func reference(in payload: JSONValue) throws(AttachmentError) -> AttachmentReference? {
+        guard let value = payload[PayloadKeys.reserved]?[key], value.kind != .null else { return nil }
+        do throws(AttachmentError) {
+            let reference = try AttachmentReference(AttachmentFields(value))
+            guard reference.type == type, reference.file.size <= UInt64(maximumSealedSize) else {
+                throw AttachmentFields.malformed(
+                    "a full body is of the type \(type) and has at most \(maximumSealedSize) sealed bytes")
+            }
+            return reference
+        } catch {
+            throw AttachmentError(error.code, "full body: \(error)")
+        }
+    }
+
+    /// Takes the plain file as text; throws `malformedFile`.
+    package static func text(_ plain: ContiguousArray<UInt8>) throws(AttachmentError) -> String {
+        guard !plain.isEmpty, plain.count <= maximumLength, let text = String(validatingUTF8: plain) else {
+            throw AttachmentError(
+                .malformedFile, "the full body is not 1 to \(maximumLength) bytes of UTF-8; its sealer is not up to it")
+        }
+        return text
+    }
+}
+
+extension OpenedNotification {
+    /// Opens the sealed file that `fullBody` refers to, which the caller has fetched, and gives the text to show as body.
+    ///
+    /// Throws what an `AttachmentOpener` throws, and `malformedFile` where the file is no text, or the notification has no
+    /// full body. Whatever is thrown, the caller shows `body`.
+    public func fullBody(opening sealedFile: Span<UInt8>) throws(AttachmentError) -> String {
+        guard let fullBody else { throw AttachmentFields.malformed("there is no full body") }
+        var opener = AttachmentOpener(fullBody.file)
+        var plain = ContiguousArray<UInt8>()
+        try opener.open(sealedFile, into: &plain)
+        try opener.finish(into: &plain)
+        return try FullBody.text(plain)
+    }
+}
+
+extension String {
+    /// Takes bytes that are UTF-8 by RFC 3629, without a byte order mark; nil for others.
+    fileprivate init?(validatingUTF8 bytes: ContiguousArray<UInt8>) {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return nil }
+        var index = 0
+        while index < bytes.count {
+            guard bytes[index] >= 0x80 else {
+                index += 1
+                continue
+            }
+            guard let end = try? JSONText.endOfSequence(in: bytes, at: index) else { return nil }
+            index = end
+        }
+        self.init(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,36 @@
+/// A member of an object, as it was written.
+package struct JSONMember: Sendable {
+    /// The name, unescaped.
+    package let name: String
+    /// What stands under the name.
+    package let value: JSONValue
+
+    fileprivate let nameRange: Range<Int>
+
+    /// Appends the name and the value with the bytes they came with; white space around the colon is left out.
+    fileprivate func append(to output: inout ContiguousArray<UInt8>) {
+        output.append(contentsOf: value.document.bytes[nameRange])
+        output.append(UInt8(ascii: ":"))
+        output.append(contentsOf: value.document.bytes[value.range])
+    }
+}
+
+extension JSONValue {
+    /// The members of an object in the order of the text, to be written again as they are.
+    package var writtenMembers: [JSONMember] {
+        members.map { name, value in
+            JSONMember(name: name, value: value, nameRange: document.nodes[value.index - 1].range)
+        }
+    }
+
+    /// The bytes that the value was written with.
+    package var written: ContiguousArray<UInt8> { ContiguousArray(document.bytes[range]) }
+}
+
+extension JSONWriter {
+    /// Writes a member of another object with the bytes it came with.
+    package mutating func member(_ member: JSONMember) {
+        separate()
+        member.append(to: &bytes)
+    }
+}

@@ -1,0 +1,128 @@
+public import Pushcrypt
+
+/// Seals the messages of an async sequence, several at the same time, and gives the results in their order.
+///
+///     for try await sealed in BatchSealer(sealer, requests, message: { $0.message }) {
+///         switch sealed.result { … }
+///     }
+///
+/// A message that is refused is a result like the others and stops none. An error of the sequence itself is thrown after
+/// the results of all that came before it. A result is given as soon as those before it are, even if the sequence has
+/// nothing more for now. Whoever takes results slowly slows the sequence down: never more than 32 messages for each of
+/// `concurrency` are held, 512 with a signer outside this process.
+///
+/// A cancelled task gets `CancellationError` at once, also while it waits; what was being sealed is dropped. So it is when
+/// the iterator is let go. An iterator is for one task.
+///
+/// With a signer outside this process, what has gathered is signed by one call, up to 256 messages, on a thread of its own: a
+/// signer may wait without holding up other tasks.
+public struct BatchSealer<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable where Base.Element: Sendable {
+    /// One message and what became of it.
+    public struct Element: Sendable {
+        /// What the sequence gave.
+        public let request: Base.Element
+        /// The payload to send, or why there is none.
+        public let result: Result<SealedPayload, SealError>
+    }
+
+    private let sealer: Sealer
+    private let base: Base
+    private let concurrency: Int
+    private let message: @Sendable (Base.Element) -> Sealer.Message
+
+    /// Takes the sequence to seal; nothing is read before there is an iterator.
+    ///
+    /// - Parameters:
+    ///   - sealer: the sender and the app.
+    ///   - base: what to seal, each element with whatever belongs to it: a device token, a receipt of a queue.
+    ///   - concurrency: how much is sealed at the same time, at least 1; the number of cores is enough for a key in this process.
+    ///   - message: the message of an element.
+    public init(
+        _ sealer: Sealer, _ base: Base, concurrency: Int = 8,
+        message: @escaping @Sendable (Base.Element) -> Sealer.Message
+    ) {
+        self.sealer = sealer
+        self.base = base
+        self.concurrency = Swift.max(1, concurrency)
+        self.message = message
+    }
+
+    /// Begins to read and to seal.
+    public func makeAsyncIterator() -> Iterator {
+        let seal = { @Sendable [sealer, message] (requests: [Base.Element]) async -> [Element] in
+            let results = await sealer.sealWaiting(requests.map(message))
+            return zip(requests, results).map { Element(request: $0, result: $1) }
+        }
+        return Iterator(
+            Run(base, BatchWindow(workers: concurrency, unit: sealer.batchUnit, work: seal)))
+    }
+
+    /// Gives the results, in the order of the messages.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let run: Run
+
+        fileprivate init(_ run: Run) {
+            self.run = run
+        }
+
+        /// The next result, or nil after the last one; throws the sequence's error, or `CancellationError`.
+        public mutating func next() async throws -> Element? {
+            try Task.checkCancellation()
+            return try await withTaskCancellationHandler {
+                try await run.window.next()
+            } onCancel: { [run] in
+                run.cancel()
+            }
+        }
+    }
+
+    /// What goes on behind an iterator, and ends with it.
+    fileprivate final class Run: Sendable {
+        let window: BatchWindow<Base.Element, Element>
+        private let reading: Task<Void, Never>
+
+        init(_ base: Base, _ window: BatchWindow<Base.Element, Element>) {
+            self.window = window
+            reading = Task {
+                do {
+                    for try await request in base { try await window.add(request) }
+                    await window.end(.success(()))
+                } catch {
+                    await window.end(.failure(error))
+                }
+            }
+        }
+
+        func cancel() {
+            reading.cancel()
+            Task { [window] in await window.cancel() }
+        }
+
+        deinit {
+            cancel()
+        }
+    }
+}
+
+extension BatchSealer where Base.Element == Sealer.Message {
+    /// Takes a sequence of messages that nothing else belongs to.
+    public init(_ sealer: Sealer, _ base: Base, concurrency: Int = 8) {
+        self.init(sealer, base, concurrency: concurrency) { $0 }
+    }
+}
+
+extension Sealer {
+    /// How many messages are worth being sealed as one: what a signer takes at once, or enough for a task to be a small part
+    /// of its work.
+    fileprivate var batchUnit: Int { waitsForSigner ? Self.signaturesAtOnce : 16 }
+
+    /// Seals many messages without a wait on a thread of Swift's pool.
+    fileprivate func sealWaiting(_ messages: [Message]) async -> [Result<SealedPayload, SealError>] {
+        guard waitsForSigner else { return seal(messages) }
+        return await withCheckedContinuation { continuation in
+            let code = SystemThread.start { continuation.resume(returning: seal(messages)) }
+            // Without a thread a thread of the pool has to wait.
+            if code != 0 { continuation.resume(returning: seal(messages)) }
+        }
+    }
+}

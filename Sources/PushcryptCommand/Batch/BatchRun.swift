@@ -1,0 +1,122 @@
+extension Option {
+    /// What every batch can be told.
+    static let batch = [
+        Option(
+            "--jobs", "N", .count(1...256), help: "how many threads work; as many as there are processors otherwise"),
+        Option(flag: "--progress", help: "show on a terminal how far it is, how fast, and how long it will take"),
+        Option(flag: "--summary", help: "write a last line to standard error: what was done, and how fast"),
+        Option(
+            "--metrics", "FILE", help: "a file that is replaced every few seconds, with counts for Prometheus"),
+    ]
+}
+
+/// A batch as the command line wants it, from its input to its exit code.
+struct BatchRun {
+    private let verb: String
+    private let invocation: Invocation
+    private let console: Console
+    private let jobs: Int
+    /// What ends the reading.
+    let stop: StopSignal
+    private let start = Surroundings.nanoseconds()
+
+    /// `verb` says what becomes of messages: `sealed` or `opened`; `jobs` is how many threads work unless the command line
+    /// says otherwise.
+    init(
+        _ verb: String, jobs: Int = Processors.count, _ invocation: Invocation, _ console: Console
+    ) throws(CommandFailure) {
+        if invocation.logFormat != nil { try invocation.atMostOne(of: "--progress", Option.log.name) }
+        self.verb = verb
+        self.invocation = invocation
+        self.console = console
+        self.jobs = invocation.count("--jobs") ?? jobs
+        do throws(SystemError) {
+            stop = try StopSignal()
+        } catch {
+            throw .failed("cannot make a pipe: \(error.text)")
+        }
+    }
+
+    /// Runs the lines of a file, or of standard input for `-`, through workers.
+    func run<Worker: LineWorker>(
+        file path: String, worker: @escaping @Sendable () throws(CommandFailure) -> Worker
+    ) throws(CommandFailure) -> ExitCode {
+        let file = try InputFile(path, console)
+        let source = LineReader(file.lines(until: stop), maximumLine: BatchLine.maximumLength)
+        return try run(source, size: file.size, isStream: file.size == nil, worker: worker)
+    }
+
+    /// Runs lines through workers. A stream may be ended by a signal without anything being left over.
+    func run<Source: LineSource & Sendable, Worker: LineWorker>(
+        _ source: Source, size: Int? = nil, isStream: Bool = false,
+        worker: @escaping @Sendable () throws(CommandFailure) -> Worker
+    ) throws(CommandFailure) -> ExitCode {
+        let output = try BatchOutput(invocation, console)
+        let metrics = invocation.value("--metrics")
+        // What cannot be written is found out before anything is done.
+        if let metrics { try self.metrics(BatchTally()).write(to: metrics) }
+        do throws(SystemError) {
+            try stop.raiseOnSignals()
+        } catch {
+            throw .failed("cannot start a thread: \(error.text)")
+        }
+        let end = work(source, size: size, output.sink, worker)
+        report(end.tally)
+        if let failure = end.failure { throw failure }
+        guard end.isComplete || isStream && !output.isFile else {
+            throw .failed("stopped by a signal after \(end.tally.lines) lines: the rest of the input was not read")
+        }
+        try output.finish()
+        return end.tally.refused.isEmpty ? .done : .failed
+    }
+
+    private func work<Source: LineSource & Sendable, Worker: LineWorker>(
+        _ source: Source, size: Int?, _ sink: BatchSink,
+        _ worker: @escaping @Sendable () throws(CommandFailure) -> Worker
+    ) -> BatchEngine.End {
+        let engine = BatchEngine(limits: BatchEngine.Limits(jobs: jobs))
+        var progress = BatchProgress(size: size, console, isShown: invocation.flag("--progress"))
+        var written = MetricsClock()
+        return engine.run(source, stop: stop, worker: worker, write: sink.write) { tally in
+            progress.show(tally)
+            if let path = invocation.value("--metrics"), written.isDue(tally) { writeMetrics(tally, to: path) }
+        }
+    }
+
+    private func report(_ tally: BatchTally) {
+        if let path = invocation.value("--metrics") { writeMetrics(tally, to: path) }
+        guard invocation.flag("--summary") else { return }
+        var console = console
+        if invocation.flag("--json") { console.logFormat = .json }
+        console.log(
+            "summary",
+            BatchSummary(verb: verb, tally: tally, nanoseconds: Surroundings.nanoseconds() - start).fields)
+    }
+
+    private func metrics(_ tally: BatchTally) -> BatchMetrics {
+        BatchMetrics(verb: verb, tally: tally, nanoseconds: Surroundings.nanoseconds() - start)
+    }
+
+    /// A collector that misses a moment is no reason to end the batch.
+    private func writeMetrics(_ tally: BatchTally, to path: String) {
+        do throws(CommandFailure) {
+            try metrics(tally).write(to: path)
+        } catch {
+            console.warning(error.message)
+        }
+    }
+}
+
+/// When the metrics are written again: after a while, if there is anything new.
+private struct MetricsClock {
+    private var last = Surroundings.uptime()
+    private var tally = BatchTally()
+
+    mutating func isDue(_ tally: BatchTally) -> Bool {
+        let now = Surroundings.uptime()
+        guard now >= last + BatchMetrics.interval, tally != self.tally else { return false }
+        last = now
+        self.tally = tally
+        return true
+    }
+}

@@ -1,0 +1,84 @@
+internal import Pushcrypt
+internal import PushcryptReceiver
+
+/// Opens the lines of a batch.
+func runOpenBatch(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
+    for name in ["--request-id", "--simulate", "--deadline", "--stall", "--banner"] where invocation.flag(name) {
+        throw .usage("\(name) goes with one push", hint: "leave it out, or leave --batch out")
+    }
+    let run = try BatchRun("opened", invocation, console)
+    let receiver = try OpenReceiver(invocation, console)
+    let mayPassInTheClear = invocation.flag("--pass-clear")
+    return try run.run(file: invocation.operand("FILE")) { () throws(CommandFailure) in
+        OpenWorker(receiver: receiver, mayPassInTheClear: mayPassInTheClear, console: console)
+    }
+}
+
+/// Opens lines; threads share what a phone has once.
+struct OpenWorker: LineWorker {
+    let receiver: OpenReceiver
+    let mayPassInTheClear: Bool
+    let console: Console
+
+    private static let names: Set = ["payload"]
+    private static let reserved: Set = ["notification"]
+
+    func answer(_ chunk: LineChunk) -> BatchAnswer {
+        var answer = BatchAnswer()
+        chunk.forEachLine(maximum: BatchLine.maximumLength) { number, text in
+            answer.tally.lines += 1
+            var line: BatchLine?
+            do throws(LineFailure) {
+                guard case .text(let text) = text else { throw .lineTooLong }
+                let read = try BatchLine(text, names: Self.names)
+                line = read
+                try read.refuse(reserved: Self.reserved)
+                try open(read, into: &answer)
+            } catch {
+                answer.refuse(number, line, error)
+            }
+        }
+        return answer
+    }
+
+    private func open(_ line: BatchLine, into answer: inout BatchAnswer) throws(LineFailure) {
+        guard let payload = line["payload"], payload.kind == .object else {
+            throw LineFailure(.malformedLine, "payload must be a JSON object: the push as a phone receives it")
+        }
+        let push = PushToOpen(
+            payload.written.count > ReceivedPush.maximumLength ? nil : payload.written,
+            mayPassInTheClear: mayPassInTheClear)
+        let (delivery, warnings) = OpenSession(receiver: receiver, push: push, requestID: nil, console: console).run()
+        for warning in warnings { console.warning(warning) }
+        if case .fallback(let reason) = delivery.outcome { throw LineFailure(reason) }
+        answer.append { json in
+            json.raw(OpenReport(delivery, push.fingerprint).json, for: "notification")
+            line.writePassed(to: &json)
+        }
+        answer.tally.done += 1
+        if let bucket = push.bucket { answer.tally.bytes[bucket, default: 0] += payload.written.count }
+    }
+}
+
+extension BatchAnswer {
+    fileprivate mutating func refuse(_ number: Int, _ line: BatchLine?, _ failure: LineFailure) {
+        append { json in
+            failure.write(to: &json)
+            json.integer(number, for: "line")
+            line?.writePassed(to: &json)
+        }
+        tally.refused[failure.code, default: 0] += 1
+    }
+}
+
+extension LineFailure {
+    fileprivate init(_ reason: Delivery.Reason) { self.init(code: reason.code, message: reason.description) }
+}
+
+extension PushToOpen {
+    /// The size of the sealed content, if there is an envelope.
+    fileprivate var bucket: Int? {
+        guard case .push(let push, _) = content else { return nil }
+        return try? push.envelope().innerLength
+    }
+}

@@ -1,0 +1,30 @@
+internal import Pushcrypt
+
+/// What `device add` and `device import` read.
+enum DeviceInput {
+    static let maximumRecord = 1 << 16
+    /// What `seal --to` takes for a key and not for an id.
+    static let keyPrefix = "pcr1"
+
+    /// Tells a registration record from a bare `pcr1…`.
+    static func isRecord(_ bytes: ContiguousArray<UInt8>) -> Bool {
+        bytes.first { !$0.isWhiteSpace } == UInt8(ascii: "{")
+    }
+
+    /// Reads a registration record, or a bare `pcr1…`.
+    static func registration(
+        _ bytes: ContiguousArray<UInt8>, at now: Timestamp
+    ) throws(CommandFailure) -> DeviceRegistration {
+        do throws(KeyError) {
+            if isRecord(bytes) { return try DeviceRegistration(json: bytes, at: now) }
+            let key = try DevicePublicKey(text: String(decoding: bytes, as: UTF8.self))
+            return DeviceRegistration(publicKey: key, createdAt: now)
+        } catch {
+            throw CommandFailure(error, in: "the device's key")
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isWhiteSpace: Bool { self == 0x20 || (0x09...0x0d).contains(self) }
+}

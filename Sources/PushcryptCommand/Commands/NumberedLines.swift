@@ -1,0 +1,77 @@
+internal import PushcryptKeyStore
+
+/// The lines of a file or of standard input that are worked through one after another, however many there are.
+///
+/// A line that is refused is told by its number, and the others go on. SIGINT and SIGTERM end the reading; what was read is
+/// worked through.
+struct NumberedLines: ~Copyable {
+    private let file: InputFile
+    private let console: Console
+    private let stop: StopSignal
+    private var progress: BatchProgress
+    private var tally = BatchTally()
+    private(set) var refused = 0
+
+    init(_ path: String, _ console: Console) throws(CommandFailure) {
+        let stop = try Self.stopSignal()
+        let file = try InputFile(path, console)
+        self.stop = stop
+        progress = BatchProgress(size: file.size, console, isShown: true)
+        self.file = file
+        self.console = console
+        if path == "-", console.input.isTerminal {
+            console.hint("reading from the terminal; control-d on a new line ends the input")
+        }
+    }
+
+    private static func stopSignal() throws(CommandFailure) -> StopSignal {
+        do throws(SystemError) {
+            let stop = try StopSignal()
+            try stop.raiseOnSignals()
+            return stop
+        } catch {
+            throw .failed("cannot wait for signals: \(error.text)")
+        }
+    }
+
+    /// Tells what is wrong with a line.
+    mutating func refuse(_ number: Int, _ message: String) {
+        refused += 1
+        console.error("line \(number): \(message)")
+    }
+
+    /// Gives `parse` every line that is not empty, and `take` what came of some of them; `take` tells of those that it
+    /// refuses.
+    mutating func forEach<Item>(
+        parse: (ContiguousArray<UInt8>) throws(CommandFailure) -> Item?,
+        take: ([(number: Int, item: Item)], inout NumberedLines) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) {
+        var reader = LineReader(file.lines(until: stop), maximumLine: DeviceLine.maximumLength)
+        var items: [(number: Int, item: Item)] = []
+        items.reserveCapacity(SQLiteKeyStore.importChunk)
+        while let chunk = try reader.next() {
+            chunk.forEachLine(maximum: DeviceLine.maximumLength) { number, line in
+                tally.lines += 1
+                do throws(CommandFailure) {
+                    guard case .text(let text) = line else {
+                        throw .refused(
+                            "\(LineError.Code.lineTooLong): a line has at most \(DeviceLine.maximumLength) bytes")
+                    }
+                    if let item = try parse(text) { items.append((number, item)) }
+                } catch {
+                    refuse(number, error.message)
+                }
+            }
+            tally.input += chunk.bytes.count
+            progress.show(tally)
+            if items.count >= SQLiteKeyStore.importChunk {
+                try take(items, &self)
+                items.removeAll(keepingCapacity: true)
+            }
+        }
+        try take(items, &self)
+        guard reader.isAtEnd else {
+            throw .failed("stopped by a signal after \(tally.lines) lines: the rest of the input was not read")
+        }
+    }
+}

@@ -1,0 +1,41 @@
+internal import Pushcrypt
+internal import PushcryptKeyStore
+
+/// What a sender was answered for one push: `{"to","status","reason","timestamp"}`; `device` may stand for `to`.
+struct SenderAnswer {
+    /// What APNs says with status 410, and what a store remembers of it.
+    private static let reasons = ["Unregistered": "unregistered", "ExpiredToken": "expired-token"]
+    private static let gone: Int64 = 410
+    /// The earliest time that is one: before push notifications existed, and after every number of seconds.
+    private static let earliest: Int64 = 1_000_000_000_000
+
+    /// The device that is gone, by the time at which APNs knew; nil for any other answer.
+    let removal: RemovedDevice?
+
+    init(_ line: ContiguousArray<UInt8>) throws(CommandFailure) {
+        let root: JSONValue
+        do throws(JSONError) {
+            root = try JSONDocument(parsing: line).root
+        } catch {
+            throw Self.malformed("it is not JSON: \(error)")
+        }
+        guard root.kind == .object else { throw Self.malformed("it is not an object") }
+        guard let status = root["status"]?.integer else { throw Self.malformed("it has no 'status', a number") }
+        guard status == Self.gone, let reason = Self.reasons[root["reason"]?.string ?? ""] else {
+            removal = nil
+            return
+        }
+        guard let id = (root["to"] ?? root["device"])?.string else {
+            throw Self.malformed("it has no 'to', the device")
+        }
+        guard let time = root["timestamp"]?.integer, time >= Self.earliest else {
+            throw Self.malformed("it has no 'timestamp', the milliseconds that APNs gives with a 410")
+        }
+        removal = RemovedDevice(
+            id: id, removedAt: Timestamp(milliseconds: UInt64(clamping: time)), reason: reason)
+    }
+
+    private static func malformed(_ what: String) -> CommandFailure {
+        .refused("\(LineError.Code.malformedLine): this is no answer of a sender: \(what)")
+    }
+}

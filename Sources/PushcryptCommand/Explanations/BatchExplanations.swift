@@ -1,0 +1,71 @@
+internal import Pushcrypt
+
+extension Explanation {
+    static let batches = [
+        Explanation(
+            LineError.Code.malformedLine, .batches,
+            summary: "a line of a batch says something else than it must",
+            cause: """
+                The line is JSON, but no object, or one of its members is missing or of the wrong kind: neither 'to' nor 'to-user',
+                or both; a payload that is a string and not an object; a ttl without a unit; a member of placeholder that there
+                is none of. With one payload for all, a line must not bring another.
+                """,
+            mend: "Write the line as 'pushcrypt seal --help' says, and give it again; the other lines are done.",
+            shown: notAnswered),
+        Explanation(
+            LineError.Code.lineTooLong, .batches,
+            summary: "a line of a batch is longer than 1 MiB",
+            cause: """
+                No push is nearly as long: a newline is missing between two messages, or the input is no newline-delimited JSON.
+                Such a line is passed over without being kept, so its answer has nothing but its number.
+                """,
+            mend: "Write one message in each line, and end each with a newline.",
+            shown: notAnswered),
+        Explanation(
+            LineError.Code.reservedKey, .batches,
+            summary: "a key that is passed through is one of the answer's own",
+            cause: """
+                Keys that mean nothing here are passed from a line to its answer. One of them has the name of a member that the
+                answer has by itself, such as unencrypted, or with --json fingerprint, and the answer cannot have both.
+                """,
+            mend: "Rename the key in the line.",
+            shown: notAnswered),
+        Explanation(
+            LineError.Code.noDevice, .batches,
+            summary: "the user has no device",
+            cause: "No device in the store belongs to this user: none was added with --user, or all were removed.",
+            mend: """
+                Say whose a device is when it is added: 'pushcrypt device add --user'. A user who has no device any more gets
+                no push; nothing needs to be done then.
+                """,
+            shown: notAnswered),
+        Explanation(
+            LineError.Code.noKey, .batches,
+            summary: "the device has no key to seal to",
+            cause:
+                "The line says 'to': null, which is a device whose app has not registered a key: an old version, mostly.",
+            mend: """
+                Leave the device out until it has registered, or let its pushes go out as they are, readable to the relay, with
+                --unencrypted pass.
+                """,
+            shown: notAnswered),
+        Explanation(
+            LineError.Code.noTopic, .batches,
+            summary: "nobody says which app the message is for",
+            cause: """
+                Neither the line nor the command line has a topic, neither the sender's key nor the device is bound to one, and
+                the store has none either.
+                """,
+            mend: "Add --topic with the app's bundle id, or give the line its 'topic'.",
+            shown: notAnswered),
+        Explanation(
+            LineError.Code.overflowFailed, .batches,
+            summary: "the file of a body that is too long cannot be written",
+            cause: "The folder of --overflow is gone, full, or not this user's to write to.",
+            mend: "Make room in the folder, or name another, and send the line again.",
+            shown: notAnswered),
+    ]
+
+    private static let notAnswered =
+        "Nobody is shown anything: the line's answer is the error in its place. The other lines are not touched, and the command ends with 1."
+}

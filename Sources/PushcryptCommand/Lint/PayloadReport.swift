@@ -1,0 +1,110 @@
+internal import Pushcrypt
+
+/// What `lint` prints of a push. Names of keys in it are a stranger's, and cannot act on a terminal.
+struct PayloadReport {
+    /// Where the texts begin; a longer place has a line of its own.
+    private static let column = 26
+
+    private let lint: PayloadLint
+
+    init(_ lint: PayloadLint) {
+        self.lint = lint
+    }
+
+    func count(_ severity: PayloadLint.Severity) -> Int { lint.findings.count { $0.severity == severity } }
+
+    // MARK: For people
+
+    /// Findings by severity, those with the same mend together; then the sizes and the counts.
+    func text(_ console: Console) -> String {
+        var text = ""
+        for severity in PayloadLint.Severity.allCases where count(severity) > 0 {
+            text += console.styled("\(severity.rawValue)s:", severity.style) + "\n"
+            let findings = lint.findings.filter { $0.severity == severity }
+            for (index, finding) in findings.enumerated() {
+                text += row(finding.place.isEmpty ? "the push" : finding.place, "\(finding.text) (\(finding.code))")
+                let isLast = index + 1 == findings.count || findings[index + 1].mend != finding.mend
+                if isLast { text += "    mend: " + wrapped(finding.mend, indent: 10) }
+            }
+            text += "\n"
+        }
+        if let sizes = lint.sizes { text += console.styled("sizes:", .bold) + "\n" + sizeRows(sizes) + "\n" }
+        let type = "\(sanitized(forTerminal: lint.pushType)) push\(lint.isPushTypeAssumed ? " (assumed)" : "")"
+        let counts = PayloadLint.Severity.allCases.map { "\($0.rawValue)s: \(count($0))" }.joined(separator: "; ")
+        return text + "\(type), \(lint.isSealed ? "sealed" : "not sealed"); \(counts)\n"
+    }
+
+    private func sizeRows(_ sizes: PayloadLint.Sizes) -> String {
+        var text = row("as it is", "\(sizes.bytes) bytes, \(sizes.minifiedBytes) without white space")
+        text += row(
+            "in the widest form",
+            "\(sizes.widestBytes) of the \(sizes.limit) bytes that Apple takes; "
+                + (sizes.left < 0 ? "\(-sizes.left) too many" : "\(sizes.left) left"))
+        guard let bucket = sizes.bucket else { return text }
+        if let leftInBucket = sizes.leftInBucket, let leftToSeal = sizes.leftToSeal {
+            text += row(
+                "sealed", "bucket \(bucket), with \(leftInBucket) bytes left; \(leftToSeal) left of the largest")
+        } else {
+            text += row("sealed", "bucket \(bucket)")
+        }
+        return text
+    }
+
+    private func row(_ place: String, _ text: String) -> String {
+        let place = sanitized(forTerminal: place)
+        let padding = Self.column - 2 - place.count
+        let gap =
+            padding > 0 ? String(repeating: " ", count: padding) : "\n" + String(repeating: " ", count: Self.column)
+        return "  \(place)\(gap)" + wrapped(text, indent: Self.column)
+    }
+
+    // MARK: For programs
+
+    /// One object.
+    func json(_ console: Console) -> String {
+        var json = JSONWriter()
+        json.object { json in
+            json.bool(lint.isSealed, for: "sealed")
+            json.string(lint.pushType, for: "push_type")
+            json.bool(lint.isPushTypeAssumed, for: "push_type_assumed")
+            json.bool(lint.startsExtension, for: "starts_extension")
+            if let sizes = lint.sizes { write(sizes, to: &json) }
+            for severity in PayloadLint.Severity.allCases {
+                json.integer(count(severity), for: "\(severity.rawValue)s")
+            }
+            json.array(for: "findings") { json in
+                for finding in lint.findings {
+                    json.object { json in
+                        json.string(finding.code.description, for: "code")
+                        json.string(finding.severity.rawValue, for: "level")
+                        json.string(finding.place, for: "place")
+                        json.string(finding.text, for: "text")
+                        json.string(finding.mend, for: "mend")
+                    }
+                }
+            }
+        }
+        return console.shown(json: json.bytes) + "\n"
+    }
+
+    private func write(_ sizes: PayloadLint.Sizes, to json: inout JSONWriter) {
+        json.integer(sizes.bytes, for: "bytes")
+        json.integer(sizes.minifiedBytes, for: "minified_bytes")
+        json.integer(sizes.widestBytes, for: "widest_bytes")
+        json.integer(sizes.limit, for: "limit")
+        json.integer(sizes.left, for: "left")
+        if let bucket = sizes.bucket { json.integer(bucket, for: "bucket") }
+        if let left = sizes.leftInBucket { json.integer(left, for: "left_in_bucket") }
+        if let left = sizes.leftToSeal { json.integer(left, for: "left_to_seal") }
+    }
+}
+
+extension PayloadLint.Severity {
+    fileprivate var style: TextStyle {
+        switch self {
+        case .error: .red
+        case .warning: .yellow
+        case .note: .dim
+        }
+    }
+}

@@ -1,0 +1,94 @@
+internal import Pushcrypt
+internal import PushcryptKeyStore
+
+extension Option {
+    /// With which key `seal` signs.
+    static let sealSender = [
+        Option("--from", "NAME", help: "the sender key in the store; otherwise the default one"),
+        Option(
+            "--sender-key-file", "FILE", .secret,
+            help: "sign with this key and use no store: a file, fd:N, or - for standard input"),
+        Option(
+            "--signer", "unix:PATH",
+            help:
+                "have messages signed by the program that listens at this socket (Docs/SignerProtocol.md); with --store the devices are looked up there"
+        ),
+        Option("--signer-key", "KEY", help: "the sender's public key (pcs1…) that the signer must have"),
+        Option(
+            "--signer-timeout", "TIME", .milliseconds(1...600_000),
+            help: "how long the signer may be silent; 10s otherwise"),
+    ]
+}
+
+/// Where `seal` takes its keys from.
+enum SealSource: Sendable {
+    /// A key, and no devices.
+    case key(any MessageSigner)
+    /// The devices of a store, and a key of it or from elsewhere.
+    case store(SQLiteKeyStore, SealingKeys.SenderChoice)
+
+    init(_ invocation: Invocation, _ console: Console) throws(CommandFailure) {
+        for name in ["--signer-key", "--signer-timeout"] where invocation.flag(name) && !invocation.flag("--signer") {
+            throw .usage("\(name) goes with --signer", hint: "add --signer unix:PATH")
+        }
+        if let source = invocation.value("--sender-key-file") {
+            for name in ["--signer", "--store", "--from", "--passphrase-file"] where invocation.flag(name) {
+                throw .usage(
+                    "--sender-key-file and \(name) exclude each other", hint: "a key file is used without a store")
+            }
+            self = .key(try console.readSenderKey(from: source))
+        } else if let address = invocation.value("--signer") {
+            try invocation.atMostOne(of: "--signer", "--from")
+            let signer = try SocketSigner(address, invocation)
+            // A container with a signer has no store, unless it says so.
+            self =
+                invocation.flag("--store") ? .store(try console.openStore(invocation), .signer(signer)) : .key(signer)
+        } else {
+            self = .store(try console.openStore(invocation), .named(invocation.value("--from")))
+        }
+    }
+
+    /// The keys of one thread.
+    func keys() throws(KeyStoreError) -> SealingKeys {
+        switch self {
+        case .key(let signer): SealingKeys(signer)
+        case .store(let store, let sender): try SealingKeys(store, sender)
+        }
+    }
+}
+
+extension Invocation {
+    /// How many threads seal unless the command line says: a signer elsewhere is waited for by more than have work to do.
+    var usualSealingJobs: Int { flag("--signer") ? max(4, Processors.count) : Processors.count }
+}
+
+extension SocketSigner {
+    private static let scheme = "unix:"
+
+    /// Connects to where the command line says, and compares the key if it names one.
+    fileprivate convenience init(_ address: String, _ invocation: Invocation) throws(CommandFailure) {
+        guard address.hasPrefix(Self.scheme), address != Self.scheme else {
+            throw .usage("--signer cannot be \(quoted(address))", hint: "write for example unix:/run/signer.sock")
+        }
+        do throws(SigningError) {
+            try self.init(
+                path: String(address.dropFirst(Self.scheme.count)),
+                threads: invocation.count("--jobs") ?? invocation.usualSealingJobs,
+                timeout: invocation.milliseconds("--signer-timeout") ?? Self.standardTimeout)
+        } catch {
+            throw CommandFailure(error)
+        }
+        guard let text = invocation.value("--signer-key") else { return }
+        let expected: SenderPublicKey
+        do throws(KeyError) {
+            expected = try SenderPublicKey(text: text)
+        } catch {
+            throw CommandFailure(error, inOption: "--signer-key")
+        }
+        guard publicKey == expected else {
+            throw .usage(
+                "the signer has another key than --signer-key: \(publicKey)",
+                hint: "no phone that trusts \(expected) would open what it signs; see that the socket is the right one")
+        }
+    }
+}

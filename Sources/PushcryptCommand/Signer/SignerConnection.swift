@@ -1,0 +1,86 @@
+internal import Pushcrypt
+
+/// One connection to a signer, for one thread at a time. (`Docs/SignerProtocol.md`)
+///
+/// After an error it is of no use any more.
+final class SignerConnection {
+    /// Why a connection is of no use any more.
+    enum Failure: Error, Equatable {
+        case ended(SystemError)
+        case timedOut
+        case malformedReply
+    }
+
+    private let socket: UnixSocket
+    private let timeout: UInt64
+    private var input: ContiguousArray<UInt8> = []
+    /// Counts over all calls, so that no late reply is taken for another's.
+    private var nextID: UInt32 = 1
+
+    /// Connects. `timeout` is how many milliseconds may pass without anything from the signer while something is asked.
+    init(to path: String, timeout: UInt64) throws(Failure) {
+        self.timeout = timeout
+        do throws(SystemError) {
+            socket = try UnixSocket(connectingTo: path, deadline: Surroundings.uptime() + timeout)
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    /// Sends every request that has no answer yet, at most `window` ahead of the replies, and stores the replies as they
+    /// come.
+    ///
+    /// When it throws, what was answered before is in `answers`.
+    func exchange(
+        _ kind: SignerFrames.Kind, _ bodies: [ContiguousArray<UInt8>], window: Int,
+        answers: inout [SignerFrames.Reply?]
+    ) throws(Failure) {
+        let asked = bodies.indices.filter { answers[$0] == nil }
+        let firstID = nextID
+        nextID &+= UInt32(truncatingIfNeeded: asked.count)
+        var (queued, answered) = (0, 0)
+        var output = ContiguousArray<UInt8>()
+        var sent = 0
+        var deadline = Surroundings.uptime() + timeout
+        while answered < asked.count {
+            if sent == output.count {
+                output.removeAll(keepingCapacity: true)
+                sent = 0
+                while queued < asked.count, queued - answered < window {
+                    let id = firstID &+ UInt32(truncatingIfNeeded: queued)
+                    SignerFrames.append(kind, id: id, bodies[asked[queued]], to: &output)
+                    queued += 1
+                }
+            }
+            do throws(SystemError) {
+                let ready = try socket.wait(toWrite: sent < output.count, deadline: deadline)
+                if ready.canWrite, sent < output.count { sent += try socket.write(output, from: sent) }
+                guard ready.canRead else { continue }
+                guard try socket.read(appendingTo: &input) else { throw .connectionEnded }
+            } catch {
+                throw Failure(error)
+            }
+            while let reply = try takeReply() {
+                let place = Int(reply.id &- firstID)
+                guard place < queued, answers[asked[place]] == nil else { throw .malformedReply }
+                answers[asked[place]] = reply
+                answered += 1
+                deadline = Surroundings.uptime() + timeout
+            }
+        }
+    }
+
+    private func takeReply() throws(Failure) -> SignerFrames.Reply? {
+        do throws(SignerFrames.Malformed) {
+            return try SignerFrames.takeReply(from: &input)
+        } catch {
+            throw .malformedReply
+        }
+    }
+}
+
+extension SignerConnection.Failure {
+    fileprivate init(_ error: SystemError) {
+        self = error == .timedOut ? .timedOut : .ended(error)
+    }
+}

@@ -1,0 +1,49 @@
+import Pushcrypt
+
+/// `pushcrypt seal --batch` as a whole process, and what the yardstick for it needs.
+enum BatchBench {
+    private static let limit = 1.15
+    private static let twoJobs = 1.9
+    private static let storeLimit = 1.15
+    private static let growthLimit = 1.05
+    private static let memoryLimit = 32.0
+
+    /// Seconds of so many bare seals.
+    static func bare(_ count: Int) throws -> Double {
+        try LibraryBench().secondsOfBareSeals(count)
+    }
+
+    /// Prints so many registration records, one a line, with random ids.
+    static func printDevices(_ count: Int) {
+        let time = Timestamp(milliseconds: 1_790_000_000_000)
+        for _ in 0..<count {
+            let key = DeviceKey().publicKey
+            let id = "\(UInt64.random(in: .min ... .max))"
+            print(#"{"device":"\#(id)","public_key":"\#(key)","generation":1,"created":\#(time.milliseconds)}"#)
+        }
+    }
+
+    /// Takes lines of seconds: the bare calls, one job, two jobs, one job with a store; and the microseconds that the
+    /// processors worked for a line of few and of a million, with the kilobytes of the latter.
+    ///
+    /// What counts is the best of each, since whatever else the machine does only adds to them.
+    static func printRows(_ lines: [String], _ figures: [Double]) throws(BenchFailure) {
+        let samples = lines.map { $0.split(separator: " ").compactMap { Double($0) } }
+        guard !samples.isEmpty, samples.allSatisfy({ $0.count == 4 }), figures.count == 4, figures[0] > 0 else {
+            throw BenchFailure(what: "a sample is not four numbers, or a figure is missing")
+        }
+        let scale = 1e6 / figures[0]
+        let times = (0..<4).map { column in best(samples.map { $0[column] }) * scale }
+        let (bare, one, two, store) = (times[0], times[1], times[2], times[3])
+        Table.printRatio(
+            "seal --batch, one job", one, against: bare, "libsodium", ratio: one / bare, limit: limit, unit: "µs")
+        Table.printRatio(
+            "two jobs", two, against: one, "one job", ratio: one / two, atLeast: twoJobs, unit: "µs")
+        Table.printRatio(
+            "with a store", store, against: one, "keys in lines", ratio: store / one, limit: storeLimit, unit: "µs")
+        Table.printRatio(
+            "1,000,000 lines", figures[2], against: figures[1], "10,000", ratio: figures[2] / figures[1],
+            limit: growthLimit, unit: "µs")
+        Table.printAmount("their resident memory", figures[3] * 1024 / 1e6, atMost: memoryLimit, unit: "MB")
+    }
+}

@@ -1,0 +1,95 @@
+"""Measures what one message costs elsewhere, and prints a table. Called by peers.sh.
+
+usage: peers.py PUSHCRYPT WORK
+
+Each row is the best of five rounds, and all of them take turns, so that a busy moment hits every one.
+"""
+import os, subprocess, sys, time
+
+import http_ece
+import nacl.public
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+pushcrypt, work = sys.argv[1:]
+payload = (
+    b'{"aps":{"alert":{"title":"Table for two","body":"See you at 8 on the terrace, they keep the table for us until a '
+    b'quarter past"},"sound":"default","thread-id":"chat-c41"},"chat":"c41","message":"7182"}'
+)
+topic = "com.example.app"
+
+
+def run(*arguments, **options):
+    return subprocess.run([pushcrypt, *arguments], check=True, capture_output=True, **options).stdout
+
+
+phone = run("keygen", "device", "--output", f"{work}/phone.key").strip().decode()
+run("keygen", "sender", "--output", f"{work}/sender.key")
+recipient = ec.generate_private_key(ec.SECP256R1())
+receiver_point = recipient.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+secret = os.urandom(16)
+box = nacl.public.SealedBox(nacl.public.PrivateKey.generate().public_key)
+age_key = subprocess.run(["age-keygen", "-o", f"{work}/age.key"], check=True, capture_output=True, text=True).stderr
+age_recipient = age_key.split()[-1]
+
+
+def batch(count):
+    lines = (b'{"to":"%s","payload":%s}\n' % (phone.encode(), payload)) * count
+    start = time.perf_counter()
+    sealed = run(
+        "seal", "--batch", "--jobs", "1", "--sender-key-file", f"{work}/sender.key", "--topic", topic, input=lines)
+    seconds = time.perf_counter() - start
+    assert sealed.count(b"\n") == count
+    return seconds, len(sealed.split(b"\n")[0].split(b'"ENCRYPTED_DATA":"')[1].split(b'"')[0])
+
+
+def web_push(count):
+    start = time.perf_counter()
+    for _ in range(count):
+        sealed = http_ece.encrypt(
+            payload, salt=os.urandom(16), private_key=ec.generate_private_key(ec.SECP256R1()),
+            dh=receiver_point, auth_secret=secret, version="aes128gcm")
+    return time.perf_counter() - start, (len(sealed) * 4 + 2) // 3
+
+
+def sealed_box(count):
+    start = time.perf_counter()
+    for _ in range(count):
+        sealed = box.encrypt(payload)
+    return time.perf_counter() - start, (len(sealed) * 4 + 2) // 3
+
+
+def age(count):
+    start = time.perf_counter()
+    for _ in range(count):
+        sealed = subprocess.run(
+            ["age", "-r", age_recipient], input=payload, stdout=subprocess.PIPE, check=True).stdout
+    return time.perf_counter() - start, (len(sealed) * 4 + 2) // 3
+
+
+def one_shot(count):
+    start = time.perf_counter()
+    for _ in range(count):
+        sealed = subprocess.run(
+            [pushcrypt, "seal", "--sender-key-file", f"{work}/sender.key", "--to", phone, "--topic", topic],
+            input=payload, stdout=subprocess.PIPE, check=True).stdout
+    return time.perf_counter() - start, len(sealed.split(b'"ENCRYPTED_DATA":"')[1].split(b'"')[0])
+
+
+rows = [
+    ("pushcrypt seal --batch, one job", batch, 10_000, "sender, device, app, time; shown once"),
+    ("http-ece (Web Push, RFC 8291)", web_push, 2_000, "who knows the subscription's secret; no sender"),
+    ("PyNaCl SealedBox", sealed_box, 5_000, "nobody"),
+    ("pushcrypt seal, a process each", one_shot, 100, "as above"),
+    ("age -r, a process each", age, 100, "nobody"),
+]
+best = {}
+for _ in range(5):
+    for name, measure, count, _ in rows:
+        seconds, characters = measure(count)
+        best[name] = min(best.get(name, (float("inf"), 0)), (seconds / count * 1e6, characters))
+
+print(f"{'200 bytes':34}{'a message':>14}{'as text':>12}  authenticates")
+for name, _, _, authenticates in rows:
+    microseconds, characters = best[name]
+    print(f"{name:34}{microseconds:11.1f} µs{characters:7} char  {authenticates}")

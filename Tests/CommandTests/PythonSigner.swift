@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+@testable import PushcryptCommand
+
+/// `Tests/Signer/signer.py`, running until the test lets go of it.
+final class PythonSigner {
+    struct NotStarted: Error {}
+
+    let path: String
+    private let process: Process
+
+    /// The Python that has the package `cryptography`; nil where none has.
+    static let python: String? = {
+        let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":").map(String.init) ?? []
+        return (folders + ["/usr/bin"]).map { $0 + "/python3" }.first { python in
+            guard FileManager.default.isExecutableFile(atPath: python) else { return false }
+            let process = Process()
+            process.executableURL = URL(filePath: python)
+            process.arguments = ["-c", "import cryptography"]
+            process.standardError = FileHandle.nullDevice
+            guard (try? process.run()) != nil else { return false }
+            process.waitUntilExit()
+            return process.terminationStatus == 0
+        }
+    }()
+
+    /// Starts a signer with the seed 00 01 … 1f, at a socket in the directory, and waits until it listens.
+    init(in directory: TemporaryDirectory, _ options: String...) throws {
+        let seed = directory.file("seed")
+        try Data(0..<32).write(to: URL(filePath: seed))
+        path = directory.file("signer.sock")
+        process = Process()
+        process.executableURL = URL(filePath: try #require(Self.python))
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Signer/signer.py")
+        process.arguments = [script.path, path, seed] + options
+        try? FileManager.default.removeItem(atPath: path)
+        try process.run()
+        for _ in 0..<1000 where !FileManager.default.fileExists(atPath: path) { usleep(10_000) }
+        guard FileManager.default.fileExists(atPath: path) else { throw NotStarted() }
+        // The file is there a moment before anybody listens.
+        usleep(20_000)
+    }
+
+    func stop() {
+        // The threads of tests block other signals, and so does what they start.
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    deinit { if process.isRunning { stop() } }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Pushcrypt
+import Testing
+
+@testable import PushcryptCommand
+
+/// `pushcrypt seal --signer` as a process, with a signer in Python.
+@Suite(.serialized, .enabled(if: PythonSigner.python != nil, "python3 has no cryptography: make setup"))
+struct SignerProgramTests {
+    private let directory: TemporaryDirectory
+    private let device = DeviceKey()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func run(_ arguments: [String], input: String) throws -> (exit: Int32, lines: [String], messages: String) {
+        let streams = try TemporaryDirectory()
+        let process = Process()
+        process.executableURL = try builtProgram()
+        process.arguments = arguments
+        process.environment = ["HOME": directory.path]
+        process.standardInput = try FileHandle(forReadingFrom: URL(filePath: streams.write(input, to: "in")))
+        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: streams.write("", to: "out")))
+        process.standardError = try FileHandle(forWritingTo: URL(filePath: streams.write("", to: "err")))
+        try process.run()
+        process.waitUntilExit()
+        let lines = try streams.read("out").split(separator: "\n").map(String.init)
+        return (process.terminationStatus, lines, try streams.read("err"))
+    }
+
+    private func seal(
+        _ signer: PythonSigner, lines: Int, _ options: String...
+    ) throws -> (exit: Int32, lines: [String], messages: String) {
+        let input = (0..<lines).map {
+            #"{"to":"\#(device.publicKey)","payload":{"aps":{"alert":"m\#($0)"}},"n":\#($0)}"# + "\n"
+        }
+        let arguments = ["seal", "--batch", "--topic", "com.example.app", "--signer", "unix:" + signer.path]
+        return try run(arguments + options, input: input.joined())
+    }
+
+    /// The public key of the seed that the signer has.
+    private var sender: SenderPublicKey {
+        get throws {
+            let seed = ContiguousArray<UInt8>(0..<32)
+            return try SenderKey(seed: seed.span).publicKey
+        }
+    }
+
+    @Test("What a signer elsewhere has signed opens at a phone that trusts its key")
+    func opens() throws {
+        let signer = try PythonSigner(in: directory)
+        defer { signer.stop() }
+        let sealed = try seal(signer, lines: 300, "--signer-key", "\(sender)")
+        #expect(sealed.exit == 0)
+        let key = try directory.write(device.text, to: "phone.key")
+        let opened = try run(
+            [
+                "open", "--batch", "--json", "--device-key-file", key, "--sender", "\(sender)", "--topic",
+                "com.example.app",
+            ], input: sealed.lines.joined(separator: "\n"))
+        #expect(opened.exit == 0)
+        #expect(opened.lines.count == 300)
+        for (number, line) in opened.lines.enumerated() {
+            #expect(line.contains(#""body":"m\#(number)""#) && line.contains(#""n":\#(number)"#))
+        }
+    }
+
+    @Test("A wrong signature is an error of its line alone")
+    func wrong() throws {
+        // One signature goes into the secret of the sealer's own, for each thread.
+        let signer = try PythonSigner(in: directory, "--fault", "wrong", "--after", "6")
+        defer { signer.stop() }
+        let sealed = try seal(signer, lines: 10, "--jobs", "1")
+        #expect(sealed.exit == 1)
+        #expect(sealed.lines.count == 10)
+        #expect(sealed.lines[..<5].allSatisfy { $0.contains("ENCRYPTED_DATA") })
+        #expect(sealed.lines[5...].allSatisfy { $0.contains(#"{"error":{"code":"wrong-signature""#) })
+        #expect(sealed.lines[9].contains(#""line":10"#) && sealed.lines[9].contains(#""n":9"#))
+    }
+
+    @Test("A signer that goes away is reported in the lines it has left, and the program ends")
+    func gone() throws {
+        let signer = try PythonSigner(in: directory, "--fault", "gone", "--after", "20")
+        defer { signer.stop() }
+        let sealed = try seal(signer, lines: 1000, "--jobs", "1")
+        #expect(sealed.exit == 1)
+        #expect(sealed.lines.count == 1000)
+        #expect(sealed.lines.last?.contains("signer-unavailable") == true)
+    }
+
+    @Test("Another key than the one that was asked for is found before anything is read")
+    func otherKey() throws {
+        let signer = try PythonSigner(in: directory)
+        defer { signer.stop() }
+        let sealed = try seal(signer, lines: 1, "--signer-key", "\(SenderKey().publicKey)")
+        #expect(sealed.exit == 64)
+        #expect(sealed.lines.isEmpty)
+        #expect(sealed.messages.contains("the signer has another key"))
+    }
+}
+
+extension DeviceKey {
+    fileprivate var text: String { withText { text in String(decoding: text.bytesArray, as: UTF8.self) } }
+}
+
+extension Span<UInt8> {
+    fileprivate var bytesArray: [UInt8] { indices.map { self[$0] } }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Pushcrypt
+import Synchronization
+import Testing
+
+@testable import PushcryptCommand
+
+/// The signer in another process, against one in Python with the seed 00 01 … 1f.
+@Suite(.serialized, .enabled(if: PythonSigner.python != nil, "python3 has no cryptography: make setup"))
+struct SocketSignerTests {
+    private static let messages = (0..<100).map { ContiguousArray("message \($0)".utf8) }
+
+    /// What the key of this process, with the same seed, signs.
+    private static func expected() throws -> [ContiguousArray<UInt8>] {
+        let seed = ContiguousArray<UInt8>(0..<32)
+        return try SenderKey(seed: seed.span).sign(messages)
+    }
+
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func sign(_ options: String..., timeout: Int = 5000) throws -> [ContiguousArray<UInt8>] {
+        let signer = try start(options)
+        defer { signer.stop() }
+        return try SocketSigner(path: signer.path, threads: 4, timeout: timeout).sign(Self.messages)
+    }
+
+    private func start(_ options: [String]) throws -> PythonSigner {
+        switch options.count {
+        case 0: try PythonSigner(in: directory)
+        case 2: try PythonSigner(in: directory, options[0], options[1])
+        default: try PythonSigner(in: directory, options[0], options[1], options[2], options[3])
+        }
+    }
+
+    @Test("Signatures come back in the order of the messages, and are those of the key")
+    func right() throws {
+        #expect(try sign() == Self.expected())
+    }
+
+    @Test("A slow signer is asked for many signatures at once: 100 of 50 ms take far less than 5 s")
+    func slow() throws {
+        let start = ContinuousClock.now
+        #expect(try sign("--delay", "50") == Self.expected())
+        #expect(start.duration(to: .now) < .seconds(3))
+    }
+
+    @Test("A wrong signature is passed on as it came: the sealer checks it")
+    func wrong() throws {
+        let signatures = try sign("--fault", "wrong", "--after", "50")
+        let expected = try Self.expected()
+        #expect(signatures[..<50] == expected[..<50])
+        #expect(signatures[50] != expected[50])
+    }
+
+    @Test(
+        "A signer that fails is told by its code, and nothing is signed",
+        arguments: [
+            ("refuse", SigningError.Code.signerRefused), ("silent", .signerTimedOut), ("truncate", .signerUnavailable),
+            ("gone", .signerUnavailable), ("garbage", .signerUnavailable),
+        ])
+    func fails(fault: String, code: SigningError.Code) throws {
+        do {
+            _ = try sign("--fault", fault, "--after", "50", timeout: 500)
+            Issue.record("it signed")
+        } catch let error as SigningError {
+            #expect(error.code == code)
+            #expect(!error.description.contains("message 5"))
+        }
+    }
+
+    @Test("The reason that a signer gives is shown")
+    func reason() throws {
+        do {
+            _ = try sign("--fault", "refuse", "--after", "0")
+            Issue.record("it signed")
+        } catch let error as SigningError {
+            #expect(error.description.contains("'the key is disabled'"))
+        }
+    }
+
+    @Test("A signer that was started anew is found again, and many threads ask at once")
+    func startedAnew() throws {
+        let first = try PythonSigner(in: directory)
+        let signer = try SocketSigner(path: first.path, threads: 4, timeout: 5000)
+        #expect(try signer.sign(Self.messages) == Self.expected())
+        first.stop()
+        let second = try PythonSigner(in: directory)
+        defer { second.stop() }
+        let expected = try Self.expected()
+        let wrong = Mutex(0)
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            let signatures = try? signer.sign(Self.messages)
+            if signatures != expected { wrong.withLock { $0 += 1 } }
+        }
+        #expect(wrong.withLock { $0 } == 0)
+    }
+
+    @Test(
+        "Where nobody listens, or no socket can be, the signer is unavailable", arguments: ["missing", "seed", "long"])
+    func unavailable(name: String) throws {
+        try directory.write("no socket", to: "seed")
+        let path = name == "long" ? directory.file(String(repeating: "x", count: 200)) : directory.file(name)
+        #expect(throws: SigningError(.signerUnavailable, "")) {
+            try SocketSigner(path: path, threads: 1, timeout: 500)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Testing
+
+@testable import Pushcrypt
+
+/// A sealer that may shorten texts: what it seals fills the push that Apple takes, and is refused where nothing helps.
+@Suite struct FittingTests {
+    private static func seal(
+        _ payload: String, fitting texts: [AlertText] = [.body], placeholder: Placeholder = .standard,
+        _ change: (inout Sealer.Options) -> Void = { _ in }
+    ) throws -> SealedPayload {
+        var options = Sealer.Options()
+        options.fitting = texts
+        change(&options)
+        return try FormatFixture().seal(payload, options: options, placeholder: placeholder)
+    }
+
+    private static func body(of sealed: SealedPayload) throws -> String? {
+        try FormatFixture().opener().open(sealed.json, at: FormatFixture.now).body
+    }
+
+    @Test func whatFitsIsNotTouched() throws {
+        for count in [100, 2717] {
+            let sealed = try Self.seal(alertPayload(count: count), fitting: AlertText.allCases)
+            #expect(sealed == (try Self.seal(alertPayload(count: count), fitting: [])))
+            #expect(sealed.shortened.isEmpty)
+        }
+    }
+
+    /// An ellipsis of three bytes, and the rest of the 2717 that the largest bucket holds.
+    @Test(arguments: [(2718, 4), (2719, 5), (10_000, 7286)])
+    func aBodyFillsTheLargestBucket(_ count: Int, _ removed: Int) throws {
+        let sealed = try Self.seal(alertPayload(count: count))
+        #expect(sealed.envelope.innerLength == 2816 && sealed.shortened == [.body: removed])
+        #expect(try Self.body(of: sealed) == String(repeating: "x", count: count - 20 - removed) + "…")
+        #expect(PayloadLint(sealed.json).findings.isEmpty)
+    }
+
+    @Test func aCallHasMoreRoom() throws {
+        let sealed = try Self.seal(alertPayload(count: 4000)) { $0.pushType = .voip }
+        #expect(sealed.envelope.innerLength == 3584 && sealed.shortened == [.body: 4000 - 3485 + 3])
+    }
+
+    /// What is announced and what is attached keep their room.
+    @Test func statementsAndAttachmentsAreNotShortened() throws {
+        let fixture = try FormatFixture()
+        var options = Sealer.Options()
+        options.fitting = [.body]
+        options.announcing = [
+            try RotationStatement(
+                from: FormatFixture.sender(101), to: FormatFixture.sender(102), issuedAt: FormatFixture.now)
+        ]
+        let attachment = try AttachmentReferenceTests.reference(url: "https://f.example/a", name: "0.jpg")
+        let sealed = try Sealer(sender: fixture.sender, topic: fixture.topic).seal(
+            alertPayload(count: 2717).utf8, attachments: [attachment], to: fixture.device.publicKey,
+            at: FormatFixture.now, options: options)
+        // 182 bytes for the statement, 215 for the attachment, 3 for the ellipsis.
+        #expect(sealed.shortened == [.body: 182 + 215 + 3])
+        let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now)
+        #expect(opened.attachments.count == 1 && opened.body?.count == 2717 - 20 - 400 + 1)
+    }
+
+    /// A title of 500 bytes leaves room for the bucket of 2048; the text is shortened for that.
+    @Test func aLongPlaceholderLeavesASmallerBucket() throws {
+        let placeholder = try Placeholder(title: String(repeating: "t", count: 500))
+        #expect(throws: SealError.self) {
+            try Self.seal(alertPayload(count: 2500), fitting: [], placeholder: placeholder)
+        }
+        let sealed = try Self.seal(alertPayload(count: 2500), placeholder: placeholder)
+        #expect(sealed.envelope.innerLength == 2560 && sealed.shortened == [.body: 2500 - 2461 + 3])
+        #expect(sealed.widestLength <= 4096)
+        let longer = try Placeholder(title: String(repeating: "t", count: 600))
+        let smaller = try Self.seal(alertPayload(count: 2500), placeholder: longer)
+        #expect(smaller.envelope.innerLength == 2048 && smaller.shortened == [.body: 2500 - 1949 + 3])
+    }
+
+    @Test func whatDoesNotFitEvenThenIsRefusedAsItWas() throws {
+        let long = #"{"aps":{"alert":{"title":"t","body":"b"}},"x":""# + String(repeating: "x", count: 3000) + "\"}"
+        let error = try #require(#expect(throws: SealError.self) { try Self.seal(long, fitting: AlertText.allCases) })
+        #expect(error.code == .payloadTooLarge && error.description.contains("has \(long.utf8.count) bytes"))
+        let placeholder = try Placeholder(title: String(repeating: "t", count: 4000))
+        let tooWide = try #require(
+            #expect(throws: SealError.self) { try Self.seal(alertPayload(count: 2000), placeholder: placeholder) })
+        #expect(tooWide.code == .pushTooLarge)
+    }
+
+    @Test func manyMessagesAreShortenedEachForItself() throws {
+        let fixture = try FormatFixture()
+        var options = Sealer.Options()
+        options.fitting = [.body]
+        let results = Sealer(sender: fixture.sender, topic: fixture.topic).seal(
+            [100, 3000, 3001].map { count in
+                Sealer.Message(
+                    alertPayload(count: count).utf8, to: fixture.device.publicKey, at: FormatFixture.now,
+                    options: options)
+            })
+        #expect(try results.map { try $0.get().shortened } == [[:], [.body: 286], [.body: 287]])
+    }
+}

@@ -1,0 +1,182 @@
+import Testing
+
+@testable import Pushcrypt
+
+/// A body that is too long for its push travels as a sealed file. (`Docs/Format.md`, Full body)
+@Suite struct FullBodyTests {
+    private let fixture: FormatFixture
+    private let sealer: Sealer
+    private static let text = String(repeating: "새 소식 👨‍👩‍👧‍👦 \"\\ \n", count: 500)
+
+    init() throws {
+        fixture = try FormatFixture()
+        sealer = Sealer(sender: fixture.sender, topic: fixture.topic)
+    }
+
+    private static func payload(_ text: String) -> String {
+        var json = JSONWriter()
+        json.object { json in
+            json.object(for: "aps") { json in
+                json.object(for: "alert") { json in
+                    json.string("News", for: "title")
+                    json.string(text, for: "body")
+                }
+            }
+        }
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    private func fullBody(_ payload: String, url: String = "https://f.example/b") throws(AttachmentError) -> FullBody? {
+        try FullBody(of: payload.utf8, url: url, by: sealer)
+    }
+
+    private func opened(_ payload: String, _ fullBody: FullBody) throws -> OpenedNotification {
+        var options = Sealer.Options()
+        options.fitting = [.body]
+        let sealed = try sealer.seal(
+            payload.utf8, fullBody: fullBody, to: fixture.device.publicKey, at: FormatFixture.now, options: options)
+        return try fixture.opener().open(sealed.json, at: FormatFixture.now)
+    }
+
+    @Test func theFullTextComesOutAndAShortOneIsThereWithoutIt() throws {
+        let payload = Self.payload(Self.text)
+        let fullBody = try #require(try fullBody(payload))
+        let opened = try opened(payload, fullBody)
+        #expect(try opened.fullBody(opening: fullBody.sealedFile.span) == Self.text)
+        let short = try #require(opened.body)
+        #expect(short.hasSuffix("…") && Self.text.hasPrefix(short.dropLast()) && short.utf8.count > 1500)
+        #expect(opened.title == "News" && opened.attachments.isEmpty && opened.droppedAttachments.isEmpty)
+        #expect(opened.fullBody?.url == "https://f.example/b")
+        #expect(opened.visibleMembers.map(\.name) == ["aps"])
+    }
+
+    /// The reference has the members of an attachment's, behind the payload and before attachments.
+    @Test func itStandsInTheReservedMember() throws {
+        let fullBody = try #require(try fullBody(alertPayload()))
+        let attachment = try AttachmentReferenceTests.reference(url: "https://f.example/a", name: "0.jpg")
+        let sealed = try sealer.seal(
+            alertPayload().utf8, attachments: [attachment], fullBody: fullBody, to: fixture.device.publicKey,
+            at: FormatFixture.now)
+        let opened = try fixture.opener().open(sealed.json, at: FormatFixture.now)
+        let text = String(decoding: opened.payload, as: UTF8.self)
+        #expect(
+            text.hasPrefix(#"{"aps":{"alert":"See you at 8"},"pushcrypt":{"body":{"url":"https://f.example/b","key":""#)
+        )
+        // "See you at 8" has 12 bytes; a sealed file has 46 more.
+        #expect(text.contains(#","size":58,"sha256":""#))
+        #expect(
+            text.contains(#","type":"public.plain-text","name":"body"},"attachments":[{"url":"https://f.example/a","#))
+        #expect(opened.attachments.count == 1 && opened.fullBody != nil)
+    }
+
+    @Test func aBodyHasAtMost64KiB() throws {
+        let longest = String(repeating: "x", count: 65_536)
+        let fullBody = try #require(try fullBody(alertPayload(longest)))
+        #expect(fullBody.sealedFile.count == 65_582)
+        #expect(try opened(alertPayload(longest), fullBody).fullBody(opening: fullBody.sealedFile.span) == longest)
+        let error = try #require(
+            #expect(throws: AttachmentError.self) { try self.fullBody(alertPayload(longest + "x")) })
+        #expect(error.code == .bodyTooLong && error.description.contains("65537 bytes"))
+    }
+
+    @Test(arguments: [
+        #"{"aps":{"alert":{"title":"x"}}}"#, #"{"aps":{"alert":""}}"#, #"{"aps":{"alert":{"body":""}}}"#,
+        #"{"aps":{"alert":{"loc-key":"K","body":"x"}}}"#, #"{"aps":{"badge":1}}"#, "{}", "", "[",
+    ])
+    func whatHasNoBodyToShowHasNoFullOne(_ payload: String) throws {
+        #expect(try fullBody(payload) == nil)
+    }
+
+    @Test(arguments: ["http://f.example/b", "https://", "f.example", ""]) func itsPlaceIsHTTPS(_ url: String) throws {
+        let error = try #require(
+            #expect(throws: AttachmentError.self) { try fullBody(alertPayload(), url: url) })
+        #expect(error.code == .malformedReference)
+    }
+
+    /// One key for each text, whatever the random source does.
+    @Test func everyFileHasAKeyOfItsOwn() throws {
+        let files = try (0..<3).map { _ in try #require(try fullBody(alertPayload())) }
+        #expect(Set(files.map(\.sealedFile)).count == 3)
+        let opened = try opened(alertPayload(), files[0])
+        let other = files[1].sealedFile
+        let error = #expect(throws: AttachmentError.self) { try opened.fullBody(opening: other.span) }
+        #expect(error?.code == .authenticationFailed)
+    }
+
+    // MARK: What a receiver does not take
+
+    /// A payload as a trusted sender may write it that is not this one.
+    private func opened(_ payload: String) throws -> OpenedNotification {
+        try OpenedNotification(
+            EnvelopeOpener.Message(
+                sender: fixture.sender.publicKey, messageID: MessageID(callerName: "x"), sentAt: FormatFixture.now,
+                timeToLive: 60, payload: Bytes(payload.utf8), statements: [], rotationConflict: false),
+            openedWith: fixture.device.publicKey)
+    }
+
+    private static let hash = String(repeating: "A", count: 43)
+
+    private static func reference(type: String = "public.plain-text", size: String = "58") -> String {
+        #"{"url":"https://f.example/b","key":"\#(hash)","size":\#(size),"sha256":"\#(hash)","type":"\#(type)","name":"body"}"#
+    }
+
+    @Test(arguments: [
+        "{}", "[]", "1", "\"https://f.example/b\"", "true", "[" + reference() + "]",
+        reference(type: "public.jpeg"), reference(type: "public.html"), reference(size: "65583"), reference(size: "45"),
+        reference(size: "9007199254740991"),
+    ])
+    func aReferenceThatBreaksARuleIsDropped(_ value: String) throws {
+        let opened = try opened(#"{"aps":{"alert":"See you"},"pushcrypt":{"body":"# + value + "}}")
+        #expect(opened.fullBody == nil && opened.body == "See you")
+        #expect(opened.droppedAttachments.map(\.code) == [.malformedReference])
+        #expect(opened.droppedAttachments.first?.description.hasPrefix("full body: ") == true)
+    }
+
+    @Test(arguments: [
+        ("{\"body\":\(reference())}", true), ("{\"body\":\(reference(size: "65582"))}", true),
+        ("{\"body\":null}", false),
+        ("{}", false), ("{\"Body\":\(reference())}", false), ("null", false),
+    ])
+    func oneThatBreaksNoneIsTaken(_ reserved: String, _ isThere: Bool) throws {
+        let opened = try opened(#"{"aps":{"alert":"See you"},"pushcrypt":"# + reserved + "}")
+        #expect((opened.fullBody != nil) == isThere && opened.droppedAttachments.isEmpty)
+    }
+
+    @Test func withoutOneNoFileIsOpened() throws {
+        let opened = try opened(alertPayload())
+        let nothing = Bytes()
+        #expect(throws: AttachmentError.self) { try opened.fullBody(opening: nothing.span) }
+    }
+
+    /// The file may be genuine and still no text; every other fault is an attachment's.
+    static let noText: [Bytes] = [
+        [], [0xff], [0xc3], [0xe2, 0x80], [0x78, 0xed, 0xa0, 0x80], [0xef, 0xbb, 0xbf, 0x78], [0xc0, 0x80],
+        [0xf4, 0x90, 0x80, 0x80],
+    ]
+
+    @Test(arguments: noText)
+    func aFileThatIsNoUTF8IsNoText(_ plain: Bytes) {
+        let error = #expect(throws: AttachmentError.self) { try FullBody.text(plain) }
+        #expect(error?.code == .malformedFile)
+    }
+
+    @Test(arguments: ["x", "\u{0}", "é새🚲", "\u{FFFD}", "a\u{FEFF}b"]) func everyOtherTextIs(_ text: String) throws {
+        #expect(try FullBody.text(Bytes(text.utf8)).unicodeScalars.elementsEqual(text.unicodeScalars))
+    }
+
+    @Test func aFileThatWasChangedCutOrSwappedIsRefused() throws {
+        let fullBody = try #require(try fullBody(alertPayload()))
+        let opened = try opened(alertPayload(), fullBody)
+        let sealed = fullBody.sealedFile
+        for count in 0..<sealed.count {
+            let cut = Bytes(sealed.prefix(count))
+            #expect(throws: AttachmentError.self) { try opened.fullBody(opening: cut.span) }
+            var changed = sealed
+            changed[count] ^= 1
+            let other = changed
+            #expect(throws: AttachmentError.self) { try opened.fullBody(opening: other.span) }
+        }
+        let longer = sealed + [0]
+        #expect(throws: AttachmentError.self) { try opened.fullBody(opening: longer.span) }
+    }
+}

@@ -1,0 +1,14 @@
+@testable import Pushcrypt
+
+extension PayloadLint {
+    init(_ push: String, _ headers: Headers = Headers(), isSentExactly: Bool = false) {
+        self.init(Bytes(push.utf8), headers: headers, isSentExactly: isSentExactly)
+    }
+
+    /// `severity code place`, as tests write a finding.
+    var lines: [String] { findings.map { "\($0.severity) \($0.code) \($0.place)" } }
+
+    func lines(_ severity: Severity) -> [String] {
+        findings.filter { $0.severity == severity }.map { "\($0.code) \($0.place)" }
+    }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+
+@testable import Pushcrypt
+
+/// `Tests/Vectors/requests.json`.
+struct RequestVectors: Codable {
+    struct Collapse: FormatVector {
+        let name: String
+        let topic: String
+        let senderSeed: Hex
+        let hedgeSignature: Hex?
+        let devicePublic: Hex
+        let device: String?
+        let callerID: String
+        let collapseName: String?
+        let collapseID: String
+    }
+
+    let collapse: [Collapse]
+
+    static func file() throws -> RequestVectors { try FormatVectors.read("requests.json") }
+}
+
+/// What a sender hands to APNs besides the device's token.
+@Suite struct PushRequestTests {
+    private let fixture: FormatFixture
+    private let sealer: Sealer
+
+    init() throws {
+        fixture = try FormatFixture()
+        sealer = Sealer(sender: fixture.sender, topic: fixture.topic)
+    }
+
+    private func sealed(_ pushType: PushType = .alert, timeToLive: UInt32 = 60) throws -> SealedPayload {
+        var options = Sealer.Options()
+        options.pushType = pushType
+        options.timeToLive = timeToLive
+        return try sealer.seal(
+            alertPayload().utf8, to: fixture.device.publicKey, at: FormatFixture.now, options: options)
+    }
+
+    // MARK: Collapse ids
+
+    @Test(.vectors("requests.json, collapse"), arguments: try RequestVectors.file().collapse)
+    func aCollapseIDIsOneOfTheVectors(_ vector: RequestVectors.Collapse) throws {
+        let key = try SenderKey(seed: vector.senderSeed.bytes.span)
+        let topic = try Topic(vector.topic)
+        let sealer =
+            vector.hedgeSignature == nil
+            ? Sealer(sender: key, topic: topic) : try Sealer(signer: SigningService(key: key), topic: topic)
+        var options = Sealer.Options()
+        options.messageName = vector.callerID
+        let sealed = try sealer.seal(
+            alertPayload().utf8, to: DevicePublicKey(bytes: vector.devicePublic.bytes.span), at: FormatFixture.now,
+            options: options)
+        let request = try sealer.request(for: sealed, device: vector.device, collapseName: vector.collapseName)
+        #expect(request.collapseID == vector.collapseID)
+        #expect(request.collapseID.utf8.count == 32)
+    }
+
+    @Test func messagesWithoutANameNeverCollapse() throws {
+        let ids = try (0..<100).map { _ in try sealer.request(for: sealed(), device: "phone1").collapseID }
+        #expect(Set(ids).count == 100)
+    }
+
+    @Test(
+        "Names that would join what is not one are refused",
+        arguments: [("", "chat" as String?), (String(repeating: "d", count: 256), "chat"), ("phone1", "")])
+    func refusedNames(_ device: String, _ collapseName: String?) throws {
+        let sealed = try sealed()
+        #expect(throws: SealError(.invalidRequest, "")) {
+            try sealer.request(for: sealed, device: device, collapseName: collapseName)
+        }
+    }
+
+    // MARK: Headers
+
+    @Test(arguments: [
+        (PushType.alert, "com.example.app", 10), (.background, "com.example.app", 5),
+        (.voip, "com.example.app.voip", 10),
+    ])
+    func eachTypeHasItsTopicAndItsPriority(_ pushType: PushType, _ topic: String, _ priority: Int) throws {
+        let sealed = try sealed(pushType)
+        let request = try sealer.request(for: sealed)
+        #expect(request.topic == topic)
+        #expect(request.pushType == pushType)
+        #expect(request.priority.rawValue == priority)
+        #expect(request.payload == sealed.json)
+    }
+
+    /// Apple's "Sending notification requests to APNs": a background push with priority 10 is an error.
+    @Test(arguments: [PushType.alert, .background, .voip], PushRequest.Priority.allCases)
+    func everyPriorityButTenInTheBackgroundIsTaken(_ pushType: PushType, _ priority: PushRequest.Priority) throws {
+        let sealed = try sealed(pushType)
+        if pushType == .background, priority == .immediate {
+            #expect(throws: SealError(.invalidRequest, "")) { try sealer.request(for: sealed, priority: priority) }
+        } else {
+            #expect(try sealer.request(for: sealed, priority: priority).priority == priority)
+        }
+    }
+
+    @Test func thePrioritiesAreApples() {
+        #expect(PushRequest.Priority.allCases.map(\.rawValue) == [10, 5, 1])
+    }
+
+    /// 1,790,000,000,000 ms and a time to live; APNs counts in seconds, and must not keep a push longer than it is taken.
+    @Test(
+        arguments: [(0, 60, 1_790_000_060), (999, 60, 1_790_000_060), (1000, 1, 1_790_000_002)]
+            as [(UInt64, UInt32, UInt64)])
+    func apnsKeepsAPushAsLongAsItIsTaken(_ milliseconds: UInt64, _ timeToLive: UInt32, _ expiration: UInt64) throws {
+        var options = Sealer.Options()
+        options.timeToLive = timeToLive
+        let sealed = try sealer.seal(
+            alertPayload().utf8, to: fixture.device.publicKey, at: FormatFixture.now.adding(milliseconds: milliseconds),
+            options: options)
+        #expect(try sealer.request(for: sealed).expiration == expiration)
+        #expect(try sealer.request(for: sealed, expiration: 0).expiration == 0)
+    }
+
+    // MARK: Texts
+
+    @Test func theJSONHasSixMembersAndThePayloadAsItIs() throws {
+        let sealed = try sealed(.voip)
+        let request = try sealer.request(for: sealed, device: "phone1", collapseName: "chat-c41", priority: .conserving)
+        let payload = String(decoding: sealed.json, as: UTF8.self)
+        #expect(
+            String(decoding: request.json, as: UTF8.self)
+                == #"{"topic":"com.example.app.voip","push_type":"voip","priority":5,"expiration":1790000060,"#
+                + #""collapse_id":"mkR67x_VIpFhyjkfVpsfIuTRjxkqdELN","payload":"# + payload + "}")
+    }
+
+    @Test(arguments: [PushType.alert, .background, .voip])
+    func theSimulatorsFileIsThePayloadAndTheApp(_ pushType: PushType) throws {
+        let sealed = try sealed(pushType)
+        let file = try sealer.request(for: sealed).simulatorFile
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(file)) as? [String: Any])
+        #expect(object["Simulator Target Bundle"] as? String == "com.example.app")
+        #expect(object["ENCRYPTED_DATA"] as? String == sealed.envelope.text)
+        #expect(object["aps"] is [String: Any] && object.count == 3)
+    }
+
+    // MARK: Custom keys
+
+    /// As a library encodes it that writes `aps` itself and lets the app's payload add members.
+    private struct LibraryPayload: Encodable {
+        let aps: [String: Int]
+        let custom: SealedPayload.CustomKeys
+
+        private enum CodingKeys: String, CodingKey {
+            case aps
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            try custom.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(aps, forKey: .aps)
+        }
+    }
+
+    @Test func theCustomKeysAreTheEnvelopeAlone() throws {
+        let sealed = try sealed()
+        let alone = try JSONEncoder().encode(sealed.customKeys)
+        #expect(String(decoding: alone, as: UTF8.self) == #"{"ENCRYPTED_DATA":"\#(sealed.envelope.text)"}"#)
+        let push = try JSONEncoder().encode(LibraryPayload(aps: ["mutable-content": 1], custom: sealed.customKeys))
+        let opened = try fixture.opener().open(push, at: FormatFixture.now)
+        #expect(opened.payload == Bytes(alertPayload().utf8))
+    }
+}

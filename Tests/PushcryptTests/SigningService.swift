@@ -1,0 +1,14 @@
+import Pushcrypt
+
+/// A key that is used through a service, which may be in any disorder.
+struct SigningService: MessageSigner {
+    /// Sees what is to be signed, and answers in the place of the key.
+    typealias Answer = @Sendable (SenderKey, [Bytes]) throws(SigningError) -> [Bytes]
+
+    let key: SenderKey
+    var answer: Answer = { (key, messages) throws(SigningError) in key.sign(messages) }
+
+    var publicKey: SenderPublicKey { key.publicKey }
+
+    func sign(_ messages: [Bytes]) throws(SigningError) -> [Bytes] { try answer(key, messages) }
+}

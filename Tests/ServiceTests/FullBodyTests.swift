@@ -1,0 +1,180 @@
+import Foundation
+import Pushcrypt
+import PushcryptKeyStore
+import PushcryptReceiver
+import TestPhone
+import Testing
+import UserNotifications
+
+@testable import PushcryptService
+
+/// A body that is too long for its push, from a transport that is played.
+@Suite(.timeLimit(.minutes(2)))
+struct FullBodyTests {
+    private static let short = "The beginning…"
+    private static let text = "The beginning, and " + String(repeating: "the rest 🚲 ", count: 2000) + "the end."
+
+    private let phone: TestPhone
+    private let reports = Reports()
+    private let clock = ManualClock()
+    private let fullBody: FullBody
+    private let photo: SealedAttachment
+
+    init() throws {
+        phone = try TestPhone()
+        fullBody = try Self.fullBody(Self.text, by: phone.sender)
+        photo = try SealedAttachment(SealedAttachment.plain(100_000))
+    }
+
+    private static func payload(_ body: String) -> String {
+        #"{"aps":{"alert":{"title":"News","body":""# + body + #""},"sound":"default"},"chat":"c41"}"#
+    }
+
+    private static func fullBody(_ text: String, by sender: SenderKey) throws -> FullBody {
+        let sealer = Sealer(sender: sender, topic: TestPhone.topic)
+        return try #require(
+            try FullBody(of: payload(text).utf8, url: "https://files.example/body", by: sealer))
+    }
+
+    private func configuration(_ transport: PlayedTransport) -> NotificationOpener.Configuration {
+        var configuration = phone.configuration
+        configuration.observe = reports.append
+        configuration.clock = clock
+        configuration.transport = transport
+        configuration.attachmentFolder = AttachmentFolder(phone.folder)
+        return configuration
+    }
+
+    private func request(_ attachments: [SealedAttachment] = []) throws -> UNNotificationRequest {
+        try TestPhone.request(
+            try phone.seal(
+                Self.payload(Self.short), attachments: attachments.map(\.reference), fullBody: fullBody),
+            identifier: "1")
+    }
+
+    /// Plays the body, and for everything else the photo.
+    private func transport(
+        isImmediate: Bool = false, body: PlayedTransport.Play? = nil, photo: PlayedTransport.Play? = nil
+    ) -> PlayedTransport {
+        let plays = Handover(
+            (body: body ?? .bytes(fullBody.sealedFile), photo: photo ?? .bytes(self.photo.sealed)))
+        return PlayedTransport(isImmediate: isImmediate) { $0 == "body" ? plays.value.body : plays.value.photo }
+    }
+
+    private func show(
+        _ transport: PlayedTransport, _ attachments: [SealedAttachment] = []
+    ) async throws -> UNNotificationContent {
+        let (opener, handler) = (NotificationOpener(configuration(transport)), Handler())
+        opener.handle(try request(attachments), contentHandler: handler.handler)
+        let content = try #require(await handler.delivered())
+        #expect(handler.count == 1)
+        return content
+    }
+
+    private var filesLeft: [String] {
+        let folder = phone.folder.appendingPathComponent("pushcrypt-attachments", isDirectory: true)
+        return (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
+    }
+
+    // MARK: What arrives
+
+    @Test(arguments: [false, true]) func theFullBodyIsShownAndItsFileIsGone(_ isImmediate: Bool) async throws {
+        let content = try await show(transport(isImmediate: isImmediate))
+        #expect(content.body == Self.text && content.title == "News" && content.attachments.isEmpty)
+        #expect(content.userInfo["pushcrypt"] == nil && content.userInfo["chat"] as? String == "c41")
+        #expect(reports.first?.outcome == .opened && reports.first?.warnings == [])
+        #expect(await eventually { filesLeft.isEmpty })
+    }
+
+    @Test(arguments: [false, true]) func itComesBesideAttachments(_ isImmediate: Bool) async throws {
+        let transport = transport(isImmediate: isImmediate)
+        let content = try await show(transport, [photo, photo])
+        #expect(content.body == Self.text && content.attachments.map(\.identifier) == ["1", "2"])
+        #expect(reports.first?.outcome == .opened && transport.asked.first == "body")
+        #expect(
+            filesLeft.filter { $0.hasSuffix("photo.jpg") }.count == 2 && !filesLeft.contains { $0.hasSuffix("body") })
+    }
+
+    @Test func theAppsChangeSeesIt() async throws {
+        var configuration = configuration(transport())
+        configuration.change = { opened, content in
+            content.title = "\(opened.body?.count ?? 0) of \(content.body.count)"
+            return content
+        }
+        let (opener, handler) = (NotificationOpener(configuration), Handler())
+        opener.handle(try request(), contentHandler: handler.handler)
+        #expect(await handler.delivered()?.title == "14 of \(Self.text.count)")
+    }
+
+    // MARK: What does not
+
+    @Test func whatIsCutLongerAnotherOrNotThereLeavesTheShortBody() async throws {
+        var tampered = fullBody.sealedFile
+        tampered[100] ^= 1
+        let plays: [(PlayedTransport.Play, String)] = [
+            (.bytes(tampered), "full body: authentication-failed"),
+            (.bytes(ContiguousArray(fullBody.sealedFile.dropLast())), "full body: wrong-size"),
+            (.bytes(fullBody.sealedFile + [0]), "full body: "), (.bytes([]), "full body: wrong-size"),
+            (.bytes(try Self.fullBody("another", by: phone.sender).sealedFile), "full body: wrong-size"),
+            (.fail("no network"), "full body: no network"),
+        ]
+        for (play, warning) in plays {
+            let content = try await show(transport(body: play), [photo])
+            #expect(content.body == Self.short && content.attachments.count == 1)
+            #expect(reports.last?.outcome == .openedWithoutAttachment)
+            #expect(reports.last?.warnings.first?.hasPrefix(warning) == true, "\(reports.last?.warnings ?? [])")
+        }
+    }
+
+    /// A trusted sender may have sealed what is no text.
+    @Test func aFileThatIsNoTextLeavesTheShortBody() throws {
+        let body = FetchedBody()
+        let plain = phone.folder.appendingPathComponent("place", isDirectory: true)
+        try FileManager.default.createDirectory(at: plain, withIntermediateDirectories: false)
+        try Data([0xff, 0xfe]).write(to: plain.appendingPathComponent("body"))
+        body.extend { _ in Issue.record("no text was shown as one") }
+        body.take(.success(plain.appendingPathComponent("body")))
+        #expect(body.problem?.hasPrefix("malformed-file") == true)
+        #expect(!FileManager.default.fileExists(atPath: plain.path))
+    }
+
+    @Test func whatIsLargerThanTheAppTakesIsNotFetched() async throws {
+        let transport = transport()
+        var configuration = configuration(transport)
+        configuration.maximumAttachmentSize = 100
+        let (opener, handler) = (NotificationOpener(configuration), Handler())
+        opener.handle(try request(), contentHandler: handler.handler)
+        #expect(await handler.delivered()?.body == Self.short)
+        #expect(transport.asked.isEmpty && reports.first?.outcome == .openedWithoutAttachment)
+    }
+
+    // MARK: Time
+
+    @Test func whenTheTimeIsUpTheShortBodyIsShown() async throws {
+        let transport = transport(body: .stall(ContiguousArray(fullBody.sealedFile.prefix(1000))))
+        let (opener, handler) = (NotificationOpener(configuration(transport)), Handler())
+        opener.handle(try request(), contentHandler: handler.handler)
+        #expect(await eventually { transport.asked == ["body"] })
+        #expect(handler.count == 0)
+        clock.advance(milliseconds: 15_000)
+        #expect(await handler.delivered()?.body == Self.short)
+        #expect(await reports.next()?.outcome == .openedWithoutAttachment)
+        #expect(await eventually { transport.cancelled == ["body"] && filesLeft.isEmpty })
+    }
+
+    /// What has come is shown, though a picture has not.
+    @Test(arguments: [15_000, nil]) func aStalledAttachmentDoesNotHoldTheBodyBack(_ milliseconds: UInt64?) async throws
+    {
+        let transport = transport(isImmediate: true, photo: .stall(ContiguousArray(photo.sealed.prefix(1000))))
+        let (opener, handler) = (NotificationOpener(configuration(transport)), Handler())
+        opener.handle(try request([photo]), contentHandler: handler.handler)
+        #expect(await eventually { transport.asked.count == 2 })
+        // The session hears of it on another thread.
+        try await Task.sleep(nanoseconds: 200_000_000)
+        if let milliseconds { clock.advance(milliseconds: milliseconds) } else { opener.timeWillExpire() }
+        let content = try #require(await handler.delivered())
+        #expect(content.body == Self.text && content.attachments.isEmpty && handler.count == 1)
+        #expect(await reports.next()?.outcome == .openedWithoutAttachment)
+        #expect(await eventually { filesLeft.isEmpty })
+    }
+}

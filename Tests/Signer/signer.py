@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""A signer for `pushcrypt seal --signer unix:PATH` (Docs/SignerProtocol.md), with faults to switch on for tests.
+
+usage: signer.py SOCKET SEED-FILE [--delay MILLISECONDS] [--fault wrong|refuse|silent|truncate|gone|garbage --after N]
+
+SEED-FILE holds the 32 bytes of an Ed25519 seed. A fault begins with the message after the first N.
+"""
+import argparse, asyncio, os, struct
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+options = argparse.ArgumentParser()
+options.add_argument("socket")
+options.add_argument("seed")
+options.add_argument("--delay", type=int, default=0)
+options.add_argument("--fault", default="")
+options.add_argument("--after", type=int, default=0)
+options = options.parse_args()
+key = Ed25519PrivateKey.from_private_bytes(open(options.seed, "rb").read())
+signed = 0
+
+
+class Client(asyncio.Protocol):
+    def connection_made(self, transport):
+        self.transport, self.input = transport, b""
+
+    def data_received(self, data):
+        self.input += data
+        while len(self.input) >= 4 and len(self.input) >= 4 + (n := int.from_bytes(self.input[:4], "big")):
+            frame, self.input = self.input[4 : 4 + n], self.input[4 + n :]
+            if options.delay:
+                asyncio.get_running_loop().call_later(options.delay / 1000, self.answer, frame)
+            else:
+                self.answer(frame)
+
+    def answer(self, frame):
+        global signed
+        if self.transport.is_closing():
+            return
+        number, kind, body = frame[:4], frame[4], frame[5:]
+        if kind == 1:
+            good = body == b"pushcrypt-signer/1"
+            return self.reply(number, *((0, key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)) if good else (1, b"another protocol")))
+        signed += 1
+        fault = options.fault if signed > options.after else ""
+        if fault == "refuse":
+            self.reply(number, 1, b"the key is disabled")
+        elif fault == "garbage":
+            self.transport.write(struct.pack(">I", 1 << 31))
+        elif fault == "truncate":
+            self.transport.write(struct.pack(">I", 69) + number + b"\0" + bytes(10))
+            self.transport.close()
+        elif fault == "gone":
+            os._exit(0)
+        elif fault != "silent":
+            signature = key.sign(body)
+            self.reply(number, 0, signature[::-1] if fault == "wrong" else signature)
+
+    def reply(self, number, status, body):
+        self.transport.write(struct.pack(">I", 5 + len(body)) + number + bytes([status]) + body)
+
+
+async def main():
+    if os.path.exists(options.socket):
+        os.unlink(options.socket)
+    server = await asyncio.get_running_loop().create_unix_server(Client, options.socket, backlog=256)
+    await server.serve_forever()
+
+
+asyncio.run(main())

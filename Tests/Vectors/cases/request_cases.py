@@ -1,0 +1,66 @@
+"""requests.json: the collapse ids of pushes, which only a sealer makes."""
+
+from reference.envelope import collapse_id, hedge_key, hedge_signature, message_id_of_name
+
+from .material import PHONE, PROVIDER, SECOND_PROVIDER, TABLET, TOPIC, Case, Device, Sender
+
+
+def collapse_case(
+    name: str,
+    *,
+    sender: Sender = PROVIDER,
+    topic: str = TOPIC,
+    device: Device = PHONE,
+    device_name: str | None = None,
+    collapse_name: str | None = None,
+    caller_id: str = "order-7731",
+    signs_elsewhere: bool = False,
+) -> Case:
+    """A device is its name or its key, what collapses is a name or one message."""
+    signature = hedge_signature(sender.seed)
+    hedge = hedge_key(signature if signs_elsewhere else sender.seed)
+    identifier = message_id_of_name(caller_id)
+    return {
+        "name": name,
+        "topic": topic,
+        "senderSeed": sender.seed.hex(),
+        **({"hedgeSignature": signature.hex()} if signs_elsewhere else {}),
+        "devicePublic": device.public.hex(),
+        **({"device": device_name} if device_name is not None else {}),
+        "callerID": caller_id,
+        **({"collapseName": collapse_name} if collapse_name is not None else {}),
+        "collapseID": collapse_id(
+            hedge,
+            topic,
+            device_name.encode() if device_name is not None else None,
+            device.public,
+            collapse_name.encode() if collapse_name is not None else None,
+            identifier,
+        ),
+    }
+
+
+def collapse_cases() -> list[Case]:
+    return [
+        collapse_case("a device with a name, pushes with a name", device_name="phone1", collapse_name="chat-c41"),
+        collapse_case("a device with a name, one message", device_name="phone1"),
+        collapse_case("a device without a name, pushes with a name", collapse_name="chat-c41"),
+        collapse_case("a device without a name, one message"),
+        collapse_case(
+            "another key of a device with a name: the same id",
+            device=TABLET,
+            device_name="phone1",
+            collapse_name="chat-c41",
+        ),
+        collapse_case("another device without a name", device=TABLET),
+        collapse_case("another message", device_name="phone1", caller_id="order-7732"),
+        collapse_case("another app", device_name="phone1", collapse_name="chat-c41", topic="com.example.other"),
+        collapse_case("another sender", device_name="phone1", collapse_name="chat-c41", sender=SECOND_PROVIDER),
+        collapse_case("names that are not ASCII", device_name="전화 1", collapse_name="채팅 🚲"),
+        collapse_case("the longest name of a device", device_name="d" * 255, collapse_name="x"),
+        collapse_case("a longer name of the device, a shorter one of the pushes", device_name="ab", collapse_name="c"),
+        collapse_case("a shorter name of the device, a longer one of the pushes", device_name="a", collapse_name="bc"),
+        collapse_case(
+            "a sender whose key is in a service", device_name="phone1", collapse_name="chat-c41", signs_elsewhere=True
+        ),
+    ]
