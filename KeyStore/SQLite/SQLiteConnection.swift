@@ -18,6 +18,9 @@ final class SQLiteConnection {
     let path: String
     private var statements: [String: SQLiteStatement] = [:]
 
+    /// The milliseconds between two looks at whether a database is free.
+    private static let wait = 5
+
     /// Ceilings, so that a damaged or hostile file cannot make SQLite take memory or time without bound.
     private static let limits: [(Int32, Int32)] = [
         (SQLITE_LIMIT_LENGTH, 1 << 20), (SQLITE_LIMIT_SQL_LENGTH, 1 << 16), (SQLITE_LIMIT_COLUMN, 64),
@@ -42,13 +45,29 @@ final class SQLiteConnection {
         // From here on deinit closes, as SQLite asks for after a failure too.
         guard code == SQLITE_OK else { throw failure(code) }
         unsafe sqlite3_extended_result_codes(database, 1)
-        unsafe sqlite3_busy_timeout(database, milliseconds)
+        waitForOthers(milliseconds)
         for (limit, value) in Self.limits { unsafe sqlite3_limit(database, limit, value) }
         try execute(
             """
             PRAGMA secure_delete = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
             PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
             """)
+    }
+
+    /// Waits for as long as this when another connection is in the way, and looks again every few milliseconds.
+    ///
+    /// SQLite's own wait looks ten times a second in the end: too seldom for the moments between the transactions of a
+    /// large import, so that a writer could miss all of them.
+    private func waitForOthers(_ milliseconds: Int32) {
+        let looks = Int(milliseconds) / Self.wait
+        unsafe sqlite3_busy_handler(
+            database,
+            { limit, count in
+                guard count < Int(bitPattern: limit) else { return 0 }
+                var pause = timespec(tv_sec: 0, tv_nsec: SQLiteConnection.wait * 1_000_000)
+                unsafe nanosleep(&pause, nil)
+                return 1
+            }, UnsafeMutableRawPointer(bitPattern: looks))
     }
 
     deinit {
@@ -136,6 +155,14 @@ final class SQLiteConnection {
         case reading = "BEGIN"
         /// Waits for other writers at the start, so that nothing read before the first write can be out of date.
         case writing = "BEGIN IMMEDIATE"
+
+        /// How it ends well. To commit fails where one damaged page was met; of reading there is nothing to keep.
+        fileprivate var end: String {
+            switch self {
+            case .reading: "ROLLBACK"
+            case .writing: "COMMIT"
+            }
+        }
     }
 
     /// Runs `body` in one transaction: all of what it writes, or, when it throws, nothing.
@@ -143,7 +170,7 @@ final class SQLiteConnection {
         try rows(access.rawValue)
         do throws(KeyStoreError) {
             let result = try body()
-            try rows("COMMIT")
+            try rows(access.end)
             return result
         } catch {
             // SQLite has rolled back by itself after some failures, and then this says that there is nothing to do.

@@ -85,7 +85,11 @@ import Testing
     }
 
     private func isWord(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { $0 == UInt8(ascii: "-") || UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 }
+        !text.isEmpty
+            && text.utf8.allSatisfy {
+                $0 == UInt8(ascii: "-") || UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0
+                    || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+            }
     }
 
     private func isPhrase(_ text: String) -> Bool {

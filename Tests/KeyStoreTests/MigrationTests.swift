@@ -125,6 +125,7 @@ struct MigrationTests {
         #expect(devices.map { $0.pinnedSender != nil } == [false, true, false])
         #expect(devices.map(\.suites) == [[1], [1], [1]])
         #expect(devices.map(\.appVersion) == [nil, nil, nil])
+        #expect(devices.map(\.user) == [nil, nil, nil])
         #expect(store.check().filter { $0.severity == .problem } == [])
     }
 
@@ -144,7 +145,8 @@ struct MigrationTests {
     /// The tag does not cover a column without a value; with one it does, in every column.
     @Test(arguments: [
         "suites = x'01'", "suites = x'0102'", "suites = x''", "suites = 1", "app_version = '2.3.1'", "app_version = ''",
-        "suites = x'01', app_version = '2.3.1'", "pinned_sender = NULL", "topic = NULL",
+        "user = 'mallory'", "user = ''", "suites = x'01', app_version = '2.3.1'", "pinned_sender = NULL",
+        "topic = NULL",
     ])
     func whatIsWrittenIntoARowOfVersionOneIsNoticed(_ change: String) throws {
         let scratch = try Self.firstStore()

@@ -28,7 +28,12 @@ struct TamperTests {
                 let registration = DeviceRegistration(
                     publicKey: DeviceKey().publicKey, suites: [1, 2], topic: try .app, createdAt: start,
                     pinnedSender: old.publicKey, appVersion: AppVersion("2.3.1"))
-                _ = try store.addDevice(id: name, registration, now: start)
+                _ = try store.addDevice(id: name, registration, owner: .user("alice"), now: start)
+            }
+            // Under the same names as the devices, which have to be there too.
+            let removals = ["one", "two"].map { RemovedDevice(id: $0, removedAt: start, reason: "unregistered") }
+            try store.write { (store) throws(KeyStoreError) in
+                for removal in removals { try store.put(RemovedDeviceRow(removal)) }
             }
             devices = ["one", "two"]
             deviceKeys = try store.deviceKeys()
@@ -40,6 +45,8 @@ struct TamperTests {
             let store = home.store
             switch table {
             case "devices": _ = try store.device(name)
+            case "removed_devices":
+                _ = try store.readOnce { (store) throws(KeyStoreError) in try store.removedDevice(name) }
             case "settings": _ = try store.setting(name)
             case "device_keys":
                 let record = deviceKeys.first { $0.name == name }
@@ -62,9 +69,10 @@ struct TamperTests {
             "devices", "id",
             [
                 "public_key", "topic", "generation", "created", "updated", "pinned_sender", "suites", "app_version",
-                "tag",
+                "user", "tag",
             ]
         ),
+        ("removed_devices", "id", ["removed", "reason", "tag"]),
         ("settings", "name", ["value", "tag"]),
         (
             "device_keys", "name",
@@ -228,7 +236,7 @@ extension TamperTests.Full {
             do {
                 answers.append("\(try device.get())")
             } catch {
-                guard error.code == .unknownDevice else { throw error }
+                guard error.code == .unknownDevice || error.code == .removedDevice else { throw error }
             }
         }
         answers += try store.deviceKeys().map { "\($0)" }

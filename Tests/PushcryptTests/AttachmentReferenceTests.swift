@@ -82,7 +82,8 @@ import Testing
     @Test func theCodesAreTheNamesThatProgramsKnow() {
         #expect(
             AttachmentError.Code.allCases.map(\.description) == [
-                "malformed-reference", "too-many-attachments", "body-too-long", "changed-file", "not-a-sealed-file", "wrong-size",
+                "malformed-reference", "too-many-attachments", "body-too-long", "changed-file", "not-a-sealed-file",
+                "wrong-size",
                 "wrong-hash", "authentication-failed", "malformed-file", "truncated-file",
             ])
     }

@@ -123,6 +123,7 @@ import Testing
     @Test func whiteSpaceCountsAsItIsSentAndNotAsItIsSealed() throws {
         let sizes = try #require(PayloadLint(" {\n\"aps\" : { \"alert\" : \"x\" } }\n ").sizes)
         #expect(sizes.bytes == 29 && sizes.minifiedBytes == 21 && sizes.widestBytes == 23)
+        #expect(sizes.leftToSeal == 2717 - 21)
     }
 
     /// Around the title and the envelope there are 91 bytes without spaces, 100 with them, and 3826 characters in it.

@@ -90,6 +90,19 @@ import Testing
     ])
     func wordsAndNumbersAreReadable(_ id: String) { #expect(!CollapseIDShape(id).isOpaque) }
 
+    /// What a sealer makes is never taken for words.
+    @Test func theCollapseIDsOfRequestsAreOpaque() throws {
+        let fixture = try FormatFixture()
+        let sealer = Sealer(sender: fixture.sender, topic: fixture.topic)
+        let sealed = try fixture.seal(alertPayload())
+        for number in 0..<3000 {
+            let request = try sealer.request(for: sealed, device: "phone", collapseName: "chat \(number)")
+            #expect(CollapseIDShape(request.collapseID).isOpaque, "\(request.collapseID)")
+        }
+        let lint = PayloadLint(try sealer.request(for: sealed).json)
+        #expect(lint.findings.isEmpty && lint.isSealed && !lint.isPushTypeAssumed)
+    }
+
     /// What `seal --emit request` writes is looked at with its headers; those that are given count more.
     @Test func aRequestIsRecognisedByItsMembers() {
         let request = #"""

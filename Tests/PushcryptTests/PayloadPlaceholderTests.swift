@@ -7,7 +7,7 @@ import Testing
     private static let rich = #"""
         { "aps" : { "relevance-score" : 0.50, "alert" : { "title" : "Table", "body" : "8" }, "badge" : 3, "category" : "M\u0053G",
           "thread-id" : "c41", "interruption-level" : "time-sensitive", "target-content-id" : "w/1", "filter-criteria" : "f",
-          "content-available" : 1, "mutable-content" : 0, "sound" : "bell.caf", "event" : "x" }, "chat" : "c41" }
+          "content-available" : 1, "mutable-content" : 0, "sound" : "bell.caf", "event" : "end" }, "chat" : "c41" }
         """#
 
     /// What stands in the clear beside the envelope.

@@ -92,6 +92,8 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
         var threads: Int
         var tally = BatchTally()
         var failure: CommandFailure?
+        /// Nothing can be written any more.
+        var isBroken = false
     }
 
     private let source: Monitor<Source>
@@ -121,9 +123,13 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
     /// Counts a thread that ends.
     func leave() { order.change { $0.threads -= 1 } }
 
-    /// Ends everything for a reason; the first one counts.
-    func fail(_ failure: CommandFailure) {
-        order.change { order in order.failure = order.failure ?? failure }
+    /// Ends the reading for a reason, of which the first one counts. What was read is answered all the same, unless nothing
+    /// can be written.
+    func fail(_ failure: CommandFailure, isBroken: Bool = false) {
+        order.change { order in
+            order.failure = order.failure ?? failure
+            order.isBroken = order.isBroken || isBroken
+        }
         stop.raise()
     }
 
@@ -143,13 +149,22 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
                     order.bytes += answer.size - chunk.bytes.count
                     order.waiting[chunk.number] = answer
                 }
-                while let answers = due() {
-                    for answer in answers { try write(answer) }
-                    settle(answers)
-                }
+                writeDue(write)
             }
         } catch {
             fail(error)
+        }
+    }
+
+    /// Writes what is due, and what comes to be due meanwhile.
+    private func writeDue(_ write: (BatchAnswer) throws(CommandFailure) -> Void) {
+        while let answers = due() {
+            do throws(CommandFailure) {
+                for answer in answers { try write(answer) }
+            } catch {
+                return fail(error, isBroken: true)
+            }
+            settle(answers)
         }
     }
 
@@ -174,7 +189,7 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
     /// The answers that are due, unless another thread is writing or there are none.
     private func due() -> [BatchAnswer]? {
         order.change { order in
-            guard !order.isWriting, order.failure == nil else { return nil }
+            guard !order.isWriting, !order.isBroken else { return nil }
             var answers: [BatchAnswer] = []
             while let answer = order.waiting.removeValue(forKey: order.written + answers.count) {
                 answers.append(answer)

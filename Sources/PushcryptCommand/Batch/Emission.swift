@@ -11,16 +11,28 @@ enum Emission: String, CaseIterable, Sendable {
 }
 
 extension Option {
-    static let emit = Option(
-        "--emit", "FORM", .choice(Emission.allCases.map(\.rawValue)),
-        help:
-            "what is written: the payload (the usual), the request to APNs with its headers, or a file for a simulator")
+    /// What is written of a sealed message.
+    static let sealEmission = [
+        Option(
+            "--emit", "FORM", .choice(Emission.allCases.map(\.rawValue)),
+            help:
+                "what is written: the payload (the usual), the request to APNs with its headers, or a file for a simulator"
+        ),
+        Option(
+            "--collapse-id", "NAME",
+            help:
+                "with --emit request: pushes of this name to one device replace each other; only a keyed hash of it leaves; otherwise a retry replaces its first copy"
+        ),
+        Option(
+            "--priority", "N", .choice(PushRequest.Priority.allCases.map { "\($0.rawValue)" }),
+            help: "with --emit request: when APNs delivers; otherwise 5 for a background push and 10 for others"),
+    ]
 }
 
 extension Emission {
     /// Takes what the command line says.
     init(_ invocation: Invocation) {
-        self = invocation.value(Option.emit.name).flatMap(Emission.init(rawValue:)) ?? .payload
+        self = invocation.value("--emit").flatMap(Emission.init(rawValue:)) ?? .payload
     }
 }
 
@@ -32,6 +44,17 @@ extension Emission {
         case .payload: json.raw(payload, for: "payload")
         case .request: request?.write(to: &json)
         case .apns: json.raw(request?.simulatorFile ?? payload, for: "payload")
+        }
+    }
+}
+
+extension Emission {
+    /// All that is written of a request, alone.
+    func text(of request: PushRequest) -> ContiguousArray<UInt8> {
+        switch self {
+        case .payload: request.payload
+        case .request: request.json
+        case .apns: request.simulatorFile
         }
     }
 }
@@ -50,7 +73,14 @@ struct RequestHeaders: Sendable {
     /// What a device without a key is called in a collapse id: Apple counts by device anyway.
     private static let keylessDevice = "keyless"
 
-    init() {}
+    /// Takes what the command line says.
+    init(_ invocation: Invocation) throws(CommandFailure) {
+        for name in ["--collapse-id", "--priority"] where invocation.flag(name) && Emission(invocation) != .request {
+            throw .usage("\(name) goes with --emit request", hint: "add --emit request, or leave \(name) out")
+        }
+        collapseName = invocation.value("--collapse-id")
+        priority = invocation.value("--priority").flatMap { Int($0) }.flatMap(PushRequest.Priority.init(rawValue:))
+    }
 
     /// Takes what a line says, and `defaults` for what it does not say.
     init(_ line: BatchLine, defaults: RequestHeaders) throws(LineFailure) {
@@ -66,30 +96,22 @@ struct RequestHeaders: Sendable {
     /// The request that carries a sealed payload to a device, by its id in the store if it has one.
     func request(
         for sealed: SealedPayload, device: String?, by sealer: Sealer
-    ) throws(LineFailure) -> PushRequest {
-        do throws(SealError) {
-            return try sealer.request(for: sealed, device: device, collapseName: collapseName, priority: priority)
-        } catch {
-            throw LineFailure(error)
-        }
+    ) throws(SealError) -> PushRequest {
+        try sealer.request(for: sealed, device: device, collapseName: collapseName, priority: priority)
     }
 
     /// The request that carries a payload as it is, to a device without a key.
     func request(
         passing payload: ContiguousArray<UInt8>, _ options: Sealer.Options, by sealer: Sealer, topic: Topic,
         at now: Timestamp
-    ) throws(LineFailure) -> PushRequest {
+    ) throws(SealError) -> PushRequest {
         let message = options.messageName.map(MessageID.init(callerName:)) ?? MessageID.random
-        do throws(SealError) {
-            return try PushRequest(
-                topic: topic, pushType: options.pushType, priority: priority,
-                expiration: now.adding(seconds: UInt64(options.timeToLive)).milliseconds / 1000,
-                collapseID: try sealer.collapseID(
-                    for: .named(Self.keylessDevice), collapseName.map { .named($0) } ?? .message(message)),
-                payload: payload)
-        } catch {
-            throw LineFailure(error)
-        }
+        return try PushRequest(
+            topic: topic, pushType: options.pushType, priority: priority,
+            expiration: now.adding(seconds: UInt64(options.timeToLive)).milliseconds / 1000,
+            collapseID: try sealer.collapseID(
+                for: .named(Self.keylessDevice), collapseName.map { .named($0) } ?? .message(message)),
+            payload: payload)
     }
 }
 

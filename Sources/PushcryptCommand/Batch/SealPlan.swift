@@ -112,18 +112,18 @@ struct SealPlan {
     private func topic(
         for request: SealRequest, _ device: SealingKeys.Device?, _ sender: SealingKeys.Sender
     ) throws(LineFailure) -> Topic {
-        var topic = request.topic ?? batch.topic
-        for (owner, bound) in [("the sender's key", sender.topic), ("the device", device?.topic)] {
-            guard let bound else { continue }
-            if let topic, topic != bound {
-                throw LineFailure(
-                    KeyStoreError(
-                        .topicMismatch, "\(owner) is bound to the topic \(bound), and the message is for \(topic)"))
-            }
-            topic = bound
-        }
+        let given = request.topic ?? batch.topic
+        let senders = try Self.bound(given, to: sender.topic, by: "the sender's key")
+        let topic = try Self.bound(senders, to: device?.topic, by: "the device")
         if let topic = topic ?? sender.defaultTopic { return topic }
         throw LineFailure(.noTopic, "no topic is given, and no key is bound to one: \(Option.topicHint)")
+    }
+
+    private static func bound(_ topic: Topic?, to other: Topic?, by owner: String) throws(LineFailure) -> Topic? {
+        guard let other else { return topic }
+        guard let topic, topic != other else { return other }
+        throw LineFailure(
+            KeyStoreError(.topicMismatch, "\(owner) is bound to the topic \(other), and the message is for \(topic)"))
     }
 
     // MARK: Sealing
@@ -152,7 +152,11 @@ struct SealPlan {
     ) throws(LineFailure) {
         var request: PushRequest?
         if batch.emission != .payload, case .success(let asked) = step.item.request {
-            request = try asked.headers.request(for: sealed, device: step.device?.id, by: sealer)
+            do throws(SealError) {
+                request = try asked.headers.request(for: sealed, device: step.device?.id, by: sealer)
+            } catch {
+                throw LineFailure(error)
+            }
         }
         answer.add(step.item, for: step.device?.id, request, sealed, overflow)
     }
@@ -160,19 +164,18 @@ struct SealPlan {
     private func pass(
         _ step: Step, _ asked: SealRequest, _ group: Group?, into answer: inout SealAnswer
     ) throws(LineFailure) {
-        let payload: ContiguousArray<UInt8>
         do throws(SealError) {
-            payload = try PayloadCheck.sendable(
+            let payload = try PayloadCheck.sendable(
                 asked.payload ?? batch.payload ?? [], for: asked.options.pushType,
                 isSentExactly: asked.options.isSentExactly)
+            let request = try group.map { (group) throws(SealError) in
+                try asked.headers.request(
+                    passing: payload, asked.options, by: group.sealer, topic: group.kind.topic, at: batch.now())
+            }
+            answer.pass(step.item, request, payload)
         } catch {
             throw LineFailure(error)
         }
-        let request = try group.map { (group) throws(LineFailure) in
-            try asked.headers.request(
-                passing: payload, asked.options, by: group.sealer, topic: group.kind.topic, at: batch.now())
-        }
-        answer.pass(step.item, request, payload)
     }
 
     /// What came of a message, its body apart where it was too long and may be.

@@ -16,7 +16,7 @@ extension Command {
         options: [
             Option.sealRecipient, Option.sealSender, [.topic], Option.sealPlaceholder, Option.sealMessage,
             Option.sealAttachments, Option.sealFit, Option.sealMany,
-            [.emit, .log, .store, .passphraseFile, .json, .output, .force],
+            Option.sealEmission, [.log, .store, .passphraseFile, .json, .output, .force],
         ].flatMap { $0 },
         examples: [
             Example("pushcrypt seal --to phone1 --topic com.example.app payload.json"),
@@ -46,29 +46,40 @@ private func runSeal(
     for device: String, _ invocation: Invocation, _ console: Console
 ) throws(CommandFailure) -> ExitCode {
     let route = try SealRoute(try SealSource(invocation, console), to: device, as: "--to", invocation, console)
-    let placeholder = try Placeholder(
-        PlaceholderChoice(invocation).otherwise(PlaceholderChoice(title: route.title)))
+    let sealer = try route.sealer(
+        try Placeholder(PlaceholderChoice(invocation).otherwise(PlaceholderChoice(title: route.title))))
     let options = try Sealer.Options(invocation)
+    let emission = Emission(invocation)
+    let headers = try RequestHeaders(invocation)
     let attachments = try console.readAttachments(invocation)
     let payload = try console.read(invocation.operand("FILE"), limit: maximumInput)
-    let overflow = try SealOverflow(invocation)
-    let (sealed, file) = try route.seal(
-        payload, attachments: attachments, placeholder: placeholder, options: options, overflow: overflow,
-        at: console.timestamp)
-    var output = sealed.json
-    if invocation.flag("--json") {
-        var json = JSONWriter()
-        json.object { json in
-            json.raw(sealed.json, for: "payload")
-            sealed.writeFacts(to: &json)
-            sealed.writeShortened(to: &json)
-            file?.write(to: &json)
-        }
-        output = json.bytes
+    var message = route.message(payload, options, at: console.timestamp)
+    message.attachments = attachments
+    let (sealed, file) = try sealer.seal(message, overflow: try SealOverflow(invocation))
+    var output = ContiguousArray<UInt8>()
+    do throws(SealError) {
+        let request = try headers.request(for: sealed, device: route.device, by: sealer)
+        output = invocation.flag("--json") ? report(sealed, emission, request, file) : emission.text(of: request)
+    } catch {
+        throw CommandFailure(error)
     }
     if invocation.flag("--json") || !options.isSentExactly { output.append(UInt8(ascii: "\n")) }
     try console.deliver(output.span, of: invocation)
     sealed.tellShortening(file, console)
     if invocation.flag("--log") { console.log("sealed", sealed.logFields) }
     return .done
+}
+
+/// What `--json` writes.
+private func report(
+    _ sealed: SealedPayload, _ emission: Emission, _ request: PushRequest, _ file: SealOverflow.File?
+) -> ContiguousArray<UInt8> {
+    var json = JSONWriter()
+    json.object { json in
+        emission.write(request, sealed.json, to: &json)
+        sealed.writeFacts(to: &json, beside: emission)
+        sealed.writeShortened(to: &json)
+        file?.write(to: &json)
+    }
+    return json.bytes
 }

@@ -7,6 +7,9 @@ struct SealRoute {
     /// The placeholder's title, where the store has one of its own.
     let title: String?
 
+    /// The device's id, where the store has it.
+    let device: String?
+
     private let sender: any MessageSigner
     private let recipient: DevicePublicKey
     /// The rotations of the sender's key that the recipient may not know yet.
@@ -22,6 +25,7 @@ struct SealRoute {
         topic = try store.resolveTopic(
             invocation,
             bound: [("sender \(quoted(keys.name ?? ""))", keys.topic), ("device \(quoted(to))", device?.topic)])
+        self.device = device?.id
         sender = keys.signer
         recipient = if let device { device.publicKey } else { try publicKey(to, in: place) }
         let now = console.timestamp
@@ -51,6 +55,7 @@ struct SealRoute {
         guard let topic = try invocation.topic() else {
             throw .usage("--topic is missing", hint: Option.topicHint)
         }
+        device = nil
         sender = signer
         self.topic = topic
         recipient = try publicKey(to, in: place)
@@ -58,35 +63,36 @@ struct SealRoute {
         title = nil
     }
 
-    /// Seals one payload; a refusal of it ends the command.
-    func seal(
-        _ payload: ContiguousArray<UInt8>, placeholder: Placeholder, options: Sealer.Options = Sealer.Options(),
-        at now: Timestamp
-    ) throws(CommandFailure) -> SealedPayload {
-        try seal(payload, attachments: [], placeholder: placeholder, options: options, overflow: nil, at: now).0
-    }
-
-    /// Seals one payload, and puts its body into a file where it is too long and that is wanted.
-    func seal(
-        _ payload: ContiguousArray<UInt8>, attachments: [AttachmentReference], placeholder: Placeholder,
-        options: Sealer.Options, overflow: SealOverflow?, at now: Timestamp
-    ) throws(CommandFailure) -> (SealedPayload, SealOverflow.File?) {
-        let sealer: Sealer
+    /// Makes what seals for this route.
+    func sealer(_ placeholder: Placeholder) throws(CommandFailure) -> Sealer {
         do throws(SigningError) {
-            sealer = try Sealer(signer: sender, topic: topic, placeholder: placeholder)
+            return try Sealer(signer: sender, topic: topic, placeholder: placeholder)
         } catch {
             throw CommandFailure(error)
         }
+    }
+
+    /// One message, as `sealer` takes it.
+    func message(_ payload: ContiguousArray<UInt8>, _ options: Sealer.Options, at now: Timestamp) -> Sealer.Message {
         var message = Sealer.Message(payload, to: recipient, at: now, options: options)
-        message.attachments = attachments
         message.options.announcing = announcing
-        if overflow != nil { message.options.fitting = [] }
+        return message
+    }
+}
+
+extension Sealer {
+    /// Seals one message, and puts its body into a file where it is too long and that is wanted; a refusal ends the command.
+    func seal(
+        _ message: Message, overflow: SealOverflow?
+    ) throws(CommandFailure) -> (SealedPayload, SealOverflow.File?) {
+        var whole = message
+        if overflow != nil { whole.options.fitting = [] }
         do throws(SealError) {
-            return (try sealer.seal(message), nil)
+            return (try seal(whole), nil)
         } catch {
             guard let overflow, overflow.isNeeded(after: error) else { throw CommandFailure(error) }
             do throws(SealOverflow.Failure) {
-                return try overflow.seal(message, fitting: options.fitting, by: sealer)
+                return try overflow.seal(message, fitting: message.options.fitting, by: self)
             } catch {
                 throw error.ofCommand
             }

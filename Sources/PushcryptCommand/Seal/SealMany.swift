@@ -71,7 +71,7 @@ extension SealBatch {
         overflow = try SealOverflow(invocation, commonPayload: payload)
         topic = try invocation.topic()
         placeholder = PlaceholderChoice(invocation)
-        headers = RequestHeaders()
+        headers = try RequestHeaders(invocation)
         emission = Emission(invocation)
         hasFacts = invocation.flag("--json")
         passesUnencrypted = invocation.value("--unencrypted") == "pass"

@@ -111,14 +111,15 @@ struct CollapseIDShape {
     }
 
     /// 22 characters or more, in which capitals, small letters, digits and signs follow each other as if by chance: of 100
-    /// neighbours that chance brings, 64 are of different kinds, in words and numbers few are.
+    /// neighbours that chance brings, 64 are of different kinds. With 30 one hash of 32 characters in 20,000 looks like
+    /// words, and words in capitals and small letters have some 20.
     private static func isBase64(_ id: String) -> Bool {
         let kinds = id.utf8.map(kind)
         guard kinds.count >= 22, kinds.contains(.capital), kinds.contains(.small), !kinds.contains(.other) else {
             return false
         }
         let changes = zip(kinds, kinds.dropFirst()).count { $0 != $1 }
-        return changes * 5 >= (kinds.count - 1) * 2
+        return changes * 10 >= (kinds.count - 1) * 3
     }
 
     private enum Kind { case capital, small, digit, sign, other }

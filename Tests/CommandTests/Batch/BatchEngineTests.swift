@@ -1,0 +1,226 @@
+import Foundation
+import Pushcrypt
+import Testing
+
+@testable import PushcryptCommand
+
+/// Many threads answer lines, and the order stays; nothing ever waits for what does not come.
+@Suite(.timeLimit(.minutes(2))) struct BatchEngineTests {
+    /// Gives chunks of one line each, which is its number.
+    private struct Numbers: LineSource, Sendable {
+        let count: Int
+        var read = 0
+        var failsAt = Int.max
+        let counter: Counter
+
+        var isAtEnd: Bool { read == count }
+
+        mutating func next() throws(CommandFailure) -> LineChunk? {
+            guard read < count else { return nil }
+            if read == failsAt { throw .failed("the input is broken") }
+            defer { read += 1 }
+            counter.add(1)
+            return LineChunk(number: read, firstLine: read + 1, bytes: ContiguousArray("\(read)\n".utf8))
+        }
+    }
+
+    /// Counts from any thread.
+    final class Counter: Sendable {
+        private let count = Monitor(0)
+
+        var value: Int { count.change { $0 } }
+
+        func add(_ number: Int) { count.change { $0 += number } }
+    }
+
+    /// What was written.
+    private final class Output: Sendable {
+        private let text = Monitor(ContiguousArray<UInt8>())
+
+        var lines: [String] {
+            String(decoding: text.change { $0 }, as: UTF8.self).split(separator: "\n").map(String.init)
+        }
+
+        func write(_ answer: BatchAnswer) { text.change { $0 += answer.output } }
+    }
+
+    /// Repeats its lines, after a while.
+    private struct Echo: LineWorker {
+        var delay: @Sendable () -> Int = { 0 }
+
+        func answer(_ chunk: LineChunk) -> BatchAnswer {
+            let milliseconds = delay()
+            if milliseconds > 0 { PushcryptCommand.Thread.sleep(milliseconds: milliseconds) }
+            var answer = BatchAnswer(output: chunk.bytes)
+            answer.tally.lines = 1
+            if chunk.number.isMultiple(of: 10) { answer.tally.refused["tenth"] = 1 } else { answer.tally.done = 1 }
+            return answer
+        }
+    }
+
+    private func limits(_ jobs: Int) -> BatchEngine.Limits { BatchEngine.Limits(jobs: jobs) }
+
+    @Test("The answers stand in the order of the input, whoever is slow", arguments: [1, 2, 3, 8, 64])
+    func order(jobs: Int) throws {
+        let output = Output()
+        let end = BatchEngine(limits: limits(jobs)).run(
+            Numbers(count: 400, counter: Counter()), stop: try StopSignal(),
+            worker: { Echo { Int.random(in: 0...9) == 0 ? Int.random(in: 1...20) : 0 } }, write: output.write,
+            tick: { _ in })
+        #expect(output.lines == (0..<400).map(String.init))
+        #expect(end.failure == nil && end.isComplete)
+        #expect(end.tally.lines == 400 && end.tally.done == 360 && end.tally.refused == ["tenth": 40])
+    }
+
+    @Test("An input without lines ends at once", arguments: [1, 8])
+    func nothing(jobs: Int) throws {
+        let output = Output()
+        let end = BatchEngine(limits: limits(jobs)).run(
+            Numbers(count: 0, counter: Counter()), stop: try StopSignal(), worker: { Echo() }, write: output.write,
+            tick: { _ in })
+        #expect(output.lines.isEmpty && end.tally == BatchTally() && end.isComplete)
+    }
+
+    @Test("A reader that stops is waited for, and no more is read meanwhile than fits", arguments: [1, 2, 8])
+    func backPressure(jobs: Int) throws {
+        let counter = Counter()
+        let gate = Monitor(false)
+        let output = Output()
+        let most = Counter()
+        let end = BatchEngine(limits: limits(jobs)).run(
+            Numbers(count: 500, counter: counter), stop: try StopSignal(), worker: { Echo() },
+            write: { answer in
+                if output.lines.isEmpty {
+                    // Whoever reads on does so now.
+                    PushcryptCommand.Thread.sleep(milliseconds: 200)
+                    most.add(counter.value)
+                    gate.change { $0 = true }
+                }
+                output.write(answer)
+            }, tick: { _ in })
+        #expect(most.value <= 4 * jobs && most.value >= 1)
+        #expect(output.lines == (0..<500).map(String.init) && end.failure == nil)
+    }
+
+    @Test("What is waiting to be written is bounded in bytes, too")
+    func bytes() throws {
+        struct Long: LineWorker {
+            func answer(_ chunk: LineChunk) -> BatchAnswer {
+                BatchAnswer(output: ContiguousArray(repeating: 0x61, count: 1000))
+            }
+        }
+        var limits = limits(8)
+        limits.bytes = 3000
+        let counter = Counter()
+        let most = Counter()
+        let end = BatchEngine(limits: limits).run(
+            Numbers(count: 100, counter: counter), stop: try StopSignal(), worker: { Long() },
+            write: { _ in
+                if most.value == 0 {
+                    PushcryptCommand.Thread.sleep(milliseconds: 200)
+                    most.add(counter.value)
+                }
+            }, tick: { _ in })
+        // As many as were being worked on when the room was gone.
+        #expect(most.value < 3 + 8 + 1)
+        #expect(end.isComplete && end.failure == nil)
+    }
+
+    @Test("A failure to write ends everything, whatever the threads wait for", arguments: [1, 2, 8])
+    func brokenOutput(jobs: Int) throws {
+        let counter = Counter()
+        let end = BatchEngine(limits: limits(jobs)).run(
+            Numbers(count: 100_000, counter: counter), stop: try StopSignal(), worker: { Echo() },
+            write: { answer throws(CommandFailure) in
+                if answer.output == ContiguousArray("7\n".utf8) { throw .failed("the disk is full") }
+            }, tick: { _ in })
+        #expect(end.failure?.message == "the disk is full")
+        #expect(!end.isComplete && end.tally.lines <= 7)
+        #expect(counter.value <= 8 + 4 * jobs)
+    }
+
+    @Test("A reader that is gone wakes who waits for input")
+    func goneWhileWaiting() throws {
+        let stop = try StopSignal()
+        let pipe = try PipeEnds()
+        // The input never ends, and only its first line ever comes.
+        try pipe.writer.descriptor.writeAll(ContiguousArray("one\n".utf8).span)
+        let input = DescriptorInput(descriptor: pipe.reader.descriptor, name: "the pipe", stop: stop)
+        let end = BatchEngine(limits: limits(3)).run(
+            LineReader(input, maximumLine: 100), stop: stop, worker: { Echo() },
+            write: { _ throws(CommandFailure) in throw .readerIsGone }, tick: { _ in })
+        #expect(end.failure?.exit == .done)
+    }
+
+    @Test("A failure to read is reported once what was read is answered", arguments: [1, 4])
+    func brokenInput(jobs: Int) throws {
+        let output = Output()
+        var numbers = Numbers(count: 100, counter: Counter())
+        numbers.failsAt = 20
+        let end = BatchEngine(limits: limits(jobs)).run(
+            numbers, stop: try StopSignal(), worker: { Echo { 1 } }, write: output.write, tick: { _ in })
+        #expect(end.failure?.message == "the input is broken")
+        #expect(output.lines == (0..<20).map(String.init))
+    }
+
+    @Test("A worker that cannot be made ends everything")
+    func noWorker() throws {
+        let end = BatchEngine(limits: limits(4)).run(
+            Numbers(count: 100, counter: Counter()), stop: try StopSignal(),
+            worker: { () throws(CommandFailure) -> Echo in throw .failed("no connection is left") }, write: { _ in },
+            tick: { _ in })
+        #expect(end.failure?.message == "no connection is left")
+    }
+
+    @Test("Who is asked to stop answers what was read, and no more", arguments: [1, 4])
+    func stopped(jobs: Int) throws {
+        let stop = try StopSignal()
+        let pipe = try PipeEnds()
+        let output = Output()
+        let input = DescriptorInput(descriptor: pipe.reader.descriptor, name: "the pipe", stop: stop)
+        try pipe.writer.descriptor.writeAll(ContiguousArray("one\ntwo\nhalf a li".utf8).span)
+        let end = BatchEngine(limits: limits(jobs)).run(
+            LineReader(input, maximumLine: 100), stop: stop, worker: { Echo() },
+            write: { answer in
+                output.write(answer)
+                stop.raise()
+                stop.raise()
+            }, tick: { _ in })
+        #expect(output.lines == ["one", "two"])
+        #expect(!end.isComplete && end.failure == nil)
+    }
+
+    @Test("What comes is answered before more comes")
+    func filter() throws {
+        let stop = try StopSignal()
+        let pipe = try PipeEnds()
+        let input = DescriptorInput(descriptor: pipe.reader.descriptor, name: "the pipe", stop: stop)
+        let sent = Counter()
+        let writer = pipe.writer.descriptor
+        try writer.writeAll(ContiguousArray("0\n".utf8).span)
+        let output = Output()
+        let end = BatchEngine(limits: limits(2)).run(
+            LineReader(input, maximumLine: 100), stop: stop, worker: { Echo() },
+            write: { answer in
+                output.write(answer)
+                sent.add(1)
+                // The next line exists only now.
+                if sent.value < 50 {
+                    try? writer.writeAll(ContiguousArray("\(sent.value)\n".utf8).span)
+                } else {
+                    stop.raise()
+                }
+            }, tick: { _ in })
+        #expect(output.lines == (0..<50).map(String.init) && end.failure == nil)
+    }
+
+    @Test("Who looks on sees counts that only grow")
+    func ticks() throws {
+        var seen: [Int] = []
+        let end = BatchEngine(limits: limits(2)).run(
+            Numbers(count: 60, counter: Counter()), stop: try StopSignal(), worker: { Echo { 20 } }, write: { _ in },
+            tick: { seen.append($0.lines) })
+        #expect(!seen.isEmpty && seen == seen.sorted() && end.tally.lines == 60)
+        #expect(end.tally.nanoseconds >= 60 * 20 * 1_000_000)
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import Pushcrypt
+import PushcryptKeyStore
+import Testing
+
+@testable import PushcryptCommand
+
+/// A batch as a process, between queues: signals, readers that stop or leave, disks that are full.
+@Suite(.timeLimit(.minutes(5))) struct BatchProgramTests {
+    /// A provider without a store, and one phone.
+    private struct Route {
+        let directory: TemporaryDirectory
+        let phone = DeviceKey()
+        let sender = SenderKey()
+        let topic: Topic
+
+        init() throws {
+            directory = try TemporaryDirectory()
+            topic = try Topic("com.example.app")
+            let text = sender.withText { String(decoding: ContiguousArray(copying: $0), as: UTF8.self) }
+            let path = try directory.write(text + "\n", to: "sender.key")
+            _ = unsafe chmod(path, 0o600)
+        }
+
+        var arguments: [String] {
+            ["seal", "--batch", "--sender-key-file", directory.file("sender.key"), "--topic", topic.bundleID]
+        }
+
+        func line(_ number: Int) -> String {
+            #"{"to":"\#(phone.publicKey)","payload":{"aps":{"alert":"message \#(number)"}},"n":\#(number)}"# + "\n"
+        }
+
+        /// The number that was passed through, and the one that a phone reads; nil for what is no answer.
+        func numbers(_ answer: String) throws -> (passed: Int, opened: String)? {
+            let document = try JSONDocument(parsing: ContiguousArray(answer.utf8))
+            guard let passed = document.root["n"]?.integer, let payload = document.root["payload"] else { return nil }
+            let opener = Opener(topic: topic, deviceKeys: [phone], trust: SenderTrust(pinned: [sender.publicKey]))
+            let opened = try opener.open(ReceivedPush(payload.minified()).envelope(), at: Console.standard.timestamp)
+            let aps = opened.visibleMembers.first { $0.name == "aps" }?.value
+            return (Int(passed), aps?["alert"]?.string ?? "")
+        }
+
+        func expect(_ answers: [String], are numbers: Range<Int>) throws {
+            try #require(answers.count == numbers.count)
+            for (answer, number) in zip(answers, numbers) {
+                let found = try #require(try self.numbers(answer))
+                #expect(found.passed == number && found.opened == "message \(number)")
+            }
+        }
+    }
+
+    @Test("The same messages come out, in their order, however many threads work", arguments: [1, 2, 8])
+    func jobs(jobs: Int) throws {
+        let route = try Route()
+        let count = 2000
+        let input = try route.directory.write((0..<count).map(route.line).joined(), to: "in")
+        let program = try RunningProgram(route.arguments + ["--jobs", "\(jobs)", input])
+        try route.expect(try program.rest(), are: 0..<count)
+        #expect(program.end() == 0)
+        #expect(try program.errors == "")
+    }
+
+    @Test("Between queues: a line is answered when it comes, and the process goes on")
+    func filter() throws {
+        let route = try Route()
+        let program = try RunningProgram(route.arguments)
+        for number in 0..<20 {
+            // A line may come in pieces.
+            let line = route.line(number)
+            try program.send(String(line.prefix(number * 3)))
+            usleep(1000)
+            try program.send(String(line.dropFirst(number * 3)))
+            try route.expect(try program.lines(1), are: number..<number + 1)
+        }
+        try program.endInput()
+        #expect(try program.rest() == [] && program.end() == 0)
+    }
+
+    @Test(
+        "A signal ends it once what was read is answered, and nothing is answered twice", arguments: [SIGTERM, SIGINT])
+    func signal(number: Int32) throws {
+        let route = try Route()
+        let program = try RunningProgram(route.arguments)
+        try program.send((0..<50).map(route.line).joined() + "{\"to\":\"half a li")
+        var answers = try program.lines(50)
+        program.raise(number)
+        answers += try program.rest()
+        try route.expect(answers, are: 0..<50)
+        #expect(program.end() == 0)
+        #expect(try program.errors == "")
+    }
+
+    @Test("In the middle of a stream a signal leaves whole answers, from the first on, and none twice")
+    func signalInTheMiddle() throws {
+        let route = try Route()
+        for delay in [1, 5, 20, 60] as [UInt32] {
+            let program = try RunningProgram(route.arguments + ["--jobs", "4"])
+            try program.send((0..<150).map(route.line).joined())
+            usleep(delay * 1000)
+            program.raise(SIGTERM)
+            let answers = try program.rest()
+            try route.expect(answers, are: 0..<answers.count)
+            #expect(
+                [0, -SIGTERM].contains(program.end()), "a signal that comes before it is waited for ends it at once")
+        }
+    }
+
+    @Test("A second signal ends it at once, though its reader takes nothing")
+    func secondSignal() throws {
+        let route = try Route()
+        let program = try RunningProgram(route.arguments)
+        #expect(program.sendUntilFull(route.line(1), limit: 1_000_000) < 1_000_000)
+        program.raise(SIGTERM)
+        usleep(300_000)
+        #expect(kill(program.id, 0) == 0)
+        program.raise(SIGTERM)
+        #expect(program.end() == -SIGTERM)
+    }
+
+    @Test("A signal that the process was told to ignore is ignored")
+    func ignoredSignal() throws {
+        let route = try Route()
+        let program = try RunningProgram(route.arguments, shell: "trap '' INT; ")
+        try program.send(route.line(0))
+        try route.expect(try program.lines(1), are: 0..<1)
+        program.raise(SIGINT)
+        usleep(100_000)
+        try program.send(route.line(1))
+        try route.expect(try program.lines(1), are: 1..<2)
+        program.raise(SIGTERM)
+        #expect(program.end() == 0)
+    }
+
+    @Test("Who is stopped before the end of a file says so, and makes no file")
+    func stoppedFile() throws {
+        let route = try Route()
+        let input = try route.directory.write((0..<20_000).map(route.line).joined(), to: "in")
+        let program = try RunningProgram(route.arguments + ["-o", route.directory.file("out"), input])
+        usleep(300_000)
+        program.raise(SIGTERM)
+        #expect(program.end() == 1)
+        #expect(try program.errors.hasPrefix("pushcrypt: error: stopped by a signal after "))
+        #expect(try route.directory.names == ["in", "sender.key"])
+    }
+
+    @Test("A reader that leaves ends it quietly, though its input goes on")
+    func brokenPipe() throws {
+        let route = try Route()
+        let program = try RunningProgram(route.arguments + ["--jobs", "3"])
+        try program.send(route.line(0))
+        try route.expect(try program.lines(1), are: 0..<1)
+        try program.closeOutput()
+        try program.send(route.line(1))
+        #expect(program.end() == 0)
+        #expect(try program.errors == "")
+    }
+
+    @Test("A full disk ends it with a message, and no thread waits for ever")
+    func fullOutput() throws {
+        let route = try Route()
+        let input = try route.directory.write((0..<2000).map(route.line).joined(), to: "in")
+        let program = try RunningProgram(route.arguments + ["--jobs", "4", input], shell: "exec > /dev/full; ")
+        #expect(program.end() == 1)
+        #expect(try program.errors == "pushcrypt: error: cannot write standard output: no space left on device\n")
+    }
+
+    @Test("A reader that takes nothing stops the reading, and memory stays where it is")
+    func backPressure() throws {
+        let route = try Route()
+        let program = try RunningProgram(route.arguments + ["--jobs", "4"])
+        let line = route.line(7)
+        let sent = program.sendUntilFull(line, limit: 1_000_000)
+        // 16 chunks of 16 KiB, what each pipe holds, and no more.
+        #expect(sent * line.utf8.count < 2 << 20)
+        #expect(try program.kilobytes("VmHWM") < 32 << 10)
+        try program.endInput()
+        #expect(try program.rest().count == sent && program.end() == 0)
+    }
+}

@@ -1,0 +1,151 @@
+import Testing
+
+@testable import PushcryptCommand
+
+/// What a batch says of itself, for people and for programs.
+@Suite struct BatchReportTests {
+    private let tally = BatchTally(
+        lines: 12, input: 5000, done: 7, unencrypted: 1, refused: ["unknown-device": 3, "no-key": 1],
+        bytes: [512: 1000, 256: 2500], nanoseconds: 1_234_567_890)
+
+    // MARK: Metrics
+
+    /// One sample of a text in Prometheus' exposition format, version 0.0.4, read as its grammar has it.
+    private struct Sample: Equatable {
+        let name: String
+        let labels: [String: String]
+        let value: Double
+    }
+
+    private struct Malformed: Error {
+        let line: Substring
+    }
+
+    /// Reads a text strictly: each family has HELP, then TYPE, then its samples, all under one name; the text ends with a
+    /// newline; no sample stands twice.
+    private func samples(_ text: String) throws -> [Sample] {
+        guard text.hasSuffix("\n") else { throw Malformed(line: "") }
+        var samples: [Sample] = []
+        var families: Set<Substring> = []
+        var described: Substring?
+        var current: Substring?
+        for line in text.dropLast().split(separator: "\n", omittingEmptySubsequences: false) {
+            if let match = line.wholeMatch(of: /# HELP ([a-zA-Z_:][a-zA-Z0-9_:]*) ([^\\\n]+)/) {
+                guard families.insert(match.1).inserted else { throw Malformed(line: line) }
+                (described, current) = (match.1, nil)
+            } else if let match = line.wholeMatch(of: /# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (counter|gauge)/) {
+                guard match.1 == described, match.2 != "counter" || match.1.hasSuffix("_total") else {
+                    throw Malformed(line: line)
+                }
+                current = match.1
+            } else if let match = line.wholeMatch(
+                of: /([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{([a-zA-Z_][a-zA-Z0-9_]*)="([^"\\\n]*)"\})? ([0-9]+(?:\.[0-9]+)?)/)
+            {
+                guard match.1 == current, let value = Double(match.4) else { throw Malformed(line: line) }
+                var labels: [String: String] = [:]
+                if let label = match.2, let text = match.3 { labels[String(label)] = String(text) }
+                let sample = Sample(name: String(match.1), labels: labels, value: value)
+                guard !samples.contains(where: { $0.name == sample.name && $0.labels == sample.labels }) else {
+                    throw Malformed(line: line)
+                }
+                samples.append(sample)
+            } else {
+                throw Malformed(line: line)
+            }
+        }
+        return samples
+    }
+
+    @Test("A collector of Prometheus reads the metrics")
+    func metrics() throws {
+        let text = BatchMetrics(verb: "sealed", tally: tally, nanoseconds: 2_000_000_000).text
+        #expect(
+            try samples(text) == [
+                Sample(name: "pushcrypt_lines_total", labels: [:], value: 12),
+                Sample(name: "pushcrypt_sealed_total", labels: [:], value: 7),
+                Sample(name: "pushcrypt_refused_total", labels: ["code": "no-key"], value: 1),
+                Sample(name: "pushcrypt_refused_total", labels: ["code": "unknown-device"], value: 3),
+                Sample(name: "pushcrypt_unencrypted_total", labels: [:], value: 1),
+                Sample(name: "pushcrypt_sealed_bytes_total", labels: ["bucket": "256"], value: 2500),
+                Sample(name: "pushcrypt_sealed_bytes_total", labels: ["bucket": "512"], value: 1000),
+                Sample(name: "pushcrypt_work_seconds_total", labels: [:], value: 1.234),
+                Sample(name: "pushcrypt_run_seconds_total", labels: [:], value: 2),
+            ])
+        #expect(try samples(BatchMetrics(verb: "opened", tally: BatchTally(), nanoseconds: 0).text).count == 5)
+    }
+
+    @Test(
+        "The reader of the metrics is strict", arguments: ["", "a 1\n", "# HELP a_total x\n# TYPE b_total counter\n"])
+    func strict(text: String) {
+        #expect(throws: Malformed.self) { try samples(text) }
+    }
+
+    @Test("The file is replaced as a whole")
+    func replaced() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("something longer than the metrics will ever be".padded(to: 10_000), to: "metrics")
+        let metrics = BatchMetrics(verb: "sealed", tally: tally, nanoseconds: 0)
+        try metrics.write(to: directory.file("metrics"))
+        #expect(try directory.read("metrics") == metrics.text)
+        #expect(try directory.names == ["metrics"])
+    }
+
+    // MARK: The last line, and the log
+
+    @Test("The last line has the counts, as text and as JSON")
+    func summary() {
+        let fields = BatchSummary(verb: "sealed", tally: tally, nanoseconds: 1_500_000_000).fields
+        #expect(
+            text(.text, fields)
+                == "pushcrypt: summary lines=12 sealed=7 refused=4 refused_by=no-key:1,unknown-device:3 unencrypted=1 bytes=3500 seconds=1.500 rate=8\n"
+        )
+        #expect(
+            text(.json, fields)
+                == #"{"event":"summary","lines":12,"sealed":7,"refused":4,"refused_by":{"no-key":1,"unknown-device":3},"unencrypted":1,"bytes":3500,"seconds":1.500,"rate":8}"#
+                + "\n")
+    }
+
+    @Test("What was done before the clock has moved is no division by zero")
+    func noTime() {
+        let fields = BatchSummary(verb: "sealed", tally: tally, nanoseconds: 0).fields
+        #expect(text(.text, fields).contains("seconds=0.000 rate=12000000000"))
+    }
+
+    private func text(_ format: LogFormat, _ fields: [(name: String, value: LogFormat.Value)]) -> String {
+        String(decoding: format.line("summary", fields), as: UTF8.self)
+    }
+
+    @Test(
+        "Times are cut to milliseconds",
+        arguments: [
+            (0, "0.000"), (999_999, "0.000"), (1_000_000, "0.001"), (61_040_000_000, "61.040"),
+        ] as [(UInt64, String)])
+    func seconds(nanoseconds: UInt64, expected: String) {
+        #expect(decimalText(nanoseconds: nanoseconds) == expected)
+    }
+
+    // MARK: Progress
+
+    @Test(
+        "Progress has the rate, and of a file the part that is done and the time that is left",
+        arguments: [
+            (nil, 2000, "12 lines, 4 refused, 6 a second"),
+            (20_000, 2000, "25 %, 12 lines, 4 refused, 6 a second, 00:06 left"),
+            (5000, 2000, "100 %, 12 lines, 4 refused, 6 a second, 00:00 left"),
+            (1, 2000, "100 %, 12 lines, 4 refused, 6 a second, 00:00 left"),
+            (50_000_000, 1000, "0 %, 12 lines, 4 refused, 12 a second, 2:46:39 left"),
+            (nil, 0, "12 lines, 4 refused, 12000 a second"),
+        ] as [(Int?, Int, String)])
+    func progress(size: Int?, milliseconds: Int, expected: String) {
+        #expect(BatchProgress.text(tally, size: size, milliseconds: milliseconds) == expected)
+    }
+
+    @Test("A file of which nothing is done yet has no time that is left")
+    func noProgress() {
+        #expect(BatchProgress.text(BatchTally(), size: 100, milliseconds: 1000) == "0 lines, 0 a second")
+    }
+}
+
+extension String {
+    fileprivate func padded(to count: Int) -> String { self + String(repeating: " ", count: count - self.count) }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Pushcrypt
+import PushcryptKeyStore
+import Testing
+
+@testable import PushcryptCommand
+
+/// While a batch runs, others change the store: what they change holds for the next line.
+@Suite(.timeLimit(.minutes(5))) struct BatchStoreTests {
+    /// A provider with a store, a phone, and a batch that runs.
+    private final class Provider {
+        let directory: TemporaryDirectory
+        let store: SQLiteKeyStore
+        let phone = DeviceKey()
+        let program: RunningProgram
+        private let topic: Topic
+
+        init() throws {
+            directory = try TemporaryDirectory()
+            topic = try Topic("com.example.app")
+            let now = Console.standard.timestamp
+            store = try SQLiteKeyStore.create(at: directory.file("P"), passphrase: nil, now: now)
+            _ = try store.generateSenderKey(topic: topic, now: now)
+            try store.addDevice(id: "phone1", DeviceRegistration(publicKey: phone.publicKey, createdAt: now), now: now)
+            program = try RunningProgram(["--store", directory.file("P"), "seal", "--batch", "--jobs", "2"])
+        }
+
+        /// The code of an answer that is an error, or the sender that has signed the message and the placeholder's title.
+        func answer(to device: String = "phone1") throws -> (code: String?, sender: SenderPublicKey?, title: String?) {
+            try program.send(#"{"to":"\#(device)","payload":{"aps":{"alert":"x"}}}"# + "\n")
+            let line = try #require(try program.lines(1).first)
+            let root = try JSONDocument(parsing: ContiguousArray(line.utf8)).root
+            guard let payload = root["payload"] else { return (root["error"]?["code"]?.string, nil, nil) }
+            let senders = try trusted()
+            let opener = Opener(topic: topic, deviceKeys: [phone], trust: SenderTrust(pinned: senders))
+            let opened = try opener.open(ReceivedPush(payload.minified()).envelope(), at: Console.standard.timestamp)
+            return (nil, opened.sender, payload["aps"]?["alert"]?["title"]?.string)
+        }
+
+        /// Every key that the store has had, which a test has to trust by itself.
+        var known: [SenderPublicKey] = []
+
+        private func trusted() throws -> [SenderPublicKey] {
+            if let now = try store.senderKeys().first?.publicKey, !known.contains(now) { known.append(now) }
+            return known
+        }
+    }
+
+    @Test("A device that is removed, and one that is added")
+    func devices() throws {
+        let provider = try Provider()
+        let now = Console.standard.timestamp
+        #expect(try provider.answer().code == nil)
+        try provider.store.removeDevice("phone1", now: now)
+        #expect(try provider.answer().code == "removed-device")
+        #expect(try provider.answer(to: "phone2").code == "unknown-device")
+        let registration = DeviceRegistration(publicKey: provider.phone.publicKey, createdAt: now)
+        try provider.store.addDevice(id: "phone2", registration, now: now)
+        #expect(try provider.answer(to: "phone2").code == nil)
+        try provider.store.addDevice(id: "phone1", registration, now: now)
+        #expect(try provider.answer().code == nil)
+    }
+
+    @Test("A sender's key that is rotated signs the next message")
+    func rotation() throws {
+        let provider = try Provider()
+        let old = try #require(try provider.answer().sender)
+        let new = try provider.store.rotateSenderKey(now: Console.standard.timestamp).record.publicKey
+        #expect(try provider.answer().sender == new && old != new)
+    }
+
+    @Test("A setting")
+    func setting() throws {
+        let provider = try Provider()
+        #expect(try provider.answer().title == "New message")
+        try provider.store.setSetting("title", "Neue Nachricht")
+        #expect(try provider.answer().title == "Neue Nachricht")
+    }
+
+    @Test(
+        "A store that is restored from a backup is read again; one that is gone, or another, is an error in its place")
+    func replaced() throws {
+        let provider = try Provider()
+        let (path, files) = (provider.directory.file("P"), FileManager.default)
+        let old = try #require(try provider.answer().sender)
+        // As a backup is made: a copy of the database that has all of it.
+        let backup = provider.directory.file("backup")
+        try files.copyItem(atPath: path, toPath: backup)
+        let new = try provider.store.rotateSenderKey(now: Console.standard.timestamp).record.publicKey
+        #expect(try provider.answer().sender == new)
+
+        try files.moveItem(atPath: path, toPath: provider.directory.file("away"))
+        #expect(try provider.answer().code == "store-missing")
+        try files.moveItem(atPath: backup, toPath: path)
+        #expect(try provider.answer().sender == old)
+
+        try files.moveItem(atPath: path, toPath: provider.directory.file("away2"))
+        let now = Console.standard.timestamp
+        _ = try SQLiteKeyStore.create(at: path, passphrase: nil, now: now)
+        #expect(try provider.answer().code == "wrong-passphrase")
+        try provider.program.endInput()
+        #expect(provider.program.end() == 1)
+    }
+}

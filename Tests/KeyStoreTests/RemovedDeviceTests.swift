@@ -1,0 +1,150 @@
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// Devices that are gone, and what may bring them back.
+struct RemovedDeviceTests {
+    private let key = DeviceKey().publicKey
+
+    private func registration(created: Timestamp = start, generation: UInt64 = 1) -> DeviceRegistration {
+        DeviceRegistration(publicKey: key, generation: generation, createdAt: created)
+    }
+
+    private func removed(_ store: SQLiteKeyStore) throws -> [RemovedDevice] {
+        var removed: [RemovedDevice] = []
+        try store.forEachRemovedDevice { removed.append(try $0.get()) }
+        return removed
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aRemovalIsRememberedUntilTheDeviceRegisters(_ kind: StoreKind) throws {
+        let store = try Home(kind).store
+        _ = try store.addDevice(id: "a", registration(), now: start)
+        #expect(try store.removeDevice("a", reason: "logged out", now: start + 1))
+        #expect(try removed(store) == [RemovedDevice(id: "a", removedAt: start + 1, reason: "logged out")])
+        #expect(try !store.removeDevice("a", now: start + 2))
+        #expect(try removed(store).map(\.removedAt) == [start + 1])
+        #expect(try !store.removeDevice("never", now: start + 2))
+        #expect(try store.addDevice(id: "a", registration(), now: start + 1) == .added)
+        #expect(try removed(store) == [])
+    }
+
+    @Test func aRemovalIsLaterThanWhatItRemovesWhateverTheClockSays() throws {
+        let store = try Home(.memory).store
+        _ = try store.addDevice(id: "a", registration(), now: start + 100)
+        #expect(try store.removeDevice("a", now: start))
+        #expect(try removed(store).map(\.removedAt) == [start + 100])
+    }
+
+    /// Removed at 100; a line's time, if it has one, and the time at which its key was made.
+    @Test(
+        arguments: [
+            (updated: nil, created: 99, comesBack: false), (nil, 100, false), (nil, 101, true),
+            (99, 101, false), (100, 101, false), (101, 0, true), (101, 101, true),
+            // No time is later than now, which is 1000.
+            (5000, 0, true), (nil, 5000, true),
+        ] as [(updated: UInt64?, created: UInt64, comesBack: Bool)])
+    func anOlderLineDoesNotBringADeviceBack(
+        _ line: (updated: UInt64?, created: UInt64, comesBack: Bool)
+    ) throws {
+        let store = try Home(.memory).store
+        _ = try store.addDevice(id: "a", registration(), now: start)
+        _ = try store.removeDevice("a", now: start + 100)
+        let change = DeviceChange.registered(
+            id: "a", registration(created: start + line.created), updatedAt: line.updated.map { start + $0 })
+        let result = try store.importDevices([change], now: start + 1000)
+        #expect(result.added == (line.comesBack ? 1 : 0) && result.stale == (line.comesBack ? 0 : 1))
+        #expect(try (store.device("a") != nil) == line.comesBack)
+        #expect(try removed(store).isEmpty == line.comesBack)
+        #expect(try store.device("a").map { $0.updatedAt <= start + 1000 } ?? true)
+        #expect(try store.importDevices([change], replace: true, now: start + 1000).refused.isEmpty)
+        #expect(try store.device("a") != nil && removed(store).isEmpty)
+    }
+
+    /// A device that registered at 100, or was removed then; a removal of another store's.
+    @Test(
+        arguments: [
+            (99, nil, [0, 1]), (100, nil, [1, 0]), (101, nil, [1, 0]), (5000, nil, [1, 0]),
+            (99, 100, [0, 1]), (100, 100, [0, 0]), (101, 100, [1, 0]),
+        ] as [(removed: UInt64, before: UInt64?, outcome: [Int])])
+    func aRemovalIsTakenUnlessTheDeviceRegisteredAfterIt(
+        _ step: (removed: UInt64, before: UInt64?, outcome: [Int])
+    ) throws {
+        let store = try Home(.memory).store
+        _ = try store.addDevice(id: "a", registration(), now: start + 100)
+        if let before = step.before { _ = try store.removeDevice("a", now: start + before) }
+        let removal = RemovedDevice(id: "a", removedAt: start + step.removed, reason: "x")
+        let result = try store.importDevices([.removed(removal)], now: start + 1000)
+        #expect([result.removed, result.stale] == step.outcome)
+        #expect(result.unchanged == 1 - step.outcome[0] - step.outcome[1])
+        #expect(try store.device("a").map { _ in 1 } == (step.before == nil && step.removed < 100 ? 1 : nil))
+        #expect(try removed(store).allSatisfy { $0.removedAt <= start + 1000 })
+    }
+
+    @Test func aRemovalOfADeviceThatNeverWasHereIsRememberedToo() throws {
+        let store = try Home(.memory).store
+        let removal = RemovedDevice(id: "a", removedAt: start + 5)
+        #expect(try store.importDevices([.removed(removal)], now: start + 10).removed == 1)
+        #expect(try removed(store) == [removal])
+        let result = try store.importDevices(
+            [.registered(id: "a", registration(), updatedAt: start + 5)], now: start + 10)
+        #expect(result.stale == 1)
+    }
+
+    @Test func whatCannotBeARemovalIsRefusedByItself() throws {
+        let store = try Home(.memory).store
+        let batch: [DeviceChange] = ["", "pcr1x", "a\n"].map { .removed(RemovedDevice(id: $0, removedAt: start)) }
+        let reason = DeviceChange.removed(RemovedDevice(id: "a", removedAt: start, reason: ""))
+        let result = try store.importDevices(
+            batch + [reason, .removed(RemovedDevice(id: "a", removedAt: start))], now: start)
+        #expect(result.refused.map(\.index) == [0, 1, 2, 3])
+        #expect(result.refused.allSatisfy { $0.error.code == .invalidName })
+        #expect(result.removed == 1)
+        #expect(code { try store.removeDevice("a", reason: "a\u{7}", now: start) } == .invalidName)
+    }
+
+    // MARK: What APNs says
+
+    @Test func aDeviceThatRegisteredSinceIsKept() throws {
+        let home = try Home()
+        let store = home.store
+        for (id, time) in [("old", 10), ("same", 20), ("new", 21), ("broken", 1)] as [(String, UInt64)] {
+            _ = try store.addDevice(id: id, registration(), now: start + time)
+        }
+        try home.raw().execute("UPDATE devices SET generation = 9 WHERE id = 'broken'")
+        let batch = ["old", "same", "new", "broken", "never", "old"].map {
+            RemovedDevice(id: $0, removedAt: start + 20, reason: "unregistered")
+        }
+        let result = try store.removeDevices(batch, now: start + 1000)
+        #expect(result.removed == 3 && result.kept == 1 && result.unknown == 2)
+        #expect(try removed(store).map(\.id) == ["broken", "old", "same"])
+        let again = try store.removeDevices(batch, now: start + 1000)
+        #expect(again.removed == 0 && again.kept == 1 && again.unknown == 5)
+    }
+
+    /// The key is the same and nothing else is new, but the phone has another token and is alive.
+    @Test func aDeviceThatSaysTheSameAgainHasRegisteredAgain() throws {
+        let store = try Home(.memory).store
+        _ = try store.addDevice(id: "a", registration(), now: start)
+        #expect(try store.addDevice(id: "a", registration(), now: start + 30) == .unchanged)
+        let result = try store.removeDevices([RemovedDevice(id: "a", removedAt: start + 20)], now: start + 40)
+        #expect(result.kept == 1)
+        #expect(try store.importDevices([.registered(id: "a", registration())], now: start + 60).unchanged == 1)
+        #expect(try store.device("a")?.updatedAt == start + 30, "a line is not the device")
+    }
+
+    // MARK: Forgetting
+
+    @Test func removalsUpToATimeAreForgotten() throws {
+        let store = try Home(.memory).store
+        for (id, time) in [("a", 1), ("b", 2), ("c", 3)] as [(String, UInt64)] {
+            _ = try store.addDevice(id: id, registration(), now: start)
+            _ = try store.removeDevice(id, now: start + time)
+        }
+        #expect(try store.forgetRemovedDevices(upTo: start) == 0)
+        #expect(try store.forgetRemovedDevices(upTo: start + 2) == 2)
+        #expect(try removed(store).map(\.id) == ["c"])
+        #expect(try store.forgetRemovedDevices(upTo: Timestamp(milliseconds: .max)) == 1)
+    }
+}

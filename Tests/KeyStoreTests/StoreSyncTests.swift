@@ -1,0 +1,118 @@
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// Two stores of one provider that take each other's exports.
+struct StoreSyncTests {
+    /// What a store gives another.
+    private static func export(_ store: SQLiteKeyStore) throws -> [DeviceChange] {
+        var changes: [DeviceChange] = []
+        try store.forEachDevice { entry in
+            let device = try entry.get()
+            changes.append(
+                .registered(
+                    id: device.id,
+                    DeviceRegistration(
+                        publicKey: device.publicKey, suites: device.suites, topic: device.topic,
+                        generation: device.generation, createdAt: device.createdAt, pinnedSender: device.pinnedSender,
+                        appVersion: device.appVersion),
+                    owner: device.user.map { .user($0) } ?? .nobody, updatedAt: device.updatedAt))
+        }
+        try store.forEachRemovedDevice { changes.append(.removed(try $0.get())) }
+        return changes
+    }
+
+    /// What happened to a device last, wherever that was.
+    private struct Last: Equatable {
+        var time: Timestamp
+        var user: String?
+        var isRemoved = false
+    }
+
+    @Test(arguments: 0..<12 as Range<UInt64>)
+    func whateverHappensWhereTheyAgreeInTheEnd(_ seed: UInt64) throws {
+        var random = Generator(state: seed)
+        let stores = [try Home(.memory).store, try Home(.memory).store]
+        let key = DeviceKey().publicKey
+        var lasts: [String: Last] = [:]
+        var now = start
+        for step in 0..<120 as Range<UInt64> {
+            now = now.next
+            let store = stores[Int(random.next() % 2)]
+            let id = "device \(random.next() % 6)"
+            switch random.next() % 10 {
+            case 0..<5:
+                let user = ["alice", "bob", nil][Int(random.next() % 3)]
+                let registration = DeviceRegistration(publicKey: key, generation: step + 1, createdAt: start)
+                _ = try store.addDevice(id: id, registration, owner: user.map { .user($0) } ?? .nobody, now: now)
+                lasts[id] = Last(time: now, user: user)
+            case 5..<8:
+                // A store that does not know the device has nothing to remove.
+                if try store.removeDevice(id, now: now) { lasts[id] = Last(time: now, isRemoved: true) }
+            default:
+                let (from, to) = random.next() % 2 == 0 ? (0, 1) : (1, 0)
+                let changes = try Self.export(stores[from])
+                #expect(try stores[to].importDevices(changes, now: now).refused.isEmpty)
+            }
+        }
+        for (from, to) in [(0, 1), (1, 0), (0, 1)] {
+            _ = try stores[to].importDevices(try Self.export(stores[from]).reversed(), now: now)
+        }
+        for store in stores {
+            var found: [String: Last] = [:]
+            try store.forEachDevice { entry in
+                let device = try entry.get()
+                found[device.id] = Last(time: device.updatedAt, user: device.user)
+            }
+            try store.forEachRemovedDevice { entry in
+                let device = try entry.get()
+                #expect(found[device.id] == nil)
+                found[device.id] = Last(time: device.removedAt, isRemoved: true)
+            }
+            #expect(found == lasts)
+            let again = try store.importDevices(try Self.export(stores[0]), now: now)
+            #expect(again.unchanged == lasts.count)
+        }
+    }
+
+    @Test func ofTwoRegistrationsInOneMillisecondTheLaterKeyIsTaken() throws {
+        let keys = [DeviceKey().publicKey, DeviceKey().publicKey]
+        let changes = keys.indices.map { index in
+            DeviceChange.registered(
+                id: "a", DeviceRegistration(publicKey: keys[index], generation: UInt64(index), createdAt: start),
+                updatedAt: start)
+        }
+        for order in [changes, changes.reversed()] {
+            let store = try Home(.memory).store
+            _ = try store.importDevices(order, now: start)
+            #expect(try store.device("a")?.publicKey == keys[1])
+        }
+    }
+
+    /// An export says all that there is to say; a phone's record leaves what it does not speak of.
+    @Test func aLineOfAnExportTakesTheTopicAwayAndAPhonesRecordDoesNot() throws {
+        let store = try Home(.memory).store
+        let key = DeviceKey().publicKey
+        let bound = DeviceRegistration(publicKey: key, topic: try .app, createdAt: start)
+        let unbound = DeviceRegistration(publicKey: key, createdAt: start)
+        _ = try store.addDevice(id: "a", bound, now: start)
+        _ = try store.importDevices([.registered(id: "a", unbound)], now: start + 1)
+        #expect(try store.device("a")?.topic == .app)
+        _ = try store.importDevices([.registered(id: "a", unbound, updatedAt: start + 2)], now: start + 3)
+        #expect(try store.device("a")?.topic == nil)
+    }
+}
+
+/// Numbers that are the same in every run (SplitMix64).
+private struct Generator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}
