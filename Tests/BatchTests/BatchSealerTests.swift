@@ -1,8 +1,9 @@
 import Foundation
+import Pushcrypt
 import PushcryptBatch
 import Testing
 
-@testable import Pushcrypt
+@testable import PushcryptTests
 
 /// A sequence of messages that is sealed as it comes.
 @Suite(.timeLimit(.minutes(1))) struct BatchSealerTests {
