@@ -44,7 +44,7 @@ extension Command {
             Option(flag: "--banner", help: "draw the notification also where the output is no terminal"),
             Option(
                 flag: "--batch",
-                help: "FILE has a push in each line: an object with 'payload', such as 'seal --batch' writes"),
+                help: "open a push of each line of FILE: an object with 'payload', such as 'seal --batch' writes"),
         ] + Option.batch + [.store, .passphraseFile, .json, .output, .force],
         examples: [
             Example("pushcrypt open --topic com.example.app sealed.json"),
