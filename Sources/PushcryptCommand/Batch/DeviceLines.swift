@@ -8,7 +8,10 @@ struct DeviceLines: LineSource, Sendable {
 
     private let store: SQLiteKeyStore
     private let stop: StopSignal
-    private var last: String?
+    private var page: DevicePage?
+    /// Rows whose ids no device has.
+    private var damaged = 0
+    private var firstDamaged: KeyStoreError?
     private var line = 1
     private var chunks = 0
     private(set) var isAtEnd = false
@@ -19,15 +22,27 @@ struct DeviceLines: LineSource, Sendable {
     }
 
     mutating func next() throws(CommandFailure) -> LineChunk? {
-        guard !isAtEnd, !stop.isRaised else { return nil }
-        let ids = try withStoreErrors { () throws(KeyStoreError) in
-            try store.deviceIDs(after: last, count: Self.count)
+        guard !isAtEnd else { return nil }
+        var ids: [String] = []
+        while ids.isEmpty, page?.isLast != true {
+            guard !stop.isRaised else { return nil }
+            let next = try withStoreErrors { () throws(KeyStoreError) in
+                try store.devicePage(after: page, count: Self.count)
+            }
+            ids = next.ids
+            damaged += next.damaged.count
+            firstDamaged = firstDamaged ?? next.damaged.first
+            page = next
         }
-        guard let last = ids.last else {
+        guard !ids.isEmpty else {
             isAtEnd = true
-            return nil
+            // A row without the id of a device has no line: told once all others have been read.
+            guard let firstDamaged else { return nil }
+            let failure = CommandFailure(firstDamaged)
+            throw CommandFailure(
+                failure.exit, failure.message,
+                hints: ["\(damaged) rows have ids that no device has; every other device is answered"])
         }
-        self.last = last
         defer {
             line += ids.count
             chunks += 1
