@@ -7,7 +7,7 @@ internal import PushcryptKeyStore
 final class SealingKeys {
     /// What signs, and what goes with it for every message.
     struct Sender: Sendable {
-        let signer: any MessageSigner
+        let signer: EnvelopeSigner
         /// What it is called, and the app it is bound to; nil without a store.
         var name: String?
         var topic: Topic?
@@ -16,7 +16,7 @@ final class SealingKeys {
         var title: String?
         fileprivate var chain: AnnouncementChain?
 
-        init(_ signer: any MessageSigner) { self.signer = signer }
+        init(_ signer: EnvelopeSigner) { self.signer = signer }
 
         /// The statements that a device needs which last reported `pinned`.
         func statements(to pinned: SenderPublicKey?, now: Timestamp) -> [RotationStatement] {
@@ -29,7 +29,7 @@ final class SealingKeys {
         /// The store's of this name; nil means the default one.
         case named(String?)
         /// One from elsewhere.
-        case signer(any MessageSigner)
+        case signer(EnvelopeSigner)
     }
 
     /// A device that can be sealed to.
@@ -55,7 +55,7 @@ final class SealingKeys {
     }
 
     /// Signs with a key, wherever it is, and knows no devices.
-    init(_ signer: any MessageSigner) { sender = Sender(signer) }
+    init(_ signer: EnvelopeSigner) { sender = Sender(signer) }
 
     /// Knows the devices of a store.
     init(_ store: SQLiteKeyStore, _ choice: SenderChoice) throws(KeyStoreError) {
@@ -142,7 +142,7 @@ extension SealingKeys.Sender {
         case .signer(let signer): self.init(signer)
         case .named(let name):
             let (record, key) = try store.senderKey(named: name)
-            self.init(key)
+            self.init(.key(key))
             self.name = record.name
             topic = record.topic
         }
