@@ -11,7 +11,7 @@ STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xlinker "
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-bench setup-peers build demo test bench bench-peers lint install uninstall clean
+.PHONY: help setup setup-bench setup-peers setup-scale setup-senders build demo test test-scale test-senders bench bench-peers lint install uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -30,17 +30,20 @@ demo: build ## seal, look, open, tamper, rotate: the whole story with real outpu
 test: lint ## lint, then run every test and say what was counted
 	@Tests/Scripts/test.sh
 
+test-scale: build setup-scale ## 100,000 messages each through Kafka, a Redis stream and Spark, whose workers are killed
+	@Tests/Pipelines/run.sh
+
+test-senders: build setup-senders ## send through real APNs clients to a local endpoint, and open what arrives
+	@Tests/Senders/run.sh
+
 bench: build setup-bench ## measure against the bare libsodium calls and against age
 	@Tests/Bench/run.sh $(STATIC)
 
 bench-peers: build setup-peers ## measure what Web Push, sealed boxes and age cost beside it
 	@Tests/Bench/peers.sh
 
-setup-bench: setup
-	@Tests/Scripts/setup.sh bench
-
-setup-peers: setup
-	@Tests/Scripts/setup.sh peers
+setup-bench setup-peers setup-scale setup-senders: setup-%: setup
+	@Tests/Scripts/setup.sh $*
 
 lint: setup ## check the format, and that shared sources run on iOS 15
 	swift format lint --strict --parallel --recursive Package.swift Sources KeyStore Tests

@@ -134,8 +134,9 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "PushcryptMain", dependencies: ["PushcryptCommand"], swiftSettings: strict),
+        .testTarget(name: "PushcryptTests", dependencies: ["Pushcrypt"], swiftSettings: strict),
         .testTarget(
-            name: "PushcryptTests", dependencies: ["Pushcrypt", "PushcryptBatch"], swiftSettings: strict),
+            name: "BatchTests", dependencies: ["Pushcrypt", "PushcryptBatch", "PushcryptTests"], swiftSettings: strict),
         .target(
             name: "ModelKeychain", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
             path: "Tests/Support/ModelKeychain", swiftSettings: strict),

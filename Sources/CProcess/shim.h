@@ -4,6 +4,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <malloc.h>
 #include <sched.h>
 #include <sys/prctl.h>
 
@@ -15,7 +16,15 @@ static inline int pushcrypt_usable_processors(void) {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 }
+
+/// Has memory of 256 KiB and more go back to the system as soon as it is free, whichever thread has used it.
+static inline void pushcrypt_return_large_memory(void) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 18);
+#endif
+}
 #else
+static inline void pushcrypt_return_large_memory(void) {}
 static inline int pushcrypt_forbid_dumps(void) { return 0; }
 static inline int pushcrypt_usable_processors(void) { return 0; }
 #endif

@@ -50,7 +50,7 @@ public struct BatchSealer<Base: AsyncSequence & Sendable>: AsyncSequence, Sendab
     /// Begins to read and to seal.
     public func makeAsyncIterator() -> Iterator {
         let seal = { @Sendable [sealer, message] (requests: [Base.Element]) async -> [Element] in
-            let results = await sealer.sealWaiting(requests.map(message))
+            let results = await sealer.seal(requests.map(message))
             return zip(requests, results).map { Element(request: $0, result: $1) }
         }
         return Iterator(
@@ -115,14 +115,4 @@ extension Sealer {
     /// How many messages are worth being sealed as one: what a signer takes at once, or enough for a task to be a small part
     /// of its work.
     fileprivate var batchUnit: Int { waitsForSigner ? Self.signaturesAtOnce : 16 }
-
-    /// Seals many messages without a wait on a thread of Swift's pool.
-    fileprivate func sealWaiting(_ messages: [Message]) async -> [Result<SealedPayload, SealError>] {
-        guard waitsForSigner else { return seal(messages) }
-        return await withCheckedContinuation { continuation in
-            let code = SystemThread.start { continuation.resume(returning: seal(messages)) }
-            // Without a thread a thread of the pool has to wait.
-            if code != 0 { continuation.resume(returning: seal(messages)) }
-        }
-    }
 }

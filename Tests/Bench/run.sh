@@ -79,3 +79,7 @@ for _ in 1 2 3 4 5; do commands+=("$(printf '%q ' "${seal[@]}")" "$(printf '%q '
 quietly hyperfine -N --warmup 10 --runs 100 --export-csv "$work/times" "${commands[@]}"
 quietly /usr/bin/time -f %M -o "$work/memory" "${seal[@]}"
 "$bench" command "$(<"$work/memory")" <"$work/times"
+
+echo
+echo 'One seal of 200 bytes, the libsodium calls alone:'
+"$bench" parts

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the examples of README.md and Docs/ServiceExtension.md as a package of somebody else's that depends on this one, runs the
-# test among them, and opens what the provider's example seals. Usage: document-examples.sh PATH-OF-PUSHCRYPT
+# Builds the examples of README.md, Docs/ServiceExtension.md and Docs/SwiftServers.md as a package of somebody else's that depends
+# on this one, runs the tests among them, and opens what the provider's example seals.
+# Usage: document-examples.sh PATH-OF-PUSHCRYPT
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 command=$(realpath "${1:?the path of the pushcrypt command}")
@@ -46,7 +47,14 @@ example $guide categories Sources/App/Categories.swift
 example $guide responder Sources/App/Responder.swift
 example $guide test Tests/NotificationServiceTests/NotificationServiceTests.swift
 
-listed=$(cat "$root/README.md" "$root/$guide" | grep -c "^ *<!-- example: ")
+server=Docs/SwiftServers.md
+example $server one Sources/Server/Notifier.swift
+example $server client Sources/Server/ClientPayload.swift
+example $server queue Sources/Server/Queue.swift
+example $server signer Sources/Server/KeyServiceSigner.swift
+source_file Tests/ServerTests/ServerTests.swift < "$root/Tests/Outside/ServerTests.swift"
+
+listed=$(cat "$root/README.md" "$root/$guide" "$root/$server" | grep -c "^ *<!-- example: ")
 [ "$compiled" = "$listed" ] || fail "$listed examples are in the documents, and $compiled are compiled here"
 
 # What the examples take for granted of an app.
@@ -78,6 +86,9 @@ import PackageDescription
     let standIns: [Target.Dependency] = []
 #endif
 let service: [Target.Dependency] = [.product(name: "PushcryptService", package: "pushcrypt")] + standIns
+let sealing: [Target.Dependency] = [
+    .product(name: "Pushcrypt", package: "pushcrypt"), .product(name: "PushcryptBatch", package: "pushcrypt"),
+]
 let simulator: Target.Dependency = .product(name: "DeviceSimulator", package: "pushcrypt")
 
 let package = Package(
@@ -86,6 +97,8 @@ let package = Package(
     dependencies: [.package(name: "pushcrypt", path: "$root")],
     targets: [
         .executableTarget(name: "provider", dependencies: [.product(name: "Pushcrypt", package: "pushcrypt")]),
+        .target(name: "Server", dependencies: sealing),
+        .testTarget(name: "ServerTests", dependencies: ["Server"] + sealing),
         .target(name: "ReadmeService", dependencies: service),
         .target(name: "NotificationService", dependencies: service),
         .target(name: "VendorNotificationService", dependencies: service),
@@ -98,7 +111,7 @@ EOF
 swift build --quiet --build-tests --package-path "$work"
 swift test --quiet --skip-build --package-path "$work" > "$work/log" 2>&1 || {
     cat "$work/log" >&2
-    fail "the test of $guide fails"
+    fail "a test of $guide or $server fails"
 }
 
 folder=$(mktemp -d)
@@ -109,4 +122,4 @@ cd "$folder"
 "$work/.build/debug/provider" > push.json
 "$command" open --device-key-file phone.key --sender "$(cat sender.pub)" --topic com.example.app --json push.json > shown.json
 grep -q '"title":"Table for two","subtitle":"","body":"See you at 8"' shown.json || fail "the README's push is shown as $(cat shown.json)"
-echo "examples: $compiled of README.md and $guide built as an outside package, the test run, the push opened"
+echo "examples: $compiled of README.md, $guide and $server built as an outside package, the tests run, the push opened"

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Makes sure that what a target needs is there, and installs with apt what is missing. When nothing is missing it asks pkg-config,
 # starts nothing else, touches no network and prints nothing.
-# Usage: setup.sh          what every target needs
-#        setup.sh bench    what `make bench` needs besides
-#        setup.sh peers    what `make bench-peers` needs besides
+# Usage: setup.sh            what every target needs
+#        setup.sh bench      what `make bench` needs besides
+#        setup.sh peers      what `make bench-peers` needs besides
+#        setup.sh scale      what `make test-scale` needs besides: brokers, and a Python environment in .build/scale
+#        setup.sh senders    what `make test-senders` needs besides: a Python environment in .build/senders
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -70,8 +72,36 @@ find_missing() {
         need age command -v age
         need python3-venv python3 -c 'import ensurepip'
         ;;
+    scale)
+        need python3-venv python3 -c 'import ensurepip'
+        need redis-server command -v redis-server
+        need default-jre-headless command -v java
+        ;;
+    senders)
+        need python3-venv python3 -c 'import ensurepip'
+        ;;
     *) fail "there is nothing called $1 to set up" ;;
     esac
+}
+
+# A Python environment with exactly the versions that the files pin, made anew when they change.
+environment() {
+    local folder=.build/$1 sum file
+    shift
+    sum=$(cat "$@" | cksum)
+    [ ! -f "$folder/pinned" ] || [ "$(<"$folder/pinned")" != "$sum" ] || return 0
+    echo "setup: installing a Python environment in $folder"
+    rm -rf "$folder"
+    {
+        python3 -m venv "$folder"
+        for file; do
+            "$folder/bin/pip" install --disable-pip-version-check --no-input --require-hashes --no-build-isolation -r "$file"
+        done
+    } >.build/setup.log 2>&1 || {
+        tail -n 20 .build/setup.log >&2
+        fail "pip could not install what ${file:-venv} needs; all it said is in .build/setup.log"
+    }
+    printf '%s\n' "$sum" >"$folder/pinned"
 }
 
 # The command that installs the missing packages on a system without apt.
@@ -79,18 +109,23 @@ command_elsewhere() {
     local names=" ${missing[*]} "
     if command -v brew >/dev/null || [ "$(uname)" = Darwin ]; then
         names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite }
-        names=${names/ python3 / python }
+        names=${names/ python3 / python } names=${names/ python3-venv / } names=${names/ redis-server / redis }
+        names=${names/ default-jre-headless / openjdk }
         echo "brew install${names% }"
     elif command -v dnf >/dev/null; then
         names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite-devel }
-        names=${names/ pkg-config / pkgconf-pkg-config }
+        names=${names/ pkg-config / pkgconf-pkg-config } names=${names/ python3-venv / }
+        names=${names/ redis-server / redis } names=${names/ default-jre-headless / java-17-openjdk-headless }
         echo "sudo dnf install${names% }"
     elif command -v pacman >/dev/null; then
         names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite }
-        names=${names/ pkg-config / pkgconf }
+        names=${names/ pkg-config / pkgconf } names=${names/ python3-venv / }
+        names=${names/ redis-server / redis } names=${names/ default-jre-headless / jre-openjdk-headless }
         echo "sudo pacman -S${names% }"
     elif command -v zypper >/dev/null; then
         names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite3-devel }
+        names=${names/ python3-venv / } names=${names/ redis-server / redis }
+        names=${names/ default-jre-headless / java-17-openjdk-headless }
         echo "sudo zypper install${names% }"
     else
         echo "install what Debian calls${names% }"
@@ -114,13 +149,22 @@ install_missing() {
         tail -n 20 "$log" >&2
         fail "apt-get could not install ${missing[*]}; all it said is in $log"
     }
+    # Debian starts a server that it installs, and the tests start their own.
+    if [[ " ${missing[*]} " == *' redis-server '* && -d /run/systemd/system ]]; then
+        "${as_root[@]}" systemctl disable --now redis-server >>"$log" 2>&1 || true
+    fi
 }
 
 what=${1:-build}
 [ "$what" != build ] || check_swift
 find_missing "$what"
-[ ${#missing[@]} -gt 0 ] || exit 0
-install_missing
-find_missing "$what"
-[ ${#missing[@]} -eq 0 ] || fail "${missing[*]}: installed, but older than needed" \
-    'libsodium 1.0.18 and SQLite 3.36 or later are needed: Debian 12, Ubuntu 22.04 or later have them'
+if [ ${#missing[@]} -gt 0 ]; then
+    install_missing
+    find_missing "$what"
+    [ ${#missing[@]} -eq 0 ] || fail "${missing[*]}: installed, but older than needed" \
+        'libsodium 1.0.18 and SQLite 3.36 or later are needed: Debian 12, Ubuntu 22.04 or later have them'
+fi
+case $what in
+scale) environment scale Tests/Pipelines/build-requirements.txt Tests/Pipelines/requirements.txt ;;
+senders) environment senders Tests/Senders/requirements.txt ;;
+esac

@@ -34,13 +34,13 @@ run() {
         !hidden' || status=1
 }
 
-# Tests of an extension wait for threads, and those of the others compute for long: each in a process of its own, or the first
+# Tests of an extension and of tasks wait for threads, and those of the others compute for long: each in a process of its own, or the first
 # would find no thread of Swift's pool free.
 status=0
-phone='^(ServiceTests|SimulatorTests|StandInTests)\.'
+waiting='^(BatchTests|ServiceTests|SimulatorTests|StandInTests)\.'
 : >"$log"
-run --skip "$phone"
-run --filter "$phone"
+run --skip "$waiting"
+run --filter "$waiting"
 
 # What many threads do to one session, built apart: the sanitizer sees two of them meet without a lock.
 echo "races under the thread sanitizer"

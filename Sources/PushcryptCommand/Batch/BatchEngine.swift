@@ -11,6 +11,15 @@ struct BatchEngine: Sendable {
         var jobs: Int
         var chunksPerJob = 4
         var bytes = 8 << 20
+        /// A chunk that is longer holds one long line. What reading it as JSON takes is reckoned with, so that few such
+        /// lines are worked on at the same time, however many threads there are.
+        var usualChunk = 64 << 10
+        var weightOfRest = 12
+
+        /// What a chunk counts for, in bytes, while it is worked on.
+        func weight(of chunk: LineChunk) -> Int {
+            chunk.bytes.count + max(0, chunk.bytes.count - usualChunk) * weightOfRest
+        }
     }
 
     let limits: Limits
@@ -85,7 +94,7 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
         /// How many chunks have been read, and how many written.
         var read = 0
         var written = 0
-        /// The bytes of what was read, and of what is waiting to be written.
+        /// The bytes of what is worked on, by weight, and of what is waiting to be written.
         var bytes = 0
         var waiting: [Int: BatchAnswer] = [:]
         var isWriting = false
@@ -146,7 +155,7 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
                 answer.tally.input = chunk.bytes.count
                 answer.tally.nanoseconds = Surroundings.nanoseconds() - start
                 order.change { order in
-                    order.bytes += answer.size - chunk.bytes.count
+                    order.bytes += answer.size - limits.weight(of: chunk)
                     order.waiting[chunk.number] = answer
                 }
                 writeDue(write)
@@ -180,7 +189,7 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
             guard mayRead, let chunk = try source.next() else { return nil }
             order.change { order in
                 order.read += 1
-                order.bytes += chunk.bytes.count
+                order.bytes += limits.weight(of: chunk)
             }
             return chunk
         }

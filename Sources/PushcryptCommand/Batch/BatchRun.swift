@@ -55,6 +55,7 @@ struct BatchRun {
         let metrics = invocation.value("--metrics")
         // What cannot be written is found out before anything is done.
         if let metrics { try self.metrics(BatchTally()).write(to: metrics) }
+        ProcessMemory.returnLargePieces()
         do throws(SystemError) {
             try stop.raiseOnSignals()
         } catch {

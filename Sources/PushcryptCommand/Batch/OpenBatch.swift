@@ -20,7 +20,7 @@ struct OpenWorker: LineWorker {
     let mayPassInTheClear: Bool
     let console: Console
 
-    private static let names: Set = ["payload"]
+    private static let names: Set = ["payload", "request-id"]
     private static let reserved: Set = ["notification"]
 
     func answer(_ chunk: LineChunk) -> BatchAnswer {
@@ -48,7 +48,9 @@ struct OpenWorker: LineWorker {
         let push = PushToOpen(
             payload.written.count > ReceivedPush.maximumLength ? nil : payload.written,
             mayPassInTheClear: mayPassInTheClear)
-        let (delivery, warnings) = OpenSession(receiver: receiver, push: push, requestID: nil, console: console).run()
+        let session = OpenSession(
+            receiver: receiver, push: push, requestID: try line.text("request-id"), console: console)
+        let (delivery, warnings) = session.run()
         for warning in warnings { console.warning(warning) }
         if case .fallback(let reason) = delivery.outcome { throw LineFailure(reason) }
         answer.append { json in

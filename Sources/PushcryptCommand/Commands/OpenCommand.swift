@@ -8,7 +8,7 @@ extension Command {
             "Reads what a phone would receive, and writes what it would show: a banner on a terminal, JSON otherwise. A push that does not open ends in the fallback, with exit 65 and the reason on standard error.",
             "The JSON has every field that the notification sets; badge, sound_name, critical_volume, thread, category, interruption_level, relevance, target, filter, launch_image, user_info, attachments, full_body and the localised texts' keys and arguments (title_loc_key, title_loc_args and so on) are left out where they are not set. Nothing is fetched, and keys of attachments are never shown.",
             "With --simulate the push goes through what an extension does: it is opened on a thread of its own, the deadline is 25 seconds, and the system ends the extension after 30. The person is shown one thing, when the first of these has come.",
-            "With --batch each line of the output is {\"notification\": …} with what --json says, or {\"error\": …, \"line\": N} for a push that does not open; every other key of a line is passed through. The lines are in the order of the input, and the command ends with 1 if one of them is an error.",
+            "With --batch each line of the output is {\"notification\": …} with what --json says, or {\"error\": …, \"line\": N} for a push that does not open; every other key of a line is passed through, but for \"request-id\", which is what --request-id is for one push. The lines are in the order of the input, and the command ends with 1 if one of them is an error.",
             "Opening a message may end a rotation: a pending device key becomes the active one, and a rotation of the sender's key that the message announces takes effect.",
         ],
         operands: [Operand("FILE", .input, .optional, help: "the received push as JSON; standard input otherwise")],
@@ -44,7 +44,7 @@ extension Command {
             Option(flag: "--banner", help: "draw the notification also where the output is no terminal"),
             Option(
                 flag: "--batch",
-                help: "FILE has a push in each line: an object with 'payload', such as 'seal --batch' writes"),
+                help: "open a push of each line of FILE: an object with 'payload', such as 'seal --batch' writes"),
         ] + Option.batch + [.store, .passphraseFile, .json, .output, .force],
         examples: [
             Example("pushcrypt open --topic com.example.app sealed.json"),

@@ -6,7 +6,7 @@ extension Explanation {
             LineError.Code.malformedLine, .batches,
             summary: "a line of a batch says something else than it must",
             cause: """
-                The line is JSON, but no object, or one of its members is missing or of the wrong kind: neither 'to' nor 'to-user',
+                The line is JSON, but no object, or one of its members is missing or of the wrong kind: neither to nor to-user,
                 or both; a payload that is a string and not an object; a ttl without a unit; a member of placeholder that there
                 is none of. With one payload for all, a line must not bring another.
                 """,
@@ -43,7 +43,7 @@ extension Explanation {
             LineError.Code.noKey, .batches,
             summary: "the device has no key to seal to",
             cause:
-                "The line says 'to': null, which is a device whose app has not registered a key: an old version, mostly.",
+                "The line has null for to, which is a device whose app has not registered a key: an old version, mostly.",
             mend: """
                 Leave the device out until it has registered, or let its pushes go out as they are, readable to the relay, with
                 --unencrypted pass.
@@ -56,7 +56,7 @@ extension Explanation {
                 Neither the line nor the command line has a topic, neither the sender's key nor the device is bound to one, and
                 the store has none either.
                 """,
-            mend: "Add --topic with the app's bundle id, or give the line its 'topic'.",
+            mend: "Add --topic with the app's bundle id, or give the line a topic of its own.",
             shown: notAnswered),
         Explanation(
             LineError.Code.overflowFailed, .batches,

@@ -8,7 +8,8 @@ extension Option {
             "--to-file", "LIST", .input,
             help: "the devices of a file: in each line an id, a public key, or an object with 'to' or 'to-user'"),
         Option(
-            flag: "--batch", help: "FILE has a message in each line: an object with 'to' or 'to-user', and 'payload'"),
+            flag: "--batch",
+            help: "seal a message for each line of FILE: an object with 'to' or 'to-user', and 'payload'"),
     ]
 }
 

@@ -9,9 +9,9 @@ extension Option {
             "--sender-key-file", "FILE", .secret,
             help: "sign with this key and use no store: a file, fd:N, or - for standard input"),
         Option(
-            "--signer", "unix:PATH",
+            "--signer", "ADDRESS",
             help:
-                "have messages signed by the program that listens at this socket (Docs/SignerProtocol.md); with --store the devices are looked up there"
+                "have messages signed by the program that listens at unix:PATH (Docs/SignerProtocol.md); with --store the devices are looked up there"
         ),
         Option(
             "--signer-key", "KEY",

@@ -60,6 +60,12 @@ enum Surroundings {
     }
 }
 
+/// What the system does with this process's memory.
+enum ProcessMemory {
+    /// Gives large pieces back to the system as soon as they are free, for many threads that need one now and then.
+    static func returnLargePieces() { pushcrypt_return_large_memory() }
+}
+
 /// What the system lets this process do.
 enum ProcessLimits {
     /// How many bytes can be kept from swapping; nil for no limit.

@@ -7,6 +7,7 @@ enum BatchBench {
     private static let storeLimit = 1.15
     private static let growthLimit = 1.05
     private static let memoryLimit = 32.0
+    private static let signerLimit = 5000.0
 
     /// Seconds of so many bare seals.
     static func bare(_ count: Int) throws -> Double {
@@ -45,5 +46,10 @@ enum BatchBench {
             "1,000,000 lines", figures[2], against: figures[1], "10,000", ratio: figures[2] / figures[1],
             limit: growthLimit, unit: "µs")
         Table.printAmount("their resident memory", figures[3] * 1024 / 1e6, atMost: memoryLimit, unit: "MB")
+    }
+
+    /// Prints how many messages a second were signed by a signer that takes 10 ms for each.
+    static func printSignerRow(_ rate: Double) {
+        Table.printAmount("with a signer of 10 ms", rate, atLeast: signerLimit, unit: "/s")
     }
 }

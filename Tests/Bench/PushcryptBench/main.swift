@@ -9,10 +9,12 @@
 // Called by run.sh:
 //     sample             measures the library once, and prints a line of numbers
 //     library            reads such lines, prints the table's header and the library's rows
+//     parts              prints where the time of one seal goes
 //     bare COUNT         prints the seconds of so many bare seals
 //     devices COUNT      prints registration records
 //     batch COUNT FEW MANY KILOBYTES
 //                        reads samples of batches of so many lines, prints their rows and those of few and many lines
+//     signer RATE        prints the row of a batch that is signed elsewhere
 //     command KILOBYTES  reads the times of hyperfine, prints the rows of one command
 //     store DIRECTORY    makes a key store there, prints its rows
 //     delivery MICROSECONDS BARE
@@ -28,9 +30,11 @@ do {
     switch (arguments.first, arguments.dropFirst().first) {
     case ("sample", nil): try print(LibraryBench().sample())
     case ("library", nil): try LibraryBench.printRows(standardInput())
+    case ("parts", nil): try PartsBench.printRows()
     case ("bare", let count?): try print(BatchBench.bare(Int(count) ?? 0))
     case ("devices", let count?): BatchBench.printDevices(Int(count) ?? 0)
     case ("batch", _): try BatchBench.printRows(standardInput(), arguments.dropFirst().compactMap { Double($0) })
+    case ("signer", let rate?): BatchBench.printSignerRow(Double(rate) ?? 0)
     case ("command", let kilobytes?): try CommandBench.printRows(standardInput(), kilobytes)
     case ("store", let directory?): try StoreBench(at: directory).printRows()
     case ("delivery", let delivery?):

@@ -126,6 +126,31 @@ import Testing
         #expect(end.isComplete && end.failure == nil)
     }
 
+    @Test("Lines that are long are worked on one after the other, however many threads there are")
+    func longLines() throws {
+        struct Watcher: LineWorker {
+            let atOnce: Counter
+            let most: Monitor<Int>
+
+            func answer(_ chunk: LineChunk) -> BatchAnswer {
+                atOnce.add(1)
+                let now = atOnce.value
+                most.change { $0 = max($0, now) }
+                PushcryptCommand.Thread.sleep(milliseconds: 5)
+                atOnce.add(-1)
+                return BatchAnswer(output: ContiguousArray("\(chunk.bytes.count)\n".utf8))
+            }
+        }
+        let line = String(repeating: "x", count: 1_000_000) + "\n"
+        let input = TextInput(ContiguousArray(String(repeating: line, count: 10).utf8))
+        let (atOnce, most, output) = (Counter(), Monitor(0), Output())
+        let end = BatchEngine(limits: limits(8)).run(
+            LineReader(input, maximumLine: 1 << 20), stop: try StopSignal(),
+            worker: { Watcher(atOnce: atOnce, most: most) }, write: output.write, tick: { _ in })
+        #expect(most.change { $0 } == 1)
+        #expect(output.lines.count == 10 && end.failure == nil)
+    }
+
     @Test("A failure to write ends everything, whatever the threads wait for", arguments: [1, 2, 8])
     func brokenOutput(jobs: Int) throws {
         let counter = Counter()

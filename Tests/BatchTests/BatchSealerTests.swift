@@ -1,8 +1,9 @@
 import Foundation
+import Pushcrypt
 import PushcryptBatch
 import Testing
 
-@testable import Pushcrypt
+@testable import PushcryptTests
 
 /// A sequence of messages that is sealed as it comes.
 @Suite(.timeLimit(.minutes(1))) struct BatchSealerTests {
@@ -182,7 +183,7 @@ import Testing
             usleep(20_000)
             return key.sign(messages)
         }
-        let sealer = try Sealer(signer: service, topic: fixture.topic)
+        let sealer = try await Sealer(signer: service, topic: fixture.topic)
         var expected = 0
         for try await element in BatchSealer(sealer, Source(600), concurrency: 2, message: message) {
             #expect(try opened(element.result.get()) == alertPayload("\(expected)"))
@@ -203,7 +204,7 @@ import Testing
             }
             return key.sign(messages)
         }
-        let sealer = try Sealer(signer: service, topic: fixture.topic)
+        let sealer = try await Sealer(signer: service, topic: fixture.topic)
         let (messages, continuation) = AsyncStream.makeStream(of: Sealer.Message.self)
         var iterator = BatchSealer(sealer, messages, concurrency: together).makeAsyncIterator()
         for number in 0..<together {

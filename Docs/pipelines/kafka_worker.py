@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Seals what arrives in one Kafka topic, and writes it to another.
+
+An offset is committed only after the sealed line has been acknowledged, so a crash loses nothing. What it leaves to be sealed
+again has the same message id, and a phone shows it once. What cannot be sealed goes to a third topic, with the reason.
+
+    kafka_worker.py --config kafka.json --from pushes --to sealed --refused refused \
+        -- pushcrypt seal --batch --topic com.example.app
+"""
+import argparse, collections, json, os, queue, signal, subprocess, sys, threading
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+for name, text in ("config", "JSON: librdkafka's properties for `consumer`, with its group.id, and for `producer`"), ("from", "topic"), ("to", "topic"), ("refused", "topic"):
+    parser.add_argument(f"--{name}", required=True, help=text)
+parser.add_argument("command", nargs="+")
+options = vars(parser.parse_args())
+
+with open(options["config"]) as file:
+    config = json.load(file)
+consumer = Consumer({"auto.offset.reset": "earliest", **config["consumer"], "enable.auto.commit": False})
+producer = Producer({**config["producer"], "enable.idempotence": True})
+
+stopping = threading.Event()
+for number in signal.SIGTERM, signal.SIGINT:
+    signal.signal(number, lambda *_: stopping.set())
+
+# In a session of its own, so that Control-C does not reach it: it ends when its input does. The wide pipes let it work on
+# while the broker acknowledges.
+sealer = subprocess.Popen(
+    options["command"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=1 << 20, start_new_session=True)
+pending = collections.deque()  # What was given to the sealer, in the order of its answers.
+acknowledged = queue.SimpleQueue()  # The offsets up to which the output is safe.
+
+
+def line(message):
+    """One line for the sealer: the message, with an id that is the same when it is delivered again."""
+    value = (message.value() or b"").strip().replace(b"\n", b" ")  # JSON has line breaks between its tokens only.
+    try:
+        fields = json.loads(value)
+        if value.startswith(b"{") and fields and "id" not in fields:
+            value = b'{"id":"%s/%d/%d",' % (message.topic().encode(), message.partition(), message.offset()) + value[1:]
+    except (ValueError, RecursionError):
+        pass  # The sealer says what is wrong with it.
+    return (value or b"null") + b"\n"
+
+
+def forward():
+    """Writes out what is sealed: each round as much as came while the round before was acknowledged."""
+    rest, failures = b"", []
+    while chunk := os.read(sealer.stdout.fileno(), 1 << 20):
+        done = {}
+        *answers, rest = (rest + chunk).split(b"\n")
+        for answer in answers:
+            message = pending.popleft()
+            topic = options["refused"] if answer.startswith(b'{"error":') else options["to"]
+            producer.produce(topic, answer, message.key(), on_delivery=lambda error, _: error and failures.append(error))
+            done[message.topic(), message.partition()] = message.offset() + 1
+        producer.flush()
+        if failures:
+            raise KafkaException(failures[0])
+        acknowledged.put(done)
+
+
+def run_forward():
+    try:
+        forward()
+    except BaseException:
+        sealer.kill()  # It would wait for a reader, and who writes to it for the sealer.
+        raise
+    finally:
+        stopping.set()
+
+
+def commit():
+    """Commits in the thread that consumes: calls from two threads wait for each other."""
+    done = {}
+    while not acknowledged.empty():
+        done.update(acknowledged.get())
+    try:
+        if done:
+            consumer.commit(offsets=[TopicPartition(*where, offset) for where, offset in done.items()], asynchronous=False)
+    except KafkaException as error:  # Another worker has the partition now, and seals these once more.
+        print(f"kafka_worker: not committed: {error}", file=sys.stderr)
+
+
+forwarding = threading.Thread(target=run_forward)
+forwarding.start()
+consumer.subscribe([options["from"]])
+try:
+    while not stopping.is_set():
+        for message in consumer.consume(500, timeout=0.2):
+            if message.error():
+                print(f"kafka_worker: {message.error()}", file=sys.stderr)
+                continue
+            pending.append(message)
+            sealer.stdin.write(line(message))
+        sealer.stdin.flush()
+        commit()
+    sealer.stdin.close()
+except BrokenPipeError:
+    pass  # The sealer has ended; its exit code says why.
+forwarding.join()
+commit()
+consumer.close()
+# 1 says that lines were refused, and they are answered. What is pending will be delivered again.
+sys.exit(0 if sealer.wait() in (0, 1) and not pending else 1)

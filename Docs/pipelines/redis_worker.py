@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Seals what arrives in one Redis stream, and writes it to another.
+
+The output and the acknowledgement are one transaction, so a crash loses nothing. What a dead worker had taken, another one
+takes over and seals under the same message id: a phone shows it once. What cannot be sealed goes to a third stream, with the
+reason. The entries have one field, `line`. All workers on a stream have the same group, and a name each.
+
+    redis_worker.py --url redis://localhost --from pushes --to sealed --refused refused --name worker1 \
+        -- pushcrypt seal --batch --topic com.example.app
+"""
+import argparse, collections, json, os, signal, subprocess, sys, threading, time
+import redis
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+for name, text in ("url", "of the server"), ("from", "stream"), ("to", "stream"), ("refused", "stream"), ("name", "of this worker"):
+    parser.add_argument(f"--{name}", required=True, help=text)
+parser.add_argument("--idle", type=float, default=30, help="seconds after which a worker that says nothing is dead (30)")
+parser.add_argument("command", nargs="+")
+options = vars(parser.parse_args())
+server, source, group = redis.Redis.from_url(options["url"]), options["from"], "sealers"
+
+stopping = threading.Event()
+for number in signal.SIGTERM, signal.SIGINT:
+    signal.signal(number, lambda *_: stopping.set())
+
+# In a session of its own, so that Control-C does not reach it: it ends when its input does. The wide pipes let it work on
+# while the server acknowledges.
+sealer = subprocess.Popen(
+    options["command"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=1 << 20, start_new_session=True)
+pending = collections.deque()  # What was given to the sealer, in the order of its answers.
+
+
+def line(entry, fields):
+    """One line for the sealer: the entry, with an id that is the same when it is delivered again."""
+    value = fields.get(b"line", b"").strip().replace(b"\n", b" ")  # JSON has line breaks between its tokens only.
+    try:
+        fields = json.loads(value)
+        if value.startswith(b"{") and fields and "id" not in fields:
+            value = b'{"id":%s,' % json.dumps(f"{source}/{entry.decode()}").encode() + value[1:]
+    except (ValueError, RecursionError):
+        pass  # The sealer says what is wrong with it.
+    return (value or b"null") + b"\n"
+
+
+def forward():
+    """Writes out what is sealed. Each round is one transaction with what came during the round before."""
+    rest = b""
+    while chunk := os.read(sealer.stdout.fileno(), 1 << 20):
+        transaction = server.pipeline(transaction=True)
+        *answers, rest = (rest + chunk).split(b"\n")
+        for answer in answers:
+            entry = pending.popleft()
+            transaction.xadd(options["refused"] if answer.startswith(b'{"error":') else options["to"], {"line": answer})
+            transaction.xack(source, group, entry)
+            transaction.xdel(source, entry)
+        transaction.execute()
+
+
+def run_forward():
+    try:
+        forward()
+    except BaseException:
+        sealer.kill()  # It would wait for a reader, and who writes to it for the sealer.
+        raise
+    finally:
+        stopping.set()
+
+
+def take(start):
+    """Entries of dead workers first, one round of them every `idle` seconds; then new ones."""
+    if start is not None:
+        start, entries, _ = server.xautoclaim(source, group, options["name"], int(options["idle"] * 1000), start, count=500)
+        return (None if start == b"0-0" else start), entries
+    answer = server.xreadgroup(group, options["name"], {source: ">"}, count=500, block=200)
+    return None, answer[0][1] if answer else []
+
+
+try:
+    server.xgroup_create(source, group, id="0", mkstream=True)
+except redis.ResponseError as error:
+    if not str(error).startswith("BUSYGROUP"):
+        raise
+forwarding = threading.Thread(target=run_forward)
+forwarding.start()
+claimed, start = 0, None
+try:
+    while not stopping.is_set():
+        if start is None and time.monotonic() - claimed > options["idle"]:
+            claimed, start = time.monotonic(), b"0-0"
+        start, entries = take(start)
+        for entry, fields in entries:
+            pending.append(entry)
+            sealer.stdin.write(line(entry, fields))
+        sealer.stdin.flush()
+    sealer.stdin.close()
+except BrokenPipeError:
+    pass  # The sealer has ended; its exit code says why.
+forwarding.join()
+# 1 says that lines were refused, and they are answered. What is pending will be claimed.
+sys.exit(0 if sealer.wait() in (0, 1) and not pending else 1)

@@ -1,0 +1,139 @@
+import Foundation
+import Pushcrypt
+import PushcryptBatch
+import Testing
+
+@testable import Server
+
+/// What Docs/SwiftServers.md promises to somebody else's package, run with its own examples.
+@Suite(.timeLimit(.minutes(2))) struct ServerTests {
+    private let sender = SenderKey()
+    private let device = DeviceKey()
+    private let topic: Topic
+    private let phone: Phone
+    private let opener: Opener
+
+    init() throws {
+        topic = try Topic("com.example.app")
+        phone = Phone(id: "phone1", token: "00ff", key: device.publicKey)
+        opener = Opener(topic: topic, deviceKeys: [device], trust: SenderTrust(pinned: [sender.publicKey]))
+    }
+
+    private static func payload(_ text: String) -> Data { Data(#"{"aps":{"alert":{"body":"\#(text)"}}}"#.utf8) }
+
+    private func opened(_ push: some Sequence<UInt8>) throws -> Data {
+        let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
+        return Data(try opener.open(push, at: now).payload)
+    }
+
+    @Test func manyTasksShareOneSealer() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("sender-\(UUID()).key")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try sender.withText { text in
+            var characters = Data()
+            for index in text.indices { characters.append(text[index]) }
+            try characters.write(to: file)
+        }
+        let notifier = try Notifier(secretKey: file)
+        let ids = try await withThrowingTaskGroup(of: [String].self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    try (0..<25).map { number in
+                        let payload = Self.payload("\(task)-\(number)")
+                        let request = try notifier.request(payload, named: "\(task)-\(number)", to: phone)
+                        let again = try notifier.request(payload, named: "\(task)-\(number)", to: phone)
+                        #expect(try opened(request.payload) == payload)
+                        #expect(request.payload != again.payload && request.collapseID == again.collapseID)
+                        #expect(request.topic == "com.example.app" && request.priority == .immediate)
+                        return request.collapseID
+                    }
+                }
+            }
+            return try await group.reduce(into: Set<String>()) { $0.formUnion($1) }
+        }
+        #expect(ids.count == 200)
+    }
+
+    @Test func aClientWritesTheClearPart() throws {
+        let payload = Self.payload("See you at 8")
+        let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
+        let sealed = try Sealer(sender: sender, topic: topic).seal(payload, to: phone.key, at: now)
+        let push = try JSONEncoder().encode(ClientPayload(custom: sealed.customKeys))
+        let object = try #require(try JSONSerialization.jsonObject(with: push) as? [String: Any])
+        #expect(Set(object.keys) == ["aps", "ENCRYPTED_DATA"])
+        #expect((object["aps"] as? [String: Any])?["mutable-content"] as? Int == 1)
+        #expect(try opened(push) == payload)
+    }
+
+    @Test func aQueueIsAnsweredInOrder() async throws {
+        try await answerQueue(with: Sealer(sender: sender, topic: topic), count: 500)
+    }
+
+    /// A service that takes 10 ms for a signature, any number of them at the same time.
+    private struct SlowService: KeyService {
+        let key: SenderKey
+
+        func sign(_ message: Data) async throws -> Data {
+            try await Task.sleep(nanoseconds: 10_000_000)
+            return key.sign([ContiguousArray(message)]).reduce(Data()) { $0 + $1 }
+        }
+    }
+
+    @Test func aKeyServiceSignsWhatAQueueGives() async throws {
+        let signer = KeyServiceSigner(publicKey: sender.publicKey, service: SlowService(key: sender))
+        let sealer = try await Sealer(signer: signer, topic: topic)
+        try await answerQueue(with: sealer, count: 500)
+    }
+
+    @Test func aKeyServiceThatFailsIsAnErrorOfEachMessage() async throws {
+        struct Broken: KeyService {
+            struct Failure: Error {}
+
+            let key: SenderKey
+
+            func sign(_ message: Data) async throws -> Data {
+                // The sealer is made, and nothing after it.
+                guard message.count < 100 else { throw Failure() }
+                return key.sign([ContiguousArray(message)]).reduce(Data()) { $0 + $1 }
+            }
+        }
+        let signer = KeyServiceSigner(publicKey: sender.publicKey, service: Broken(key: sender))
+        let sealer = try await Sealer(signer: signer, topic: topic)
+        let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
+        let results = await sealer.seal((0..<3).map { Sealer.Message(Self.payload("\($0)"), to: phone.key, at: now) })
+        for result in results {
+            guard case .failure(let error) = result else {
+                Issue.record("sealed without a signature")
+                continue
+            }
+            #expect(error.code == .signingFailed && error.signing?.code == .signerRefused)
+        }
+    }
+
+    /// Every message is sent, but for one that is refused, and every receipt comes back in order.
+    private func answerQueue(with sealer: Sealer, count: Int) async throws {
+        let phone = phone
+        let queue = AsyncStream { continuation in
+            for receipt in 0..<count {
+                let payload = receipt == 77 ? Data("{}".utf8) : Self.payload("message \(receipt)")
+                continuation.yield(Delivery(receipt: receipt, phone: phone, payload: payload))
+            }
+            continuation.finish()
+        }
+        var sent: [Data] = []
+        var refused: [SealError.Code] = []
+        var receipts: [Int] = []
+        try await work(queue, sealer) { request, phone in
+            #expect(phone.token == "00ff" && request.pushType == .alert)
+            sent.append(try opened(request.payload))
+        } failed: { delivery, error in
+            #expect(delivery.receipt == 77)
+            refused.append(error.code)
+        } acknowledge: {
+            receipts.append($0)
+        }
+        #expect(receipts == Array(0..<count))
+        #expect(refused == [.missingAPS])
+        #expect(sent == (0..<count).filter { $0 != 77 }.map { Self.payload("message \($0)") })
+    }
+}

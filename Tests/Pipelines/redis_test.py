@@ -1,0 +1,83 @@
+"""A Redis stream of events goes through workers that are killed; every phone shows every message once."""
+import json, os, random, subprocess, sys, threading, time
+import redis
+from scene import BROKEN, Phones, Provider, count, expect, event, main, wait
+from workers import Workers, moments
+
+EVENTS, KILLS = int(os.environ.get("EVENTS", 100_000)), int(os.environ.get("KILLS", 50))
+FOLDER, PROGRAM, WORKER = sys.argv[1:]
+SOCKET = os.path.join(FOLDER, "redis.sock")
+
+
+def read(server, phones, refused, finished):
+    """Gives every sealed entry to the phones, until the end of the streams after `finished`."""
+    places = {"sealed": "0", "refused": "0"}
+    while True:
+        over = finished.is_set()
+        answer = server.xread(places, count=500, block=500)
+        for stream, entries in answer:
+            for entry, fields in entries:
+                if stream == b"sealed":
+                    phones.deliver(fields[b"line"])
+                else:
+                    refused.append(json.loads(fields[b"line"]))
+                places[stream.decode()] = entry
+        if over and not answer:
+            return
+
+
+def run(server):
+    provider = Provider(FOLDER, PROGRAM)
+    broken = dict(zip(random.sample(range(EVENTS), len(BROKEN)), BROKEN))
+    feed = server.pipeline(transaction=False)
+    for number in range(EVENTS):
+        if number in broken:
+            feed.xadd("pushes", {"line": broken[number][0]})
+        feed.xadd("pushes", {"line": event(number)})
+        if number % 1000 == 999:
+            feed.execute()
+    feed.execute()
+
+    phones, refused, finished = Phones(provider), [], threading.Event()
+    reading = threading.Thread(target=read, args=(server, phones, refused, finished), daemon=True)
+    reading.start()
+    commands = [
+        [sys.executable, WORKER, "--url", f"unix://{SOCKET}", "--from", "pushes", "--to", "sealed", "--refused", "refused",
+            "--name", f"worker{number}", "--idle", "2", "--", *provider.sealer("--jobs", "1")]
+        for number in range(3)]
+    workers = Workers(commands, os.path.join(FOLDER, "workers.log"))
+    try:
+        workers.kill_at(moments(EVENTS, KILLS), lambda: phones.arrived[0])
+        wait(lambda: workers.kills == KILLS, 600, "every kill has happened", [reading])
+        wait(lambda: len(phones.copies) == EVENTS, 120, "every event has arrived", [reading])
+        wait(lambda: len(refused) >= len(BROKEN), 60, "what is broken was refused", [reading])
+        workers.stop()
+    finally:
+        workers.end()
+    finished.set()
+    reading.join()
+    copies = phones.check(EVENTS)
+    expect("codes of what is broken", {line["error"]["code"] for line in refused}, {code for _, code in BROKEN})
+    expect("entries that wait", server.xlen("pushes"), 0)
+    expect("entries that a worker has taken", server.xpending("pushes", "sealers")["pending"], 0)
+
+    count("redis: messages", EVENTS)
+    count("redis: sealed again after a kill, under the same message id, and not shown again", copies - EVENTS)
+    count("redis: shown exactly once", EVENTS)
+    count("redis: refused with a reason", len(refused))
+    count("redis", workers.kills, "kills")
+
+
+def test():
+    process = subprocess.Popen(
+        ["redis-server", "--port", "0", "--unixsocket", SOCKET, "--save", "", "--appendonly", "no", "--dir", FOLDER],
+        stdout=subprocess.DEVNULL)
+    try:
+        wait(lambda: os.path.exists(SOCKET), 10, "the server listens")
+        run(redis.Redis(unix_socket_path=SOCKET))
+    finally:
+        process.terminate()
+        process.wait()
+
+
+main(test)

@@ -1,0 +1,151 @@
+"""A provider, its phones, and the events that it tells them of: what the tests of all pipelines share."""
+import collections, concurrent.futures, json, os, signal, subprocess, sys, threading, time
+
+APP = "com.example.app"
+# A phone remembers the last 4,096 messages of a provider, and no real one is sent more within minutes.
+PHONES = [f"phone{number}" for number in range(40)]
+
+# Each is answered by one line with its code, and the lines around it are sealed.
+BROKEN = (
+    (b"", "malformed-line"),
+    (b"{}", "malformed-line"),
+    (b"no JSON", "unexpected-byte"),
+    (b'{"to":"phone1","payload":{"aps":{"alert"', "unexpected-end"),
+    (b"[" * 100_000, "too-deep"),
+    (b'{"to":"nobody","payload":{"aps":{"alert":"Hello"}}}', "unknown-device"),
+    (b'{"to":"phone1","payload":{"aps":{"alert":"%s"}}}' % (b"x" * 5_000), "payload-too-large"),
+)
+
+
+class Failure(Exception):
+    """What was counted is not what it must be."""
+
+
+def expect(name, found, expected):
+    if found != expected:
+        raise Failure(f"{name}: {found}, and not {expected}")
+
+
+def count(name, number, kind="pipelines"):
+    """A line as the summary of `make test` has them."""
+    print(f"{kind}: {name}: {number}", flush=True)
+
+
+def wait(condition, seconds, what, threads=()):
+    """Waits for a condition, as long as the threads that must make it true are alive."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if any(not thread.is_alive() for thread in threads):
+            raise Failure(f"a thread has ended before: {what}")
+        if time.monotonic() > end:
+            raise Failure(f"not within {seconds} seconds: {what}")
+        time.sleep(0.05)
+
+
+def token(number):
+    return f"{number:064x}"
+
+
+def phone_of(number):
+    return PHONES[number % len(PHONES)]
+
+
+def event(number, keys=None):
+    """A line as a provider's service writes it. Every tenth has no id."""
+    phone = phone_of(number)
+    name = "" if number % 10 == 3 else f'"id":"order-{number}",'
+    return (
+        f'{{"to":"{keys[phone] if keys else phone}",{name}"token":"{token(number)}","event":{number},'
+        f'"payload":{{"aps":{{"alert":{{"title":"Order {number}","body":"It is on its way, and will be at your door between '
+        f'two and four."}},"sound":"default"}},"order":{number}}}}}').encode()
+
+
+class Provider:
+    """A provider's store, and the stores of its phones."""
+
+    def __init__(self, folder, program):
+        self.folder, self.program = folder, program
+        self.store = os.path.join(folder, "provider")
+        self.run("--store", self.store, "init")
+        self.sender = self.run("--store", self.store, "keygen", "sender", "--topic", APP)
+        self.keys = {}
+        for phone in PHONES:
+            store = self.store_of(phone)
+            self.run("--store", store, "init")
+            self.keys[phone] = self.run("--store", store, "keygen", "device", "--topic", APP).strip()
+            self.run("--store", self.store, "device", "add", phone, "-", stdin=self.keys[phone])
+            self.run("--store", store, "sender", "trust", "provider", "-", stdin=self.sender)
+
+    def store_of(self, phone):
+        return os.path.join(self.folder, phone)
+
+    def run(self, *arguments, stdin=""):
+        done = subprocess.run([self.program, *arguments], input=stdin, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Failure(f"pushcrypt {' '.join(arguments)}: exit {done.returncode}: {done.stderr}")
+        return done.stdout
+
+    def sealer(self, *options):
+        return [self.program, "--store", self.store, "seal", "--batch", *options]
+
+
+class Phones:
+    """What arrives at the phones, in its order, and what they show of it."""
+
+    def __init__(self, provider):
+        self.provider = provider
+        self.names = {name: phone for phone, key in provider.keys.items() for name in (phone, key)}
+        self.copies = collections.Counter()  # event -> how many copies arrived
+        self.arrived = collections.Counter()  # lane -> how many events arrived
+        self.inboxes = {phone: open(provider.store_of(phone) + ".inbox", "w") for phone in PHONES}
+
+    def deliver(self, text, lane=0):
+        """Takes a sealed line. Each copy is a notification request of its own, as when a relay delivers twice."""
+        line = json.loads(text)
+        number, phone = line["event"], self.names[line["to"]]
+        expect(f"where event {number} goes", (phone, line["token"]), (phone_of(number), token(number)))
+        self.copies[number] += 1
+        if self.copies[number] == 1:
+            self.arrived[lane] += 1
+        push = {"payload": line["payload"], "request-id": f"{number}-{self.copies[number]}", "event": number}
+        print(json.dumps(push), file=self.inboxes[phone])
+
+    def open(self, phone):
+        """What a phone says of each push."""
+        self.inboxes[phone].close()
+        done = subprocess.run(
+            [self.provider.program, "--store", self.provider.store_of(phone), "open", "--batch", "--jobs", "1",
+                "--duplicates", "suppress", self.inboxes[phone].name],
+            capture_output=True)
+        if done.returncode != 0:
+            raise Failure(f"{phone}: exit {done.returncode}: {done.stderr.decode()}{done.stdout[-1000:].decode()}")
+        return [json.loads(text) for text in done.stdout.splitlines()]
+
+    def check(self, events):
+        """Every event was sealed at least once, always under one message id, and a person was shown it exactly once."""
+        copies = sum(self.copies.values())
+        expect("events that arrived", len(self.copies), events)
+        shown, outcomes, messages = collections.Counter(), collections.Counter(), set()
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for lines in pool.map(self.open, PHONES):
+                for line in lines:
+                    notification = line["notification"]
+                    outcomes[notification["outcome"]] += 1
+                    if notification["outcome"] == "opened":
+                        expect("the event inside", notification["payload"]["order"], line["event"])
+                        shown[line["event"]] += 1
+                        messages.add(notification["message_id"])
+        expect("outcomes", {**outcomes}, {"opened": events, **({"suppressed": copies - events} if copies > events else {})})
+        expect("events that were shown", len(shown), events)
+        expect("message ids", len(messages), events)
+        return copies
+
+
+def main(test):
+    """Runs a test, and ends with 1 if it fails. SIGTERM ends it so too, with everything that it has started."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    try:
+        test()
+    except Failure as failure:
+        print(f"error: {failure}", file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,90 @@
+"""A folder of events goes through a Spark job, some of whose sealers are killed; every phone shows every message once."""
+import glob, json, os, random, subprocess, sys, threading, time
+from scene import APP, BROKEN, Phones, Provider, count, event, expect, main
+from workers import kill
+
+EVENTS, KILLS, FILES = int(os.environ.get("EVENTS", 100_000)), int(os.environ.get("KILLS", 5)), 20
+FOLDER, PROGRAM, JOB = sys.argv[1:]
+
+
+def write_events(provider, folder):
+    """Writes the events in some files, with keys in the lines: the machines of a cluster have no store."""
+    os.mkdir(folder)
+    broken = [line.replace(b"phone1", provider.keys["phone1"].encode()) for line, _ in BROKEN if line]
+    for number in range(FILES):
+        with open(os.path.join(folder, f"events{number:02}"), "wb") as file:
+            for one in range(number * EVENTS // FILES, (number + 1) * EVENTS // FILES):
+                file.write(event(one, provider.keys) + b"\n")
+            if number < len(broken):
+                file.write(broken[number] + b"\n")
+    return len(broken)
+
+
+def sealers():
+    """The sealers that the job has started; the shells around them are no program of this name."""
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as file:
+                if file.read().split(b"\0")[0] == PROGRAM.encode():
+                    yield int(path.split("/")[2])
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+
+
+def kill_some(job, killed):
+    """Kills sealers at random moments while the job runs."""
+    while job.poll() is None and len(killed) < KILLS:
+        time.sleep(random.uniform(0, 0.5))
+        for sealer in list(sealers())[:1]:
+            if sealer not in killed:
+                kill(sealer)
+                killed.append(sealer)
+
+
+def lines(folder):
+    for path in sorted(glob.glob(os.path.join(folder, "part-*"))):
+        with open(path, "rb") as file:
+            yield from file.read().splitlines()
+
+
+def test():
+    provider = Provider(FOLDER, PROGRAM)
+    given, made, key = (os.path.join(FOLDER, name) for name in ("events", "made", "sender.key"))
+    broken = write_events(provider, given)
+    provider.run("--store", provider.store, "export", "sender", "--secret", "--output", key)
+
+    # Local mode with four attempts at each task, as a cluster has them.
+    submit = [os.path.join(os.path.dirname(sys.executable), "spark-submit"), "--master", "local[2,4]",
+        "--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127.0.0.1", JOB, given, made, "--",
+        PROGRAM, "seal", "--batch", "--jobs", "1", "--topic", APP, "--sender-key-file", key]
+    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": FOLDER, "PYSPARK_PYTHON": sys.executable}
+    with open(os.path.join(FOLDER, "spark.log"), "wb") as log:
+        job = subprocess.Popen(submit, env=environment, stdout=subprocess.PIPE, stderr=log, cwd=FOLDER, text=True)
+    try:
+        killed = []
+        killer = threading.Thread(target=kill_some, args=(job, killed))
+        killer.start()
+        said, _ = job.communicate(timeout=600)
+        killer.join()
+    finally:
+        job.kill()
+    # Lines were refused, which is exit code 1.
+    expect("the job", (job.returncode, said.strip()),
+        (1, f"spark_job: {EVENTS + broken} lines, {EVENTS} sealed, {broken} refused"))
+    expect("sealers killed", len(killed), KILLS)
+
+    phones = Phones(provider)
+    for text in lines(os.path.join(made, "sealed")):
+        phones.deliver(text)
+    copies = phones.check(EVENTS)
+    expect("lines", copies, EVENTS)
+    refused = {json.loads(text)["error"]["code"] for text in lines(os.path.join(made, "refused"))}
+    expect("codes of what is broken", refused, {code for _, code in BROKEN})
+
+    count("spark: messages", EVENTS)
+    count("spark: shown exactly once", EVENTS)
+    count("spark: refused with a reason", broken)
+    count("spark", len(killed), "kills")
+
+
+main(test)
