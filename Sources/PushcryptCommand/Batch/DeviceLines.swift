@@ -1,7 +1,8 @@
+internal import Pushcrypt
 internal import PushcryptKeyStore
 
-/// The id of every device of a store, a line each, in their order. Devices that others add or remove meanwhile may be seen
-/// or not.
+/// The id of every device of a store, a line each, in their order, as a JSON string: a row that somebody has put into the database
+/// is one line, too, whatever its id is. Devices that others add or remove meanwhile may be seen or not.
 struct DeviceLines: LineSource, Sendable {
     /// The devices of one chunk: as many as a chunk of a file has lines.
     private static let count = 64
@@ -23,6 +24,12 @@ struct DeviceLines: LineSource, Sendable {
         let ids = try withStoreErrors { () throws(KeyStoreError) in
             try store.deviceIDs(after: last, count: Self.count)
         }
+        // Devices of one store and of another are no list of anything.
+        guard try !withStoreErrors({ () throws(KeyStoreError) in try store.version() }).isReplaced else {
+            throw .failed(
+                "another store has taken the place of this one; \(line - 1) of its devices were read before",
+                hint: "seal again, for the devices of the new one; with the same --id no phone shows it twice")
+        }
         guard let last = ids.last else {
             isAtEnd = true
             return nil
@@ -32,8 +39,21 @@ struct DeviceLines: LineSource, Sendable {
             line += ids.count
             chunks += 1
         }
-        // An id has no newline in it.
-        return LineChunk(
-            number: chunks, firstLine: line, bytes: ContiguousArray((ids.joined(separator: "\n") + "\n").utf8))
+        var bytes = ContiguousArray<UInt8>()
+        for id in ids {
+            var json = JSONWriter()
+            json.string(id)
+            bytes.append(contentsOf: json.bytes)
+            bytes.append(newline)
+        }
+        return LineChunk(number: chunks, firstLine: line, bytes: bytes)
+    }
+
+    /// Reads one of the lines.
+    static func id(in line: ContiguousArray<UInt8>) throws(LineFailure) -> String {
+        guard let id = (try? JSONDocument(parsing: line))?.root.string else {
+            throw LineFailure(.malformedLine, "the id of a device is a JSON string")
+        }
+        return id
     }
 }

@@ -41,6 +41,9 @@ final class SealingKeys {
         var pinnedSender: SenderPublicKey?
     }
 
+    /// How many devices are looked up together: as many as a signer is asked for at once.
+    static let devicesAtOnce = Sealer.signaturesAtOnce
+
     private(set) var sender: Sender
     /// Counts how often the sender was read.
     private(set) var generation = 0
@@ -87,17 +90,21 @@ final class SealingKeys {
 
     // MARK: Devices
 
-    /// Finds whom each recipient means, all in one snapshot.
+    /// Finds whom the first recipients mean, all in one snapshot: at least the first one, and no more than have
+    /// `devicesAtOnce` devices together, or a little more.
     ///
     /// A user has one device or more, any other recipient has one; a failure is about that device or that recipient alone.
-    func devices(for recipients: [SealRequest.Recipient?]) throws(KeyStoreError) -> [[Result<Device, LineFailure>]] {
+    func devices<Recipients: Collection<SealRequest.Recipient?>>(
+        for recipients: Recipients
+    ) throws(KeyStoreError) -> [[Result<Device, LineFailure>]] {
         guard recipients.contains(where: { $0?.isInStore ?? false }), let store else {
             return recipients.map { Self.device(given: $0) }
         }
         return try store.connection.readDevices { (reader) throws(KeyStoreError) in
             var found: [[Result<Device, LineFailure>]] = []
-            found.reserveCapacity(recipients.count)
+            var count = 0
             for recipient in recipients {
+                if count >= Self.devicesAtOnce { break }
                 switch recipient {
                 case .device(let id): found.append([Self.device(try reader.device(id))])
                 case .user(let user):
@@ -105,6 +112,7 @@ final class SealingKeys {
                     found.append(devices.isEmpty ? [.failure(.noDevice(of: user))] : devices)
                 default: found.append(Self.device(given: recipient))
                 }
+                count += found.last?.count ?? 0
             }
             return found
         }

@@ -86,7 +86,8 @@ extension Sealer {
         } catch {
             guard let overflow, overflow.isNeeded(after: error) else { throw CommandFailure(error) }
             do throws(SealOverflow.Failure) {
-                return try overflow.seal(message, fitting: message.options.fitting, by: self)
+                return try overflow.seal(
+                    message, fitting: message.options.fitting, by: self, sharing: SealOverflow.SharedFile())
             } catch {
                 throw error.ofCommand
             }
