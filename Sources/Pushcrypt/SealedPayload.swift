@@ -42,11 +42,19 @@ extension SealedPayload {
     ///
     ///     struct Payload: Encodable {
     ///         let aps: APS
-    ///         let sealed: SealedPayload.CustomKeys
-    ///         …
+    ///         let custom: SealedPayload.CustomKeys
+    ///
+    ///         enum CodingKeys: String, CodingKey { case aps }
+    ///
+    ///         func encode(to encoder: any Encoder) throws {
+    ///             try custom.encode(to: encoder)
+    ///             var container = encoder.container(keyedBy: CodingKeys.self)
+    ///             try container.encode(aps, forKey: .aps)
+    ///         }
     ///     }
     ///
-    /// Encodes as a member of the object that it is encoded into: call `encode(to:)` on it with the encoder of the payload.
+    /// It writes a member into the object that is being encoded, and so needs the payload's own `encode(to:)`: as a property
+    /// in a synthesised one it would lie one object deeper, where no receiver looks.
     ///
     /// The clear part becomes the caller's duty. An alert needs `mutable-content` 1 and a title or a body that reads well by
     /// itself, or no extension runs; it needs a sound if it is to be heard when decryption fails. A background push, and any

@@ -145,7 +145,8 @@ import Testing
     @Test func withoutOneNoFileIsOpened() throws {
         let opened = try opened(alertPayload())
         let nothing = Bytes()
-        #expect(throws: AttachmentError.self) { try opened.fullBody(opening: nothing.span) }
+        let error = #expect(throws: AttachmentError.self) { try opened.fullBody(opening: nothing.span) }
+        #expect(error?.code == .malformedReference)
     }
 
     /// The file may be genuine and still no text; every other fault is an attachment's.

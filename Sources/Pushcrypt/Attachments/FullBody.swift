@@ -88,8 +88,8 @@ extension FullBody {
 extension OpenedNotification {
     /// Opens the sealed file that `fullBody` refers to, which the caller has fetched, and gives the text to show as body.
     ///
-    /// Throws what an `AttachmentOpener` throws, and `malformedFile` where the file is no text, or the notification has no
-    /// full body. Whatever is thrown, the caller shows `body`.
+    /// Throws what an `AttachmentOpener` throws, `malformedFile` where the file is no text, and `malformedReference` where
+    /// the notification has no full body. Whatever is thrown, the caller shows `body`.
     public func fullBody(opening sealedFile: Span<UInt8>) throws(AttachmentError) -> String {
         guard let fullBody else { throw AttachmentFields.malformed("there is no full body") }
         var opener = AttachmentOpener(fullBody.file)
