@@ -17,7 +17,9 @@ package enum StoreName {
         try check(id, "a device id")
         guard !isKeyLike(id) else {
             throw KeyStoreError(
-                .invalidName, "a device id does not begin with pcr1, as a public key does; name the device otherwise")
+                .invalidName,
+                "a device id does not begin with \(DevicePublicKey.textPrefix), as a public key does; name the device otherwise"
+            )
         }
         guard !isBlank(id) else {
             throw KeyStoreError(.invalidName, "a device id has more in it than spaces; name the device otherwise")
@@ -31,7 +33,7 @@ package enum StoreName {
             && !name.unicodeScalars.contains(where: \.isControl)
     }
 
-    private static func isKeyLike(_ id: String) -> Bool { id.utf8.starts(with: "pcr1".utf8) }
+    private static func isKeyLike(_ id: String) -> Bool { id.utf8.starts(with: DevicePublicKey.textPrefix.utf8) }
 
     private static func isBlank(_ id: String) -> Bool { id.utf8.allSatisfy { $0 == UInt8(ascii: " ") } }
 

@@ -4,6 +4,8 @@
 public struct DevicePublicKey: Hashable, Sendable, CustomStringConvertible, LosslessStringConvertible {
     /// The length in bytes.
     public static let length = 32
+    /// How the text of every device's public key begins.
+    package static let textPrefix = "\(Bech32.Kind.devicePublic.prefix)1"
 
     /// The 32 bytes of the u-coordinate, little-endian (RFC 7748).
     public let bytes: ContiguousArray<UInt8>

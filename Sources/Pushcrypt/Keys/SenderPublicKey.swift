@@ -5,6 +5,8 @@
 public struct SenderPublicKey: Hashable, Sendable, CustomStringConvertible, LosslessStringConvertible {
     /// The length in bytes.
     public static let length = 32
+    /// The length of a signature that it verifies, in bytes.
+    package static let signatureLength = Ed25519.signatureLength
 
     /// The 32 bytes of the encoded point (RFC 8032).
     public let bytes: ContiguousArray<UInt8>

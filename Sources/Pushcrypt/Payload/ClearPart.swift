@@ -71,10 +71,9 @@ struct ClearPart: Sendable {
         let limit = options.pushType.maximumPushLength
         let length = length(bucket: bucket, exact: options.isSentExactly)
         guard length > limit else { return }
-        throw SealError(
-            .pushTooLarge,
-            "the push would have \(length) bytes\(options.isSentExactly ? "" : " in the widest form a client may send"), \(length - limit) more than Apple takes (\(limit)); shorten the placeholder's title or keep fewer fields in the clear"
-        )
+        throw .pushTooLarge(
+            length, limit: limit, isSentExactly: options.isSentExactly,
+            mend: "shorten the placeholder's title or keep fewer fields in the clear")
     }
 }
 

@@ -84,15 +84,14 @@ struct MessageBody {
         func tooLarge(for pushType: PushType) -> SealError {
             let length = bytes.count - statements
             let budget = pushType.maximumPayloadLength - statements
-            var reason =
-                "the payload has \(length) bytes without white space, \(length - budget) more than fit (\(budget)); shorten it by that much"
+            var reasons = ""
             if references > 0 {
-                reason += "; \(references) of them are its attachments, whose urls and names can be shorter"
+                reasons += "; \(references) of them are its attachments, whose urls and names can be shorter"
             }
             if statements > 0 {
-                reason += "; the rotation that is being announced takes \(statements) bytes until it ends"
+                reasons += "; the rotation that is being announced takes \(statements) bytes until it ends"
             }
-            return SealError(.payloadTooLarge, reason)
+            return .payloadTooLarge(length, budget: budget, reasons: reasons)
         }
     }
 }

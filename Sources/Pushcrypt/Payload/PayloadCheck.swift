@@ -9,10 +9,7 @@ package enum PayloadCheck {
         let length = minified.count
         let budget = pushType.maximumPayloadLength
         guard length <= budget || PayloadFitter(minified, maximumLength: budget, shortening: texts) != nil else {
-            throw SealError(
-                .payloadTooLarge,
-                "the payload has \(length) bytes without white space, \(length - budget) more than fit (\(budget)); shorten it by that much"
-            )
+            throw .payloadTooLarge(length, budget: budget)
         }
     }
 
@@ -25,10 +22,7 @@ package enum PayloadCheck {
         let length = isSentExactly ? json.count : WidestLength.of(json.span)
         let limit = pushType.maximumPushLength
         guard length <= limit else {
-            throw SealError(
-                .pushTooLarge,
-                "the push would have \(length) bytes\(isSentExactly ? "" : " in the widest form a client may send"), \(length - limit) more than Apple takes (\(limit)); shorten it by that much"
-            )
+            throw .pushTooLarge(length, limit: limit, isSentExactly: isSentExactly, mend: "shorten it by that much")
         }
         return json
     }

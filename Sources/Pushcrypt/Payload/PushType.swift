@@ -37,6 +37,9 @@ public struct PushType: Hashable, Sendable, CustomStringConvertible {
     /// The most bytes of JSON that Apple takes.
     public var maximumPushLength: Int { self == .voip ? 5120 : 4096 }
 
+    /// What stands behind the bundle id in the topic.
+    var topicSuffix: String { self == .voip ? ".voip" : "" }
+
     /// The largest inner plaintext.
     var largestBucket: Int { self == .voip ? Bucket.largest : Bucket.largestForAlert }
 

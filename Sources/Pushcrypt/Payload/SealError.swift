@@ -70,6 +70,21 @@ public struct SealError: CodedError {
         signing = nil
     }
 
+    /// `reasons` says what else than the payload takes room.
+    static func payloadTooLarge(_ length: Int, budget: Int, reasons: String = "") -> SealError {
+        SealError(
+            .payloadTooLarge,
+            "the payload has \(length) bytes without white space, \(length - budget) more than fit (\(budget)); shorten it by that much\(reasons)"
+        )
+    }
+
+    static func pushTooLarge(_ length: Int, limit: Int, isSentExactly: Bool, mend: String) -> SealError {
+        SealError(
+            .pushTooLarge,
+            "the push would have \(length) bytes\(isSentExactly ? "" : " in the widest form a client may send"), \(length - limit) more than Apple takes (\(limit)); \(mend)"
+        )
+    }
+
     init(unusableKey id: KeyID) {
         self.init(.unusableKey, "libsodium refused the device's key \(id); have the device register again")
     }

@@ -40,7 +40,7 @@ public struct PushRequest: Hashable, Sendable {
             throw SealError(
                 .invalidRequest, "APNs takes no background push with priority 10; leave it out, or say 5 or 1")
         }
-        self.topic = topic.bundleID + (pushType == .voip ? ".voip" : "")
+        self.topic = topic.bundleID + pushType.topicSuffix
         self.pushType = pushType
         self.priority = priority
         self.expiration = expiration

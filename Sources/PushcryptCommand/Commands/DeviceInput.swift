@@ -1,10 +1,10 @@
 internal import Pushcrypt
 
-/// What `device add` and `device import` read.
+/// What `device add` reads, and what each line of `device import` holds that is not from an export.
 enum DeviceInput {
     static let maximumRecord = 1 << 16
     /// What `seal --to` takes for a key and not for an id.
-    static let keyPrefix = "pcr1"
+    static let keyPrefix = DevicePublicKey.textPrefix
     /// What messages call it.
     static let name = "the device's key"
 

@@ -2,6 +2,7 @@ internal import Pushcrypt
 
 /// The bytes between a client and a signer in another process. (`Docs/SignerProtocol.md`, Frames)
 enum SignerFrames {
+    /// The longest frames, without the four bytes of their length.
     static let maximumRequest = 4096
     static let maximumReply = 1024
     /// The id and the kind, or the status.
@@ -29,10 +30,11 @@ enum SignerFrames {
     /// A reply that is none.
     struct Malformed: Error, Equatable {}
 
-    /// Appends a request; the caller has checked that the body is 1…4091 bytes.
+    /// Appends a request; `body` is the greeting, or a message that a sealer has signed, which is far from the limit.
     static func append(
         _ kind: Kind, id: UInt32, _ body: ContiguousArray<UInt8>, to output: inout ContiguousArray<UInt8>
     ) {
+        precondition(!body.isEmpty && overhead + body.count <= maximumRequest)
         output.append(bigEndian: UInt32(overhead + body.count))
         output.append(bigEndian: id)
         output.append(kind.rawValue)

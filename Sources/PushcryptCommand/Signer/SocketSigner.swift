@@ -66,7 +66,7 @@ final class SocketSigner: MessageSigner {
         }
         var signatures: [ContiguousArray<UInt8>] = []
         signatures.reserveCapacity(messages.count)
-        for answer in answers { signatures.append(try answer.body(length: signatureLength, path)) }
+        for answer in answers { signatures.append(try answer.body(length: SenderPublicKey.signatureLength, path)) }
         return signatures
     }
 
@@ -87,9 +87,6 @@ final class SocketSigner: MessageSigner {
         idle.withLock { $0.all.append(connection) }
     }
 }
-
-/// The length of an Ed25519 signature.
-private let signatureLength = 64
 
 extension Optional<SignerFrames.Reply> {
     /// What a signer answered, if it is of the length that it must be.

@@ -5,7 +5,7 @@ enum APNsPushType: String, CaseIterable {
     /// What stands behind the bundle id in the topic; nil where the topic is no bundle id at all.
     var topicSuffix: String? {
         switch self {
-        case .alert, .background: ""
+        case .alert, .background, .voip: sealable?.topicSuffix
         case .complication: ".complication"
         case .controls: ".push-type.controls"
         case .fileprovider: ".pushkit.fileprovider"
@@ -13,7 +13,6 @@ enum APNsPushType: String, CaseIterable {
         case .location: ".location-query"
         case .mdm: nil
         case .pushtotalk: ".voip-ptt"
-        case .voip: ".voip"
         case .widgets: ".push-type.widgets"
         }
     }
