@@ -42,7 +42,7 @@ extension SQLiteKeyStore {
     ///
     /// Random ids lie on pages all over the table: the more of them a transaction takes, the fewer pages are written
     /// twice. So many hold off other writers for half a second.
-    public static let importChunk = 50_000
+    package static let importChunk = 50_000
 
     /// Takes many changes, 50 000 to a transaction.
     ///

@@ -66,19 +66,6 @@ extension SQLiteKeyStore {
         try readOnce { (store) throws(KeyStoreError) in try store.device(id)?.record }
     }
 
-    /// The devices with these ids, in one snapshot: several times faster than one by one.
-    ///
-    /// - Returns: for each id, in their order, the device, or why there is none: `unknownDevice`, `removedDevice`, or
-    ///   `corruptStore` for a row that is damaged. None of these says anything of the other devices.
-    public func devices(_ ids: [String]) throws(KeyStoreError) -> [Result<DeviceRecord, KeyStoreError>] {
-        try readDevices { (reader) throws(KeyStoreError) in
-            var devices: [Result<DeviceRecord, KeyStoreError>] = []
-            devices.reserveCapacity(ids.count)
-            for id in ids { devices.append(try reader.device(id)) }
-            return devices
-        }
-    }
-
     /// The devices of a user, by id: those whose rows are damaged as failures (`corruptStore`), none for a user whom no
     /// device has. Whoever can write the database can hide a device here, as by deleting it, and cannot add one.
     public func devices(ofUser user: String) throws(KeyStoreError) -> [Result<DeviceRecord, KeyStoreError>] {

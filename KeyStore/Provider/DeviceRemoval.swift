@@ -10,10 +10,10 @@ public struct DeviceRemovalResult: Hashable, Sendable {
     public fileprivate(set) var unknown = 0
 
     /// Counts nothing.
-    public init() {}
+    package init() {}
 
     /// Adds what became of other removals.
-    public mutating func add(_ other: DeviceRemovalResult) {
+    package mutating func add(_ other: DeviceRemovalResult) {
         removed += other.removed
         kept += other.kept
         unknown += other.unknown

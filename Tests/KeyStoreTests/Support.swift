@@ -210,3 +210,14 @@ extension MessageID {
         self = id
     }
 }
+
+extension SQLiteKeyStore {
+    /// What is known of each id, all in one snapshot.
+    func devices(_ ids: [String]) throws(KeyStoreError) -> [Result<DeviceRecord, KeyStoreError>] {
+        try readDevices { (reader) throws(KeyStoreError) in
+            var devices: [Result<DeviceRecord, KeyStoreError>] = []
+            for id in ids { devices.append(try reader.device(id)) }
+            return devices
+        }
+    }
+}

@@ -6,7 +6,7 @@ extension LintFindings {
                 .error, .reservedKey, at: PayloadKeys.reserved,
                 push.envelope == nil
                     ? "the key is kept for the format, and a payload with it is not sealed"
-                    : "inside an envelope this key holds the keys of attachments; nothing of it belongs beside one",
+                    : "inside an envelope this key holds the keys of attachments and of a full body; nothing of it belongs beside one",
                 mend: push.envelope == nil ? "rename it" : "remove it")
         }
         guard let fields = push.fields else {

@@ -1,24 +1,24 @@
 extension PayloadLint {
     /// How long a push is, and what is left.
-    public struct Sizes: Hashable, Sendable {
+    package struct Sizes: Hashable, Sendable {
         /// The bytes of the JSON as it was given, from the first brace to the last.
-        public let bytes: Int
+        package let bytes: Int
         /// The bytes without white space between tokens.
-        public let minifiedBytes: Int
+        package let minifiedBytes: Int
         /// The bytes in the widest form that a client may write it in.
-        public let widestBytes: Int
+        package let widestBytes: Int
         /// The most bytes that Apple takes for this push type.
-        public let limit: Int
+        package let limit: Int
         /// The length of the inner plaintext of the envelope; for a push that is not sealed, of the one it would get. Nil
         /// when there is none.
-        public let bucket: Int?
+        package let bucket: Int?
         /// For a push that can be sealed: the bytes that could still be added, without white space, in the same bucket.
-        public let leftInBucket: Int?
+        package let leftInBucket: Int?
         /// For a push that can be sealed: the bytes that could still be added at all; below 0 when it is too long.
-        public let leftToSeal: Int?
+        package let leftToSeal: Int?
 
         /// What Apple would still take, in the widest form; below 0 when it would not take the push.
-        public var left: Int { limit - widestBytes }
+        package var left: Int { limit - widestBytes }
     }
 }
 

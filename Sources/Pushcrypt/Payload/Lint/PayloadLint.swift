@@ -8,24 +8,24 @@
 /// given, and has an error where `Sealer` would refuse it. It opens nothing, and does not look into an envelope. Total:
 /// whatever the bytes are, it ends, in time n·log n at most. (`Docs/Format.md`, Clear part, Size; Apple's "Generating a
 /// remote notification" and "Sending notification requests to APNs")
-public struct PayloadLint: Sendable {
+package struct PayloadLint: Sendable {
     /// One thing that was found, and what mends it.
-    public struct Finding: Hashable, Sendable {
+    package struct Finding: Hashable, Sendable {
         /// What it is, by name.
-        public let code: Code
+        package let code: Code
         /// How bad it is.
-        public let severity: Severity
+        package let severity: Severity
         /// Where: `aps.alert.title`, a header such as `apns-topic`, or nothing where it is the whole push. It may hold
         /// names of keys, as they stand in the push.
-        public let place: String
+        package let place: String
         /// What was found; never holds a value of the push.
-        public let text: String
+        package let text: String
         /// What to do about it.
-        public let mend: String
+        package let mend: String
     }
 
     /// How bad a finding is.
-    public enum Severity: String, CaseIterable, Sendable {
+    package enum Severity: String, CaseIterable, Sendable {
         /// Apple refuses the push, a phone does not show it, or it cannot be sealed.
         case error
         /// The relay reads it, or it may not do what is meant.
@@ -35,22 +35,22 @@ public struct PayloadLint: Sendable {
     }
 
     /// What goes to Apple beside the payload, as text; nil for what is not known here.
-    public struct Headers: Hashable, Sendable {
+    package struct Headers: Hashable, Sendable {
         /// `apns-topic`, with the suffix of its push type.
-        public var topic: String?
+        package var topic: String?
         /// `apns-push-type`.
-        public var pushType: String?
+        package var pushType: String?
         /// `apns-priority`.
-        public var priority: String?
+        package var priority: String?
         /// `apns-expiration`.
-        public var expiration: String?
+        package var expiration: String?
         /// `apns-collapse-id`.
-        public var collapseID: String?
+        package var collapseID: String?
         /// `apns-id`.
-        public var id: String?
+        package var id: String?
 
         /// Takes what is known.
-        public init(
+        package init(
             topic: String? = nil, pushType: String? = nil, priority: String? = nil, expiration: String? = nil,
             collapseID: String? = nil, id: String? = nil
         ) {
@@ -64,17 +64,17 @@ public struct PayloadLint: Sendable {
     }
 
     /// Errors, then warnings, then notes; in each, first what is about the form, headers and lengths last.
-    public let findings: [Finding]
+    package let findings: [Finding]
     /// There is an `ENCRYPTED_DATA`, whatever it holds.
-    public let isSealed: Bool
+    package let isSealed: Bool
     /// The push type that the rules are those of: the one that was given, otherwise the one that the push looks like.
-    public let pushType: String
+    package let pushType: String
     /// No push type was given.
-    public let isPushTypeAssumed: Bool
+    package let isPushTypeAssumed: Bool
     /// The service extension would be started for this push as it is.
-    public let startsExtension: Bool
+    package let startsExtension: Bool
     /// How long it is; nil for what is no JSON object.
-    public let sizes: Sizes?
+    package let sizes: Sizes?
 
     /// Looks at a push: its JSON, or the object that `pushcrypt seal --emit request` writes, whose members count as the
     /// headers that were not given.
@@ -83,7 +83,7 @@ public struct PayloadLint: Sendable {
     ///   - push: UTF-8 JSON, as it is sent.
     ///   - headers: what is sent with it.
     ///   - isSentExactly: nobody writes the JSON anew on its way to Apple.
-    public init(_ push: some Sequence<UInt8>, headers: Headers = Headers(), isSentExactly: Bool = false) {
+    package init(_ push: some Sequence<UInt8>, headers: Headers = Headers(), isSentExactly: Bool = false) {
         var findings = LintFindings()
         if let push = LintedPush(ContiguousArray(push), headers, &findings) {
             findings.look(at: push)
