@@ -1,26 +1,10 @@
-// The Darwin branches were not compiled and not run.
-
 internal import PushcryptReceiver
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
 
 /// A clock whose calls are made by the thread that runs it, until somebody ends it.
 ///
 /// The time is the system's since it started, which nobody sets.
-@safe
-final class EventLoop: DeliveryClock, @unchecked Sendable {
-    // On the heap, because neither may move.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let condition: UnsafeMutablePointer<pthread_cond_t>
-    // Guarded by the mutex.
-    private var calls: [Call] = []
-    private var isEnded = false
+final class EventLoop: DeliveryClock {
+    private let calls = Monitor(Calls())
 
     private struct Call {
         let id: ObjectIdentifier
@@ -28,39 +12,39 @@ final class EventLoop: DeliveryClock, @unchecked Sendable {
         let body: @Sendable () -> Void
     }
 
+    private struct Calls: Sendable {
+        var all: [Call] = []
+        var isEnded = false
+
+        var first: Call? { all.min { $0.time < $1.time } }
+
+        /// What the thread does at this time; nil when there is nothing to wait for but a change.
+        mutating func step(at now: UInt64) -> Step? {
+            if isEnded { return .end }
+            guard let first else { return nil }
+            guard first.time <= now else { return .sleep(milliseconds: first.time - now, until: first.time) }
+            remove(first.id)
+            return .call(first.body)
+        }
+
+        mutating func remove(_ id: ObjectIdentifier) { all.removeAll { $0.id == id } }
+    }
+
+    private enum Step {
+        case call(@Sendable () -> Void)
+        case sleep(milliseconds: UInt64, until: UInt64)
+        case end
+    }
+
     /// What the caller holds of a call.
     private final class Ticket: ScheduledCall {
-        private let loop: EventLoop
+        private let calls: Monitor<Calls>
 
-        init(_ loop: EventLoop) { self.loop = loop }
+        init(_ calls: Monitor<Calls>) { self.calls = calls }
 
         deinit { cancel() }
 
-        func cancel() { loop.remove(ObjectIdentifier(self)) }
-    }
-
-    init() {
-        unsafe mutex = .allocate(capacity: 1)
-        unsafe condition = .allocate(capacity: 1)
-        unsafe mutex.initialize(to: pthread_mutex_t())
-        unsafe condition.initialize(to: pthread_cond_t())
-        precondition(unsafe pthread_mutex_init(mutex, nil) == 0, "the system has no mutex left")
-        #if canImport(Darwin)
-            precondition(unsafe pthread_cond_init(condition, nil) == 0, "the system has no condition left")
-        #else
-            var attributes = pthread_condattr_t()
-            unsafe pthread_condattr_init(&attributes)
-            unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-            precondition(unsafe pthread_cond_init(condition, &attributes) == 0, "the system has no condition left")
-            unsafe pthread_condattr_destroy(&attributes)
-        #endif
-    }
-
-    deinit {
-        unsafe pthread_cond_destroy(condition)
-        unsafe pthread_mutex_destroy(mutex)
-        unsafe condition.deallocate()
-        unsafe mutex.deallocate()
+        func cancel() { calls.change { $0.remove(ObjectIdentifier(self)) } }
     }
 
     // MARK: Calls
@@ -68,62 +52,30 @@ final class EventLoop: DeliveryClock, @unchecked Sendable {
     func schedule(
         afterMilliseconds delay: UInt64, _ body: @escaping @Sendable () -> Void
     ) -> any ScheduledCall {
-        let ticket = Ticket(self)
+        let ticket = Ticket(calls)
         let (time, overflow) = Surroundings.uptime().addingReportingOverflow(delay)
-        change { calls.append(Call(id: ObjectIdentifier(ticket), time: overflow ? .max : time, body: body)) }
+        let call = Call(id: ObjectIdentifier(ticket), time: overflow ? .max : time, body: body)
+        calls.change { $0.all.append(call) }
         return ticket
     }
-
-    private func remove(_ id: ObjectIdentifier) { change { calls.removeAll { $0.id == id } } }
 
     // MARK: Running
 
     /// Makes the calls that are due, each at its time, until `end` is called.
     func run() {
-        while let call = next() { call() }
+        while true {
+            switch calls.wait({ $0.step(at: Surroundings.uptime()) }) {
+            case .call(let body): body()
+            case .sleep(let milliseconds, let time):
+                // Less long when something comes that is to be done before.
+                calls.wait(atMostMilliseconds: milliseconds) { calls in
+                    calls.isEnded || calls.first.map { $0.time < time } ?? false ? () : nil
+                }
+            case .end: return
+            }
+        }
     }
 
     /// Ends `run`, on whatever thread it is; what is scheduled then is never called.
-    func end() { change { isEnded = true } }
-
-    /// Waits for the next call; nil at the end.
-    private func next() -> (@Sendable () -> Void)? {
-        unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
-        while !isEnded {
-            guard let first = calls.min(by: { $0.time < $1.time }) else {
-                unsafe pthread_cond_wait(condition, mutex)
-                continue
-            }
-            let now = Surroundings.uptime()
-            if first.time <= now {
-                calls.removeAll { $0.id == first.id }
-                return first.body
-            }
-            wait(from: now, until: first.time)
-        }
-        return nil
-    }
-
-    /// Waits for a change, or for a time; may return before either.
-    private func wait(from now: UInt64, until time: UInt64) {
-        #if canImport(Darwin)
-            var span = Self.interval(time - now)
-            _ = unsafe pthread_cond_timedwait_relative_np(condition, mutex, &span)
-        #else
-            var moment = Self.interval(time)
-            _ = unsafe pthread_cond_timedwait(condition, mutex, &moment)
-        #endif
-    }
-
-    private static func interval(_ milliseconds: UInt64) -> timespec {
-        timespec(tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000) * 1_000_000)
-    }
-
-    private func change(_ body: () -> Void) {
-        unsafe pthread_mutex_lock(mutex)
-        body()
-        unsafe pthread_cond_signal(condition)
-        unsafe pthread_mutex_unlock(mutex)
-    }
+    func end() { calls.change { $0.isEnded = true } }
 }

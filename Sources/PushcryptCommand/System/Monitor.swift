@@ -63,8 +63,9 @@ final class Monitor<State: Sendable>: @unchecked Sendable {
     }
 
     /// As `wait`, for so many milliseconds at most; nil when nothing was given by then.
-    func wait<R>(atMostMilliseconds time: UInt64, _ body: (inout State) -> R?) -> R? {
-        let (end, _) = Surroundings.uptime().addingReportingOverflow(time)
+    @discardableResult func wait<R>(atMostMilliseconds time: UInt64, _ body: (inout State) -> R?) -> R? {
+        let (sum, overflow) = Surroundings.uptime().addingReportingOverflow(time)
+        let end = overflow ? .max : sum
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         while true {
