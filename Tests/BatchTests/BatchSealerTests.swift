@@ -214,25 +214,6 @@ import Testing
         }
         for _ in 0..<together { _ = try #require(await iterator.next()).result.get() }
     }
-
-    /// Several tasks on one sealer, each with messages of its own.
-    @Test func oneSealerForManyTasks() async throws {
-        let payloads = try await withThrowingTaskGroup(of: [String].self) { group in
-            for task in 0..<8 {
-                group.addTask {
-                    try (0..<50).map { number in
-                        let payload = alertPayload("\(task)-\(number)")
-                        let sealed = try sealer.seal(
-                            payload.utf8, to: fixture.device.publicKey, at: FormatFixture.now)
-                        #expect(try opened(sealed) == payload)
-                        return payload
-                    }
-                }
-            }
-            return try await group.reduce(into: Set<String>()) { $0.formUnion($1) }
-        }
-        #expect(payloads.count == 400)
-    }
 }
 
 /// Keeps what would end a stream if it were let go.

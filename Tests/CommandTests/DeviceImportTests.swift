@@ -1,4 +1,5 @@
 import Pushcrypt
+import PushcryptKeyStore
 import Testing
 
 @testable import PushcryptCommand
@@ -40,25 +41,31 @@ import Testing
             #"{"device":"pcr1LONG","record":"KEY"}"#, #"{"device":"a\nb","record":"KEY"}"#,
         ])
     func longNames(_ line: String) throws {
-        #expect(throws: CommandFailure.self) { try DeviceLine.change(Self.bytes(line), at: Self.now) }
+        let failure = #expect(throws: CommandFailure.self) { try DeviceLine.change(Self.bytes(line), at: Self.now) }
+        #expect(failure?.storeError?.code == .invalidName)
     }
 
     @Test(
-        "The same of an export",
+        "The same of an export, and times that have not come",
         arguments: [
-            #"{"device":"LONG","public_key":"KEY"}"#, #"{"device":"a","public_key":"KEY","user":"LONG"}"#,
-            #"{"device":"LONG","removed":1}"#, #"{"device":"a","removed":1,"reason":"LONG"}"#,
-            #"{"device":"a","removed":1699999999999000}"#,
-            #"{"device":"a","public_key":"KEY","updated":1700086400001}"#,
+            (#"{"device":"LONG","public_key":"KEY"}"#, KeyStoreError.Code.invalidName),
+            (#"{"device":"a","public_key":"KEY","user":"LONG"}"#, .invalidName),
+            (#"{"device":"LONG","removed":1}"#, .invalidName),
+            (#"{"device":"a","removed":1,"reason":"LONG"}"#, .invalidName),
+            (#"{"device":"a","removed":1699999999999000}"#, .futureTime),
+            (#"{"device":"a","public_key":"KEY","updated":1700086400001}"#, .futureTime),
         ])
-    func longNamesOfAnExport(_ line: String) throws {
-        #expect(throws: CommandFailure.self) { try ExportedDevice.change(Self.bytes(line), at: Self.now) }
+    func refusedLinesOfAnExport(_ line: String, _ code: KeyStoreError.Code) throws {
+        let failure = #expect(throws: CommandFailure.self) { try ExportedDevice.change(Self.bytes(line), at: Self.now) }
+        #expect(failure?.storeError?.code == code)
     }
 
     @Test("The same of what a sender was answered")
     func longNamesOfAnswers() throws {
         let answer = #"{"to":"LONG","status":410,"reason":"Unregistered","timestamp":1699999999999}"#
-        #expect(throws: CommandFailure.self) { try SenderAnswer(Self.bytes(answer), at: Self.now) }
+        let failure = #expect(throws: CommandFailure.self) { try SenderAnswer(Self.bytes(answer), at: Self.now) }
+        #expect(failure?.message.hasPrefix("malformed-line: ") == true)
+        #expect(failure?.message.contains("'to' has 1 to 255 bytes") == true)
     }
 
     private static let now = Timestamp(milliseconds: 1_700_000_000_000)

@@ -71,7 +71,7 @@ import Testing
     /// With the key in this process there is nobody to ask, and the results are the same.
     @Test func manyMessagesWithAKeyInThisProcess() throws {
         let sealer = Sealer(sender: fixture.sender, topic: fixture.topic)
-        let results = sealer.seal([message("one"), message("{}"), message("two")].map { $0 })
+        let results = sealer.seal([message("one"), message("{}"), message("two")])
         #expect(results.map { $0.failure?.code } == [.malformedPayload, .missingAPS, .malformedPayload])
         let sealed = sealer.seal([message(alertPayload("a")), message("{}"), message(alertPayload("b"))])
         let opener = fixture.opener()

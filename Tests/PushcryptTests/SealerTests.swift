@@ -100,19 +100,23 @@ import Testing
         #expect(!opened.hasSound)
     }
 
-    @Test func manyThreadsSealWithOneSealer() async throws {
+    /// Each task opens what it has sealed, and no two envelopes share their secret.
+    @Test func manyTasksSealWithOneSealer() async throws {
         let fixture = try FormatFixture()
         let sealer = Sealer(sender: fixture.sender, topic: fixture.topic)
-        let shares = await withTaskGroup(of: Bytes?.self) { group in
-            for _ in 0..<200 {
+        let shares = try await withThrowingTaskGroup(of: [Bytes].self) { group in
+            for task in 0..<8 {
                 group.addTask {
-                    try? sealer.seal(
-                        alertPayload().utf8, to: fixture.device.publicKey, at: FormatFixture.now
-                    ).envelope.enc
+                    try (0..<50).map { number in
+                        let payload = Bytes(alertPayload("\(task)-\(number)").utf8)
+                        let sealed = try sealer.seal(payload, to: fixture.device.publicKey, at: FormatFixture.now)
+                        #expect(try fixture.opener().open(sealed.json, at: FormatFixture.now).payload == payload)
+                        return sealed.envelope.enc
+                    }
                 }
             }
-            return await group.reduce(into: Set<Bytes?>()) { $0.insert($1) }
+            return try await group.reduce(into: Set<Bytes>()) { $0.formUnion($1) }
         }
-        #expect(shares.count == 200 && !shares.contains(nil))
+        #expect(shares.count == 400)
     }
 }
