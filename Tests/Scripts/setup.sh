@@ -3,7 +3,7 @@
 # starts nothing else, touches no network and prints nothing.
 # Usage: setup.sh            what every target needs
 #        setup.sh bench      what `make bench` needs besides
-#        setup.sh peers      what `make bench-peers` needs besides
+#        setup.sh peers      what `make bench-peers` needs besides: a Python environment in .build/peers
 #        setup.sh scale      what `make test-scale` needs besides: brokers, and a Python environment in .build/scale
 #        setup.sh senders    what `make test-senders` needs besides: a Python environment in .build/senders
 set -euo pipefail
@@ -165,6 +165,7 @@ if [ ${#missing[@]} -gt 0 ]; then
         'libsodium 1.0.18 and SQLite 3.36 or later are needed: Debian 12, Ubuntu 22.04 or later have them'
 fi
 case $what in
+peers) environment peers Tests/Pipelines/build-requirements.txt Tests/Bench/requirements.txt ;;
 scale) environment scale Tests/Pipelines/build-requirements.txt Tests/Pipelines/requirements.txt ;;
 senders) environment senders Tests/Senders/requirements.txt ;;
 esac
