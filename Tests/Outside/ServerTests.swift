@@ -26,7 +26,7 @@ import Testing
         return Data(try opener.open(push, at: now).payload)
     }
 
-    @Test func manyTasksShareOneSealer() async throws {
+    private func notifier() throws -> Notifier {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("sender-\(UUID()).key")
         defer { try? FileManager.default.removeItem(at: file) }
         try sender.withText { text in
@@ -34,7 +34,11 @@ import Testing
             for index in text.indices { characters.append(text[index]) }
             try characters.write(to: file)
         }
-        let notifier = try Notifier(secretKey: file)
+        return try Notifier(secretKey: file)
+    }
+
+    @Test func manyTasksShareOneSealer() async throws {
+        let notifier = try notifier()
         let ids = try await withThrowingTaskGroup(of: [String].self) { group in
             for task in 0..<8 {
                 group.addTask {
@@ -52,6 +56,23 @@ import Testing
             return try await group.reduce(into: Set<String>()) { $0.formUnion($1) }
         }
         #expect(ids.count == 200)
+    }
+
+    @Test(arguments: [(10, 0), (20_000, 1)]) func aBodyThatIsTooLongIsInAFile(_ length: Int, _ files: Int) throws {
+        let text = String(repeating: "é", count: length)
+        var stored: [ContiguousArray<UInt8>] = []
+        let request = try notifier().request(
+            long: Self.payload(text), to: phone, url: "https://files.example.com/b/1"
+        ) { stored.append($0) }
+        #expect(request.payload.count <= 4096 && stored.count == files)
+        let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
+        let notification = try opener.open(request.payload, at: now)
+        guard let file = stored.first else {
+            #expect(notification.body == text && notification.fullBody == nil)
+            return
+        }
+        #expect(notification.body?.hasSuffix("é…") == true)
+        #expect(try notification.fullBody(opening: file.span) == text)
     }
 
     @Test func aClientWritesTheClearPart() throws {

@@ -50,6 +50,7 @@ example $guide test Tests/NotificationServiceTests/NotificationServiceTests.swif
 server=Docs/SwiftServers.md
 example $server one Sources/Server/Notifier.swift
 example $server client Sources/Server/ClientPayload.swift
+example $server long Sources/Server/LongText.swift
 example $server queue Sources/Server/Queue.swift
 example $server signer Sources/Server/KeyServiceSigner.swift
 source_file Tests/ServerTests/ServerTests.swift < "$root/Tests/Outside/ServerTests.swift"
