@@ -9,6 +9,9 @@
 #endif
 
 /// A thread of the system's own, for work that waits: Swift's pool has one thread for each core and none to spare.
+///
+/// Nothing in this module starts one. It lies here for two modules that share no other: `PushcryptBatch`, and the command,
+/// which does without Swift's concurrency library.
 package enum SystemThread {
     private final class Work {
         let body: @Sendable () -> Void

@@ -4,7 +4,7 @@ package enum PayloadKeys {
     package static let aps = "aps"
     /// What holds an envelope.
     package static let encryptedData = "ENCRYPTED_DATA"
-    /// What this format keeps for itself inside a sealed payload; it holds the keys of attachments.
+    /// What this format keeps for itself inside a sealed payload; it holds the keys of attachments and of a full body.
     package static let reserved = "pushcrypt"
 
     /// All of them.

@@ -10,12 +10,12 @@ extension Command {
             .store, .passphraseFile, .json,
         ],
         examples: [
-            Example("pushcrypt device list --json", "one registration record a line"),
+            Example("pushcrypt device list --json", "one registration record a line, and whose it is and since when"),
             Example("pushcrypt device list --user alice"),
         ], run: runDeviceList)
 
     static let deviceExport = Command(
-        "export", "write what the store knows of all devices, for 'device import'",
+        "export", "write what the store knows of all devices, for 'device import --from-export'",
         discussion: [
             "An object a line: each device, then each device that was removed. With 'updated', so that a store that takes it keeps what it knows better.",
             "There is no secret in it; whoever can change it on its way decides to which keys is sealed.",

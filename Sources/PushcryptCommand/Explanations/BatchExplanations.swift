@@ -4,27 +4,27 @@ extension Explanation {
     static let batches = [
         Explanation(
             LineError.Code.malformedLine, .batches,
-            summary: "a line of a batch says something else than it must",
+            summary: "a line of a batch or an import, or an answer of APNs, says something else than it must",
             cause: """
                 The line is JSON, but no object, or one of its members is missing or of the wrong kind: neither to nor to-user,
                 or both; a payload that is a string and not an object; a ttl without a unit; a member of placeholder that there
                 is none of. With one payload for all, a line must not bring another. A line of an import has no device or no
-                record, or is what an export wrote.
+                record, or is what an export wrote. An answer of APNs, for 'device remove --from-apns-410', has no status, or says that
+                a device is gone and not which, or not when in milliseconds.
                 """,
             mend: """
-                Write the line as 'pushcrypt seal --help' says, or 'pushcrypt device import --help', and give it again; the other
-                lines are done.
+                Write the line as the --help of the command says, and give it again; the other lines are done.
                 """,
-            shown: notAnswered),
+            shown: refusedLine),
         Explanation(
             LineError.Code.lineTooLong, .batches,
-            summary: "a line of a batch is longer than 1 MiB",
+            summary: "a line is longer than 1 MiB in a batch, or 64 KiB in an import or in answers of APNs",
             cause: """
-                No push is nearly as long: a newline is missing between two messages, or the input is no newline-delimited JSON.
-                Such a line is passed over without being kept, so its answer has nothing but its number.
+                No push, no record and no answer is nearly as long: a newline is missing between two of them, or the input is no
+                newline-delimited JSON. Such a line is passed over without being kept, so nothing is said of it but its number.
                 """,
-            mend: "Write one message in each line, and end each with a newline.",
-            shown: notAnswered),
+            mend: "Write one of them in each line, and end each with a newline.",
+            shown: refusedLine),
         Explanation(
             LineError.Code.reservedKey, .batches,
             summary: "a key that is passed through is one of the answer's own",
@@ -70,6 +70,10 @@ extension Explanation {
             shown: notAnswered),
     ]
 
+    private static let refusedLine = """
+        Nobody is shown anything. In a batch the error is the line's answer, in its place, and the command ends with 1. \
+        'device import' and 'device remove' name the line on standard error, and end with 65. The other lines are not touched.
+        """
     private static let notAnswered =
         "Nobody is shown anything: the line's answer is the error in its place. The other lines are not touched, and the command ends with 1."
 }

@@ -2,8 +2,8 @@
 ///
 /// Whatever events come, in whatever order, it asks for one delivery and no more, and after `received` every one of
 /// `deadline`, `expired` and `released` ends in it. What it delivers is the best there is at that moment: the changed
-/// content, otherwise the opened one, with its full body if that has come, otherwise the fallback. An event that does not fit the state changes nothing. A
-/// delivery stands before whatever there is to tidy up, because that may hang.
+/// content, otherwise the opened one, with its full body if that has come, otherwise the fallback. An event that does not
+/// fit the state changes nothing. A delivery stands before whatever there is to tidy up, because that may hang.
 ///
 ///     waiting ─received→ opening ─opened→ attaching ─→ changing ─→ delivered
 ///                           └──── failed ──────────────────────────→┘
