@@ -28,6 +28,7 @@ public struct KeyStoreError: CodedError {
             case keyIDTaken = "key-id-taken"
             case generationRollback = "generation-rollback"
             case topicMismatch = "topic-mismatch"
+            case futureTime = "future-time"
             case unknownDevice = "unknown-device"
             case removedDevice = "removed-device"
             case senderAlreadyTrusted = "sender-already-trusted"
@@ -69,7 +70,7 @@ public struct KeyStoreError: CodedError {
         /// The system refuses to read or write.
         public static let inputOutput = Code(known: .inputOutput)
         /// A name, a device id or the name of a setting that is empty, too long or has control characters; a device id that
-        /// begins as a public key does; a setting that is too long.
+        /// begins as a public key does, or is only spaces; a setting that is too long.
         public static let invalidName = Code(known: .invalidName)
         /// No key has this name.
         public static let unknownName = Code(known: .unknownName)
@@ -83,6 +84,8 @@ public struct KeyStoreError: CodedError {
         public static let generationRollback = Code(known: .generationRollback)
         /// The same key or device is held for another app.
         public static let topicMismatch = Code(known: .topicMismatch)
+        /// What is said of a device has a time that no clock gives: more than a day ahead.
+        public static let futureTime = Code(known: .futureTime)
         /// No device has this id.
         public static let unknownDevice = Code(known: .unknownDevice)
         /// The device was removed, and has not registered since.
@@ -101,7 +104,7 @@ public struct KeyStoreError: CodedError {
         public static let responseTooLarge = Code(known: .responseTooLarge)
 
         fileprivate static let ofOneRow: Set<Code> = [
-            .invalidName, .generationRollback, .topicMismatch, .unknownDevice, .removedDevice,
+            .invalidName, .generationRollback, .topicMismatch, .futureTime, .unknownDevice, .removedDevice,
         ]
 
         /// Every code.

@@ -30,7 +30,7 @@ extension SQLiteKeyStore {
 
 /// A look through a store, step by step; a step that fails does not stop the next.
 private struct StoreCheck {
-    private static let pageLength: Int64 = 1000
+    private static let pageLength = 1000
     private static let rowsListed = 10
 
     let store: SQLiteKeyStore
@@ -120,10 +120,10 @@ private struct StoreCheck {
         step { check throws(KeyStoreError) in
             var last: SQLiteValue?
             while true {
-                let (keys, problems) = try check.page(of: type, after: last)
-                count += keys.count
-                damaged += problems
-                guard keys.count == Self.pageLength, let end = keys.last else { return }
+                let page = try check.page(of: type, after: last)
+                count += page.entries.count
+                damaged += page.entries.compactMap(\.self)
+                guard let end = page.end else { return }
                 last = end
             }
         }
@@ -134,25 +134,20 @@ private struct StoreCheck {
         if damaged.isEmpty { find(.good, "table \(type.table.name): \(count) rows, all authentic") }
     }
 
-    /// Some rows' primary keys, and what is wrong with those rows.
+    /// What is wrong with each of some rows.
     private func page<Row: StoredRow>(
         of type: Row.Type, after last: SQLiteValue?
-    ) throws(KeyStoreError) -> ([SQLiteValue], [KeyStoreError]) {
-        let table = type.table
-        let start = last == nil ? "" : "WHERE \(table.key) > ?"
-        let sql = "\(table.select) \(start) ORDER BY \(table.key) LIMIT \(Self.pageLength)"
-        return try store.read { (transaction) throws(KeyStoreError) in
-            var problems: [KeyStoreError] = []
-            let keys = try transaction.connection.rows(sql, last.map { [$0] } ?? []) { (row) throws(KeyStoreError) in
+    ) throws(KeyStoreError) -> RowPage<KeyStoreError?> {
+        try store.read { (transaction) throws(KeyStoreError) in
+            try transaction.page(of: type, after: last, length: Self.pageLength) { (row) -> KeyStoreError? in
                 do throws(KeyStoreError) {
                     let stored: Row = try transaction.proved(row)
                     try stored.checkSecret(transaction.keys)
+                    return nil
                 } catch {
-                    problems.append(error)
+                    return error
                 }
-                return row[0]
             }
-            return (keys, problems)
         }
     }
 

@@ -48,17 +48,17 @@ extension SQLiteKeyStore {
     ///
     /// A registration with `updatedAt` is what another store held then, and is taken as it is when that is later than what
     /// this one holds; so two stores that take each other's exports hold the same in the end. One without counts as
-    /// `addDevice` would take it, unless the device was removed at or after the time at which its key was made. A removal is
-    /// taken unless the device registered after it. No time counts as later than `now`. `replace` takes a change whatever
-    /// is held.
+    /// `addDevice` would take it, unless the device was removed: then its key must say that it was made after that. A
+    /// removal is taken unless the device registered after it. No time counts as later than `now`, and one that is later by
+    /// more than a day decides nothing: it is refused. `replace` takes a change whatever is held.
     ///
     /// They are taken in the order of their ids, so a large batch costs less than many small ones; the changes of one
     /// device in the order in which they come.
     ///
     /// When it throws, whole chunks from the start of the batch have been taken; the same batch again does no harm.
     ///
-    /// - Returns: also what was refused: `invalidName`, `generationRollback`, `topicMismatch`, and `corruptStore` where a row
-    ///   that is held is damaged.
+    /// - Returns: also what was refused: `invalidName`, `futureTime`, `generationRollback`, `topicMismatch`, and
+    ///   `corruptStore` where a row that is held is damaged.
     /// - Throws: what concerns the store and not one change: `storeBusy`, `diskFull`, `inputOutput`, `corruptStore`.
     public func importDevices(
         _ batch: [DeviceChange], replace: Bool = false, now: Timestamp
@@ -96,10 +96,33 @@ private enum ChangeOutcome {
 }
 
 extension DeviceChange {
-    fileprivate var id: String {
+    var id: String {
         switch self {
         case .registered(let id, _, _, _): id
         case .removed(let removal): removal.id
+        }
+    }
+
+    /// Refuses what no store takes, whatever it holds: `invalidName`, and `futureTime` for a time of another store's.
+    package func check(now: Timestamp) throws(KeyStoreError) {
+        try StoreName.checkDeviceID(id)
+        switch self {
+        case .registered(_, _, let owner, let updatedAt):
+            try owner.check()
+            try updatedAt?.checkIsPast(now, "the time of a registration")
+        case .removed(let removal): try removal.check(now: now)
+        }
+    }
+}
+
+extension Timestamp {
+    /// Clocks differ, but not by a day: what is later decides nothing, or it would win against all that comes after it.
+    func checkIsPast(_ now: Timestamp, _ what: StaticString) throws(KeyStoreError) {
+        guard self <= now.adding(milliseconds: Freshness.clockTolerance) else {
+            throw KeyStoreError(
+                .futureTime,
+                "\(what), \(self), lies more than a day ahead: check the clock that it is from, and that it is in milliseconds"
+            )
         }
     }
 }
@@ -120,17 +143,19 @@ extension StoreTransaction {
     fileprivate func apply(
         _ change: DeviceChange, replace: Bool, now: Timestamp
     ) throws(KeyStoreError) -> ChangeOutcome {
+        try change.check(now: now)
         switch change {
         case .registered(let id, let registration, let owner, let updatedAt):
-            try checkDeviceID(id)
-            try owner.check()
             if replace {
                 try delete(RemovedDeviceRow.self, key: .text(id))
                 let time = min(updatedAt ?? now, now)
                 return .registered(try take(registration, id: id, owner: owner, updatedAt: time))
             }
             if let removed = try removedDevice(id) {
-                guard min(updatedAt ?? registration.createdAt, now) > removed.removedAt else { return .stale }
+                // A record that was kept from before says nothing of today, and one without its time may be such.
+                guard let time = updatedAt ?? registration.createdAt else { return .stale }
+                try time.checkIsPast(now, "the time at which the device's key was made")
+                guard min(time, now) > removed.removedAt else { return .stale }
                 try delete(RemovedDeviceRow.self, key: .text(id))
             }
             guard let updatedAt else {
@@ -139,9 +164,9 @@ extension StoreTransaction {
             }
             return try merge(registration, id: id, owner: owner, updatedAt: min(updatedAt, now))
         case .removed(let removal):
-            try checkDeviceID(removal.id)
-            try removal.checkReason()
-            return try merge(removal.noLater(than: now), replace: replace)
+            let time = min(removal.removedAt, now)
+            return try merge(
+                RemovedDevice(id: removal.id, removedAt: time, reason: removal.reason), replace: replace)
         }
     }
 

@@ -22,9 +22,11 @@ package struct DeviceReader {
     ///
     /// A row that was deleted, or that the index hides, is not missed.
     package func devices(ofUser user: String) throws(KeyStoreError) -> [Result<DeviceRecord, KeyStoreError>] {
-        let row = SQLiteValue.text(user)
-        return try store.connection.rows(DeviceRow.selectByUser, [row]) { (row) throws(KeyStoreError) in
-            try Self.ofOneRow { () throws(KeyStoreError) in
+        var order = RowOrder(of: DeviceRow.table.name)
+        return try store.connection.rows(DeviceRow.selectByUser, [.text(user)]) { (row) throws(KeyStoreError) in
+            // An index that somebody has made may name a device again and again.
+            try order.append(row[0])
+            return try Self.ofOneRow { () throws(KeyStoreError) in
                 let device: DeviceRow = try store.proved(row)
                 // The database found it by a text that its declarations may compare in another way.
                 guard let owner = device.record.user, StoreName.areEqual(owner, user) else {

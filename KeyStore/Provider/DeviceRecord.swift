@@ -12,7 +12,7 @@ public struct DeviceRecord: Hashable, Sendable {
     public let topic: Topic?
     /// Counts the device's keys.
     public let generation: UInt64
-    /// When the device made its key.
+    /// When the device made its key; when it came first, if the device has not said.
     public let createdAt: Timestamp
     /// When the device registered last.
     public let updatedAt: Timestamp
@@ -26,14 +26,17 @@ public struct DeviceRecord: Hashable, Sendable {
 
 extension DeviceRecord {
     init(
-        _ registration: DeviceRegistration, id: String, user: String?, topic: Topic?, updatedAt: Timestamp
+        _ registration: DeviceRegistration, id: String, user: String?, topic: Topic?, updatedAt: Timestamp,
+        after old: DeviceRecord? = nil
     ) {
         self.id = id
         self.user = user
         publicKey = registration.publicKey
         self.topic = topic
         generation = registration.generation
-        createdAt = registration.createdAt
+        // Who does not say when the key was made says nothing new of a key that is held.
+        let known = old?.publicKey == registration.publicKey ? old?.createdAt : nil
+        createdAt = registration.createdAt ?? known ?? updatedAt
         self.updatedAt = updatedAt
         pinnedSender = registration.pinnedSender
         suites = registration.suites

@@ -29,26 +29,29 @@ extension SQLiteKeyStore {
     @discardableResult
     public func removeDevice(_ id: String, reason: String? = nil, now: Timestamp) throws(KeyStoreError) -> Bool {
         let removal = RemovedDevice(id: id, removedAt: now, reason: reason)
-        try removal.checkReason()
-        return try write { (store) throws(KeyStoreError) in try store.remove(removal, isChecked: false) == .removed }
+        try removal.check(now: now)
+        return try write { (store) throws(KeyStoreError) in
+            try store.remove(removal, now: now, isChecked: false) == .removed
+        }
     }
 
     /// Removes devices of which it is known since when they are gone, 50 000 to a transaction; one that has registered after
-    /// that is kept. No time counts as later than `now`. The same batch again does no harm.
+    /// that is kept. The same batch again does no harm.
     ///
-    /// When it throws, whole chunks from the start of the batch have been taken.
+    /// When it throws, whole chunks from the start of the batch have been taken; none for the errors that are named here.
     ///
-    /// - Throws: `invalidName` for a reason that is not 1 to 255 bytes without control characters.
+    /// - Throws: `invalidName` for a reason that is not 1 to 255 bytes without control characters; `futureTime` for a time
+    ///   more than a day later than `now`, which would remove devices that are alive.
     public func removeDevices(
         _ batch: [RemovedDevice], now: Timestamp
     ) throws(KeyStoreError) -> DeviceRemovalResult {
         var result = DeviceRemovalResult()
-        for removal in batch { try removal.checkReason() }
+        for removal in batch { try removal.check(now: now) }
         for start in stride(from: 0, to: batch.count, by: Self.importChunk) {
             let chunk = batch[start..<min(start + Self.importChunk, batch.count)]
             let part = try write { (store) throws(KeyStoreError) in
                 var part = DeviceRemovalResult()
-                for removal in chunk { part.count(try store.remove(removal.noLater(than: now), isChecked: true)) }
+                for removal in chunk { part.count(try store.remove(removal, now: now, isChecked: true)) }
                 return part
             }
             result.add(part)
@@ -96,32 +99,23 @@ extension DeviceRemovalResult {
     }
 }
 
-extension RemovedDevice {
-    func checkReason() throws(KeyStoreError) {
-        if let reason { try StoreName.check(reason, "the reason of a removal") }
-    }
-
-    func noLater(than now: Timestamp) -> RemovedDevice {
-        RemovedDevice(id: id, removedAt: min(removedAt, now), reason: reason)
-    }
-}
-
 extension StoreTransaction {
     /// Removes a device, if there is one, and then remembers it; `isChecked` keeps one that has registered since.
-    fileprivate func remove(_ removal: RemovedDevice, isChecked: Bool) throws(KeyStoreError) -> RemovalOutcome {
-        var removal = removal
+    fileprivate func remove(
+        _ removal: RemovedDevice, now: Timestamp, isChecked: Bool
+    ) throws(KeyStoreError) -> RemovalOutcome {
+        var time = min(removal.removedAt, now)
         do throws(KeyStoreError) {
             guard let device = try device(removal.id)?.record else { return .unknown }
             guard !isChecked || device.updatedAt <= removal.removedAt else { return .kept }
             // A clock that was set back must not make the device the later of the two.
-            removal = RemovedDevice(
-                id: removal.id, removedAt: max(removal.removedAt, device.updatedAt), reason: removal.reason)
+            time = max(time, device.updatedAt)
         } catch {
             // A row that is damaged is of no use, and goes.
             guard error.concernsOneRow else { throw error }
         }
         try delete(DeviceRow.self, key: .text(removal.id))
-        try put(RemovedDeviceRow(removal))
+        try put(RemovedDeviceRow(RemovedDevice(id: removal.id, removedAt: time, reason: removal.reason)))
         return .removed
     }
 }

@@ -51,36 +51,23 @@ extension SQLiteKeyStore {
         var last: SQLiteValue?
         while true {
             let page = try readOnce { (store) throws(KeyStoreError) in
-                try store.page(of: Row.self, after: last, length: Self.pageLength)
+                try store.page(of: Row.self, after: last, length: Self.pageLength) {
+                    (row) -> Result<Row, KeyStoreError> in
+                    Result { () throws(KeyStoreError) in try store.proved(row) }
+                }
             }
-            for entry in page { try body(entry.row) }
-            guard page.count == Self.pageLength, let end = page.last else { return }
-            last = end.key
+            for row in page.entries { try body(row) }
+            guard let end = page.end else { return }
+            last = end
         }
     }
 }
 
 extension StoreTransaction {
-    /// Some rows by primary key, the damaged ones as failures.
-    func page<Row: StoredRow>(
-        of _: Row.Type, after last: SQLiteValue?, length: Int
-    ) throws(KeyStoreError) -> [(key: SQLiteValue, row: Result<Row, KeyStoreError>)] {
-        let table = Row.table
-        let start = last == nil ? "" : "WHERE \(table.key) > ?"
-        let sql = "\(table.select) \(start) ORDER BY \(table.key) LIMIT \(length)"
-        return try connection.rows(sql, last.map { [$0] } ?? []) { (row) throws(KeyStoreError) in
-            do throws(KeyStoreError) {
-                return (row[0], .success(try proved(row)))
-            } catch {
-                return (row[0], .failure(error))
-            }
-        }
-    }
-
     func register(
         _ registration: DeviceRegistration, id: String, owner: DeviceOwner, replace: Bool, now: Timestamp, isLive: Bool
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        try checkDeviceID(id)
+        try StoreName.checkDeviceID(id)
         try owner.check()
         if replace { return try take(registration, id: id, owner: owner, updatedAt: now) }
         guard let old = try device(id)?.record else {
@@ -108,7 +95,7 @@ extension StoreTransaction {
         }
         let record = DeviceRecord(
             registration, id: id, user: owner.user(after: old.user), topic: registration.topic ?? old.topic,
-            updatedAt: max(now, old.updatedAt))
+            updatedAt: max(now, old.updatedAt), after: old)
         guard record.says(somethingElseThan: old) else {
             // A device that says the same is alive all the same, which is what a late removal is held against.
             if isLive { try put(DeviceRow(record)) }
@@ -135,14 +122,5 @@ extension StoreTransaction {
                     registration, id: id, user: owner.user(after: user), topic: registration.topic,
                     updatedAt: updatedAt)))
         return isNew ? .added : .updated
-    }
-
-    func checkDeviceID(_ id: String) throws(KeyStoreError) {
-        try StoreName.check(id, "a device id")
-        // A caller that takes an id or a key would take it for a key.
-        guard !id.hasPrefix("pcr1") else {
-            throw KeyStoreError(
-                .invalidName, "a device id does not begin with pcr1, as a public key does; name the device otherwise")
-        }
     }
 }

@@ -17,6 +17,14 @@ public struct RemovedDevice: Hashable, Sendable {
     }
 }
 
+extension RemovedDevice {
+    /// Throws `invalidName` for a reason that is none, and `futureTime`.
+    func check(now: Timestamp) throws(KeyStoreError) {
+        if let reason { try StoreName.check(reason, "the reason of a removal") }
+        try removedAt.checkIsPast(now, "the time of a removal")
+    }
+}
+
 struct RemovedDeviceRow: StoredRow {
     static let table = StoreTable("removed_devices", key: "id", "removed", "reason")
 

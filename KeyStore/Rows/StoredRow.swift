@@ -174,9 +174,13 @@ extension KeyStoreError {
             switch key {
             case .integer(let number): "\(number)"
             // Nothing has proved this text, so it is shown only if a terminal can take it.
-            case .text(let bytes) where StoreName.isAllowed(String(decoding: bytes, as: UTF8.self)):
-                "'\(String(decoding: bytes, as: UTF8.self))'"
-            case .text(let bytes), .blob(let bytes): Bytes(bytes.prefix(32)).hex
+            case .text(let bytes):
+                if let text = String(exactly: bytes), StoreName.isAllowed(text) {
+                    "'\(text)'"
+                } else {
+                    Bytes(bytes.prefix(32)).hex
+                }
+            case .blob(let bytes): Bytes(bytes.prefix(32)).hex
             case .null: "without a key"
             }
         return KeyStoreError(

@@ -13,7 +13,8 @@ public struct Sealer: Sendable {
     public struct Options: Hashable, Sendable {
         /// The push type it is sent as.
         public var pushType = PushType.alert
-        /// A name for the message, the same in every retry, so that a phone shows it once; nil for a message of its own.
+        /// A name for the message, at least a character, the same in every retry, so that a phone shows it once; nil for a
+        /// message of its own.
         public var messageName: String?
         /// For how long after sealing it is shown, in seconds, 1…2,592,000 (30 days, the default).
         public var timeToLive = Freshness.maximumTimeToLive
@@ -35,7 +36,7 @@ public struct Sealer: Sendable {
 
     /// Makes a sealer for one app, with the sender's key in this process.
     public init(sender: SenderKey, topic: Topic, placeholder: Placeholder = .standard) {
-        self.init(.key(sender), topic, placeholder)
+        self.init(.key(sender), topic: topic, placeholder: placeholder)
     }
 
     /// Makes a sealer for one app, with a key that may lie in a key service or a hardware module.
@@ -50,19 +51,11 @@ public struct Sealer: Sendable {
     public init(
         signer: any MessageSigner, topic: Topic, placeholder: Placeholder = .standard
     ) throws(SigningError) {
-        if let key = signer as? SenderKey {
-            self.init(.key(key), topic, placeholder)
-        } else {
-            self.init(.external(try ExternalSigner(signer)), topic, placeholder)
-        }
+        self.init(try EnvelopeSigner(signer), topic: topic, placeholder: placeholder)
     }
 
-    /// Makes a sealer for another app, or with another placeholder, that signs with the same key; no signer is asked.
-    package init(signingLike other: Sealer, topic: Topic, placeholder: Placeholder) {
-        self.init(other.envelopes.signer, topic, placeholder)
-    }
-
-    private init(_ signer: EnvelopeSigner, _ topic: Topic, _ placeholder: Placeholder) {
+    /// Makes a sealer with what signs for others, too; nobody is asked for anything.
+    package init(_ signer: EnvelopeSigner, topic: Topic, placeholder: Placeholder) {
         envelopes = EnvelopeSealer(signer: signer, topic: topic)
         self.placeholder = placeholder
         clearParts = ClearParts(placeholder)
@@ -141,13 +134,14 @@ public struct Sealer: Sendable {
                 "a notification has at most \(AttachmentReference.maximumCount) attachments, and \(attachments.count) were given"
             )
         }
+        let id = try options.messageID()
         let payload = try CheckedPayload(bytes, for: options.pushType)
         let clear = clearParts.part(for: payload, options.pushType)
         let body = try MessageBody(payload, attachments, fullBody, beside: clear, options)
 
         let message = EnvelopeSealer.Message(
             contentType: options.announcing.isEmpty ? .payload : .rotationAndPayload, sentAt: now,
-            timeToLive: options.timeToLive, id: options.messageName.map(MessageID.init(callerName:)))
+            timeToLive: options.timeToLive, id: id)
         do throws(SodiumRefusal) {
             let envelope = try envelopes.prepare(
                 body.bytes.span, message, to: recipient, bucket: body.bucket, randomness: randomness)
@@ -157,5 +151,17 @@ public struct Sealer: Sendable {
         } catch {
             throw SealError(unusableKey: recipient.id)
         }
+    }
+}
+
+extension Sealer.Options {
+    /// The id of a message that the caller names, nil for others; throws `invalidRequest` for an empty name.
+    package func messageID() throws(SealError) -> MessageID? {
+        guard let messageName else { return nil }
+        // All messages of the empty name would be one, and a phone would show the first of them only.
+        guard !messageName.isEmpty else {
+            throw SealError(.invalidRequest, "the message's name is empty; leave it out for a message of its own")
+        }
+        return MessageID(callerName: messageName)
     }
 }

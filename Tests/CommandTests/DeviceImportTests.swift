@@ -1,3 +1,4 @@
+import Pushcrypt
 import Testing
 
 @testable import PushcryptCommand
@@ -14,5 +15,57 @@ import Testing
         #expect(outcome.exit == .refused)
         #expect(outcome.output == #"{"added":0,"updated":0,"unchanged":0,"removed":0,"stale":0,"refused":2}"# + "\n")
         #expect(outcome.messages.contains("line 3: ") && outcome.messages.contains("line 5: "))
+    }
+
+    @Test("Long lines are worked through in smaller numbers, so that what is kept of them has a bound")
+    func longLines() throws {
+        let line = String(repeating: "x", count: 60_000) + "\n"
+        let captured = try CapturedConsole()
+        let file = try captured.directory.write(String(repeating: line, count: 300), to: "lines")
+        var lines = try NumberedLines(file, captured.console)
+        var counts: [Int] = []
+        try lines.forEach { (line) throws(CommandFailure) in
+            line
+        } take: { (items, _) throws(CommandFailure) in
+            #expect(items.map(\.item.count).reduce(0, +) < NumberedLines.maximumText + 60_000)
+            counts.append(items.count)
+        }
+        #expect(counts == [280, 20])
+    }
+
+    @Test(
+        "Names that no store keeps are refused while the line is read, and not kept",
+        arguments: [
+            #"{"device":"LONG","record":"KEY"}"#, #"{"device":"a","user":"LONG","record":"KEY"}"#,
+            #"{"device":"pcr1LONG","record":"KEY"}"#, #"{"device":"a\nb","record":"KEY"}"#,
+        ])
+    func longNames(_ line: String) throws {
+        #expect(throws: CommandFailure.self) { try DeviceLine.change(Self.bytes(line), at: Self.now) }
+    }
+
+    @Test(
+        "The same of an export",
+        arguments: [
+            #"{"device":"LONG","public_key":"KEY"}"#, #"{"device":"a","public_key":"KEY","user":"LONG"}"#,
+            #"{"device":"LONG","removed":1}"#, #"{"device":"a","removed":1,"reason":"LONG"}"#,
+            #"{"device":"a","removed":1699999999999000}"#,
+            #"{"device":"a","public_key":"KEY","updated":1700086400001}"#,
+        ])
+    func longNamesOfAnExport(_ line: String) throws {
+        #expect(throws: CommandFailure.self) { try ExportedDevice.change(Self.bytes(line), at: Self.now) }
+    }
+
+    @Test("The same of what a sender was answered")
+    func longNamesOfAnswers() throws {
+        let answer = #"{"to":"LONG","status":410,"reason":"Unregistered","timestamp":1699999999999}"#
+        #expect(throws: CommandFailure.self) { try SenderAnswer(Self.bytes(answer), at: Self.now) }
+    }
+
+    private static let now = Timestamp(milliseconds: 1_700_000_000_000)
+    private static let key = DeviceKey().publicKey
+
+    private static func bytes(_ line: String) -> ContiguousArray<UInt8> {
+        let long = String(repeating: "x", count: 256)
+        return ContiguousArray(line.replacing("LONG", with: long).replacing("KEY", with: "\(key)").utf8)
     }
 }

@@ -26,7 +26,11 @@ final class PythonSigner {
     }()
 
     /// Starts a signer with the seed 00 01 … 1f, at a socket in the directory, and waits until it listens.
-    init(in directory: TemporaryDirectory, _ options: String...) throws {
+    convenience init(in directory: TemporaryDirectory, _ options: String...) throws {
+        try self.init(in: directory, options)
+    }
+
+    init(in directory: TemporaryDirectory, _ options: [String]) throws {
         let seed = directory.file("seed")
         try Data(0..<32).write(to: URL(filePath: seed))
         path = directory.file("signer.sock")

@@ -1,5 +1,6 @@
 import Foundation
 import Pushcrypt
+import PushcryptKeyStore
 import Testing
 
 @testable import PushcryptCommand
@@ -66,7 +67,7 @@ struct SignerProgramTests {
 
     @Test("A wrong signature is an error of its line alone")
     func wrong() throws {
-        // One signature goes into the secret of the sealer's own, for each thread.
+        // One signature goes into the secret of the sealers' own.
         let signer = try PythonSigner(in: directory, "--fault", "wrong", "--after", "6")
         defer { signer.stop() }
         let sealed = try seal(signer, lines: 10, "--jobs", "1")
@@ -85,6 +86,73 @@ struct SignerProgramTests {
         #expect(sealed.exit == 1)
         #expect(sealed.lines.count == 1000)
         #expect(sealed.lines.last?.contains("signer-unavailable") == true)
+    }
+
+    /// The signatures that were asked for, and how many of them were for the hedge key.
+    private func record() throws -> (all: Int, seeds: Int) {
+        let label = ContiguousArray("pushcrypt/1 hedge seed\0".utf8).hex
+        let lines = try directory.read("record").split(separator: "\n")
+        return (lines.count, lines.count { $0 == label })
+    }
+
+    @Test("The hedge key is asked for once, however many threads, apps and placeholders there are")
+    func oneSeed() throws {
+        let signer = try PythonSigner(in: directory, "--record", directory.file("record"))
+        defer { signer.stop() }
+        let lines = (0..<400).map {
+            #"{"to":"\#(device.publicKey)","payload":{"aps":{"alert":"m"}},"id":"order \#($0 % 2)","placeholder":"title \#($0)","topic":"com.example.app\#($0 % 3)"}"#
+                + "\n"
+        }
+        let sealed = try run(
+            ["seal", "--batch", "--emit", "request", "--jobs", "8", "--signer", "unix:" + signer.path],
+            input: lines.joined())
+        #expect(sealed.exit == 0 && sealed.lines.count == 400)
+        #expect(try record() == (401, 1))
+        // Two messages to one device, in each of three apps.
+        let ids = try sealed.lines.map { line in
+            try JSONDocument(parsing: ContiguousArray(line.utf8)).root["collapse_id"]?.string
+        }
+        #expect(Set(ids).count == 6)
+    }
+
+    @Test("It is kept when the store has changed")
+    func seedOutlivesTheStore() throws {
+        let signer = try PythonSigner(in: directory, "--record", directory.file("record"))
+        defer { signer.stop() }
+        let now = Console.standard.timestamp
+        let store = try SQLiteKeyStore.create(at: directory.file("P"), passphrase: nil, now: now)
+        try store.addDevice(id: "phone1", DeviceRegistration(publicKey: device.publicKey, createdAt: now), now: now)
+        let program = try RunningProgram([
+            "--store", directory.file("P"), "seal", "--batch", "--topic", "com.example.app", "--jobs", "2", "--signer",
+            "unix:" + signer.path,
+        ])
+        for title in ["one", "two", "three", "four"] {
+            try store.setSetting("title", title)
+            try program.send(#"{"to":"phone1","payload":{"aps":{"alert":"x"}}}"# + "\n")
+            #expect(try program.lines(1).first?.contains(#""title":"\#(title)""#) == true)
+        }
+        try program.endInput()
+        #expect(program.end() == 0)
+        #expect(try record() == (5, 1))
+    }
+
+    @Test("A signer that does not sign at the start ends the command before anything is read")
+    func refusesAtTheStart() throws {
+        let signer = try PythonSigner(in: directory, "--fault", "refuse")
+        defer { signer.stop() }
+        let sealed = try seal(signer, lines: 1)
+        #expect(sealed.exit == 1 && sealed.lines.isEmpty)
+        #expect(sealed.messages.contains("error: signer-refused: "))
+    }
+
+    @Test("Which key the signer has is said, unless the caller says which it must be")
+    func unnamedKey() throws {
+        let signer = try PythonSigner(in: directory)
+        defer { signer.stop() }
+        let warning =
+            "pushcrypt: warning: the signer's key is \(try sender), and nobody says that it must be: add --signer-key with that key\n"
+        #expect(try seal(signer, lines: 3).messages == warning)
+        #expect(try seal(signer, lines: 3, "--signer-key", "\(sender)").messages == "")
     }
 
     @Test("Another key than the one that was asked for is found before anything is read")

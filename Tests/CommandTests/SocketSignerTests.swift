@@ -21,17 +21,9 @@ struct SocketSignerTests {
     init() throws { directory = try TemporaryDirectory() }
 
     private func sign(_ options: String..., timeout: Int = 5000) throws -> [ContiguousArray<UInt8>] {
-        let signer = try start(options)
+        let signer = try PythonSigner(in: directory, options)
         defer { signer.stop() }
         return try SocketSigner(path: signer.path, threads: 4, timeout: timeout).sign(Self.messages)
-    }
-
-    private func start(_ options: [String]) throws -> PythonSigner {
-        switch options.count {
-        case 0: try PythonSigner(in: directory)
-        case 2: try PythonSigner(in: directory, options[0], options[1])
-        default: try PythonSigner(in: directory, options[0], options[1], options[2], options[3])
-        }
     }
 
     @Test("Signatures come back in the order of the messages, and are those of the key")
@@ -68,6 +60,18 @@ struct SocketSignerTests {
             #expect(error.code == code)
             #expect(!error.description.contains("message 5"))
         }
+    }
+
+    /// 100 signatures, one every 100 ms, would take 10 s.
+    @Test(
+        "A signer that gives a little now and then is waited for three times as long as one that is silent, and no longer"
+    )
+    func trickle() throws {
+        let start = ContinuousClock.now
+        #expect(throws: SigningError(.signerTimedOut, "")) { try sign("--every", "100", timeout: 500) }
+        #expect(start.duration(to: .now) < .seconds(5))
+        // One after the other is no reason to give up.
+        #expect(try sign("--every", "5", timeout: 500) == Self.expected())
     }
 
     @Test("The reason that a signer gives is shown")

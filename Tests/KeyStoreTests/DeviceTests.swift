@@ -107,7 +107,7 @@ struct DeviceTests {
         }
     }
 
-    @Test(arguments: ["", "a\tb", "a\u{1b}[2J", String(repeating: "é", count: 128)])
+    @Test(arguments: ["", "a\tb", "a\u{1b}[2J", String(repeating: "é", count: 128), "pcr1x", " ", "   "])
     func anIDThatALogCannotTakeIsRefused(_ id: String) throws {
         let store = try Home(.memory).store
         #expect(code { try store.addDevice(id: id, registration(), now: start) } == .invalidName)

@@ -7,7 +7,7 @@ import Testing
 struct RemovedDeviceTests {
     private let key = DeviceKey().publicKey
 
-    private func registration(created: Timestamp = start, generation: UInt64 = 1) -> DeviceRegistration {
+    private func registration(created: Timestamp? = start, generation: UInt64 = 1) -> DeviceRegistration {
         DeviceRegistration(publicKey: key, generation: generation, createdAt: created)
     }
 
@@ -37,22 +37,24 @@ struct RemovedDeviceTests {
         #expect(try removed(store).map(\.removedAt) == [start + 100])
     }
 
-    /// Removed at 100; a line's time, if it has one, and the time at which its key was made.
+    /// Removed at 100; a line's time, if it has one, and the time at which its key was made, if it says so.
     @Test(
         arguments: [
             (updated: nil, created: 99, comesBack: false), (nil, 100, false), (nil, 101, true),
-            (99, 101, false), (100, 101, false), (101, 0, true), (101, 101, true),
+            (99, 101, false), (100, 101, false), (101, 0, true), (101, 101, true), (101, nil, true),
+            // Whoever leaves the time away does not make an old record a new one.
+            (nil, nil, false),
             // No time is later than now, which is 1000.
             (5000, 0, true), (nil, 5000, true),
-        ] as [(updated: UInt64?, created: UInt64, comesBack: Bool)])
+        ] as [(updated: UInt64?, created: UInt64?, comesBack: Bool)])
     func anOlderLineDoesNotBringADeviceBack(
-        _ line: (updated: UInt64?, created: UInt64, comesBack: Bool)
+        _ line: (updated: UInt64?, created: UInt64?, comesBack: Bool)
     ) throws {
         let store = try Home(.memory).store
         _ = try store.addDevice(id: "a", registration(), now: start)
         _ = try store.removeDevice("a", now: start + 100)
         let change = DeviceChange.registered(
-            id: "a", registration(created: start + line.created), updatedAt: line.updated.map { start + $0 })
+            id: "a", registration(created: line.created.map { start + $0 }), updatedAt: line.updated.map { start + $0 })
         let result = try store.importDevices([change], now: start + 1000)
         #expect(result.added == (line.comesBack ? 1 : 0) && result.stale == (line.comesBack ? 0 : 1))
         #expect(try (store.device("a") != nil) == line.comesBack)
@@ -60,6 +62,47 @@ struct RemovedDeviceTests {
         #expect(try store.device("a").map { $0.updatedAt <= start + 1000 } ?? true)
         #expect(try store.importDevices([change], replace: true, now: start + 1000).refused.isEmpty)
         #expect(try store.device("a") != nil && removed(store).isEmpty)
+    }
+
+    /// Later than now by a day, and by more.
+    private static let clocks: [(ahead: UInt64, isTaken: Bool)] = [
+        (86_400_000, true), (86_400_001, false), (1 << 52, false), (.max, false),
+    ]
+
+    @Test(arguments: clocks)
+    func aKeyFromTheFutureDoesNotBringADeviceBack(_ clock: (ahead: UInt64, isTaken: Bool)) throws {
+        let store = try Home(.memory).store
+        let now = start + 1000
+        _ = try store.addDevice(id: "a", registration(), now: start)
+        _ = try store.removeDevice("a", now: start + 100)
+        let line = DeviceChange.registered(id: "a", registration(created: now.adding(milliseconds: clock.ahead)))
+        let result = try store.importDevices([line], now: now)
+        #expect(result.added == (clock.isTaken ? 1 : 0))
+        #expect(result.refused.map(\.error.code) == (clock.isTaken ? [] : [.futureTime]))
+        #expect(try (store.device("a") != nil) == clock.isTaken)
+        // It decides nothing about a device that was never removed: a phone's clock may be wrong.
+        let other = DeviceChange.registered(id: "b", registration(created: now.adding(milliseconds: clock.ahead)))
+        #expect(try store.importDevices([other], now: now).added == 1)
+    }
+
+    @Test(arguments: clocks)
+    func whatAnotherStoreSaysOfTheFutureIsRefused(_ clock: (ahead: UInt64, isTaken: Bool)) throws {
+        let store = try Home(.memory).store
+        let now = start + 1000
+        let time = now.adding(milliseconds: clock.ahead)
+        for id in ["a", "b"] { _ = try store.addDevice(id: id, registration(), now: start) }
+        let changes: [DeviceChange] = [
+            .registered(id: "a", registration(generation: 2), updatedAt: time),
+            .removed(RemovedDevice(id: "b", removedAt: time)),
+        ]
+        for replace in [false, true] {
+            let result = try store.importDevices(changes, replace: replace, now: now)
+            #expect(result.refused.map(\.error.code) == (clock.isTaken ? [] : [.futureTime, .futureTime]))
+        }
+        #expect(try store.device("a")?.generation == (clock.isTaken ? 2 : 1))
+        #expect(try store.device("a").map { $0.updatedAt <= now } == true)
+        #expect(try (store.device("b") == nil) == clock.isTaken)
+        #expect(try removed(store).allSatisfy { $0.removedAt <= now })
     }
 
     /// A device that registered at 100, or was removed then; a removal of another store's.
@@ -121,6 +164,21 @@ struct RemovedDeviceTests {
         #expect(try removed(store).map(\.id) == ["broken", "old", "same"])
         let again = try store.removeDevices(batch, now: start + 1000)
         #expect(again.removed == 0 && again.kept == 1 && again.unknown == 5)
+    }
+
+    /// Microseconds, or a clock that is far off: later than whatever a device has done since.
+    @Test(arguments: clocks)
+    func aRemovalFromTheFutureRemovesNoLiveDevice(_ clock: (ahead: UInt64, isTaken: Bool)) throws {
+        let store = try Home(.memory).store
+        let now = start + 1000
+        for id in ["a", "b"] { _ = try store.addDevice(id: id, registration(), now: start) }
+        let batch = [
+            RemovedDevice(id: "a", removedAt: start + 1),
+            RemovedDevice(id: "b", removedAt: now.adding(milliseconds: clock.ahead)),
+        ]
+        #expect(code { try store.removeDevices(batch, now: now) } == (clock.isTaken ? nil : .futureTime))
+        #expect(try removed(store).map(\.removedAt) == (clock.isTaken ? [start + 1, now] : []))
+        #expect(try store.deviceCount() == (clock.isTaken ? 0 : 2))
     }
 
     /// The key is the same and nothing else is new, but the phone has another token and is alive.

@@ -90,6 +90,17 @@ import Testing
         #expect(sound?.code == .invalidPlaceholder)
     }
 
+    /// What is kept for each placeholder is bounded by this.
+    @Test func aPlaceholderLongerThanAnyPushIsRefused() throws {
+        // 4096 and 4097 bytes.
+        let longest = String(repeating: "한", count: 1365) + "x"
+        #expect(try Placeholder(title: longest, sound: .named(longest)).title == longest)
+        let title = #expect(throws: SealError.self) { try Placeholder(title: longest + "x") }
+        #expect(title?.code == .invalidPlaceholder)
+        let sound = #expect(throws: SealError.self) { try Placeholder(sound: .named(longest + "x")) }
+        #expect(sound?.code == .invalidPlaceholder)
+    }
+
     @Test func theStandardPlaceholderIsWhatItsPartsSay() throws {
         #expect(try Placeholder() == .standard)
         #expect(Placeholder.standard.title == "New message")

@@ -129,7 +129,7 @@ import Testing
     @Test func aCallFitsWithRoomToSpare() throws {
         var options = Sealer.Options()
         options.pushType = .voip
-        let longTitle = try Placeholder(title: String(repeating: "x", count: 5120))
+        let longTitle = try Placeholder(title: String(repeating: "x", count: 4096))
         let sealed = try FormatFixture().seal(
             #"{"aps":{"content-available":1},"x":""# + String(repeating: "x", count: 3485 - 38) + "\"}",
             options: options, placeholder: longTitle)

@@ -59,6 +59,16 @@ struct RequestVectors: Codable {
         #expect(request.collapseID.utf8.count == 32)
     }
 
+    /// A known answer, from Python's hmac.
+    @Test func aDeviceWithoutAKeyIsKnownByTheMessageAlone() throws {
+        let key = try SenderKey(seed: Bytes(0..<32).span)
+        let sealer = Sealer(sender: key, topic: try Topic("com.example.app"))
+        let message = MessageID(callerName: "order-17")
+        #expect(sealer.collapseID(withoutKey: message) == "3peFIFWtXUOn_7U4IkVSHSsOvCX83qtB")
+        #expect(
+            try sealer.collapseID(for: .named("keyless"), .message(message)) != sealer.collapseID(withoutKey: message))
+    }
+
     @Test func messagesWithoutANameNeverCollapse() throws {
         let ids = try (0..<100).map { _ in try sealer.request(for: sealed(), device: "phone1").collapseID }
         #expect(Set(ids).count == 100)

@@ -18,7 +18,7 @@ import Testing
         + #""created":1767225600000}"#
 
     private static func registration(_ json: String) throws(KeyError) -> DeviceRegistration {
-        try DeviceRegistration(json: Bytes(json.utf8), at: now)
+        try DeviceRegistration(json: Bytes(json.utf8))
     }
 
     private static func announcement(_ json: String) throws(KeyError) -> SenderAnnouncement {
@@ -51,7 +51,7 @@ import Testing
     func onlyTheKeyMustBeThere(_ more: String) throws {
         let registration = try Self.registration(#"{"public_key":"\#(Self.device)""# + more + "}")
         #expect(
-            registration == DeviceRegistration(publicKey: try DevicePublicKey(text: Self.device), createdAt: Self.now))
+            registration == DeviceRegistration(publicKey: try DevicePublicKey(text: Self.device), createdAt: nil))
         #expect(registration.generation == 1)
         #expect(registration.suites == [1])
         #expect(registration.appVersion == nil)
@@ -69,6 +69,10 @@ import Testing
             jsonText(registration.json)
                 == #"{"public_key":"\#(Self.device)","key_id":"654db668","suite":1,"suites":[1],"generation":1,"created":5}"#
         )
+        let undated = DeviceRegistration(publicKey: try DevicePublicKey(text: Self.device), createdAt: nil)
+        #expect(
+            jsonText(undated.json)
+                == #"{"public_key":"\#(Self.device)","key_id":"654db668","suite":1,"suites":[1],"generation":1}"#)
     }
 
     struct Fault: Sendable, CustomTestStringConvertible {

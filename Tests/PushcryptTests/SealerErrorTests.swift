@@ -61,6 +61,12 @@ import Testing
         Refusal(code: .invalidPlaceholder, says: ["placeholder's sound has no name", "'none'"]) {
             _ = try Placeholder(sound: .named(""))
         },
+        Refusal(code: .invalidPlaceholder, says: ["placeholder's title has 4097 bytes", "at most 4096"]) {
+            _ = try Placeholder(title: String(repeating: "x", count: 4097))
+        },
+        Refusal(code: .invalidRequest, says: ["the message's name is empty"]) {
+            try seal(alertPayload("zebra")) { $0.messageName = "" }
+        },
         Refusal(code: .invalidTime, says: ["1 to 2592000 seconds"]) {
             try seal(alertPayload("zebra")) { $0.timeToLive = 0 }
         },

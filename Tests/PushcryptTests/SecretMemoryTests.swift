@@ -113,6 +113,37 @@
             #expect(memory.longestRun(of: pattern, at: address) < 4)
         }
 
+        /// Notes where the signatures lie that it gives.
+        private final class Service: MessageSigner, @unchecked Sendable {
+            // One thread asks.
+            private(set) var addresses: [UInt] = []
+            private let key: SenderKey
+
+            init(_ key: SenderKey) { self.key = key }
+
+            var publicKey: SenderPublicKey { key.publicKey }
+
+            func sign(_ messages: [Bytes]) -> [Bytes] {
+                let signatures = key.sign(messages)
+                addresses = signatures.map { signature in
+                    let span = signature.span
+                    return span.address
+                }
+                return signatures
+            }
+        }
+
+        /// What a service signs to begin with is the seed of a secret.
+        @Test func nothingIsLeftOfTheSeedThatAServiceGave() throws {
+            let key = try SenderKey(seed: Self.pattern(32).span)
+            let seed = try #require(key.sign([Bytes("pushcrypt/1 hedge seed\0".utf8)]).first)
+            let memory = try SecretMemory(count: 64)
+            let service = Service(key)
+            let sealer = try Sealer(signer: service, topic: Topic("com.example.app"))
+            #expect(memory.longestRun(of: seed, at: try #require(service.addresses.first)) < 4)
+            withExtendedLifetime(sealer) {}
+        }
+
         @Test func nothingIsLeftOfASecretKeysText() throws {
             let memory = try SecretMemory(count: 70)
             func check(_ text: Span<UInt8>) -> (text: Bytes, address: UInt) {

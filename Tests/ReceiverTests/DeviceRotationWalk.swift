@@ -49,7 +49,7 @@ struct DeviceRotationPoint {
     }
 
     private func sentRecord() throws -> DeviceRegistration {
-        try DeviceRegistration(json: phone.record().json, at: .start)
+        try DeviceRegistration(json: phone.record().json)
     }
 
     // MARK: Steps

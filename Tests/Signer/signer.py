@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """A signer for `pushcrypt seal --signer unix:PATH` (Docs/SignerProtocol.md), with faults to switch on for tests.
 
-usage: signer.py SOCKET SEED-FILE [--delay MILLISECONDS] [--fault wrong|refuse|silent|truncate|gone|garbage --after N]
+usage: signer.py SOCKET SEED-FILE [--delay MILLISECONDS] [--every MILLISECONDS] [--record FILE]
+                 [--fault wrong|refuse|silent|truncate|gone|garbage --after N]
 
-SEED-FILE holds the 32 bytes of an Ed25519 seed. A fault begins with the message after the first N.
+SEED-FILE holds the 32 bytes of an Ed25519 seed. Each answer comes after a delay; with --every they come one after the other, so
+far apart. A fault begins with the message after the first N. --record appends what is signed to a file, a line in hexadecimal each.
 """
 import argparse, asyncio, os, struct
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -13,11 +15,14 @@ options = argparse.ArgumentParser()
 options.add_argument("socket")
 options.add_argument("seed")
 options.add_argument("--delay", type=int, default=0)
+options.add_argument("--every", type=int, default=0)
+options.add_argument("--record")
 options.add_argument("--fault", default="")
 options.add_argument("--after", type=int, default=0)
 options = options.parse_args()
 key = Ed25519PrivateKey.from_private_bytes(open(options.seed, "rb").read())
 signed = 0
+due = 0.0
 
 
 class Client(asyncio.Protocol):
@@ -28,10 +33,16 @@ class Client(asyncio.Protocol):
         self.input += data
         while len(self.input) >= 4 and len(self.input) >= 4 + (n := int.from_bytes(self.input[:4], "big")):
             frame, self.input = self.input[4 : 4 + n], self.input[4 + n :]
-            if options.delay:
-                asyncio.get_running_loop().call_later(options.delay / 1000, self.answer, frame)
+            if options.delay or options.every:
+                self.answer_later(frame)
             else:
                 self.answer(frame)
+
+    def answer_later(self, frame):
+        global due
+        loop = asyncio.get_running_loop()
+        due = max(due, loop.time()) + options.every / 1000
+        loop.call_at(due + options.delay / 1000, self.answer, frame)
 
     def answer(self, frame):
         global signed
@@ -42,6 +53,9 @@ class Client(asyncio.Protocol):
             good = body == b"pushcrypt-signer/1"
             return self.reply(number, *((0, key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)) if good else (1, b"another protocol")))
         signed += 1
+        if options.record:
+            with open(options.record, "a") as record:
+                print(body.hex(), file=record)
         fault = options.fault if signed > options.after else ""
         if fault == "refuse":
             self.reply(number, 1, b"the key is disabled")

@@ -12,8 +12,8 @@ public struct DeviceRegistration: Hashable, Sendable {
     public var topic: Topic?
     /// Counts the device's keys; a provider refuses a lower one than it has.
     public var generation: UInt64
-    /// When the key was made.
-    public var createdAt: Timestamp
+    /// When the key was made; nil when nobody has said.
+    public var createdAt: Timestamp?
     /// The sender key that the device believes, so that the provider can stop announcing a rotation to it.
     public var pinnedSender: SenderPublicKey?
     /// The version of the app on the device.
@@ -22,7 +22,7 @@ public struct DeviceRegistration: Hashable, Sendable {
     /// Makes a record.
     public init(
         deviceID: String? = nil, publicKey: DevicePublicKey, suites: [UInt8] = [Envelope.suite], topic: Topic? = nil,
-        generation: UInt64 = 1, createdAt: Timestamp, pinnedSender: SenderPublicKey? = nil,
+        generation: UInt64 = 1, createdAt: Timestamp?, pinnedSender: SenderPublicKey? = nil,
         appVersion: AppVersion? = nil
     ) {
         self.deviceID = deviceID

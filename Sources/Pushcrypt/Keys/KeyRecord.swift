@@ -12,12 +12,19 @@ package struct KeyRecord {
     private let root: JSONValue
 
     package init(_ bytes: ContiguousArray<UInt8>) throws(KeyError) {
+        let root: JSONValue
         do throws(JSONError) {
             root = try JSONDocument(parsing: bytes).root
         } catch {
             throw KeyError(.malformedRecord, "the record is not JSON: \(error)")
         }
-        guard root.kind == .object else { throw KeyError(.malformedRecord, "the record is not a JSON object") }
+        try self.init(root)
+    }
+
+    /// Takes a record that is part of something larger.
+    package init(_ value: JSONValue) throws(KeyError) {
+        guard value.kind == .object else { throw KeyError(.malformedRecord, "the record is not a JSON object") }
+        root = value
     }
 
     /// The text of `public_key`, of the suite that this version knows.
@@ -85,7 +92,11 @@ package struct KeyRecord {
         return topic
     }
 
-    package func number(_ name: String) throws(KeyError) -> UInt64? {
+    package func time(_ name: String) throws(KeyError) -> Timestamp? {
+        try number(name).map(Timestamp.init(milliseconds:))
+    }
+
+    func number(_ name: String) throws(KeyError) -> UInt64? {
         guard let value = root[name], value.kind != .null else { return nil }
         guard let number = value.integer.flatMap(UInt64.init(exactly:)), number <= Timestamp.maximum.milliseconds else {
             throw KeyError(.malformedRecord, "the record's \(name) is not a whole number, 0 or more")
@@ -95,22 +106,22 @@ package struct KeyRecord {
 }
 
 extension DeviceRegistration {
-    /// Reads a device's record; `generation` is 1 and `created` is `now` when it has none.
+    /// Reads a device's record; `generation` is 1 when it has none.
     ///
     /// Throws `malformedRecord`, or what reading the text of its keys throws.
-    public init(json: ContiguousArray<UInt8>, at now: Timestamp) throws(KeyError) {
-        try self.init(KeyRecord(json), at: now)
+    public init(json: ContiguousArray<UInt8>) throws(KeyError) {
+        try self.init(KeyRecord(json))
     }
 
     /// Reads a record that may say more than a registration does.
-    package init(_ record: KeyRecord, at now: Timestamp) throws(KeyError) {
+    package init(_ record: KeyRecord) throws(KeyError) {
         let publicKey = try DevicePublicKey(text: record.publicKey())
         try record.checkID(publicKey.id)
         self.init(
             deviceID: try record.text("device"), publicKey: publicKey, suites: try record.suites(),
             topic: try record.topic(), generation: try record.number("generation") ?? 1,
-            createdAt: try record.number("created").map(Timestamp.init(milliseconds:)) ?? now,
-            pinnedSender: try record.sender(), appVersion: try record.appVersion())
+            createdAt: try record.time("created"), pinnedSender: try record.sender(),
+            appVersion: try record.appVersion())
     }
 
     /// The record as minified JSON.
@@ -129,7 +140,7 @@ extension DeviceRegistration {
         json.array(for: "suites") { json in for suite in suites { json.integer(suite) } }
         if let topic { json.string(topic.bundleID, for: "topic") }
         json.integer(generation, for: "generation")
-        json.integer(createdAt.milliseconds, for: "created")
+        if let createdAt { json.integer(createdAt.milliseconds, for: "created") }
         if let pinnedSender { json.string(pinnedSender.description, for: "sender") }
         if let appVersion { json.string(appVersion.description, for: "app_version") }
     }
@@ -163,7 +174,7 @@ public struct SenderAnnouncement: Hashable, Sendable {
         try record.checkID(publicKey.id)
         self.init(
             publicKey: publicKey, topic: try record.topic(), generation: try record.number("generation") ?? 1,
-            createdAt: try record.number("created").map(Timestamp.init(milliseconds:)) ?? now)
+            createdAt: try record.time("created") ?? now)
     }
 
     /// The record as minified JSON.

@@ -1,4 +1,4 @@
-/// A member of an object, as it was written.
+/// A member of an object, to be written again.
 package struct JSONMember: Sendable {
     /// The name, unescaped.
     package let name: String
@@ -7,16 +7,16 @@ package struct JSONMember: Sendable {
 
     fileprivate let nameRange: Range<Int>
 
-    /// Appends the name and the value with the bytes they came with; white space around the colon is left out.
+    /// Appends the name and the value without the white space between tokens; names, strings and numbers keep their bytes.
     fileprivate func append(to output: inout ContiguousArray<UInt8>) {
         output.append(contentsOf: value.document.bytes[nameRange])
         output.append(UInt8(ascii: ":"))
-        output.append(contentsOf: value.document.bytes[value.range])
+        value.appendMinified(to: &output)
     }
 }
 
 extension JSONValue {
-    /// The members of an object in the order of the text, to be written again as they are.
+    /// The members of an object in the order of the text, to be written again.
     package var writtenMembers: [JSONMember] {
         members.map { name, value in
             JSONMember(name: name, value: value, nameRange: document.nodes[value.index - 1].range)
@@ -28,7 +28,7 @@ extension JSONValue {
 }
 
 extension JSONWriter {
-    /// Writes a member of another object with the bytes it came with.
+    /// Writes a member of another object, minified: its name, its numbers and strings keep their bytes.
     package mutating func member(_ member: JSONMember) {
         separate()
         member.append(to: &bytes)

@@ -9,6 +9,9 @@ public struct Placeholder: Hashable, Sendable {
     /// The title unless a provider chooses one: `New message`.
     public static let standardTitle = "New message"
 
+    /// The most bytes of a title or of a sound's name: what is longer fits no push.
+    static let maximumTextLength = PushType.alert.maximumPushLength
+
     /// What sounds when the extension does not run.
     public enum Sound: Hashable, Sendable {
         /// The system's default sound when the sealed payload has a sound, otherwise none.
@@ -49,7 +52,8 @@ public struct Placeholder: Hashable, Sendable {
     /// `New message`, sounding like the sealed payload, with nothing else in the clear.
     public static let standard = Placeholder(unchecked: standardTitle, sound: .matching, clearFields: [])
 
-    /// Makes a placeholder; throws `invalidPlaceholder` for a title or a sound name without a visible character.
+    /// Makes a placeholder; throws `invalidPlaceholder` for a title or a sound name without a visible character, or of more
+    /// bytes than any push has (4096).
     public init(
         title: String = standardTitle, sound: Sound = .matching, clearFields: Set<ClearField> = []
     ) throws(SealError) {
@@ -61,10 +65,20 @@ public struct Placeholder: Hashable, Sendable {
         if case .named(let name) = sound, !Self.isVisible(name) {
             throw SealError(.invalidPlaceholder, "the placeholder's sound has no name; say 'none' for no sound")
         }
+        try Self.checkLength(of: title, "title")
+        if case .named(let name) = sound { try Self.checkLength(of: name, "sound") }
         self.init(unchecked: title, sound: sound, clearFields: clearFields)
     }
 
     private static func isVisible(_ text: String) -> Bool { text.contains { !$0.isWhitespace } }
+
+    private static func checkLength(of text: String, _ what: StaticString) throws(SealError) {
+        guard text.utf8.count > maximumTextLength else { return }
+        throw SealError(
+            .invalidPlaceholder,
+            "the placeholder's \(what) has \(text.utf8.count) bytes, and a whole push at most \(maximumTextLength); shorten it"
+        )
+    }
 
     private init(unchecked title: String, sound: Sound, clearFields: Set<ClearField>) {
         self.title = title

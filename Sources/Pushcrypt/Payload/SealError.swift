@@ -39,11 +39,11 @@ public struct SealError: CodedError {
         public static let pushTooLarge = Code(known: .pushTooLarge)
         /// A push type that the system reads before any code of the app.
         public static let pushTypeNotSealable = Code(known: .pushTypeNotSealable)
-        /// The placeholder would show nothing.
+        /// The placeholder would show nothing, or fits no push.
         public static let invalidPlaceholder = Code(known: .invalidPlaceholder)
         /// The time to live or the clock is out of range.
         public static let invalidTime = Code(known: .invalidTime)
-        /// A header of the request that Apple does not take, or an empty name for what collapses.
+        /// A header of the request that Apple does not take, or an empty name for a message or for what collapses.
         public static let invalidRequest = Code(known: .invalidRequest)
         /// libsodium refused the recipient's key.
         public static let unusableKey = Code(known: .unusableKey)

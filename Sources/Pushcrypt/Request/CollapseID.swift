@@ -55,6 +55,16 @@ extension Sealer {
             message.append(0x02)
             message.append(contentsOf: id.bytes)
         }
+        return collapseID(hashing: message)
+    }
+
+    /// The collapse id of a push to a device without a key, which is known by nothing here: copies of one message replace
+    /// each other, and no other pushes do.
+    package func collapseID(withoutKey message: MessageID) -> String {
+        collapseID(hashing: envelopes.topic.lengthPrefixed + [0x03] + message.bytes)
+    }
+
+    private func collapseID(hashing message: ContiguousArray<UInt8>) -> String {
         let hmac = envelopes.signer.hedged()
         hmac.update("pushcrypt/1 collapse\0")
         hmac.update(message.span)

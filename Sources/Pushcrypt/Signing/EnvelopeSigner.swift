@@ -1,11 +1,23 @@
-/// Who signs what one sealer seals, and the hedge key that belongs to the signing key. (`Docs/Format.md`, Randomness)
-enum EnvelopeSigner: Sendable {
+/// Who signs what sealers seal, and the hedge key that belongs to the signing key. (`Docs/Format.md`, Randomness)
+///
+/// Sealers for many apps, and on many threads, share one, so that a signer elsewhere is asked for the hedge key once.
+package enum EnvelopeSigner: Sendable {
     /// A key in this process, without a detour: its signatures need no check.
     case key(SenderKey)
     /// A key elsewhere.
     case external(ExternalSigner)
 
-    var publicKey: SenderPublicKey {
+    /// Takes a key in this process as it is; any other is asked for one signature, which is checked.
+    package init(_ signer: any MessageSigner) throws(SigningError) {
+        if let key = signer as? SenderKey {
+            self = .key(key)
+        } else {
+            self = .external(try ExternalSigner(signer))
+        }
+    }
+
+    /// The public half of the signing key.
+    package var publicKey: SenderPublicKey {
         switch self {
         case .key(let key): key.publicKey
         case .external(let signer): signer.publicKey
@@ -22,7 +34,7 @@ enum EnvelopeSigner: Sendable {
 }
 
 /// A signer whose key is not in this process: asked in batches, and never believed.
-final class ExternalSigner: Sendable {
+package final class ExternalSigner: Sendable {
     /// The most messages that a signer is asked to sign at once.
     static let maximumBatch = 256
 
@@ -33,14 +45,18 @@ final class ExternalSigner: Sendable {
     private let hedgeKey: SecretBytes
 
     /// Asks for the one signature that is kept: the hedge key comes of it.
-    init(_ signer: any MessageSigner) throws(SigningError) {
+    fileprivate init(_ signer: any MessageSigner) throws(SigningError) {
         var label = ContiguousArray<UInt8>()
         label.append("pushcrypt/1 hedge seed\0")
         let publicKey = signer.publicKey
-        guard let signature = try Self.signatures([label], by: signer).first,
-            Ed25519.isValid(signature.span, for: label.span, publicKey: publicKey.bytes.span)
-        else { throw Self.wrongSignature }
-        let hmac = HMACSHA256(key: signature.span)
+        var signatures = try Self.signatures([label], by: signer)
+        // Taken out of the array, so that nobody shares what is wiped.
+        guard var seed = signatures.popLast() else { throw Self.wrongSignature }
+        defer { seed.wipe() }
+        guard Ed25519.isValid(seed.span, for: label.span, publicKey: publicKey.bytes.span) else {
+            throw Self.wrongSignature
+        }
+        let hmac = HMACSHA256(key: seed.span)
         hmac.update("pushcrypt/1 hedge\0")
         hedgeKey = hmac.finish().withSpan { SecretBytes(copying: $0) }
         self.publicKey = publicKey

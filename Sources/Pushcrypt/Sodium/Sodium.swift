@@ -61,6 +61,14 @@ extension ContiguousArray where Element == UInt8 {
     }
 }
 
+extension ContiguousArray where Element == UInt8 {
+    /// Overwrites the bytes where they lie, for a secret that could come in an array only; what shares them with this array
+    /// keeps them.
+    mutating func wipe() {
+        unsafe withUnsafeMutableBufferPointer { unsafe sodium_memzero($0.baseAddress, $0.count) }
+    }
+}
+
 /// A libsodium call that refused its input.
 ///
 /// Callers translate it at once into an error of their own; it carries nothing about the input.

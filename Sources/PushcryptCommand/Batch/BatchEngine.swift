@@ -3,7 +3,7 @@ internal import Pushcrypt
 /// Runs the lines of an input through workers on several threads, and writes their answers in the order of the input.
 ///
 /// Each thread reads a chunk, alone, answers its lines, and hands the answer over; whoever hands over the one that is due
-/// writes it, and those that are due after it. A reader that is slow, or gone, is felt before long: reading waits while too
+/// writes it, and those that are due after it. An answer that is very long is written in parts, each when it is due. A reader that is slow, or gone, is felt before long: reading waits while too
 /// much is not written yet, and an error ends everything.
 struct BatchEngine: Sendable {
     /// How much may have been read and not written: memory does not depend on the length of the input.
@@ -65,8 +65,13 @@ struct BatchEngine: Sendable {
 
 /// What answers the lines of a batch; one for each thread.
 protocol LineWorker: SendableMetatype {
+    /// Writes a part of an answer, and waits for its turn to do so; false when nobody takes it any more.
+    typealias Part = (BatchAnswer) -> Bool
+
     /// Answers every line of a chunk, in its order.
-    func answer(_ chunk: LineChunk) -> BatchAnswer
+    ///
+    /// What would take much memory is handed to `write` before, in parts; the rest is returned.
+    func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer
 }
 
 /// What became of a chunk.
@@ -144,14 +149,19 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
 
     /// What one thread does, until the input or everything ends.
     func run<Worker: LineWorker>(
-        _ make: () throws(CommandFailure) -> Worker, _ write: (BatchAnswer) throws(CommandFailure) -> Void
+        _ make: () throws(CommandFailure) -> Worker, _ write: @escaping (BatchAnswer) throws(CommandFailure) -> Void
     ) {
         defer { leave() }
         do throws(CommandFailure) {
             let worker = try make()
             while let chunk = try next() {
-                let start = Surroundings.nanoseconds()
-                var answer = worker.answer(chunk)
+                var start = Surroundings.nanoseconds()
+                var answer = worker.answer(chunk) { part in
+                    let pause = Surroundings.nanoseconds()
+                    // To wait is no work.
+                    defer { start += Surroundings.nanoseconds() - pause }
+                    return self.write(part, of: chunk, write)
+                }
                 answer.tally.input = chunk.bytes.count
                 answer.tally.nanoseconds = Surroundings.nanoseconds() - start
                 order.change { order in
@@ -163,6 +173,30 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
         } catch {
             fail(error)
         }
+    }
+
+    /// Writes a part of an answer once everything before it is written; false when nothing can be.
+    private func write(
+        _ part: BatchAnswer, of chunk: LineChunk, _ write: (BatchAnswer) throws(CommandFailure) -> Void
+    ) -> Bool {
+        let isDue = order.wait { order in
+            if order.isBroken { return false }
+            guard order.written == chunk.number, !order.isWriting else { return nil }
+            order.isWriting = true
+            return true
+        }
+        guard isDue else { return false }
+        do throws(CommandFailure) {
+            try write(part)
+        } catch {
+            fail(error, isBroken: true)
+            return false
+        }
+        order.change { order in
+            order.isWriting = false
+            order.tally.add(part.tally)
+        }
+        return true
     }
 
     /// Writes what is due, and what comes to be due meanwhile.

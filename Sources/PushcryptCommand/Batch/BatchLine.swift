@@ -8,16 +8,19 @@ struct BatchLine {
     /// One more than a payload may have, which stands inside the line.
     private static let maximumDepth = JSONDocument.maximumDepth + 1
 
-    /// What an earlier run has added: a line that has failed can be given again as it is.
-    private static let dropped: Set = ["error", "line"]
-
     /// What the line says, by name; believed to be of the right kind only when it is read.
     private var members: [String: JSONValue] = [:]
     /// What is passed through, in its order.
     private(set) var passed: [JSONMember] = []
+    /// A member that cannot be passed through, because the answer has one of this name.
+    private var reservedName: String?
 
-    /// Reads a line; `names` are those of the members that are not passed through.
-    init(_ text: ContiguousArray<UInt8>, names: Set<String>) throws(LineFailure) {
+    /// Reads a line.
+    ///
+    /// - Parameters:
+    ///   - names: the members that are for this program, and are not passed through.
+    ///   - reserved: the members that an answer may have by itself.
+    init(_ text: ContiguousArray<UInt8>, names: Set<String>, reserved: Set<String>) throws(LineFailure) {
         let document: JSONDocument
         do throws(JSONError) {
             document = try JSONDocument(
@@ -31,10 +34,14 @@ struct BatchLine {
         for member in document.root.writtenMembers {
             if names.contains(member.name) {
                 members[member.name] = member.value
-            } else if !Self.dropped.contains(member.name) {
+            } else if reserved.contains(member.name) {
+                reservedName = reservedName ?? member.name
+            } else {
                 passed.append(member)
             }
         }
+        // What an earlier run has added: a line that has failed can be given again as it is.
+        if LineFailure.hasWritten(passed) { passed.removeAll { LineFailure.members.contains($0.name) } }
     }
 
     subscript(_ name: String) -> JSONValue? { members[name] }
@@ -46,21 +53,24 @@ struct BatchLine {
         return text
     }
 
-    /// Refuses a member to pass through that has the name of one that is written.
-    func refuse(reserved names: Set<String>) throws(LineFailure) {
-        guard let member = passed.first(where: { names.contains($0.name) }) else { return }
-        throw LineFailure(.reservedKey, "the key \(quoted(member.name)) is one of the answer's: rename yours")
+    /// Refuses a line with a member that would have the name of one of the answer's.
+    func refuseReserved() throws(LineFailure) {
+        guard let reservedName else { return }
+        throw LineFailure(.reservedKey, "the key \(quoted(reservedName)) is one of the answer's: rename yours")
     }
 
-    /// Writes the members of these names as they came.
+    // What is written again has no white space between its tokens: a line break there, of whatever kind, would end the answer's
+    // line for its reader.
+
+    /// Writes the members of these names.
     func write(_ names: [String], to json: inout JSONWriter) {
         for name in names {
-            if let value = members[name] { json.raw(value.written, for: name) }
+            if let value = members[name] { json.raw(value, for: name) }
         }
     }
 
-    /// Writes what is passed through.
-    func writePassed(to json: inout JSONWriter) {
-        for member in passed { json.member(member) }
+    /// Writes what is passed through, but for what has a name in `others`, which the answer has already.
+    func writePassed(to json: inout JSONWriter, beside others: Set<String> = []) {
+        for member in passed where !others.contains(member.name) { json.member(member) }
     }
 }

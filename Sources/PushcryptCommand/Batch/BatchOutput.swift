@@ -4,13 +4,14 @@ struct BatchOutput: ~Copyable {
     let sink: BatchSink
     private let file: OutputFile?
 
-    init(_ invocation: Invocation, _ console: Console) throws(CommandFailure) {
+    /// Takes what the command line says; a secret file is readable by its owner only.
+    init(isSecret: Bool, _ invocation: Invocation, _ console: Console) throws(CommandFailure) {
         guard let path = invocation.value("--output"), path != "-" else {
             sink = BatchSink(output: console.output, name: "standard output", isFile: false, console: console)
             file = nil
             return
         }
-        let file = try OutputFile(path, mode: 0o666, force: invocation.flag("--force"))
+        let file = try OutputFile(path, mode: isSecret ? 0o600 : 0o666, force: invocation.flag("--force"))
         sink = BatchSink(output: file.descriptor, name: quoted(path), isFile: true, console: console)
         self.file = consume file
     }

@@ -20,10 +20,10 @@ struct BatchProgress: ~Copyable {
     static func text(_ tally: BatchTally, size: Int?, milliseconds: Int) -> String {
         var text = "\(tally.lines) lines"
         if tally.refusals > 0 { text += ", \(tally.refusals) refused" }
-        text += ", \(Int(Double(tally.lines) * 1000 / Double(max(1, milliseconds)))) a second"
+        text += ", \(Int(clamping: Double(tally.lines) * 1000 / Double(max(1, milliseconds)))) a second"
         guard let size, tally.input > 0 else { return text }
         let part = min(1, Double(tally.input) / Double(max(1, size)))
-        let seconds = Int(Double(milliseconds) / 1000 * (1 / part - 1))
+        let seconds = Int(clamping: Double(milliseconds) / 1000 * (1 / part - 1))
         return "\(Int(part * 100)) %, \(text), \(clock(seconds)) left"
     }
 
@@ -32,4 +32,9 @@ struct BatchProgress: ~Copyable {
         let minutes = "\(digits(seconds / 60 % 60)):\(digits(seconds % 60))"
         return seconds < 3600 ? minutes : "\(seconds / 3600):\(minutes)"
     }
+}
+
+extension Int {
+    /// The whole part of a number that is not negative; the greatest integer for all that are greater.
+    init(clamping number: Double) { self = number < Double(Int.max) ? Int(number) : .max }
 }

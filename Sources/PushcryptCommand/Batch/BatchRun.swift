@@ -16,20 +16,26 @@ struct BatchRun {
     private let invocation: Invocation
     private let console: Console
     private let jobs: Int
+    private let hasClearContent: Bool
     /// What ends the reading.
     let stop: StopSignal
     private let start = Surroundings.nanoseconds()
 
-    /// `verb` says what becomes of messages: `sealed` or `opened`; `jobs` is how many threads work unless the command line
-    /// says otherwise.
+    /// Takes what the command line says.
+    ///
+    /// - Parameters:
+    ///   - verb: what becomes of messages, `sealed` or `opened`.
+    ///   - jobs: how many threads work unless the command line says otherwise.
+    ///   - hasClearContent: whether what is written is for nobody but its owner.
     init(
-        _ verb: String, jobs: Int = Processors.count, _ invocation: Invocation, _ console: Console
+        _ verb: String, jobs: Int, hasClearContent: Bool, _ invocation: Invocation, _ console: Console
     ) throws(CommandFailure) {
         if invocation.logFormat != nil { try invocation.atMostOne(of: "--progress", Option.log.name) }
         self.verb = verb
         self.invocation = invocation
         self.console = console
         self.jobs = invocation.count("--jobs") ?? jobs
+        self.hasClearContent = hasClearContent
         do throws(SystemError) {
             stop = try StopSignal()
         } catch {
@@ -51,7 +57,7 @@ struct BatchRun {
         _ source: Source, size: Int? = nil, isStream: Bool = false,
         worker: @escaping @Sendable () throws(CommandFailure) -> Worker
     ) throws(CommandFailure) -> ExitCode {
-        let output = try BatchOutput(invocation, console)
+        let output = try BatchOutput(isSecret: hasClearContent, invocation, console)
         let metrics = invocation.value("--metrics")
         // What cannot be written is found out before anything is done.
         if let metrics { try self.metrics(BatchTally()).write(to: metrics) }

@@ -16,5 +16,5 @@ struct BatchSummary {
     }
 
     /// Lines in a second.
-    private var rate: Int { Int(Double(tally.lines) * 1e9 / Double(max(1, nanoseconds))) }
+    private var rate: Int { Int(clamping: Double(tally.lines) * 1e9 / Double(max(1, nanoseconds))) }
 }

@@ -21,7 +21,7 @@ extension Option {
         Option(
             "--collapse-id", "NAME",
             help:
-                "with --emit request: pushes of this name to one device replace each other; only a keyed hash of it leaves; otherwise a retry replaces its first copy"
+                "with --emit request: pushes of this name to one device replace each other; only a keyed hash of it leaves; otherwise, and for a device without a key, a retry replaces its first copy"
         ),
         Option(
             "--priority", "N", .choice(PushRequest.Priority.allCases.map { "\($0.rawValue)" }),
@@ -70,9 +70,6 @@ struct RequestHeaders: Sendable {
     /// What a request has that no line says.
     static let members: Set = ["push_type", "expiration", "collapse_id"]
 
-    /// What a device without a key is called in a collapse id: Apple counts by device anyway.
-    private static let keylessDevice = "keyless"
-
     /// Takes what the command line says.
     init(_ invocation: Invocation) throws(CommandFailure) {
         for name in ["--collapse-id", "--priority"] where invocation.flag(name) && Emission(invocation) != .request {
@@ -100,18 +97,17 @@ struct RequestHeaders: Sendable {
         try sealer.request(for: sealed, device: device, collapseName: collapseName, priority: priority)
     }
 
-    /// The request that carries a payload as it is, to a device without a key.
+    /// The request that carries a payload as it is, to a device without a key: the collapse name is left out, because a hash of
+    /// it would be the same for all such devices.
     func request(
         passing payload: ContiguousArray<UInt8>, _ options: Sealer.Options, by sealer: Sealer, topic: Topic,
         at now: Timestamp
     ) throws(SealError) -> PushRequest {
-        let message = options.messageName.map(MessageID.init(callerName:)) ?? MessageID.random
+        let message = try options.messageID() ?? MessageID.random
         return try PushRequest(
             topic: topic, pushType: options.pushType, priority: priority,
             expiration: now.adding(seconds: UInt64(options.timeToLive)).milliseconds / 1000,
-            collapseID: try sealer.collapseID(
-                for: .named(Self.keylessDevice), collapseName.map { .named($0) } ?? .message(message)),
-            payload: payload)
+            collapseID: sealer.collapseID(withoutKey: message), payload: payload)
     }
 }
 

@@ -79,11 +79,24 @@ struct LineFailure: Error {
         self.init(LineError(code, message))
     }
 
-    /// Writes the member `error`.
-    func write(to json: inout JSONWriter) {
+    /// The members that an answer has for a failure.
+    static let members: Set = ["error", "line"]
+
+    /// Writes the members `error` and `line`.
+    func write(line number: Int, to json: inout JSONWriter) {
         json.object(for: "error") { json in
             json.string(code, for: "code")
             json.string(message, for: "message")
         }
+        json.integer(number, for: "line")
+    }
+
+    /// Whether these members are such as `write` writes, and have not only the names.
+    static func hasWritten(_ passed: [JSONMember]) -> Bool {
+        guard let error = passed.first(where: { $0.name == "error" })?.value,
+            passed.first(where: { $0.name == "line" })?.value.integer != nil
+        else { return false }
+        let members = error.members
+        return members.map(\.name) == ["code", "message"] && members.allSatisfy { $0.value.kind == .string }
     }
 }

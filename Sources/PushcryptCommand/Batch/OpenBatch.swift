@@ -6,7 +6,10 @@ func runOpenBatch(_ invocation: Invocation, _ console: Console) throws(CommandFa
     for name in ["--request-id", "--simulate", "--deadline", "--stall", "--banner"] where invocation.flag(name) {
         throw .usage("\(name) goes with one push", hint: "leave it out, or leave --batch out")
     }
-    let run = try BatchRun("opened", invocation, console)
+    // A message may come before the one that tells of its sender's new key where several threads change one store.
+    let run = try BatchRun(
+        "opened", jobs: invocation.flag("--device-key-file") ? Processors.count : 1, hasClearContent: true, invocation,
+        console)
     let receiver = try OpenReceiver(invocation, console)
     let mayPassInTheClear = invocation.flag("--pass-clear")
     return try run.run(file: invocation.operand("FILE")) { () throws(CommandFailure) in
@@ -23,16 +26,16 @@ struct OpenWorker: LineWorker {
     private static let names: Set = ["payload", "request-id"]
     private static let reserved: Set = ["notification"]
 
-    func answer(_ chunk: LineChunk) -> BatchAnswer {
+    func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
         var answer = BatchAnswer()
         chunk.forEachLine(maximum: BatchLine.maximumLength) { number, text in
             answer.tally.lines += 1
             var line: BatchLine?
             do throws(LineFailure) {
                 guard case .text(let text) = text else { throw .lineTooLong }
-                let read = try BatchLine(text, names: Self.names)
+                let read = try BatchLine(text, names: Self.names, reserved: Self.reserved)
                 line = read
-                try read.refuse(reserved: Self.reserved)
+                try read.refuseReserved()
                 try open(read, into: &answer)
             } catch {
                 answer.refuse(number, line, error)
@@ -65,9 +68,8 @@ struct OpenWorker: LineWorker {
 extension BatchAnswer {
     fileprivate mutating func refuse(_ number: Int, _ line: BatchLine?, _ failure: LineFailure) {
         append { json in
-            failure.write(to: &json)
-            json.integer(number, for: "line")
-            line?.writePassed(to: &json)
+            failure.write(line: number, to: &json)
+            line?.writePassed(to: &json, beside: LineFailure.members)
         }
         tally.refused[failure.code, default: 0] += 1
     }

@@ -8,7 +8,7 @@ struct SealBatch: Sendable {
         case messages
         /// Ids, public keys, or objects without a payload.
         case recipients
-        /// Ids of devices.
+        /// Ids of devices, as `DeviceLines` gives them.
         case devices
     }
 
@@ -18,6 +18,8 @@ struct SealBatch: Sendable {
     let attachments: [AttachmentReference]
     /// Where a body goes that is too long.
     let overflow: SealOverflow?
+    /// The file of a body that is sealed for all.
+    let commonFile = SealOverflow.SharedFile()
     let topic: Topic?
     let placeholder: PlaceholderChoice
     let options: Sealer.Options

@@ -7,6 +7,9 @@ struct SealItem {
     /// What the line asks for, or why it is refused.
     private(set) var request: Result<SealRequest, LineFailure>
 
+    /// The file that all messages of the line share whose body is too long; nil without `--overflow`.
+    let file: SealOverflow.SharedFile?
+
     /// The line, where it is an object.
     private var line: BatchLine?
     /// The line, where it is a name.
@@ -15,25 +18,33 @@ struct SealItem {
     /// Reads a line as the batch has it.
     init(_ number: Int, _ line: LineChunk.Line, of batch: SealBatch, names: Set<String>, reserved: Set<String>) {
         self.number = number
+        file = batch.overflow.map { _ in batch.payload == nil ? SealOverflow.SharedFile() : batch.commonFile }
         guard case .text(let text) = line else {
             request = .failure(.lineTooLong)
             return
         }
-        if batch.form == .devices || batch.form == .recipients && text.first != UInt8(ascii: "{") {
-            let name = String(decoding: text.last == UInt8(ascii: "\r") ? text.dropLast() : text[...], as: UTF8.self)
-            self.name = name
-            request = Result { () throws(LineFailure) in
-                try SealRequest(to: name, defaults: batch.options, headers: batch.headers)
-            }
-            return
-        }
         do throws(LineFailure) {
-            let line = try BatchLine(text, names: names)
-            self.line = line
-            try line.refuse(reserved: reserved)
-            request = .success(
-                try SealRequest(
-                    line, hasPayload: batch.payload == nil, defaults: batch.options, headers: batch.headers))
+            switch batch.form {
+            case .devices:
+                // Whatever it looks like, it is an id: who can write the database cannot name a key.
+                let id = try DeviceLines.id(in: text)
+                name = id
+                request = .success(SealRequest(to: .device(id), defaults: batch.options, headers: batch.headers))
+            case .recipients where text.first != UInt8(ascii: "{"):
+                let name = String(
+                    decoding: text.last == UInt8(ascii: "\r") ? text.dropLast() : text[...], as: UTF8.self)
+                self.name = name
+                request = .success(
+                    SealRequest(
+                        to: try SealRequest.Recipient(named: name), defaults: batch.options, headers: batch.headers))
+            case .messages, .recipients:
+                let line = try BatchLine(text, names: names, reserved: reserved)
+                self.line = line
+                try line.refuseReserved()
+                request = .success(
+                    try SealRequest(
+                        line, hasPayload: batch.payload == nil, defaults: batch.options, headers: batch.headers))
+            }
         } catch {
             request = .failure(error)
         }
@@ -56,6 +67,8 @@ struct SealItem {
         line?.write(["id"], to: &json)
     }
 
-    /// Writes what is passed through.
-    func writePassed(to json: inout JSONWriter) { line?.writePassed(to: &json) }
+    /// Writes what is passed through, but for what has a name in `others`, which the answer has already.
+    func writePassed(to json: inout JSONWriter, beside others: Set<String> = []) {
+        line?.writePassed(to: &json, beside: others)
+    }
 }

@@ -1,8 +1,11 @@
 internal import Pushcrypt
 internal import PushcryptKeyStore
 
-/// What the lines of a chunk ask for, sorted by sealer: so a signer elsewhere is asked for many signatures at a time.
+/// What some lines of a chunk ask for, sorted by sealer: so a signer elsewhere is asked for many signatures at a time.
 struct SealPlan {
+    /// The most answers of one plan.
+    private static let maximum = Sealer.signaturesAtOnce
+
     private let batch: SealBatch
     private var steps: [Step] = []
     private var groups: [Group] = []
@@ -34,9 +37,12 @@ struct SealPlan {
 
     // MARK: Planning
 
-    /// Adds a line, with the devices that it is for.
+    /// How many answers may be added.
+    var room: Int { max(0, Self.maximum - steps.count) }
+
+    /// Adds a line, with the devices that it is for, or some of them.
     mutating func add(
-        _ item: SealItem, _ devices: [Result<SealingKeys.Device, LineFailure>], _ sender: SealingKeys.Sender,
+        _ item: SealItem, _ devices: ArraySlice<Result<SealingKeys.Device, LineFailure>>, _ sender: SealingKeys.Sender,
         _ sealers: inout SealerShelf
     ) {
         switch item.request {
@@ -131,13 +137,13 @@ struct SealPlan {
     /// Seals all messages, and answers all lines.
     func carryOut(into answer: inout SealAnswer) {
         let results = groups.map { $0.sealer.seal($0.messages) }
-        for step in steps {
+        for step in steps where answer.isWanted {
             do throws(LineFailure) {
                 switch step.work {
                 case .refuse(let failure): throw failure
                 case .pass(let request, let group): try pass(step, request, group.map { groups[$0] }, into: &answer)
                 case .seal(let group, let number):
-                    let (sealed, file) = try sealed(results[group][number], groups[group], number)
+                    let (sealed, file) = try sealed(results[group][number], step.item, groups[group], number)
                     try add(step, sealed, file, groups[group].sealer, into: &answer)
                 }
             } catch {
@@ -165,6 +171,7 @@ struct SealPlan {
         _ step: Step, _ asked: SealRequest, _ group: Group?, into answer: inout SealAnswer
     ) throws(LineFailure) {
         do throws(SealError) {
+            _ = try asked.options.messageID()
             let payload = try PayloadCheck.sendable(
                 asked.payload ?? batch.payload ?? [], for: asked.options.pushType,
                 isSentExactly: asked.options.isSentExactly)
@@ -180,14 +187,17 @@ struct SealPlan {
 
     /// What came of a message, its body apart where it was too long and may be.
     private func sealed(
-        _ result: Result<SealedPayload, SealError>, _ group: Group, _ number: Int
+        _ result: Result<SealedPayload, SealError>, _ item: SealItem, _ group: Group, _ number: Int
     ) throws(LineFailure) -> (SealedPayload, SealOverflow.File?) {
         do throws(SealError) {
             return (try result.get(), nil)
         } catch {
-            guard let overflow = batch.overflow, overflow.isNeeded(after: error) else { throw LineFailure(error) }
+            guard let overflow = batch.overflow, let file = item.file, overflow.isNeeded(after: error) else {
+                throw LineFailure(error)
+            }
             do throws(SealOverflow.Failure) {
-                return try overflow.seal(group.messages[number], fitting: batch.options.fitting, by: group.sealer)
+                return try overflow.seal(
+                    group.messages[number], fitting: batch.options.fitting, by: group.sealer, sharing: file)
             } catch {
                 throw error.ofLine
             }

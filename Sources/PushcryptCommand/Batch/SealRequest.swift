@@ -42,9 +42,9 @@ struct SealRequest {
         self.headers = try RequestHeaders(line, defaults: headers)
     }
 
-    /// Seals as the command line says, for a device that is only named.
-    init(to name: String, defaults: Sealer.Options, headers: RequestHeaders) throws(LineFailure) {
-        recipient = try Self.recipient(named: name)
+    /// Seals as the command line says, for somebody who is only named.
+    init(to recipient: Recipient, defaults: Sealer.Options, headers: RequestHeaders) {
+        self.recipient = recipient
         payload = nil
         topic = nil
         placeholder = nil
@@ -61,21 +61,12 @@ struct SealRequest {
             guard let name = to.string else {
                 throw LineFailure(.malformedLine, "to must be a device's id, its public key (pcr1…) or null")
             }
-            return try recipient(named: name)
+            return try Recipient(named: name)
         case (nil, let user?):
             guard let name = user.string else { throw LineFailure(.malformedLine, "to-user must be a user's id") }
             return .user(name)
         case (nil, nil): throw LineFailure(.malformedLine, "the line says neither 'to' nor 'to-user'")
         case (_?, _?): throw LineFailure(.malformedLine, "'to' and 'to-user' exclude each other")
-        }
-    }
-
-    private static func recipient(named name: String) throws(LineFailure) -> Recipient {
-        guard name.hasPrefix(DeviceInput.keyPrefix) else { return .device(name) }
-        do throws(KeyError) {
-            return .key(try DevicePublicKey(text: name))
-        } catch {
-            throw LineFailure(error)
         }
     }
 
@@ -111,6 +102,21 @@ struct SealRequest {
             throw LineFailure(.malformedLine, "ttl must be whole seconds, or a text with a unit such as \"30d\"")
         }
         return UInt32(clamping: seconds)
+    }
+}
+
+extension SealRequest.Recipient {
+    /// Takes the id of a device, or a public key, as whoever gives the line may write it.
+    init(named name: String) throws(LineFailure) {
+        guard name.hasPrefix(DeviceInput.keyPrefix) else {
+            self = .device(name)
+            return
+        }
+        do throws(KeyError) {
+            self = .key(try DevicePublicKey(text: name))
+        } catch {
+            throw LineFailure(error)
+        }
     }
 }
 

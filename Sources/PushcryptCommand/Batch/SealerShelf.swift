@@ -28,21 +28,8 @@ struct SealerShelf {
         } catch {
             throw LineFailure(error)
         }
-        let sealer = try makeSealer(kind.topic, placeholder, sender)
+        let sealer = Sealer(sender.signer, topic: kind.topic, placeholder: placeholder)
         sealers[kind] = sealer
         return sealer
-    }
-
-    private func makeSealer(
-        _ topic: Topic, _ placeholder: Placeholder, _ sender: SealingKeys.Sender
-    ) throws(LineFailure) -> Sealer {
-        if let other = sealers.values.first {
-            return Sealer(signingLike: other, topic: topic, placeholder: placeholder)
-        }
-        do throws(SigningError) {
-            return try Sealer(signer: sender.signer, topic: topic, placeholder: placeholder)
-        } catch {
-            throw LineFailure(error)
-        }
     }
 }

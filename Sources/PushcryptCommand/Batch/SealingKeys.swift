@@ -7,7 +7,7 @@ internal import PushcryptKeyStore
 final class SealingKeys {
     /// What signs, and what goes with it for every message.
     struct Sender: Sendable {
-        let signer: any MessageSigner
+        let signer: EnvelopeSigner
         /// What it is called, and the app it is bound to; nil without a store.
         var name: String?
         var topic: Topic?
@@ -16,7 +16,7 @@ final class SealingKeys {
         var title: String?
         fileprivate var chain: AnnouncementChain?
 
-        init(_ signer: any MessageSigner) { self.signer = signer }
+        init(_ signer: EnvelopeSigner) { self.signer = signer }
 
         /// The statements that a device needs which last reported `pinned`.
         func statements(to pinned: SenderPublicKey?, now: Timestamp) -> [RotationStatement] {
@@ -29,7 +29,7 @@ final class SealingKeys {
         /// The store's of this name; nil means the default one.
         case named(String?)
         /// One from elsewhere.
-        case signer(any MessageSigner)
+        case signer(EnvelopeSigner)
     }
 
     /// A device that can be sealed to.
@@ -40,6 +40,9 @@ final class SealingKeys {
         var topic: Topic?
         var pinnedSender: SenderPublicKey?
     }
+
+    /// How many devices are looked up together: as many as a signer is asked for at once.
+    static let devicesAtOnce = Sealer.signaturesAtOnce
 
     private(set) var sender: Sender
     /// Counts how often the sender was read.
@@ -55,7 +58,7 @@ final class SealingKeys {
     }
 
     /// Signs with a key, wherever it is, and knows no devices.
-    init(_ signer: any MessageSigner) { sender = Sender(signer) }
+    init(_ signer: EnvelopeSigner) { sender = Sender(signer) }
 
     /// Knows the devices of a store.
     init(_ store: SQLiteKeyStore, _ choice: SenderChoice) throws(KeyStoreError) {
@@ -87,17 +90,21 @@ final class SealingKeys {
 
     // MARK: Devices
 
-    /// Finds whom each recipient means, all in one snapshot.
+    /// Finds whom the first recipients mean, all in one snapshot: at least the first one, and no more than have
+    /// `devicesAtOnce` devices together, or a little more.
     ///
     /// A user has one device or more, any other recipient has one; a failure is about that device or that recipient alone.
-    func devices(for recipients: [SealRequest.Recipient?]) throws(KeyStoreError) -> [[Result<Device, LineFailure>]] {
+    func devices<Recipients: Collection<SealRequest.Recipient?>>(
+        for recipients: Recipients
+    ) throws(KeyStoreError) -> [[Result<Device, LineFailure>]] {
         guard recipients.contains(where: { $0?.isInStore ?? false }), let store else {
             return recipients.map { Self.device(given: $0) }
         }
         return try store.connection.readDevices { (reader) throws(KeyStoreError) in
             var found: [[Result<Device, LineFailure>]] = []
-            found.reserveCapacity(recipients.count)
+            var count = 0
             for recipient in recipients {
+                if count >= Self.devicesAtOnce { break }
                 switch recipient {
                 case .device(let id): found.append([Self.device(try reader.device(id))])
                 case .user(let user):
@@ -105,6 +112,7 @@ final class SealingKeys {
                     found.append(devices.isEmpty ? [.failure(.noDevice(of: user))] : devices)
                 default: found.append(Self.device(given: recipient))
                 }
+                count += found.last?.count ?? 0
             }
             return found
         }
@@ -142,7 +150,7 @@ extension SealingKeys.Sender {
         case .signer(let signer): self.init(signer)
         case .named(let name):
             let (record, key) = try store.senderKey(named: name)
-            self.init(key)
+            self.init(.key(key))
             self.name = record.name
             topic = record.topic
         }

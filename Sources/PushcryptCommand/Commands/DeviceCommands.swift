@@ -40,7 +40,7 @@ private func runDeviceAdd(_ invocation: Invocation, _ console: Console) throws(C
     try invocation.atMostOne(of: "--reply", "--json")
     try invocation.atMostOne(of: "--user", "--no-user")
     let bytes = try console.read(invocation.operand("FILE"), limit: DeviceInput.maximumRecord)
-    var registration = try DeviceInput.registration(bytes, at: console.timestamp)
+    var registration = try DeviceInput.registration(bytes)
     if let topic = try invocation.topic() {
         guard registration.topic == nil || registration.topic == topic else {
             throw .usage("the record is for another topic than --topic", hint: "leave --topic out")

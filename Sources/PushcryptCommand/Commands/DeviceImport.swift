@@ -3,19 +3,20 @@ internal import PushcryptKeyStore
 
 extension Command {
     static let deviceImport = Command(
-        "import", "take what another store, or a database, knows of many devices",
+        "import", "take what many phones have sent, or what another store knows of many devices",
         discussion: [
-            "Each line is an object: a registration record with its 'device', or what 'device export' prints. 'user' says whose the device is. A line that is refused is reported with its number; the others are taken, and the exit code is then 65.",
-            "A line with 'updated', as an export has it, is taken when it is later than what is held, so two stores that take each other's exports agree. One without is a registration as for 'device add'. A device that was removed comes back only by a line that is later than that: by 'updated', otherwise by 'created'. What is older counts as stale and changes nothing.",
-            "'device', 'user' and 'updated' are the provider's to say. In a record that comes from a phone, set them.",
+            "Each line is an object: 'device' is what the provider calls the device, 'user' says whose it is and may be missing, and 'record' is what the phone has sent, unchanged: the registration record or the key. It is taken as by 'device add', except for a device that was removed: that one comes back only if the record says in 'created' that its key was made after that. What is older counts as stale and changes nothing. A line that is refused is reported with its number; the others are taken, and the exit code is then 65.",
+            "What the record says of a device or a user is not read: a phone could take another's place.",
+            "--from-export reads what 'device export' has written instead, here or for another store. A line is taken when its 'updated', or the time of a removal, is later than what is held, whatever generation it has: so two stores that take each other's exports agree. Never read so what phones have sent.",
         ],
         operands: [Operand("FILE", .input, .optional, help: "newline-delimited JSON; standard input otherwise")],
         options: [
+            Option(flag: "--from-export", help: "the lines are what 'device export' wrote"),
             Option(flag: "--replace", help: "take each line whatever is held"), .store, .passphraseFile, .json,
         ],
         examples: [
             Example("pushcrypt device import devices.ndjson"),
-            Example("pushcrypt --store A device export | pushcrypt --store B device import"),
+            Example("pushcrypt --store A device export | pushcrypt --store B device import --from-export"),
         ], run: runDeviceImport)
 }
 
@@ -24,10 +25,11 @@ private func runDeviceImport(_ invocation: Invocation, _ console: Console) throw
     let store = try console.openStore(invocation)
     let now = console.timestamp
     let replace = invocation.flag("--replace")
+    let isExport = invocation.flag("--from-export")
     var lines = try NumberedLines(invocation.operand("FILE"), console)
     var counts = ImportCounts()
     try lines.forEach { (line) throws(CommandFailure) in
-        try DeviceLine.change(line, at: now)
+        try isExport ? ExportedDevice.change(line, at: now) : DeviceLine.change(line, at: now)
     } take: { (items, lines) throws(CommandFailure) in
         let result = try withStoreErrors { () throws(KeyStoreError) in
             try store.importDevices(items.map(\.item), replace: replace, now: now)

@@ -5,6 +5,8 @@ enum DeviceInput {
     static let maximumRecord = 1 << 16
     /// What `seal --to` takes for a key and not for an id.
     static let keyPrefix = "pcr1"
+    /// What messages call it.
+    static let name = "the device's key"
 
     /// Tells a registration record from a bare `pcr1…`.
     static func isRecord(_ bytes: ContiguousArray<UInt8>) -> Bool {
@@ -12,15 +14,13 @@ enum DeviceInput {
     }
 
     /// Reads a registration record, or a bare `pcr1…`.
-    static func registration(
-        _ bytes: ContiguousArray<UInt8>, at now: Timestamp
-    ) throws(CommandFailure) -> DeviceRegistration {
+    static func registration(_ bytes: ContiguousArray<UInt8>) throws(CommandFailure) -> DeviceRegistration {
         do throws(KeyError) {
-            if isRecord(bytes) { return try DeviceRegistration(json: bytes, at: now) }
+            if isRecord(bytes) { return try DeviceRegistration(json: bytes) }
             let key = try DevicePublicKey(text: String(decoding: bytes, as: UTF8.self))
-            return DeviceRegistration(publicKey: key, createdAt: now)
+            return DeviceRegistration(publicKey: key, createdAt: nil)
         } catch {
-            throw CommandFailure(error, in: "the device's key")
+            throw CommandFailure(error, in: name)
         }
     }
 }

@@ -1,85 +1,60 @@
 internal import Pushcrypt
 internal import PushcryptKeyStore
 
-/// One line of `device export` and `device import`: what a store knows of one device.
+/// One line of `device import`: what a phone has sent, and which device its provider takes it for.
 ///
-///     {"device",… the other members of a registration record …,"user","updated"}
-///     {"device","removed","reason"}
+///     {"device","user","record":{… a registration record …}}
 ///
-/// `device`, `user` and `updated` are the provider's words and never a phone's: a phone that chose them could take the place
-/// of another. Times are in milliseconds since 1970.
+/// The members of the line are the provider's words. What stands in the record is the phone's, who may write whatever it
+/// likes: no member of it names a device or a user, or says when anything has happened here. So a provider that passes on
+/// what it was sent gives no phone the place of another.
 enum DeviceLine {
     /// The longest line in bytes.
     static let maximumLength = DeviceInput.maximumRecord
 
     /// Reads a line. Without `user` the device stays with whom it belongs to; null makes it nobody's.
     static func change(_ line: ContiguousArray<UInt8>, at now: Timestamp) throws(CommandFailure) -> DeviceChange {
-        let change: DeviceChange?
-        if DeviceInput.isRecord(line) {
-            do throws(KeyError) {
-                change = try self.change(KeyRecord(line), at: now)
-            } catch {
-                throw CommandFailure(error, in: "the device's key")
-            }
-        } else {
-            _ = try DeviceInput.registration(line, at: now)
-            change = nil
+        let root: JSONValue
+        do throws(JSONError) {
+            root = try JSONDocument(parsing: line).root
+        } catch {
+            throw malformed("it is not JSON: \(error)")
         }
-        guard let change else {
-            throw .refused("the record has no 'device': add what the provider calls it")
+        guard root.kind == .object else { throw malformed("it is not an object") }
+        for name in ["public_key", "updated", "removed"] where root[name] != nil {
+            throw malformed(
+                "it has \(quoted(name)); what 'device export' wrote is read with --from-export, and what a phone has sent is the line's 'record'"
+            )
         }
+        guard let id = root["device"]?.string else {
+            throw malformed("it has no 'device', what the provider calls the device")
+        }
+        let change = DeviceChange.registered(id: id, try registration(root["record"]), owner: try owner(root["user"]))
+        try withStoreErrors { () throws(KeyStoreError) in try change.check(now: now) }
         return change
     }
 
-    /// nil for a record that does not say which device it is about.
-    private static func change(_ record: KeyRecord, at now: Timestamp) throws(KeyError) -> DeviceChange? {
-        if let removed = try record.number("removed") {
-            guard try record.text("public_key") == nil else {
-                throw KeyError(.malformedRecord, "the record has a public_key and says that the device was removed")
-            }
-            let time = Timestamp(milliseconds: removed)
-            let reason = try record.text("reason")
-            return try record.text("device").map { .removed(RemovedDevice(id: $0, removedAt: time, reason: reason)) }
+    /// The record as an object or as the text of one, or the key alone.
+    private static func registration(_ value: JSONValue?) throws(CommandFailure) -> DeviceRegistration {
+        if let text = value?.string { return try DeviceInput.registration(ContiguousArray(text.utf8)) }
+        guard let value, value.kind == .object else {
+            throw malformed("it has no 'record', what the phone has sent")
         }
-        let registration = try DeviceRegistration(record, at: now)
-        let updatedAt = try record.number("updated").map(Timestamp.init(milliseconds:))
-        let owner = try owner(record)
-        return registration.deviceID.map { .registered(id: $0, registration, owner: owner, updatedAt: updatedAt) }
-    }
-
-    private static func owner(_ record: KeyRecord) throws(KeyError) -> DeviceOwner {
-        if let user = try record.text("user") { return .user(user) }
-        return record.isNull("user") ? .nobody : .unchanged
-    }
-
-    /// The line about a device, its newline included.
-    static func text(_ device: DeviceRecord) -> ContiguousArray<UInt8> {
-        var json = JSONWriter()
-        json.object { json in
-            device.registration.write(to: &json)
-            if let user = device.user { json.string(user, for: "user") } else { json.null(for: "user") }
-            json.integer(device.updatedAt.milliseconds, for: "updated")
+        do throws(KeyError) {
+            return try DeviceRegistration(KeyRecord(value))
+        } catch {
+            throw CommandFailure(error, in: DeviceInput.name)
         }
-        return json.bytes + [newline]
     }
 
-    /// The line about a device that was removed, its newline included.
-    static func text(_ removed: RemovedDevice) -> ContiguousArray<UInt8> {
-        var json = JSONWriter()
-        json.object { json in
-            json.string(removed.id, for: "device")
-            json.integer(removed.removedAt.milliseconds, for: "removed")
-            if let reason = removed.reason { json.string(reason, for: "reason") }
-        }
-        return json.bytes + [newline]
+    private static func owner(_ value: JSONValue?) throws(CommandFailure) -> DeviceOwner {
+        guard let value else { return .unchanged }
+        if let user = value.string { return .user(user) }
+        guard value.kind == .null else { throw malformed("its 'user' is neither a string nor null") }
+        return .nobody
     }
-}
 
-extension DeviceRecord {
-    /// The record as its device would register again.
-    fileprivate var registration: DeviceRegistration {
-        DeviceRegistration(
-            deviceID: id, publicKey: publicKey, suites: suites, topic: topic, generation: generation,
-            createdAt: createdAt, pinnedSender: pinnedSender, appVersion: appVersion)
+    private static func malformed(_ what: String) -> CommandFailure {
+        .refused("\(LineError.Code.malformedLine): this is no line of an import: \(what)")
     }
 }

@@ -31,13 +31,13 @@ private func runDeviceList(_ invocation: Invocation, _ console: Console) throws(
     var printer = DevicePrinter(console)
     try withListErrors {
         if invocation.flag("--removed") {
-            try store.forEachRemovedDevice { try printer.print($0, isJSON ? DeviceLine.text : columns) }
+            try store.forEachRemovedDevice { try printer.print($0, isJSON ? ExportedDevice.text : columns) }
         } else if let user = invocation.value("--user") {
             for device in try store.devices(ofUser: user) {
-                try printer.print(device, isJSON ? DeviceLine.text : columns)
+                try printer.print(device, isJSON ? ExportedDevice.text : columns)
             }
         } else {
-            try store.forEachDevice { try printer.print($0, isJSON ? DeviceLine.text : columns) }
+            try store.forEachDevice { try printer.print($0, isJSON ? ExportedDevice.text : columns) }
         }
     }
     try printer.flush()
@@ -52,7 +52,8 @@ private func runDeviceExport(_ invocation: Invocation, _ console: Console) throw
         try export(store, to: &printer)
         return printer.damaged == 0 ? .done : .refused
     }
-    let file = try OutputFile(path, mode: 0o666, force: invocation.flag("--force"))
+    // Whoever could change it before it is imported would decide whose key is sealed to.
+    let file = try OutputFile(path, mode: 0o600, force: invocation.flag("--force"))
     var printer = DevicePrinter(console, output: file.descriptor, name: quoted(path))
     try export(store, to: &printer)
     guard printer.damaged == 0 else {
@@ -66,8 +67,8 @@ private func runDeviceExport(_ invocation: Invocation, _ console: Console) throw
 
 private func export(_ store: SQLiteKeyStore, to printer: inout DevicePrinter) throws(CommandFailure) {
     try withListErrors {
-        try store.forEachDevice { try printer.print($0, DeviceLine.text) }
-        try store.forEachRemovedDevice { try printer.print($0, DeviceLine.text) }
+        try store.forEachDevice { try printer.print($0, ExportedDevice.text) }
+        try store.forEachRemovedDevice { try printer.print($0, ExportedDevice.text) }
     }
     try printer.flush()
 }

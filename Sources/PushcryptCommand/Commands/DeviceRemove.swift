@@ -75,7 +75,7 @@ private func removeUnregistered(
     var result = DeviceRemovalResult()
     var passedOver = 0
     try lines.forEach { (line) throws(CommandFailure) in
-        let removal = try SenderAnswer(line).removal
+        let removal = try SenderAnswer(line, at: now).removal
         if removal == nil { passedOver += 1 }
         return removal
     } take: { (items, _) throws(CommandFailure) in

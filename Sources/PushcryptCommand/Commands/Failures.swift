@@ -40,7 +40,7 @@ extension CommandFailure {
         let exit: ExitCode =
             switch error.code {
             case .storeBusy, .diskFull, .inputOutput: .failed
-            case .corruptStore, .generationRollback, .rotationRefused, .keyIDTaken: .refused
+            case .corruptStore, .generationRollback, .futureTime, .rotationRefused, .keyIDTaken: .refused
             default: .usage
             }
         self.init(exit, "\(error.code): \(error)", storeError: error)

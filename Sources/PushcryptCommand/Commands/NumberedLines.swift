@@ -5,6 +5,9 @@ internal import PushcryptKeyStore
 /// A line that is refused is told by its number, and the others go on. SIGINT and SIGTERM end the reading; what was read is
 /// worked through.
 struct NumberedLines: ~Copyable {
+    /// How many bytes of lines are worked through at once, so that long ones do not take more memory than many.
+    static let maximumText = 16 << 20
+
     private let file: InputFile
     private let console: Console
     private let stop: StopSignal
@@ -40,8 +43,8 @@ struct NumberedLines: ~Copyable {
         console.error("line \(number): \(message)")
     }
 
-    /// Gives `parse` every line that is not empty, and `take` what came of some of them; `take` tells of those that it
-    /// refuses.
+    /// Gives `parse` every line that is not empty, and `take` what came of some of them: as many as one transaction takes,
+    /// and fewer where they are long. `take` tells of those that it refuses.
     mutating func forEach<Item>(
         parse: (ContiguousArray<UInt8>) throws(CommandFailure) -> Item?,
         take: ([(number: Int, item: Item)], inout NumberedLines) throws(CommandFailure) -> Void
@@ -49,24 +52,28 @@ struct NumberedLines: ~Copyable {
         var reader = LineReader(file.lines(until: stop), maximumLine: DeviceLine.maximumLength)
         var items: [(number: Int, item: Item)] = []
         items.reserveCapacity(SQLiteKeyStore.importChunk)
+        var text = 0
         while let chunk = try reader.next() {
             chunk.forEachLine(maximum: DeviceLine.maximumLength) { number, line in
                 tally.lines += 1
                 do throws(CommandFailure) {
-                    guard case .text(let text) = line else {
+                    guard case .text(let bytes) = line else {
                         throw .refused(
                             "\(LineError.Code.lineTooLong): a line has at most \(DeviceLine.maximumLength) bytes")
                     }
-                    if let item = try parse(text) { items.append((number, item)) }
+                    guard let item = try parse(bytes) else { return }
+                    items.append((number, item))
+                    text += bytes.count
                 } catch {
                     refuse(number, error.message)
                 }
             }
             tally.input += chunk.bytes.count
             progress.show(tally)
-            if items.count >= SQLiteKeyStore.importChunk {
+            if items.count >= SQLiteKeyStore.importChunk || text >= Self.maximumText {
                 try take(items, &self)
                 items.removeAll(keepingCapacity: true)
+                text = 0
             }
         }
         try take(items, &self)

@@ -8,7 +8,7 @@ extension Command {
             "Reads what a phone would receive, and writes what it would show: a banner on a terminal, JSON otherwise. A push that does not open ends in the fallback, with exit 65 and the reason on standard error.",
             "The JSON has every field that the notification sets; badge, sound_name, critical_volume, thread, category, interruption_level, relevance, target, filter, launch_image, user_info, attachments, full_body and the localised texts' keys and arguments (title_loc_key, title_loc_args and so on) are left out where they are not set. Nothing is fetched, and keys of attachments are never shown.",
             "With --simulate the push goes through what an extension does: it is opened on a thread of its own, the deadline is 25 seconds, and the system ends the extension after 30. The person is shown one thing, when the first of these has come.",
-            "With --batch each line of the output is {\"notification\": …} with what --json says, or {\"error\": …, \"line\": N} for a push that does not open; every other key of a line is passed through, but for \"request-id\", which is what --request-id is for one push. The lines are in the order of the input, and the command ends with 1 if one of them is an error.",
+            "With --batch each line of the output is {\"notification\": …} with what --json says, or {\"error\": …, \"line\": N} for a push that does not open; every other key of a line is passed through, but for \"request-id\", which is what --request-id is for one push. The lines are in the order of the input, and the command ends with 1 if one of them is an error. With a store the lines are opened one after the other unless --jobs says otherwise: a message signed with a new key opens once the one before it that announces the key has.",
             "Opening a message may end a rotation: a pending device key becomes the active one, and a rotation of the sender's key that the message announces takes effect.",
         ],
         operands: [Operand("FILE", .input, .optional, help: "the received push as JSON; standard input otherwise")],
@@ -75,7 +75,7 @@ private func runOpen(_ invocation: Invocation, _ console: Console) throws(Comman
         || console.showsOutput && !invocation.flag("--json") && !invocation.flag("--output")
     let output =
         showsBanner ? Banner(delivery, console).text : OpenReport(delivery, push.fingerprint).text(console)
-    try console.deliver(ContiguousArray(output.utf8).span, of: invocation)
+    try console.deliver(ContiguousArray(output.utf8).span, of: invocation, isSecret: true)
     guard case .fallback(let reason) = delivery.outcome else { return .done }
     console.error("\(reason.code): \(reason)")
     if reason.code == Delivery.Reason.noTopic.code { console.hint(Option.topicHint) }

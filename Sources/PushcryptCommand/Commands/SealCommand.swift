@@ -46,7 +46,7 @@ private func runSeal(
     for device: String, _ invocation: Invocation, _ console: Console
 ) throws(CommandFailure) -> ExitCode {
     let route = try SealRoute(try SealSource(invocation, console), to: device, as: "--to", invocation, console)
-    let sealer = try route.sealer(
+    let sealer = route.sealer(
         try Placeholder(PlaceholderChoice(invocation).otherwise(PlaceholderChoice(title: route.title))))
     let options = try Sealer.Options(invocation)
     let emission = Emission(invocation)

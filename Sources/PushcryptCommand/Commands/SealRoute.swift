@@ -10,7 +10,7 @@ struct SealRoute {
     /// The device's id, where the store has it.
     let device: String?
 
-    private let sender: any MessageSigner
+    private let sender: EnvelopeSigner
     private let recipient: DevicePublicKey
     /// The rotations of the sender's key that the recipient may not know yet.
     private let announcing: [RotationStatement]
@@ -46,7 +46,7 @@ struct SealRoute {
 
     /// Takes the sender's key, and no store.
     private init(
-        signer: any MessageSigner, to: String, as place: String, _ invocation: Invocation
+        signer: EnvelopeSigner, to: String, as place: String, _ invocation: Invocation
     ) throws(CommandFailure) {
         guard to.hasPrefix(DeviceInput.keyPrefix) else {
             throw .usage(
@@ -64,13 +64,7 @@ struct SealRoute {
     }
 
     /// Makes what seals for this route.
-    func sealer(_ placeholder: Placeholder) throws(CommandFailure) -> Sealer {
-        do throws(SigningError) {
-            return try Sealer(signer: sender, topic: topic, placeholder: placeholder)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
+    func sealer(_ placeholder: Placeholder) -> Sealer { Sealer(sender, topic: topic, placeholder: placeholder) }
 
     /// One message, as `sealer` takes it.
     func message(_ payload: ContiguousArray<UInt8>, _ options: Sealer.Options, at now: Timestamp) -> Sealer.Message {
@@ -92,7 +86,8 @@ extension Sealer {
         } catch {
             guard let overflow, overflow.isNeeded(after: error) else { throw CommandFailure(error) }
             do throws(SealOverflow.Failure) {
-                return try overflow.seal(message, fitting: message.options.fitting, by: self)
+                return try overflow.seal(
+                    message, fitting: message.options.fitting, by: self, sharing: SealOverflow.SharedFile())
             } catch {
                 throw error.ofCommand
             }

@@ -12,7 +12,7 @@ struct SenderAnswer {
     /// The device that is gone, by the time at which APNs knew; nil for any other answer.
     let removal: RemovedDevice?
 
-    init(_ line: ContiguousArray<UInt8>) throws(CommandFailure) {
+    init(_ line: ContiguousArray<UInt8>, at now: Timestamp) throws(CommandFailure) {
         let root: JSONValue
         do throws(JSONError) {
             root = try JSONDocument(parsing: line).root
@@ -28,11 +28,20 @@ struct SenderAnswer {
         guard let id = (root["to"] ?? root["device"])?.string else {
             throw Self.malformed("it has no 'to', the device")
         }
+        do throws(KeyStoreError) {
+            try StoreName.check(id, "its 'to'")
+        } catch {
+            throw Self.malformed("\(error)")
+        }
         guard let time = root["timestamp"]?.integer, time >= Self.earliest else {
             throw Self.malformed("it has no 'timestamp', the milliseconds that APNs gives with a 410")
         }
-        removal = RemovedDevice(
-            id: id, removedAt: Timestamp(milliseconds: UInt64(clamping: time)), reason: reason)
+        let removedAt = Timestamp(milliseconds: UInt64(clamping: time))
+        // A time in another unit would be later than whatever the device has done since.
+        guard removedAt <= now.adding(milliseconds: Freshness.clockTolerance) else {
+            throw Self.malformed("its 'timestamp' lies more than a day ahead: APNs gives milliseconds since 1970")
+        }
+        removal = RemovedDevice(id: id, removedAt: removedAt, reason: reason)
     }
 
     private static func malformed(_ what: String) -> CommandFailure {

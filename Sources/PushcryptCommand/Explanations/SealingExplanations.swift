@@ -92,8 +92,11 @@ extension Explanation {
             shown: nothingSealed),
         Explanation(
             SealError.Code.invalidPlaceholder, .sealing,
-            summary: "the placeholder would show nothing",
-            cause: "The placeholder's title, or the name of its sound, has no visible character.",
+            summary: "the placeholder would show nothing, or fits no push",
+            cause: """
+                The placeholder's title, or the name of its sound, has no visible character, or more bytes than a whole push may
+                have (4096).
+                """,
             mend: """
                 Give a title that reads well by itself: a phone shows it whenever the extension does not run. For no sound
                 write --sound none.
@@ -110,11 +113,12 @@ extension Explanation {
             summary: "the request around the push is not what Apple takes",
             cause: """
                 A background push was to have priority 10, which APNs refuses; or the collapse name is empty, which would make
-                every push of a device replace the one before it; or the device's name is empty or longer than 255 bytes.
+                every push of a device replace the one before it; or the name of the message is, which would make all of them one; or the
+                device's name is empty or longer than 255 bytes.
                 """,
             mend: """
                 Leave the priority out: background pushes then have 5. Leave the collapse name out if only copies of one message
-                are to replace each other.
+                are to replace each other, and the message's name if it is not sent again.
                 """,
             shown: nothingSealed),
         Explanation(

@@ -145,7 +145,7 @@ extension Explanation {
             summary: "a name, a device id or a setting that cannot be stored",
             cause: """
                 It is empty, longer than 255 bytes or has control characters; a device id begins with pcr1, as a public key
-                does; the value of a setting is too long.
+                does, or has nothing but spaces; the value of a setting is too long.
                 """,
             mend: "Choose another name.",
             shown: nothingChanged),
@@ -199,6 +199,18 @@ extension Explanation {
             mend:
                 "Use the app's own bundle id on both ends. If the old binding was the mistake, --replace takes the new one.",
             shown: unreadableKeys),
+        Explanation(
+            KeyStoreError.Code.futureTime, .store,
+            summary: "a time that is said of a device lies more than a day ahead",
+            cause: """
+                A clock is wrong, a time is in microseconds instead of milliseconds, or somebody has made it up: the last one
+                counts, so it would win against all that the device does from now on.
+                """,
+            mend: """
+                Set the clock of the machine that wrote the line, or mend the time there. A phone whose clock is wrong is taken
+                by 'device add', which asks for no time.
+                """,
+            shown: nothingChanged),
         Explanation(
             KeyStoreError.Code.unknownDevice, .store,
             summary: "no device has this id",

@@ -122,7 +122,7 @@ extension IOSScaffold {
                     private let sender = SenderKey()
 
                     func register(record: Data, pushToken: Data) throws -> Data {
-                        let record = try DeviceRegistration(json: ContiguousArray(record), at: now)
+                        let record = try DeviceRegistration(json: ContiguousArray(record))
                         device = record
                         let reply = RegistrationReply(.acknowledged(record.publicKey), sender: sender.publicKey)
                         return Data(reply.json)

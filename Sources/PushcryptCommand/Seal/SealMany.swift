@@ -15,7 +15,8 @@ extension Option {
 func runSealMany(
     for recipients: SealRecipients, _ invocation: Invocation, _ console: Console
 ) throws(CommandFailure) -> ExitCode {
-    let run = try BatchRun("sealed", jobs: invocation.usualSealingJobs, invocation, console)
+    let run = try BatchRun(
+        "sealed", jobs: invocation.usualSealingJobs, hasClearContent: invocation.passesUnencrypted, invocation, console)
     let source = try SealSource(invocation, console)
     let batch = try SealBatch(for: recipients, invocation, console)
     // What is wrong with the keys is wrong for every line.
@@ -68,16 +69,22 @@ extension SealBatch {
         }
         self.payload = payload
         attachments = try console.readAttachments(invocation)
-        overflow = try SealOverflow(invocation, commonPayload: payload)
+        overflow = try SealOverflow(invocation)
         topic = try invocation.topic()
         placeholder = PlaceholderChoice(invocation)
         headers = try RequestHeaders(invocation)
         emission = Emission(invocation)
         hasFacts = invocation.flag("--json")
-        passesUnencrypted = invocation.value("--unencrypted") == "pass"
+        passesUnencrypted = invocation.passesUnencrypted
         log = invocation.logFormat
         now = { console.timestamp }
         // What is wrong in the command line is wrong for every line.
         _ = try Placeholder(placeholder)
+        do throws(SealError) { _ = try options.messageID() } catch { throw CommandFailure(error) }
     }
+}
+
+extension Invocation {
+    /// Whether payloads go out as they are where a device has no key.
+    fileprivate var passesUnencrypted: Bool { value("--unencrypted") == "pass" }
 }

@@ -9,12 +9,31 @@ struct SealOverflow: Sendable {
 
     private let folder: String
     private let prefix: String
-    /// What is sealed for all, and the one file that all get.
-    private let common: ContiguousArray<UInt8>?
-    private let kept = Locked(Kept())
 
-    private final class Kept {
-        var file: File?
+    /// The file of one payload, for all the devices that it goes to: whoever seals for the first of them stores it.
+    final class SharedFile: Sendable {
+        private let kept = Locked(Kept())
+
+        private final class Kept {
+            var file: File?
+            var isStored = false
+        }
+
+        /// The file that is there, or that is made now; nil where there is none to make.
+        fileprivate func file(_ make: () throws(Failure) -> File?) throws(Failure) -> File? {
+            try kept.withLock { (kept) throws(Failure) in
+                if kept.file == nil { kept.file = try make() }
+                return kept.file
+            }
+        }
+
+        fileprivate func store() throws(Failure) {
+            try kept.withLock { (kept) throws(Failure) in
+                guard let file = kept.file, !kept.isStored else { return }
+                try file.store()
+                kept.isStored = true
+            }
+        }
     }
 
     /// One body that has gone there.
@@ -69,8 +88,8 @@ struct SealOverflow: Sendable {
         }
     }
 
-    /// Reads `--overflow` and `--url`; nil without. `commonPayload` is what is sealed for many, all with one file.
-    init?(_ invocation: Invocation, commonPayload: ContiguousArray<UInt8>? = nil) throws(CommandFailure) {
+    /// Reads `--overflow` and `--url`; nil without.
+    init?(_ invocation: Invocation) throws(CommandFailure) {
         switch (invocation.value("--overflow"), invocation.value("--url")) {
         case (nil, nil): return nil
         case (nil, _?):
@@ -85,7 +104,6 @@ struct SealOverflow: Sendable {
             self.folder = folder
             prefix = url.hasSuffix("/") || url.hasSuffix("=") ? url : url + "/"
         }
-        common = commonPayload
         let example = prefix + "0"
         try checkOption("--url") { () throws(AttachmentError) in try AttachmentRules.check(url: example) }
     }
@@ -93,30 +111,19 @@ struct SealOverflow: Sendable {
     /// Whether the length was the reason.
     func isNeeded(after error: SealError) -> Bool { [.payloadTooLarge, .pushTooLarge].contains(error.code) }
 
-    /// Seals a message that was too long: with its body apart, if it has one, and what may be shortened is.
+    /// Seals a message that was too long: with its body apart, if it has one, and what may be shortened is. Messages share a
+    /// file only if they have one payload.
     func seal(
-        _ message: Sealer.Message, fitting texts: [AlertText], by sealer: Sealer
+        _ message: Sealer.Message, fitting texts: [AlertText], by sealer: Sealer, sharing shared: SharedFile
     ) throws(Failure) -> (SealedPayload, File?) {
-        let isCommon = message.payload == common
-        let file = isCommon ? try commonFile(by: sealer) : try self.file(for: message.payload, by: sealer)
+        let file = try shared.file { () throws(Failure) in try self.file(for: message.payload, by: sealer) }
         var message = message
         message.fullBody = file?.fullBody
         message.options.fitting = texts
         let sealed: SealedPayload
         do throws(SealError) { sealed = try sealer.seal(message) } catch { throw .seal(error) }
-        if !isCommon { try file?.store() }
+        try shared.store()
         return (sealed, file)
-    }
-
-    /// The one file that all messages of one payload share; whoever needs it first stores it.
-    private func commonFile(by sealer: Sealer) throws(Failure) -> File? {
-        try kept.withLock { (kept) throws(Failure) in
-            if let file = kept.file { return file }
-            let file = try self.file(for: common ?? [], by: sealer)
-            try file?.store()
-            kept.file = file
-            return file
-        }
     }
 
     /// Seals the body of a payload; nil for a payload that has none to show.

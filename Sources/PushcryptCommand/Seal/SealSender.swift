@@ -13,17 +13,22 @@ extension Option {
             help:
                 "have messages signed by the program that listens at unix:PATH (Docs/SignerProtocol.md); with --store the devices are looked up there"
         ),
-        Option("--signer-key", "KEY", help: "the sender's public key (pcs1…) that the signer must have"),
+        Option(
+            "--signer-key", "KEY",
+            help:
+                "the sender's public key (pcs1…) that the signer must have; without it a warning says which one it has"),
         Option(
             "--signer-timeout", "TIME", .milliseconds(1...600_000),
-            help: "how long the signer may be silent; 10s otherwise"),
+            help:
+                "how long the signer may be silent, and a third of how long it may take for what is asked together; 10s otherwise"
+        ),
     ]
 }
 
 /// Where `seal` takes its keys from.
 enum SealSource: Sendable {
     /// A key, and no devices.
-    case key(any MessageSigner)
+    case key(EnvelopeSigner)
     /// The devices of a store, and a key of it or from elsewhere.
     case store(SQLiteKeyStore, SealingKeys.SenderChoice)
 
@@ -36,10 +41,10 @@ enum SealSource: Sendable {
                 throw .usage(
                     "--sender-key-file and \(name) exclude each other", hint: "a key file is used without a store")
             }
-            self = .key(try console.readSenderKey(from: source))
+            self = .key(.key(try console.readSenderKey(from: source)))
         } else if let address = invocation.value("--signer") {
             try invocation.atMostOne(of: "--signer", "--from")
-            let signer = try SocketSigner(address, invocation)
+            let signer = try EnvelopeSigner(at: address, invocation, console)
             // A container with a signer has no store, unless it says so.
             self =
                 invocation.flag("--store") ? .store(try console.openStore(invocation), .signer(signer)) : .key(signer)
@@ -62,23 +67,42 @@ extension Invocation {
     var usualSealingJobs: Int { flag("--signer") ? max(4, Processors.count) : Processors.count }
 }
 
-extension SocketSigner {
+extension EnvelopeSigner {
     private static let scheme = "unix:"
 
-    /// Connects to where the command line says, and compares the key if it names one.
-    fileprivate convenience init(_ address: String, _ invocation: Invocation) throws(CommandFailure) {
+    /// Connects to where the command line says, compares the key if it names one, and has the one signature made that all
+    /// threads share.
+    fileprivate init(at address: String, _ invocation: Invocation, _ console: Console) throws(CommandFailure) {
         guard address.hasPrefix(Self.scheme), address != Self.scheme else {
             throw .usage("--signer cannot be \(quoted(address))", hint: "write for example unix:/run/signer.sock")
         }
-        do throws(SigningError) {
-            try self.init(
+        let signer = try withSigner { () throws(SigningError) in
+            try SocketSigner(
                 path: String(address.dropFirst(Self.scheme.count)),
                 threads: invocation.count("--jobs") ?? invocation.usualSealingJobs,
-                timeout: invocation.milliseconds("--signer-timeout") ?? Self.standardTimeout)
-        } catch {
-            throw CommandFailure(error)
+                timeout: invocation.milliseconds("--signer-timeout") ?? SocketSigner.standardTimeout)
         }
-        guard let text = invocation.value("--signer-key") else { return }
+        try signer.checkKey(invocation, console)
+        self = try withSigner { () throws(SigningError) in try EnvelopeSigner(signer) }
+    }
+}
+
+private func withSigner<R>(_ body: () throws(SigningError) -> R) throws(CommandFailure) -> R {
+    do throws(SigningError) {
+        return try body()
+    } catch {
+        throw CommandFailure(error)
+    }
+}
+
+extension SocketSigner {
+    /// Compares the key with the one that the command line names.
+    fileprivate func checkKey(_ invocation: Invocation, _ console: Console) throws(CommandFailure) {
+        guard let text = invocation.value("--signer-key") else {
+            // A false signer is noticed by nobody here: its signatures are good ones, under a key of its own.
+            return console.warning(
+                "the signer's key is \(publicKey), and nobody says that it must be: add --signer-key with that key")
+        }
         let expected: SenderPublicKey
         do throws(KeyError) {
             expected = try SenderPublicKey(text: text)

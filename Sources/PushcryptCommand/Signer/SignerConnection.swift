@@ -11,9 +11,12 @@ final class SignerConnection {
         case malformedReply
     }
 
+    /// How often `timeout` may pass until everything is answered: a signer that gives a little now and then ends, too.
+    static let patience: UInt64 = 3
+
     private let socket: UnixSocket
     private let timeout: UInt64
-    private var input: ContiguousArray<UInt8> = []
+    private var input = SignerInput()
     /// Counts over all calls, so that no late reply is taken for another's.
     private var nextID: UInt32 = 1
 
@@ -30,7 +33,8 @@ final class SignerConnection {
     /// Sends every request that has no answer yet, at most `window` ahead of the replies, and stores the replies as they
     /// come.
     ///
-    /// When it throws, what was answered before is in `answers`.
+    /// Throws `timedOut` when nothing has come for the time of `init`, or not all in three times that. When it throws, what
+    /// was answered before is in `answers`.
     func exchange(
         _ kind: SignerFrames.Kind, _ bodies: [ContiguousArray<UInt8>], window: Int,
         answers: inout [SignerFrames.Reply?]
@@ -41,6 +45,7 @@ final class SignerConnection {
         var (queued, answered) = (0, 0)
         var output = ContiguousArray<UInt8>()
         var sent = 0
+        let end = Surroundings.uptime() + Self.patience * timeout
         var deadline = Surroundings.uptime() + timeout
         while answered < asked.count {
             if sent == output.count {
@@ -56,23 +61,23 @@ final class SignerConnection {
                 let ready = try socket.wait(toWrite: sent < output.count, deadline: deadline)
                 if ready.canWrite, sent < output.count { sent += try socket.write(output, from: sent) }
                 guard ready.canRead else { continue }
-                guard try socket.read(appendingTo: &input) else { throw .connectionEnded }
+                _ = try input.fill { (span, start) throws(SystemError) in try socket.read(into: &span, from: start) }
             } catch {
                 throw Failure(error)
             }
-            while let reply = try takeReply() {
+            for reply in try takeReplies() {
                 let place = Int(reply.id &- firstID)
                 guard place < queued, answers[asked[place]] == nil else { throw .malformedReply }
                 answers[asked[place]] = reply
                 answered += 1
-                deadline = Surroundings.uptime() + timeout
+                deadline = min(Surroundings.uptime() + timeout, end)
             }
         }
     }
 
-    private func takeReply() throws(Failure) -> SignerFrames.Reply? {
+    private func takeReplies() throws(Failure) -> [SignerFrames.Reply] {
         do throws(SignerFrames.Malformed) {
-            return try SignerFrames.takeReply(from: &input)
+            return try input.takeReplies()
         } catch {
             throw .malformedReply
         }

@@ -39,20 +39,20 @@ enum SignerFrames {
         output.append(contentsOf: body)
     }
 
-    /// Takes the first reply off `input`; nil when it is not all there yet.
-    static func takeReply(from input: inout ContiguousArray<UInt8>) throws(Malformed) -> Reply? {
+    /// The reply that begins at `start`, and where it ends; nil when it is not all there yet.
+    static func reply(in input: Span<UInt8>, at start: Int) throws(Malformed) -> (Reply, end: Int)? {
+        let input = input.extracting(start...)
         guard input.count >= 4 else { return nil }
         let length = Int(number(input, at: 0))
         // Checked before the rest is waited for: a length is all that a false reply needs to hold a client up.
         guard (overhead...maximumReply).contains(length) else { throw Malformed() }
         guard input.count >= 4 + length else { return nil }
         guard let status = Status(rawValue: input[8]) else { throw Malformed() }
-        let reply = Reply(id: number(input, at: 4), status: status, body: ContiguousArray(input[9..<4 + length]))
-        input.removeFirst(4 + length)
-        return reply
+        let body = ContiguousArray(copying: input.extracting(9..<4 + length))
+        return (Reply(id: number(input, at: 4), status: status, body: body), start + 4 + length)
     }
 
-    private static func number(_ bytes: ContiguousArray<UInt8>, at start: Int) -> UInt32 {
-        bytes[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    private static func number(_ bytes: Span<UInt8>, at start: Int) -> UInt32 {
+        (start..<start + 4).reduce(0) { $0 << 8 | UInt32(bytes[$1]) }
     }
 }

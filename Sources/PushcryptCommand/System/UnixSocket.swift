@@ -76,18 +76,19 @@ struct UnixSocket: ~Copyable {
         }
     }
 
-    /// Appends what is there, at most 64 KiB; false at the end of the connection.
-    func read(appendingTo bytes: inout ContiguousArray<UInt8>) throws(SystemError) -> Bool {
-        let start = bytes.count
-        bytes.append(contentsOf: repeatElement(0, count: 65_536))
-        let count = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
-            unsafe recv(file.descriptor.number, buffer.baseAddress.map { unsafe $0 + start }, buffer.count - start, 0)
+    /// Reads what is there into the part of `span` from `start` on, which is not empty; 0 when nothing is.
+    ///
+    /// Throws `connectionEnded` at the end.
+    func read(into span: inout MutableSpan<UInt8>, from start: Int) throws(SystemError) -> Int {
+        let count = unsafe span.withUnsafeMutableBufferPointer { buffer in
+            let rest = unsafe UnsafeMutableBufferPointer(rebasing: buffer[start...])
+            return unsafe recv(file.descriptor.number, rest.baseAddress, rest.count, 0)
         }
+        if count > 0 { return count }
+        guard count < 0 else { throw .connectionEnded }
         let error = SystemError.last
-        bytes.removeLast(bytes.count - start - max(0, count))
-        if count >= 0 { return count > 0 }
         guard error.code == EAGAIN || error.code == EINTR else { throw error }
-        return true
+        return 0
     }
 
     #if canImport(Darwin)

@@ -20,7 +20,7 @@ enum BatchBench {
         for _ in 0..<count {
             let key = DeviceKey().publicKey
             let id = "\(UInt64.random(in: .min ... .max))"
-            print(#"{"device":"\#(id)","public_key":"\#(key)","generation":1,"created":\#(time.milliseconds)}"#)
+            print(#"{"device":"\#(id)","record":{"public_key":"\#(key)","created":\#(time.milliseconds)}}"#)
         }
     }
 

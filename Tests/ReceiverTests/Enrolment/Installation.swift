@@ -127,7 +127,7 @@ final class Installation {
 extension Provider {
     /// Takes a record as it came over the network, and answers.
     func answer(_ record: Bytes, at now: Timestamp) throws -> Bytes {
-        let registration = try DeviceRegistration(json: record, at: now)
+        let registration = try DeviceRegistration(json: record)
         let sender = try key.publicKey
         let id = try #require(registration.deviceID)
         do throws(KeyStoreError) {
