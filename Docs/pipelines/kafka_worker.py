@@ -30,16 +30,19 @@ for number in signal.SIGTERM, signal.SIGINT:
 sealer = subprocess.Popen(
     options["command"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=1 << 20, start_new_session=True)
 pending = collections.deque()  # What was given to the sealer, in the order of its answers.
-acknowledged = queue.SimpleQueue()  # The offsets up to which the output is safe.
+acknowledged, safe = queue.SimpleQueue(), {}  # The offsets up to which the output is safe: those to come, those to commit.
 
 
 def line(message):
     """One line for the sealer: the message, with an id that is the same when it is delivered again."""
     value = (message.value() or b"").strip().replace(b"\n", b" ")  # JSON has line breaks between its tokens only.
     try:
-        fields = json.loads(value)
-        if value.startswith(b"{") and fields and "id" not in fields:
-            value = b'{"id":"%s/%d/%d",' % (message.topic().encode(), message.partition(), message.offset()) + value[1:]
+        members = json.loads(value)
+        if value.startswith(b"{") and members:
+            if "id" not in members:
+                value = b'{"id":%s,' % json.dumps(f"{message.topic()}/{message.partition()}/{message.offset()}").encode() + value[1:]
+            if "to-user" in members:  # Would be answered once for each device; with this it is refused.
+                value = b'{"to":null,' + value[1:]
     except (ValueError, RecursionError):
         pass  # The sealer says what is wrong with it.
     return (value or b"null") + b"\n"
@@ -73,14 +76,16 @@ def run_forward():
 
 
 def commit():
-    """Commits in the thread that consumes: calls from two threads wait for each other."""
-    done = {}
+    """Commits in the thread that consumes: calls from two threads wait for each other. What another worker has by now, it answers."""
     while not acknowledged.empty():
-        done.update(acknowledged.get())
+        safe.update(acknowledged.get())
+    mine = {(place.topic, place.partition) for place in consumer.assignment()}
+    offsets = [TopicPartition(*place, safe[place]) for place in safe if place in mine]
     try:
-        if done:
-            consumer.commit(offsets=[TopicPartition(*where, offset) for where, offset in done.items()], asynchronous=False)
-    except KafkaException as error:  # Another worker has the partition now, and seals these once more.
+        if offsets:
+            consumer.commit(offsets=offsets, asynchronous=False)
+        safe.clear()
+    except KafkaException as error:  # The group is changing; the next round tries again.
         print(f"kafka_worker: not committed: {error}", file=sys.stderr)
 
 

@@ -34,9 +34,12 @@ def line(entry, fields):
     """One line for the sealer: the entry, with an id that is the same when it is delivered again."""
     value = fields.get(b"line", b"").strip().replace(b"\n", b" ")  # JSON has line breaks between its tokens only.
     try:
-        fields = json.loads(value)
-        if value.startswith(b"{") and fields and "id" not in fields:
-            value = b'{"id":%s,' % json.dumps(f"{source}/{entry.decode()}").encode() + value[1:]
+        members = json.loads(value)
+        if value.startswith(b"{") and members:
+            if "id" not in members:
+                value = b'{"id":%s,' % json.dumps(f"{source}/{entry.decode()}").encode() + value[1:]
+            if "to-user" in members:  # Would be answered once for each device; with this it is refused.
+                value = b'{"to":null,' + value[1:]
     except (ValueError, RecursionError):
         pass  # The sealer says what is wrong with it.
     return (value or b"null") + b"\n"

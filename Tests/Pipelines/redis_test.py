@@ -1,7 +1,7 @@
 """A Redis stream of events goes through workers that are killed; every phone shows every message once."""
 import json, os, random, subprocess, sys, threading, time
 import redis
-from scene import BROKEN, Phones, Provider, count, expect, event, main, wait
+from scene import BROKEN, TO_USER, Phones, Provider, count, expect, event, main, wait
 from workers import Workers, moments
 
 EVENTS, KILLS = int(os.environ.get("EVENTS", 100_000)), int(os.environ.get("KILLS", 50))
@@ -28,7 +28,7 @@ def read(server, phones, refused, finished):
 
 def run(server):
     provider = Provider(FOLDER, PROGRAM)
-    broken = dict(zip(random.sample(range(EVENTS), len(BROKEN)), BROKEN))
+    broken = dict(zip(random.sample(range(EVENTS), len(BROKEN) + 1), (*BROKEN, TO_USER)))
     feed = server.pipeline(transaction=False)
     for number in range(EVENTS):
         if number in broken:
@@ -50,7 +50,7 @@ def run(server):
         workers.kill_at(moments(EVENTS, KILLS), lambda: phones.arrived[0])
         wait(lambda: workers.kills == KILLS, 600, "every kill has happened", [reading])
         wait(lambda: len(phones.copies) == EVENTS, 120, "every event has arrived", [reading])
-        wait(lambda: len(refused) >= len(BROKEN), 60, "what is broken was refused", [reading])
+        wait(lambda: len({line["error"]["message"] for line in refused}) == len(broken), 60, "what is broken was refused", [reading])
         workers.stop()
     finally:
         workers.end()
@@ -62,6 +62,7 @@ def run(server):
     expect("entries that a worker has taken", server.xpending("pushes", "sealers")["pending"], 0)
 
     count("redis: messages", EVENTS)
+    count(f"redis: messages a second, with {KILLS} kills on the way", phones.rate())
     count("redis: sealed again after a kill, under the same message id, and not shown again", copies - EVENTS)
     count("redis: shown exactly once", EVENTS)
     count("redis: refused with a reason", len(refused))

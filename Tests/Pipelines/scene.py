@@ -15,6 +15,8 @@ BROKEN = (
     (b'{"to":"nobody","payload":{"aps":{"alert":"Hello"}}}', "unknown-device"),
     (b'{"to":"phone1","payload":{"aps":{"alert":"%s"}}}' % (b"x" * 5_000), "payload-too-large"),
 )
+# This would be answered once for each device, so a worker has it refused.
+TO_USER = (b'{"to-user":"alice","payload":{"aps":{"alert":"Hello"}}}', "malformed-line")
 
 
 class Failure(Exception):
@@ -97,6 +99,7 @@ class Phones:
         self.names = {name: phone for phone, key in provider.keys.items() for name in (phone, key)}
         self.copies = collections.Counter()  # event -> how many copies arrived
         self.arrived = collections.Counter()  # lane -> how many events arrived
+        self.times = []  # when the first copy and the latest one arrived
         self.inboxes = {phone: open(provider.store_of(phone) + ".inbox", "w") for phone in PHONES}
 
     def deliver(self, text, lane=0):
@@ -107,8 +110,13 @@ class Phones:
         self.copies[number] += 1
         if self.copies[number] == 1:
             self.arrived[lane] += 1
+            self.times = [*self.times[:1], time.monotonic()]
         push = {"payload": line["payload"], "request-id": f"{number}-{self.copies[number]}", "event": number}
         print(json.dumps(push), file=self.inboxes[phone])
+
+    def rate(self):
+        """Events a second, from the first to the last."""
+        return round((len(self.copies) - 1) / (self.times[1] - self.times[0]))
 
     def open(self, phone):
         """What a phone says of each push."""

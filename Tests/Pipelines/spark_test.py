@@ -60,11 +60,13 @@ def test():
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": FOLDER, "PYSPARK_PYTHON": sys.executable}
     with open(os.path.join(FOLDER, "spark.log"), "wb") as log:
         job = subprocess.Popen(submit, env=environment, stdout=subprocess.PIPE, stderr=log, cwd=FOLDER, text=True)
+    start = time.monotonic()
     try:
         killed = []
         killer = threading.Thread(target=kill_some, args=(job, killed))
         killer.start()
         said, _ = job.communicate(timeout=600)
+        rate = round(EVENTS / (time.monotonic() - start))
         killer.join()
     finally:
         job.kill()
@@ -82,6 +84,7 @@ def test():
     expect("codes of what is broken", refused, {code for _, code in BROKEN})
 
     count("spark: messages", EVENTS)
+    count(f"spark: messages a second, the start of Spark included, with {KILLS} kills on the way", rate)
     count("spark: shown exactly once", EVENTS)
     count("spark: refused with a reason", broken)
     count("spark", len(killed), "kills")

@@ -65,8 +65,15 @@ class Workers:
             self.sealers.update(children(worker.pid))
             worker.send_signal(signal.SIGTERM)
         expect("exit codes of the workers", [worker.wait(60) for worker in self.running], [0] * len(self.running))
-        time.sleep(0.5)
-        expect("sealers that outlive their worker", [pid for pid in self.sealers if os.path.exists(f"/proc/{pid}")], [])
+        wait(lambda: not any(map(self.seals, self.sealers)), 10, "no sealer outlives its worker")
+
+    def seals(self, pid):
+        """Whether a process is a sealer, and not another that has got its number."""
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                return b"\0seal\0" in file.read()
+        except (FileNotFoundError, ProcessLookupError):
+            return False
 
     def end(self):
         """Whatever has happened: nothing goes on running."""

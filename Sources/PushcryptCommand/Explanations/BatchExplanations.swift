@@ -8,9 +8,13 @@ extension Explanation {
             cause: """
                 The line is JSON, but no object, or one of its members is missing or of the wrong kind: neither to nor to-user,
                 or both; a payload that is a string and not an object; a ttl without a unit; a member of placeholder that there
-                is none of. With one payload for all, a line must not bring another.
+                is none of. With one payload for all, a line must not bring another. A line of an import has no device or no
+                record, or is what an export wrote.
                 """,
-            mend: "Write the line as 'pushcrypt seal --help' says, and give it again; the other lines are done.",
+            mend: """
+                Write the line as 'pushcrypt seal --help' says, or 'pushcrypt device import --help', and give it again; the other
+                lines are done.
+                """,
             shown: notAnswered),
         Explanation(
             LineError.Code.lineTooLong, .batches,

@@ -1,0 +1,114 @@
+"""The senders: real clients of Apple's push service, which take what `seal --emit request` writes."""
+import asyncio, dataclasses, json, os, ssl, time, uuid
+import aioapns, httpx, jwt
+from aioapns.connection import APNsTLSClientProtocol
+
+TEAM = "TEAM123456"
+
+
+@dataclasses.dataclass
+class Answer:
+    status: int
+    reason: str = None
+    timestamp: int = None
+
+
+def trust(folder):
+    return ssl.create_default_context(cafile=os.path.join(folder, "authority.pem"))
+
+
+def read(folder, name):
+    with open(os.path.join(folder, name)) as file:
+        return file.read()
+
+
+class Local(APNsTLSClientProtocol):
+    """The client's own protocol, with another address. APNs ends an answer with its only frame; hypercorn sends an empty one more,
+    which the client would take for a reason."""
+    APNS_SERVER = "localhost"
+
+    def on_data_received(self, data, stream):
+        if data:
+            super().on_data_received(data, stream)
+
+
+class Aioapns:
+    """Writes the payload anew: with spaces after the separators, in UTF-8."""
+
+    def __init__(self, folder, port, key=None, certificate=None, topic=None):
+        options = {"ssl_context": trust(folder), "max_connections": 2, "err_func": self.ignore}
+        if key:
+            options |= {"key": read(folder, key[1]), "key_id": key[0], "team_id": TEAM, "topic": topic}
+        else:
+            options |= {"client_cert": os.path.join(folder, certificate + ".pem")}
+        self.client = aioapns.APNs(**options)
+        self.client.pool.protocol_class = type("Local", (Local,), {"APNS_PORT": port})
+
+    async def ignore(self, request, result):
+        pass
+
+    async def send(self, line):
+        request = aioapns.NotificationRequest(
+            device_token=line["token"], message=line["payload"], time_to_live=line["expiration"] - int(time.time()),
+            priority=line["priority"], collapse_key=line["collapse_id"], push_type=aioapns.PushType(line["push_type"]),
+            apns_topic=line["topic"])
+        result = await self.client.send_notification(request)
+        return Answer(int(result.status), result.description, result.timestamp)
+
+    async def close(self):
+        self.client.pool.close()
+        while self.client.pool.connections:
+            await asyncio.sleep(0.01)
+
+
+class Httpx:
+    """Writes the payload as it is told to: `encode` makes the bytes."""
+
+    def __init__(self, folder, port, encode, key=None, certificate=None):
+        context = trust(folder)
+        if certificate:
+            context.load_cert_chain(os.path.join(folder, certificate + ".pem"))
+        self.encode, self.common = encode, {}
+        if key:
+            self.common["authorization"] = "bearer " + provider_token(read(folder, key[1]), key[0])
+        self.client = httpx.AsyncClient(http1=False, http2=True, verify=context, base_url=f"https://localhost:{port}", timeout=30)
+
+    def headers(self, line):
+        return {
+            **self.common, "apns-topic": line["topic"], "apns-push-type": line["push_type"], "apns-priority": str(line["priority"]),
+            "apns-expiration": str(line["expiration"]), "apns-collapse-id": line["collapse_id"], "apns-id": str(uuid.uuid4())}
+
+    async def send(self, line):
+        return await self.post(f"/3/device/{line['token']}", self.headers(line), self.encode(line))
+
+    async def post(self, path, headers, body, method="POST"):
+        response = await self.client.request(method, path, headers=headers, content=body)
+        said = response.json() if response.content else {}
+        return Answer(response.status_code, said.get("reason"), said.get("timestamp"))
+
+    async def close(self):
+        await self.client.aclose()
+
+
+def provider_token(key, key_id, team=TEAM, issued_at=None):
+    claims = {"iss": team, "iat": int(time.time()) if issued_at is None else issued_at}
+    return jwt.encode(claims, key, algorithm="ES256", headers={"kid": key_id})
+
+
+def compact(line):
+    return json.dumps(line["payload"], ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def widest(line):
+    """Python's default: spaces after the separators, and every character beyond ASCII as one or two \\uXXXX."""
+    return json.dumps(line["payload"]).encode()
+
+
+async def send_all(client, lines, at_once=100):
+    limit = asyncio.Semaphore(at_once)
+
+    async def one(line):
+        async with limit:
+            return await client.send(line)
+
+    return await asyncio.gather(*map(one, lines))
