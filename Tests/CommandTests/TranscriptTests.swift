@@ -21,17 +21,19 @@ import Testing
     }
 }
 
-/// The README shows a session as a person sees it: commands and what they print, without what goes to standard error.
-@Suite struct ReadmeTests {
-    @Test("The README's session prints what the README says")
-    func session() throws {
-        let readme = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../README.md")
+/// Documents show sessions as a person sees them: commands and what they print, without what goes to standard error.
+@Suite struct DocumentTests {
+    @Test("The sessions of a document print what it says", arguments: ["README.md", "Docs/ProviderPipelines.md"])
+    func session(name: String) throws {
+        let document = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../\(name)")
             .standardized
-        let text = String(decoding: try Data(contentsOf: readme), as: UTF8.self)
+        let text = String(decoding: try Data(contentsOf: document), as: UTF8.self)
         let blocks = text.components(separatedBy: "```console\n").dropFirst()
-        let block = try #require(blocks.first?.components(separatedBy: "```").first)
-        let lines = block.split(separator: "\n").map { $0.hasPrefix("$ ") ? "\($0)\n2> …" : "> \($0)" }
-        let transcript = try Transcript(name: "README.md", text: lines.joined(separator: "\n"))
+            .compactMap { $0.components(separatedBy: "```").first }
+        try #require(!blocks.isEmpty)
+        // Together they are one session.
+        let lines = blocks.joined().split(separator: "\n").map { $0.hasPrefix("$ ") ? "\($0)\n2> …" : "> \($0)" }
+        let transcript = try Transcript(name: name, text: lines.joined(separator: "\n"))
         #expect(try transcript.differences(program: builtProgram()) == [])
     }
 }
