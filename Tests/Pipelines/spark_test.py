@@ -1,5 +1,5 @@
 """A folder of events goes through a Spark job, some of whose sealers are killed; every phone shows every message once."""
-import glob, json, os, random, subprocess, sys, threading, time
+import glob, json, os, random, signal, subprocess, sys, threading, time
 from scene import APP, BROKEN, Phones, Provider, count, event, expect, main
 from workers import kill
 
@@ -41,6 +41,14 @@ def kill_some(job, killed):
                 killed.append(sealer)
 
 
+def end_all(job):
+    """Ends the job with everything that it has started."""
+    try:
+        os.killpg(job.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 def lines(folder):
     for path in sorted(glob.glob(os.path.join(folder, "part-*"))):
         with open(path, "rb") as file:
@@ -59,7 +67,7 @@ def test():
         PROGRAM, "seal", "--batch", "--jobs", "1", "--topic", APP, "--sender-key-file", key]
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": FOLDER, "PYSPARK_PYTHON": sys.executable}
     with open(os.path.join(FOLDER, "spark.log"), "wb") as log:
-        job = subprocess.Popen(submit, env=environment, stdout=subprocess.PIPE, stderr=log, cwd=FOLDER, text=True)
+        job = subprocess.Popen(submit, env=environment, stdout=subprocess.PIPE, stderr=log, cwd=FOLDER, text=True, start_new_session=True)
     start = time.monotonic()
     try:
         killed = []
@@ -69,7 +77,7 @@ def test():
         rate = round(EVENTS / (time.monotonic() - start))
         killer.join()
     finally:
-        job.kill()
+        end_all(job)
     # Lines were refused, which is exit code 1.
     expect("the job", (job.returncode, said.strip()),
         (1, f"spark_job: {EVENTS + broken} lines, {EVENTS} sealed, {broken} refused"))

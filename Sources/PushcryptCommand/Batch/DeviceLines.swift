@@ -1,8 +1,7 @@
-internal import Pushcrypt
 internal import PushcryptKeyStore
 
-/// The id of every device of a store, a line each, in their order, as a JSON string, which no character of an id ends. Devices
-/// that others add or remove meanwhile may be seen or not.
+/// The id of every device of a store, a line each, in their order. Devices that others add or remove meanwhile may be seen
+/// or not.
 struct DeviceLines: LineSource, Sendable {
     /// The devices of one chunk: as many as a chunk of a file has lines.
     private static let count = 64
@@ -27,12 +26,15 @@ struct DeviceLines: LineSource, Sendable {
         var ids: [String] = []
         while ids.isEmpty, page?.isLast != true {
             guard !stop.isRaised else { return nil }
-            let next = try self.next(after: page)
+            let next = try withStoreErrors { () throws(KeyStoreError) in
+                try store.devicePage(after: page, count: Self.count)
+            }
             ids = next.ids
             damaged += next.damaged.count
             firstDamaged = firstDamaged ?? next.damaged.first
             page = next
         }
+        try refuseAnotherStore()
         guard !ids.isEmpty else {
             isAtEnd = true
             // A row without the id of a device has no line: told once all others have been read.
@@ -46,42 +48,17 @@ struct DeviceLines: LineSource, Sendable {
             line += ids.count
             chunks += 1
         }
-        return LineChunk(number: chunks, firstLine: line, bytes: Self.lines(ids))
+        // No id has a newline in it, or is blank.
+        return LineChunk(
+            number: chunks, firstLine: line, bytes: ContiguousArray((ids.joined(separator: "\n") + "\n").utf8))
     }
 
-    private func next(after page: DevicePage?) throws(CommandFailure) -> DevicePage {
-        let (next, version) = try withStoreErrors { () throws(KeyStoreError) in
-            (try store.devicePage(after: page, count: Self.count), try store.version())
-        }
-        // Some devices of one store and some of another are not all of any.
-        guard !version.isReplaced else {
-            throw .failed(
-                "another store has taken the place of this one, of which \(line - 1) devices were read",
-                hint: "seal again for the devices of the new one; with the same --id no phone shows it twice")
-        }
-        return next
-    }
-}
-
-// MARK: A line
-
-extension DeviceLines {
-    private static func lines(_ ids: [String]) -> ContiguousArray<UInt8> {
-        var bytes = ContiguousArray<UInt8>()
-        for id in ids {
-            var json = JSONWriter()
-            json.string(id)
-            bytes.append(contentsOf: json.bytes)
-            bytes.append(newline)
-        }
-        return bytes
-    }
-
-    /// Reads one of the lines.
-    static func id(in line: ContiguousArray<UInt8>) throws(LineFailure) -> String {
-        guard let id = (try? JSONDocument(parsing: line))?.root.string else {
-            throw LineFailure(.malformedLine, "the id of a device is a JSON string")
-        }
-        return id
+    /// Some devices of one store and some of another are not all of any.
+    private func refuseAnotherStore() throws(CommandFailure) {
+        let version = try withStoreErrors { () throws(KeyStoreError) in try store.version() }
+        guard version.isReplaced else { return }
+        throw .failed(
+            "another store has taken the place of this one, of which \(line - 1) devices were read",
+            hint: "seal again for the devices of the new one; with the same --id no phone shows it twice")
     }
 }

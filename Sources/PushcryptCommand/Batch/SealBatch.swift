@@ -8,7 +8,7 @@ struct SealBatch: Sendable {
         case messages
         /// Ids, public keys, or objects without a payload.
         case recipients
-        /// Ids of devices, as `DeviceLines` gives them.
+        /// Ids of devices.
         case devices
     }
 

@@ -12,7 +12,7 @@ func runAttachOpen(_ invocation: Invocation, _ console: Console) throws(CommandF
         (fields) throws(AttachmentError) in try SealedFile(fields)
     }
     let input = try InputFile(invocation.operand("SEALED"), console)
-    let output = try OutputFile(path, mode: 0o666, force: invocation.flag("--force"))
+    let output = try OutputFile(path, mode: 0o600, force: invocation.flag("--force"))
 
     var progress = Progress("opening", total: Int(clamping: file.size), console)
     var opener = AttachmentOpener(file)

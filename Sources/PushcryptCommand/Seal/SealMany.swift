@@ -80,7 +80,6 @@ extension SealBatch {
         now = { console.timestamp }
         // What is wrong in the command line is wrong for every line.
         _ = try Placeholder(placeholder)
-        do throws(SealError) { _ = try options.messageID() } catch { throw CommandFailure(error) }
     }
 }
 

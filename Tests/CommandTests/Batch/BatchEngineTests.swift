@@ -48,7 +48,7 @@ import Testing
     private struct Echo: LineWorker {
         var delay: @Sendable () -> Int = { 0 }
 
-        func answer(_ chunk: LineChunk) -> BatchAnswer {
+        func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
             let milliseconds = delay()
             if milliseconds > 0 { PushcryptCommand.Thread.sleep(milliseconds: milliseconds) }
             var answer = BatchAnswer(output: chunk.bytes)
@@ -102,10 +102,47 @@ import Testing
         #expect(output.lines == (0..<500).map(String.init) && end.failure == nil)
     }
 
+    /// Answers each line with many, in parts of a few.
+    private struct Parts: LineWorker {
+        let counter: Counter
+
+        func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
+            for number in 0..<9 {
+                if Int.random(in: 0...9) == 0 { PushcryptCommand.Thread.sleep(milliseconds: 2) }
+                var part = BatchAnswer(output: ContiguousArray("\(chunk.number).\(number)\n".utf8))
+                part.tally.done = 1
+                guard write(part) else { break }
+                counter.add(1)
+            }
+            return BatchAnswer(output: ContiguousArray("\(chunk.number).9\n".utf8))
+        }
+    }
+
+    @Test("Parts of answers stand in the order of the input, and between no others", arguments: [1, 2, 8])
+    func parts(jobs: Int) throws {
+        let output = Output()
+        let end = BatchEngine(limits: limits(jobs)).run(
+            Numbers(count: 50, counter: Counter()), stop: try StopSignal(), worker: { Parts(counter: Counter()) },
+            write: output.write, tick: { _ in })
+        #expect(output.lines == (0..<500).map { "\($0 / 10).\($0 % 10)" })
+        #expect(end.failure == nil && end.tally.done == 450)
+    }
+
+    @Test("A part that cannot be written ends the work on it, and whoever waits to write one", arguments: [1, 2, 8])
+    func brokenPart(jobs: Int) throws {
+        let counter = Counter()
+        let end = BatchEngine(limits: limits(jobs)).run(
+            Numbers(count: 1000, counter: Counter()), stop: try StopSignal(), worker: { Parts(counter: counter) },
+            write: { answer throws(CommandFailure) in
+                if answer.output == ContiguousArray("3.4\n".utf8) { throw .readerIsGone }
+            }, tick: { _ in })
+        #expect(end.failure?.exit == .done && end.tally.done == 31 && counter.value == 31)
+    }
+
     @Test("What is waiting to be written is bounded in bytes, too")
     func bytes() throws {
         struct Long: LineWorker {
-            func answer(_ chunk: LineChunk) -> BatchAnswer {
+            func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
                 BatchAnswer(output: ContiguousArray(repeating: 0x61, count: 1000))
             }
         }
@@ -132,7 +169,7 @@ import Testing
             let atOnce: Counter
             let most: Monitor<Int>
 
-            func answer(_ chunk: LineChunk) -> BatchAnswer {
+            func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
                 atOnce.add(1)
                 let now = atOnce.value
                 most.change { $0 = max($0, now) }

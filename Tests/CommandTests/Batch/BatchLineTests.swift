@@ -3,33 +3,66 @@ import Testing
 
 @testable import PushcryptCommand
 
-/// What a line passes through leaves with the bytes it came with.
+/// What a line passes through leaves with the tokens it came with.
 @Suite struct BatchLineTests {
-    private func passed(_ line: String, names: Set<String> = ["to", "payload"]) throws -> String {
-        let line = try BatchLine(ContiguousArray(line.utf8), names: names)
+    private func passed(_ line: String, reserved: Set<String> = [], beside others: Set<String> = []) throws -> String {
+        let line = try BatchLine(ContiguousArray(line.utf8), names: ["to", "payload"], reserved: reserved)
         var json = JSONWriter()
         json.object { json in
             json.integer(1, for: "first")
-            line.writePassed(to: &json)
+            line.writePassed(to: &json, beside: others)
         }
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
     @Test(
-        "Names, numbers, strings and the white space inside a value stay",
+        "Names, numbers and strings keep their bytes, and nothing stands between tokens",
         arguments: [
             (#"{"n":1.50}"#, #","n":1.50"#), (#"{"n" : 1E400 }"#, #","n":1E400"#),
-            (#"{"k\u0065y":"\u00e9\/"}"#, #","k\u0065y":"\u00e9\/""#), ("{\"a\":[1,\t2 ]}", ",\"a\":[1,\t2 ]"),
+            (#"{"k\u0065y":"\u00e9\/"}"#, #","k\u0065y":"\u00e9\/""#), ("{\"a\":[1,\t2 ]}", ",\"a\":[1,2]"),
             (#"{"z":1,"to":"x","a":{"to":2}}"#, #","z":1,"a":{"to":2}"#), (#"{"to":"x"}"#, ""), ("{}", ""),
-            (#"{"error":{"code":"x"},"line":7,"kept":null}"#, #","kept":null"#),
+            ("{\"a\":\"\u{2028}\u{85} \"}", ",\"a\":\"\u{2028}\u{85} \""),
         ])
     func asTheyCame(line: String, expected: String) throws {
         #expect(try passed(line) == #"{"first":1"# + expected + "}")
     }
 
+    /// Python's universal newlines, among others, end a line at a carriage return.
+    @Test("A value cannot bring a line of its own to a reader that takes other line ends for one")
+    func injection() throws {
+        let line = "{\"to\" : [\r{\"to\":\"victim\"}\r] , \"x\" :\r{\"k\":\r{\"to\":\"victim\"}\r,\"n\"\r:\t1}}"
+        #expect(try passed(line) == #"{"first":1,"x":{"k":{"to":"victim"},"n":1}}"#)
+        var json = JSONWriter()
+        try BatchLine(ContiguousArray(line.utf8), names: ["to"], reserved: []).write(["to"], to: &json)
+        #expect(String(decoding: json.bytes, as: UTF8.self) == #""to":[{"to":"victim"}]"#)
+    }
+
+    @Test(
+        "What an earlier run has added is dropped: both members together, as they are written, and nothing else",
+        arguments: [
+            (#"{"error":{"code":"x","message":"y"},"line":7,"kept":null}"#, #","kept":null"#),
+            (#"{"line":7,"kept":null,"error":{"code":"x","message":"y"}}"#, #","kept":null"#),
+            (#"{"error":{"code":"x","message":"y"}}"#, nil), (#"{"line":7}"#, nil),
+            (#"{"error":{"code":"x","message":"y"},"line":"7"}"#, nil),
+            (#"{"error":{"code":"x","message":"y"},"line":7.5}"#, nil), (#"{"error":{"code":"x"},"line":7}"#, nil),
+            (#"{"error":{"code":"x","message":"y","more":1},"line":7}"#, nil),
+            (#"{"error":{"code":1,"message":"y"},"line":7}"#, nil), (#"{"error":"x","line":7}"#, nil),
+            (#"{"error":null,"line":null}"#, nil),
+        ])
+    func earlierRun(line: String, expected: String?) throws {
+        let all = "," + line.dropFirst().dropLast()
+        #expect(try passed(line) == #"{"first":1"# + (expected ?? all) + "}")
+    }
+
+    @Test("In an answer that is an error, its own members are the only ones of their names")
+    func errorAnswer() throws {
+        let passed = try passed(#"{"error":"mine","a":1,"line":"mine"}"#, beside: LineFailure.members)
+        #expect(passed == #"{"first":1,"a":1}"#)
+    }
+
     @Test("A key that is taken under its escaped name is taken")
     func escapedName() throws {
-        let line = try BatchLine(ContiguousArray(#"{"t\u006f":"phone1"}"#.utf8), names: ["to"])
+        let line = try BatchLine(ContiguousArray(#"{"t\u006f":"phone1"}"#.utf8), names: ["to"], reserved: [])
         #expect(try line.text("to") == "phone1" && line.passed.isEmpty)
     }
 
@@ -43,15 +76,19 @@ import Testing
     func refused(line: String, code: String) {
         #expect(
             refusal { () throws(LineFailure) in
-                _ = try BatchLine(ContiguousArray(line.utf8), names: [])
+                _ = try BatchLine(ContiguousArray(line.utf8), names: [], reserved: [])
             } == code)
     }
 
     @Test("A name that the answer has itself cannot be passed through")
     func reserved() throws {
-        let line = try BatchLine(ContiguousArray(#"{"a":1,"unencrypted":true}"#.utf8), names: [])
-        #expect(refusal { () throws(LineFailure) in try line.refuse(reserved: ["unencrypted"]) } == "reserved-key")
-        #expect(refusal { () throws(LineFailure) in try line.refuse(reserved: ["b"]) } == nil)
+        let text = #"{"a":1,"unencrypt\u0065d":true}"#
+        let line = try BatchLine(ContiguousArray(text.utf8), names: [], reserved: ["unencrypted"])
+        #expect(refusal { () throws(LineFailure) in try line.refuseReserved() } == "reserved-key")
+        // Nor does the refusal bring it.
+        #expect(try passed(text, reserved: ["unencrypted"]) == #"{"first":1,"a":1}"#)
+        let other = try BatchLine(ContiguousArray(text.utf8), names: [], reserved: ["b"])
+        #expect(refusal { () throws(LineFailure) in try other.refuseReserved() } == nil)
     }
 
     private func refusal(_ body: () throws(LineFailure) -> Void) -> String? {

@@ -140,6 +140,14 @@ import Testing
         #expect(BatchProgress.text(tally, size: size, milliseconds: milliseconds) == expected)
     }
 
+    @Test("Numbers that no batch has are no reason to end one")
+    func extremes() {
+        var tally = BatchTally()
+        (tally.lines, tally.input) = (.max, 1)
+        #expect(BatchProgress.text(tally, size: .max, milliseconds: .max).hasPrefix("0 %, 9223372036854775807 lines, "))
+        #expect(BatchProgress.text(tally, size: nil, milliseconds: 0).contains("9223372036854775807 a second"))
+    }
+
     @Test("A file of which nothing is done yet has no time that is left")
     func noProgress() {
         #expect(BatchProgress.text(BatchTally(), size: 100, milliseconds: 1000) == "0 lines, 0 a second")

@@ -69,6 +69,22 @@ import Testing
         #expect(try provider.answer().sender == new && old != new)
     }
 
+    @Test("With a store one thread opens, unless the command line says otherwise")
+    func openingThreads() throws {
+        let provider = try Provider()
+        func threads(_ options: String...) throws -> Int {
+            let program = try RunningProgram(
+                ["--store", provider.directory.file("P"), "open", "--batch", "--topic", "com.example.app"] + options)
+            // Once it answers, all of them are there.
+            try program.send("{}\n")
+            #expect(try program.lines(1).count == 1)
+            return try program.kilobytes("Threads")
+        }
+        let one = try threads("--jobs", "1")
+        #expect(try threads() == one)
+        #expect(try threads("--jobs", "4") == one + 3)
+    }
+
     @Test("A setting")
     func setting() throws {
         let provider = try Provider()
