@@ -56,7 +56,12 @@ struct BatchLine {
     /// Refuses a line with a member that would have the name of one of the answer's.
     func refuseReserved() throws(LineFailure) {
         guard let reservedName else { return }
-        throw LineFailure(.reservedKey, "the key \(quoted(reservedName)) is one of the answer's: rename yours")
+        let hyphenated = String(reservedName.map { $0 == "_" ? "-" : $0 })
+        throw LineFailure(
+            .reservedKey,
+            "the key \(quoted(reservedName)) is one of the answer's: rename yours"
+                + (["push-type", "collapse-id"].contains(hyphenated) ? ", or write \(hyphenated) if you mean that" : "")
+        )
     }
 
     // What is written again has no white space between its tokens: a line break there, of whatever kind, would end the answer's

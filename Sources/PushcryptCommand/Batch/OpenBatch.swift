@@ -3,7 +3,8 @@ internal import PushcryptReceiver
 
 /// Opens the lines of a batch.
 func runOpenBatch(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    for name in ["--request-id", "--simulate", "--deadline", "--stall", "--banner"] where invocation.flag(name) {
+    for name in ["--request-id", "--full-body", "--simulate", "--deadline", "--stall", "--banner"]
+    where invocation.flag(name) {
         throw .usage("\(name) goes with one push", hint: "leave it out, or leave --batch out")
     }
     // A message may come before the one that tells of its sender's new key where several threads change one store.

@@ -64,6 +64,7 @@ struct SealAnswer {
         append { json in
             failure.write(line: item.number, to: &json)
             item.writeRecipient(device, to: &json)
+            item.writeWishes(to: &json)
             item.writePassed(to: &json, beside: LineFailure.members)
         }
         rest.tally.refused[failure.code, default: 0] += 1

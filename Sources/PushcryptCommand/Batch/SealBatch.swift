@@ -37,7 +37,8 @@ struct SealBatch: Sendable {
 
     /// The members that an answer may have, besides those of the line's own.
     var reserved: Set<String> {
-        var names: Set = ["unencrypted", "shortened"]
+        // The last two are what somebody may write who has seen an answer, and means push-type and collapse-id.
+        var names: Set = ["unencrypted", "shortened", "push_type", "collapse_id"]
         if overflow != nil { names.insert(SealOverflow.File.member) }
         if emission == .request { names.formUnion(RequestHeaders.members) }
         if hasFacts { names.formUnion(SealedPayload.factNames) }

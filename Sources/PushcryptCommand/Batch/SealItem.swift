@@ -67,6 +67,11 @@ struct SealItem {
         line?.write(["id"], to: &json)
     }
 
+    /// Writes what the line says besides whom it is for and the payload, so that it can be given again.
+    func writeWishes(to json: inout JSONWriter) {
+        line?.write(["topic", "ttl", "placeholder", "push-type", "collapse-id", "priority"], to: &json)
+    }
+
     /// Writes what is passed through, but for what has a name in `others`, which the answer has already.
     func writePassed(to json: inout JSONWriter, beside others: Set<String> = []) {
         line?.writePassed(to: &json, beside: others)

@@ -161,7 +161,7 @@ extension SealingKeys.Sender {
 }
 
 extension LineFailure {
-    fileprivate static func noDevice(of user: String) -> LineFailure {
+    static func noDevice(of user: String) -> LineFailure {
         LineFailure(.noDevice, "the user \(quoted(user)) has no device: 'device add --user' says whose a device is")
     }
 

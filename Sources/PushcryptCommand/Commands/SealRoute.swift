@@ -105,13 +105,15 @@ private func publicKey(_ text: String, in place: String) throws(CommandFailure) 
 
 extension SQLiteKeyStore {
     fileprivate func knownDevice(_ id: String) throws(CommandFailure) -> DeviceRecord {
-        let device = try withStoreErrors { () throws(KeyStoreError) in try self.device(id) }
-        guard let device else {
-            throw .usage(
-                "there is no device \(quoted(id)) in the store",
-                hint: "pushcrypt device list shows them; pushcrypt device add adds one")
+        do throws(KeyStoreError) {
+            return try readDevices { (reader) throws(KeyStoreError) in try reader.device(id).get() }
+        } catch {
+            guard error.code == .unknownDevice else { throw CommandFailure(error) }
+            let failure = CommandFailure(error)
+            throw CommandFailure(
+                failure.exit, failure.message,
+                hints: ["pushcrypt device list shows them; pushcrypt device add adds one"])
         }
-        return device
     }
 }
 

@@ -29,6 +29,7 @@ func runSealMany(
     case .lines: return try run.run(file: invocation.operand("FILE"), worker: worker)
     case .list(let path): return try run.run(file: path, worker: worker)
     case .user(let user):
+        try source.refuseUnknown(user)
         var json = JSONWriter()
         json.object { json in json.string(user, for: "to-user") }
         return try run.run(LineReader(TextInput(json.bytes), maximumLine: .max), worker: worker)
@@ -38,6 +39,19 @@ func runSealMany(
                 "--to-all and --sender-key-file exclude each other", hint: "a key file is used without a store")
         }
         return try run.run(DeviceLines(store, until: run.stop), worker: worker)
+    }
+}
+
+extension SealSource {
+    /// Refuses a user of the command line who has no device.
+    fileprivate func refuseUnknown(_ user: String) throws(CommandFailure) {
+        guard case .store(let store, _) = self else { return }
+        let devices = try withStoreErrors { () throws(KeyStoreError) in
+            try store.readDevices { (reader) throws(KeyStoreError) in try reader.devices(ofUser: user) }
+        }
+        guard devices.isEmpty else { return }
+        let failure = LineFailure.noDevice(of: user)
+        throw .usage("\(failure.code): \(failure.message)")
     }
 }
 
