@@ -2,7 +2,8 @@ extension Option {
     /// What every batch can be told.
     static let batch = [
         Option(
-            "--jobs", "N", .count(1...256), help: "how many threads work; as many as there are processors otherwise"),
+            "--jobs", "N", .count(1...256),
+            help: "how many threads work; otherwise as many as there are processors, and one to open with a store"),
         Option(flag: "--progress", help: "show on a terminal how far it is, how fast, and how long it will take"),
         Option(flag: "--summary", help: "write a last line to standard error: what was done, and how fast"),
         Option(

@@ -30,7 +30,7 @@ extension Explanation {
             summary: "a key that is passed through is one of the answer's own",
             cause: """
                 Keys that mean nothing here are passed from a line to its answer. One of them has the name of a member that the
-                answer has by itself, such as unencrypted, or with --json fingerprint, and the answer cannot have both.
+                answer has by itself, such as unencrypted, or with --json fingerprint, and the answer cannot have both. The error leaves that key out.
                 """,
             mend: "Rename the key in the line.",
             shown: notAnswered),

@@ -75,10 +75,15 @@ import Testing
         func threads(_ options: String...) throws -> Int {
             let program = try RunningProgram(
                 ["--store", provider.directory.file("P"), "open", "--batch", "--topic", "com.example.app"] + options)
-            // Once it answers, all of them are there.
             try program.send("{}\n")
             #expect(try program.lines(1).count == 1)
-            return try program.kilobytes("Threads")
+            // The first one answers while others are started.
+            var most = 0
+            for _ in 0..<30 {
+                most = max(most, try program.kilobytes("Threads"))
+                usleep(10_000)
+            }
+            return most
         }
         let one = try threads("--jobs", "1")
         #expect(try threads() == one)
@@ -113,7 +118,8 @@ import Testing
         try files.moveItem(atPath: path, toPath: provider.directory.file("away2"))
         let now = Console.standard.timestamp
         _ = try SQLiteKeyStore.create(at: path, passphrase: nil, now: now)
-        #expect(try provider.answer().code == "wrong-passphrase")
+        let code = try provider.answer().code
+        #expect(code == "wrong-passphrase")
         try provider.program.endInput()
         #expect(provider.program.end() == 1)
     }
