@@ -112,7 +112,7 @@ extension SQLiteKeyStore {
             let failure = CommandFailure(error)
             throw CommandFailure(
                 failure.exit, failure.message,
-                hints: ["pushcrypt device list shows them; pushcrypt device add adds one"])
+                hints: ["pushcrypt device list shows them"])
         }
     }
 }
