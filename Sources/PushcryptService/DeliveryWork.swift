@@ -28,8 +28,8 @@ final class DeliveryWork: @unchecked Sendable {
         var isFinished = false
     }
 
-    /// The opener's own threads, which may wait for a disk; tests wait for what they have to do.
-    static let queue: DispatchQueue = {
+    /// The opener's own threads, which may wait for a disk.
+    private static let queue: DispatchQueue = {
         let queue = DispatchQueue(label: "pushcrypt.open", qos: .userInitiated, attributes: .concurrent)
         queue.setSpecific(key: isOwn, value: ())
         return queue
