@@ -11,7 +11,7 @@ STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xlinker "
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-bench setup-peers setup-scale setup-senders build demo test test-scale test-senders bench bench-peers lint install uninstall clean
+.PHONY: help setup setup-bench setup-peers setup-scale setup-senders build demo test test-long test-scale test-senders bench bench-peers lint install uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -29,6 +29,9 @@ demo: build ## seal, look, open, tamper, rotate: the whole story with real outpu
 
 test: lint ## lint, then run every test and say what was counted
 	@Tests/Scripts/test.sh
+
+test-long: setup ## what takes longer: faults, sanitizers, mutants, a million messages; goes on where it stopped
+	@Tests/Long/run.sh
 
 test-scale: build setup-scale ## 100,000 messages each through Kafka, a Redis stream and Spark, whose workers are killed
 	@Tests/Pipelines/run.sh

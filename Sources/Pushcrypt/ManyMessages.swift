@@ -42,14 +42,7 @@ extension Sealer {
     public func seal(_ messages: [Message]) -> [Result<SealedPayload, SealError>] {
         switch envelopes.signer {
         case .key:
-            return messages.map { message in
-                Result { () throws(SealError) in
-                    try seal(
-                        bytes: message.payload, attachments: message.attachments, fullBody: message.fullBody,
-                        to: message.recipient,
-                        at: message.now, options: message.options)
-                }
-            }
+            return messages.map { message in Result { () throws(SealError) in try seal(message) } }
         case .external(let signer):
             var results: [Result<SealedPayload, SealError>] = []
             results.reserveCapacity(messages.count)
@@ -61,6 +54,13 @@ extension Sealer {
         }
     }
 
+    /// Seals one message as it would be among many.
+    package func seal(_ message: Message) throws(SealError) -> SealedPayload {
+        try seal(
+            bytes: message.payload, attachments: message.attachments, fullBody: message.fullBody, to: message.recipient,
+            at: message.now, options: message.options)
+    }
+
     private func seal(
         _ messages: ArraySlice<Message>, _ signer: ExternalSigner
     ) -> [Result<SealedPayload, SealError>] {
@@ -69,8 +69,8 @@ extension Sealer {
                 try Waiting(
                     prepare(
                         bytes: message.payload, attachments: message.attachments, fullBody: message.fullBody,
-                        to: message.recipient,
-                        at: message.now, options: message.options, randomness: EnvelopeSealer.Randomness()))
+                        to: message.recipient, at: message.now, options: message.options,
+                        randomness: EnvelopeSealer.Randomness()))
             }
         }
         let toSign = prepared.compactMap { try? $0.get().toSign }

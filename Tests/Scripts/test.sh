@@ -81,5 +81,9 @@ grep -aE '^(vectors|interleavings|kills|races):' "$log" | LC_ALL=C sort | awk -F
         exit bad
     }' || status=1
 
-[ $status -eq 0 ] || echo "test: failed; the whole log is $log" >&2
+# Last, because who looks at a log of a machine may see no more than its end.
+if [ $status -ne 0 ]; then
+    { LC_ALL=C grep -aE '^✘ Test .* recorded an issue|^(error|FAILED):' "$log" || true; } | cut -c 1-400 | head -n 20 >&2
+    echo "test: failed; the whole log is $log" >&2
+fi
 exit $status

@@ -3,8 +3,9 @@ internal import Pushcrypt
 /// Runs the lines of an input through workers on several threads, and writes their answers in the order of the input.
 ///
 /// Each thread reads a chunk, alone, answers its lines, and hands the answer over; whoever hands over the one that is due
-/// writes it, and those that are due after it. An answer that is very long is written in parts, each when it is due. A reader that is slow, or gone, is felt before long: reading waits while too
-/// much is not written yet, and an error ends everything.
+/// writes it, and those that are due after it. An answer that is very long is written in parts, each when it is due. A
+/// reader that is slow, or gone, is felt before long: reading waits while too much is not written yet, and an error ends
+/// everything.
 struct BatchEngine: Sendable {
     /// How much may have been read and not written: memory does not depend on the length of the input.
     struct Limits: Sendable {
@@ -60,34 +61,6 @@ struct BatchEngine: Sendable {
         }
         while !work.hasEnded(withinMilliseconds: Self.tickInterval) { tick(work.tally) }
         return work.end
-    }
-}
-
-/// What answers the lines of a batch; one for each thread.
-protocol LineWorker: SendableMetatype {
-    /// Writes a part of an answer, and waits for its turn to do so; false when nobody takes it any more.
-    typealias Part = (BatchAnswer) -> Bool
-
-    /// Answers every line of a chunk, in its order.
-    ///
-    /// What would take much memory is handed to `write` before, in parts; the rest is returned.
-    func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer
-}
-
-/// What became of a chunk.
-struct BatchAnswer: Sendable {
-    /// What is written for it: whole lines.
-    var output: ContiguousArray<UInt8> = []
-    /// What is said about it once that is written: whole lines for standard error.
-    var log: ContiguousArray<UInt8> = []
-    var tally = BatchTally()
-
-    /// Appends an object as a line of the output.
-    mutating func append(_ members: (inout JSONWriter) -> Void) {
-        var json = JSONWriter()
-        json.object(members)
-        output.append(contentsOf: json.bytes)
-        output.append(newline)
     }
 }
 

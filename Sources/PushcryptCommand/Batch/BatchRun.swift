@@ -74,6 +74,9 @@ struct BatchRun {
         guard end.isComplete || isStream && !output.isFile else {
             throw .failed("stopped by a signal after \(end.tally.lines) lines: the rest of the input was not read")
         }
+        if !end.isComplete {
+            console.hint("stopped by a signal after \(end.tally.lines) lines: all that was read is answered")
+        }
         try output.finish()
         return end.tally.refused.isEmpty ? .done : .failed
     }

@@ -140,12 +140,3 @@ struct SealOverflow: Sendable {
         }
     }
 }
-
-extension Sealer {
-    /// Seals one message as it would be among many.
-    func seal(_ message: Message) throws(SealError) -> SealedPayload {
-        try seal(
-            message.payload, attachments: message.attachments, fullBody: message.fullBody, to: message.recipient,
-            at: message.now, options: message.options)
-    }
-}

@@ -87,7 +87,9 @@ import Testing
         answers += try program.rest()
         try route.expect(answers, are: 0..<50)
         #expect(program.end() == 0)
-        #expect(try program.errors == "")
+        #expect(
+            try program.errors
+                == "pushcrypt: hint: stopped by a signal after 50 lines: all that was read is answered\n")
     }
 
     @Test("In the middle of a stream a signal leaves whole answers, from the first on, and none twice")
@@ -96,12 +98,13 @@ import Testing
         for delay in [1, 5, 20, 60] as [UInt32] {
             let program = try RunningProgram(route.arguments + ["--jobs", "4"])
             try program.send((0..<150).map(route.line).joined())
+            // Whoever answers has taken the signals before.
+            var answers = try program.lines(1)
             usleep(delay * 1000)
             program.raise(SIGTERM)
-            let answers = try program.rest()
+            answers += try program.rest()
             try route.expect(answers, are: 0..<answers.count)
-            #expect(
-                [0, -SIGTERM].contains(program.end()), "a signal that comes before it is waited for ends it at once")
+            #expect(program.end() == 0)
         }
     }
 

@@ -78,17 +78,21 @@ final class RunningProgram {
     /// Everything up to the end of the output, which is read to then.
     func rest() throws -> [String] {
         let end = Date.now + 60
-        while try readSome(milliseconds: 60_000) {
+        while try readSome(milliseconds: 1000) {
             guard .now < end else { throw TimedOut(after: "") }
         }
-        return takeLines()
+        let last = String(decoding: received, as: UTF8.self).split(separator: "\n").map(String.init)
+        received = Data()
+        return last
     }
 
     func closeOutput() throws { try output.fileHandleForReading.close() }
 
+    /// The lines that are whole; what has come of the next one stays.
     private func takeLines() -> [String] {
-        defer { received = Data() }
-        return String(decoding: received, as: UTF8.self).split(separator: "\n").map(String.init)
+        let pieces = received.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        received = Data(pieces.last ?? Data())
+        return pieces.dropLast().map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// False at the end of the output.
