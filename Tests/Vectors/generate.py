@@ -50,16 +50,12 @@ def envelopes() -> Document:
 def attachments() -> Document:
     return {
         "seal": attachment_cases.seal_cases(),
-        "open": attachment_cases.open_cases(),
-        "references": attachment_cases.reference_cases(),
-        "lists": attachment_cases.list_cases(),
     }
 
 
 def documents() -> dict[str, Document]:
     return {
         "hpke.json": hpke_cases.document(),
-        "keys.json": key_cases.document(),
         "rotation.json": {"statements": rotation_cases.statement_cases()},
         "envelopes.json": envelopes(),
         "attachments.json": attachments(),
@@ -85,6 +81,10 @@ def kit() -> list[Vector]:
         *carried_cases.unknown_sender_cases(),
         *carried_cases.known_sender_cases(),
         *carried_cases.overlap_cases(),
+        *attachment_cases.open_cases(),
+        *attachment_cases.reference_cases(),
+        *attachment_cases.list_cases(),
+        *key_cases.key_cases(),
         *rotation_cases.evaluation_cases(),
         *(seal.envelope for seal in seal_cases.seal_cases()),
     ]
