@@ -26,11 +26,15 @@ from cases import (  # noqa: E402
     hpke_cases,
     inner_cases,
     key_cases,
+    notification_cases,
     outer_cases,
     payload_cases,
+    record_cases,
     request_cases,
     rotation_cases,
     seal_cases,
+    sealer_cases,
+    sequence_cases,
     worked_example,
 )
 from cases.vector import Vector  # noqa: E402
@@ -86,6 +90,10 @@ def kit() -> list[Vector]:
         *attachment_cases.list_cases(),
         *key_cases.key_cases(),
         *rotation_cases.evaluation_cases(),
+        *notification_cases.notification_cases(),
+        *record_cases.record_cases(),
+        *sequence_cases.sequence_cases(),
+        *sealer_cases.sealer_cases(),
         *(seal.envelope for seal in seal_cases.seal_cases()),
     ]
 
