@@ -45,6 +45,17 @@ import VectorKit
         #expect(fullBody?.url == vector.optional("full-body"))
         #expect(dropped.map(\.code.description) == vector.all("dropped"))
     }
+
+    @Test(.vectors("kit/full-bodies"), arguments: try KitFolder.fullBodies.vectors())
+    func aPlainFileIsATextOrNot(_ vector: KitVector) throws {
+        do throws(AttachmentError) {
+            let text = try FullBody.text(vector.body)
+            #expect(vector.expect == "accepted")
+            #expect(Bytes(text.utf8) == vector.body)
+        } catch {
+            #expect(error.code.description == vector.expect, "\(error)")
+        }
+    }
 }
 
 /// A sealed file of the kit, and what its reference says of it.

@@ -48,11 +48,19 @@ import VectorKit
 extension Phone {
     /// The phone of a vector: with its keys, and believing its senders because it was told so and has followed their
     /// statements.
-    init(_ receiver: KitReceiver, _ name: Comment, floor: Timestamp = Timestamp(milliseconds: 0)) throws {
-        try self.init(floor: floor, hasKey: false)
+    ///
+    /// `pending` is the next key of the account of the first one.
+    init(
+        _ receiver: KitReceiver, _ name: Comment, floor: Timestamp = Timestamp(milliseconds: 0),
+        pending: DeviceKey? = nil
+    ) throws {
+        var options = StoreOptions()
+        if let pending { options.makeDeviceKey = { pending } }
+        try self.init(floor: floor, options: options, hasKey: false)
         for (number, device) in receiver.devices.enumerated() {
             try add(device, name: "account \(number)")
         }
+        if pending != nil { _ = try store.rotateDeviceKey(name: "account 0", now: .start) }
         for superseded in receiver.trust.superseded {
             try pin(superseded.key)
             if let statement = superseded.statement {

@@ -30,6 +30,9 @@ public struct KitFolder: Sendable {
         self.many = many.union(["rule"])
     }
 
+    /// The names of all headers that a file may have.
+    public var headers: Set<String> { once.union(optional).union(many).union(["expect"]) }
+
     /// Every file, in order.
     public func vectors(under root: URL = KitFolder.root) throws -> [KitVector] {
         let folder = root.appendingPathComponent(name, isDirectory: true)
@@ -45,8 +48,7 @@ public struct KitFolder: Sendable {
     private func checked(_ vector: KitVector) throws -> KitVector {
         func fail(_ fault: String) -> KitVector.Failure { KitVector.Failure("\(vector.path): \(fault)") }
         let names = vector.names
-        // The statements of one file have an outcome each.
-        let known = once.union(optional).union(many).union(["expect"])
+        let known = headers
         for (name, count) in names.sorted(by: { $0.key < $1.key }) {
             guard known.contains(name) else { throw fail("the header \(name) is not known") }
             guard count == 1 || many.contains(name) else { throw fail("the header \(name) stands \(count) times") }

@@ -1,8 +1,9 @@
 extension KitFolder {
     /// Every folder that there is.
     public static let all: [KitFolder] = [
-        envelopes, pushes, notifications, sequences, statements, contexts, keys, records, replies, payloads, attachments,
-        references, attachmentLists, stores,
+        envelopes, pushes, notifications, sequences, statements, contexts, keys, records, replies, payloads,
+        attachments,
+        references, attachmentLists, fullBodies, stores,
     ]
 
     // MARK: Opening
@@ -86,9 +87,9 @@ extension KitFolder {
 
     /// What a provider answers.
     public static let replies = KitFolder(
-        "replies", recordCodes, once: ["named-key"],
+        "replies", recordCodes, once: ["device"],
         optional: [
-            "pinned", "built-in", "acknowledged", "refused", "sender", "confirms", "pinned-after",
+            "pinned", "acknowledged", "refused", "sender", "confirms", "pinned-after",
         ])
 
     /// Databases of key stores.
@@ -116,4 +117,7 @@ extension KitFolder {
     /// Payloads with references.
     public static let attachmentLists = KitFolder(
         "attachment-lists", ["opened"], optional: ["full-body"], many: ["attachment", "dropped"])
+
+    /// Plain files of full bodies.
+    public static let fullBodies = KitFolder("full-bodies", ["accepted", "malformed-file"])
 }

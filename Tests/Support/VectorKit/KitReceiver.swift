@@ -16,17 +16,25 @@ public struct KitReceiver: Sendable {
     /// What trust becomes; what it was when nothing changes.
     public let trustAfter: SenderTrust
 
-    public init(_ vector: KitVector) throws {
-        now = try vector.time
+    /// Takes the clock from the file.
+    public init(_ vector: KitVector) throws { try self.init(vector, at: vector.time) }
+
+    public init(_ vector: KitVector, at now: Timestamp) throws {
+        self.now = now
         topic = try Topic(vector.one("context"))
         devices = try vector.all("device").map { line in
             let (text, end) = Self.words(line)
-            let ascii = ContiguousArray(text.utf8)
-            let key = try DeviceKey(text: ascii.span)
-            return Device(key: key, end: try end.map { Timestamp(milliseconds: try KitVector.number($0)) })
+            return Device(
+                key: try Self.deviceKey(text), end: try end.map { Timestamp(milliseconds: try KitVector.number($0)) })
         }
         trust = try vector.trust()
         trustAfter = try vector.trustAfter()
+    }
+
+    /// Reads the text of a device's secret key.
+    public static func deviceKey(_ text: String) throws -> DeviceKey {
+        let ascii = ContiguousArray(text.utf8)
+        return try DeviceKey(text: ascii.span)
     }
 
     /// What opens a push now: a retiring key past its end date is no key.

@@ -258,13 +258,11 @@ def reply_case(
     comment: str,
     text: str,
     pinned: bytes | None = None,
-    is_built_in: bool = False,
 ) -> Vector:
-    """A phone that has named PHONE's key in its record gets the text."""
+    """A phone whose record named the key of `device` gets the text."""
     header: list[Header] = [
-        ("named-key", device_text(PHONE.public)),
+        ("device", keys.text_form(Kind.DEVICE_SECRET, PHONE.secret)),
         ("pinned", sender_text(pinned) if pinned else None),
-        ("built-in", "yes" if is_built_in else None),
     ]
     try:
         reply = records.read_reply(text.encode())
@@ -273,7 +271,7 @@ def reply_case(
     else:
         assert expected == "accepted", name
         confirms = reply.acknowledged == PHONE.public
-        pins = confirms and reply.sender and not pinned and not is_built_in
+        pins = confirms and reply.sender and not pinned
         after = reply.sender if pins else pinned
         header += [
             ("acknowledged", device_text(reply.acknowledged) if reply.acknowledged else None),
