@@ -1,0 +1,117 @@
+// Reads questions from standard input, a line each, and answers them with the receiver in JavaScript. ../README.md has the language.
+import { createHash } from "node:crypto";
+import { createInterface } from "node:readline";
+import * as attachments from "../../../Docs/receivers/javascript/attachments.mjs";
+import * as envelope from "../../../Docs/receivers/javascript/envelope.mjs";
+import * as keys from "../../../Docs/receivers/javascript/keys.mjs";
+import * as payload from "../../../Docs/receivers/javascript/payload.mjs";
+import { seal } from "../../../Docs/receivers/javascript/seal.mjs";
+import { NEVER, Superseded, Trust } from "../../../Docs/receivers/javascript/trust.mjs";
+
+const data = (word) => (word === "-" ? Buffer.alloc(0) : Buffer.from(word, "hex"));
+const optional = (word) => (word === "-" ? undefined : data(word));
+const word = (data) => (data.length > 0 ? data.toString("hex") : "-");
+const several = (text) => (text === "-" ? [] : text.split(","));
+const senderText = (key) => keys.keyText(key, keys.SENDER_PUBLIC);
+
+/** A function that remembers its answers. */
+function cached(make) {
+    const known = new Map();
+    return (text, kind) => {
+        const name = `${kind} ${text}`;
+        if (!known.has(name)) known.set(name, make(text, kind));
+        return known.get(name);
+    };
+}
+
+const key = cached(keys.parseKey);
+const devices = cached((text) =>
+    several(text).map((device) => {
+        const [secret, end] = device.split("@");
+        return new envelope.DeviceKey(key(secret, keys.DEVICE_SECRET), end ? BigInt(end) : NEVER);
+    }));
+const readTrust = cached((text) => {
+    const [pinned, superseded] = text.split(";");
+    return new Trust(
+        several(pinned).map((pin) => key(pin, keys.SENDER_PUBLIC)),
+        several(superseded).map((pair) => {
+            const [old, by] = pair.split(":");
+            return new Superseded(key(old, keys.SENDER_PUBLIC), optional(by));
+        }));
+});
+
+function writeTrust(trust) {
+    const superseded = trust.superseded.map((old) => `${senderText(old.key)}:${word(old.statement ?? Buffer.alloc(0))}`);
+    return `${trust.pinned.map(senderText).join(",") || "-"};${superseded.join(",") || "-"}`;
+}
+
+function opened(found) {
+    const { payload, messageID, sentAt, timeToLive, sender, trust } = found;
+    return `opened ${word(payload)} ${word(messageID)} ${sentAt} ${timeToLive} ${senderText(sender)} ${writeTrust(trust)}`;
+}
+
+function referenceText(reference) {
+    const texts = [reference.url, reference.type, reference.name].map((text) => Buffer.from(text));
+    return [...texts, reference.key, reference.sha256].map(word).join(" ") + ` ${reference.size}`;
+}
+
+const ANSWERS = {
+    key(kind, text) {
+        text = data(text).toString();
+        const found = keys.parseKey(text, kind);
+        if (keys.keyText(found, kind) !== text.replace(/\n$/, "")) return "the text of the key is another one";
+        const type = kind === keys.DEVICE_PUBLIC ? keys.X25519 : keys.ED25519;
+        const isPublic = kind === keys.DEVICE_PUBLIC || kind === keys.SENDER_PUBLIC;
+        return `ok ${word(found)} ${isPublic ? word(keys.keyID(type, found)) : "-"}`;
+    },
+    text(text) {
+        const decoded = envelope.decode(data(text).toString());
+        if (decoded.toString("base64url") !== data(text).toString()) return "encodes as another text";
+        return `ok ${word(decoded.subarray(1, 5))} ${decoded.length - envelope.OUTSIDE}`;
+    },
+    fingerprint: (text) => `ok ${envelope.fingerprint(data(text).toString())}`,
+    open: (context, device, trust, now, text) =>
+        opened(envelope.openText(data(text).toString(), context, devices(device), readTrust(trust), BigInt(now))),
+    push: (context, device, trust, now, push) =>
+        opened(envelope.openPush(data(push), context, devices(device), readTrust(trust), BigInt(now))),
+    statement(trust, now, statement) {
+        const after = readTrust(trust).copy();
+        return `${after.evaluate(data(statement), BigInt(now)) ? "accepted" : "unchanged"} ${writeTrust(after)}`;
+    },
+    seal(context, device, secret, sentAt, timeToLive, pushType, title, sound, messageID, statements, text) {
+        const push = seal(
+            data(text), context, key(device, keys.DEVICE_PUBLIC), key(secret, keys.SENDER_SECRET), BigInt(sentAt), {
+                timeToLive: Number(timeToLive), pushType, title: data(title).toString(), sound: optional(sound)?.toString() ?? null,
+                messageID: optional(messageID), statements: several(statements).map(data),
+            });
+        return `sealed ${word(push)}`;
+    },
+    reference: (text) => `ok ${referenceText(attachments.parseReference(payload.parseObject(data(text), "malformed-reference")))}`,
+    attachments(text) {
+        const { references, dropped } = attachments.attachments(payload.checkPayload(data(text)));
+        const names = references.map((reference) => word(Buffer.from(reference.name)));
+        return `ok ${names.join(",") || "-"} ${dropped.join(",") || "-"}`;
+    },
+    body(text) {
+        const reference = attachments.fullBody(payload.checkPayload(data(text)));
+        return reference === null ? "ok -" : `ok ${referenceText(reference)}`;
+    },
+    file(fileKey, size, sha256, pieces) {
+        const opener = new attachments.FileOpener(data(fileKey), Number(size), data(sha256));
+        const plain = several(pieces).map((piece) => opener.update(data(piece)));
+        const all = Buffer.concat([...plain, opener.finish()]);
+        return `opened ${all.length} ${createHash("sha256").update(all).digest("hex")}`;
+    },
+    sealfile: (fileKey, plain) => `sealed ${word(attachments.sealFile(data(plain), data(fileKey)))}`,
+};
+
+for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+    const [question, ...words] = line.split(" ");
+    let answer;
+    try {
+        answer = ANSWERS[question](...words);
+    } catch (error) {
+        answer = error instanceof keys.Refused ? `refused ${error.code}` : `broken ${String(error).replaceAll("\n", " ")}`;
+    }
+    process.stdout.write(answer + "\n");
+}
