@@ -95,7 +95,7 @@ refusal open_text(struct opened *opened, const char *text, size_t length, const 
     if (inner[CONTENT_AT] != PAYLOAD && inner[CONTENT_AT] != STATEMENTS) return "unsupported-message";
     if (time_to_live < 1 || time_to_live > LONGEST_TIME_TO_LIVE || sent_at > LARGEST_TIME) return "unsupported-message";
     if (now > later(sent_at, time_to_live)) return "expired";
-    if (sent_at > now + TOLERANCE) return "not-yet-valid";
+    if (sent_at > later(now, TOLERANCE)) return "not-yet-valid";
 
     // Step 7.
     struct json object;
@@ -109,6 +109,7 @@ refusal open_text(struct opened *opened, const char *text, size_t length, const 
     opened->sent_at = sent_at;
     opened->time_to_live = time_to_live;
     opened->device = device;
+    opened->rotation_conflict = conflict;
     return NULL;
 }
 
@@ -143,6 +144,7 @@ void fingerprint(char hex[9], const char *text, size_t length) {
     sodium_bin2hex(hex, 9, hash, 4);
 }
 
+// A context is the app's bundle id, without a suffix [K-2].
 bool is_context(const char *context) {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-";
     const size_t length = strlen(context);

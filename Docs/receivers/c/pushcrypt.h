@@ -46,7 +46,7 @@ size_t json_minify(uint8_t *result, const uint8_t *data, size_t length);
 // trust.c
 
 enum { STATEMENT = 181, TRIED = 4, TRUST_CAPACITY = 64 };
-#define TOLERANCE UINT64_C(86400000)
+enum { TOLERANCE = 86400 };
 
 // A sender key that lost its place: to the statement, or without one because the app replaced it.
 struct superseded {
@@ -106,7 +106,8 @@ struct receiver {
 };
 
 // An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `message_id`. When the guard has
-// taken it, `trust` replaces the trust that was there [O-9.1], and a pending `device` key becomes active [O-9.2].
+// taken it, `trust` replaces the trust that was there [O-9.1], a pending `device` key becomes active [O-9.2], and the app is told of a
+// `rotation_conflict`.
 struct opened {
     uint8_t inner[LARGEST_BUCKET];
     const uint8_t *payload;  // within `inner`
@@ -116,6 +117,7 @@ struct opened {
     uint32_t time_to_live;
     const struct device_key *device;
     struct trust trust;
+    bool rotation_conflict;
 };
 
 void device_key(struct device_key *device, const uint8_t secret[KEY], uint64_t end);

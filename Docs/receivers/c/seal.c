@@ -82,10 +82,10 @@ static refusal check(size_t *body_length, struct json *aps, uint8_t *minified, c
     if (message->payload_length > LONGEST_RECEIVED) return "payload-too-large";
     const refusal refused = check_payload(&payload, message->payload, message->payload_length);
     if (refused != NULL) return refused;
-    if (json_member(&member, payload, "ENCRYPTED_DATA") || json_member(&member, payload, "pushcrypt")) return "reserved-member";
+    if (json_member(&member, payload, "ENCRYPTED_DATA") || json_member(&member, payload, "pushcrypt")) return "reserved-key";
     json_member(aps, payload, "aps");
-    if (message->time_to_live < 1 || message->time_to_live > LONGEST_TIME_TO_LIVE || message->sent_at > LARGEST_TIME) return "out-of-range";
-    if (message->statement_count > MOST_STATEMENTS) return "out-of-range";
+    if (message->time_to_live < 1 || message->time_to_live > LONGEST_TIME_TO_LIVE || message->sent_at > LARGEST_TIME) return "invalid-time";
+    if (message->statement_count > MOST_STATEMENTS) return "invalid-request";
     *body_length = json_minify(minified, message->payload, message->payload_length);
     if (message->statement_count > 0) *body_length += 1 + STATEMENT * message->statement_count;
     return NULL;

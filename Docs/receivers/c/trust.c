@@ -92,7 +92,7 @@ refusal trust_evaluate(struct trust *trust, bool *changed, const uint8_t *statem
     if (memcmp(added, old, KEY) == 0 || find_superseded(trust, added) != NULL) return "superseded-new-key";
     const uint64_t issued_at = number(statement + ISSUED_AT, 8);
     if (number(statement + OVERLAP, 4) > LARGEST_OVERLAP) return "overlap-too-long";
-    if (issued_at > now + TOLERANCE) return "statement-not-yet-valid";
+    if (issued_at > later(now, TOLERANCE)) return "statement-not-yet-valid";
     if (now > later(issued_at, (uint32_t)number(statement + ACCEPT_FOR, 4))) return "statement-expired";
     // The one code that is not the format's: this receiver keeps a bounded number of keys.
     if (trust->superseded_count == TRUST_CAPACITY) return "trust-full";

@@ -44,8 +44,8 @@ export function openPush(push, context, devices, trust, now) {
  * Opens the text of an envelope: steps 2 to 7. Times are BigInts.
  *
  * What comes out is an authentic, fresh message, and nothing is changed by it. Whether it was shown before is for the app's guard to
- * say, by `sender` and `messageID`. When the guard has taken it, the new `trust` replaces the one that was there [O-9.1], and a
- * pending `device` key becomes active [O-9.2].
+ * say, by `sender` and `messageID`. When the guard has taken it, the new `trust` replaces the one that was there [O-9.1], a pending
+ * `device` key becomes active [O-9.2], and the app is told of a `rotationConflict` [R-7].
  */
 export function openText(text, context, devices, trust, now) {
     checkContext(context);
@@ -85,12 +85,12 @@ export function openText(text, context, devices, trust, now) {
     if (inner[CONTENT] !== PAYLOAD && inner[CONTENT] !== STATEMENTS) throw new Refused("unsupported-message");
     if (timeToLive < 1 || timeToLive > LONGEST_TIME_TO_LIVE || sentAt > LARGEST_TIME) throw new Refused("unsupported-message");
     if (now > later(sentAt, timeToLive)) throw new Refused("expired");
-    if (sentAt > now + TOLERANCE) throw new Refused("not-yet-valid");
+    if (sentAt > later(now, TOLERANCE)) throw new Refused("not-yet-valid");
 
     // Step 7.
     if (statements === undefined) throw new Refused("malformed-payload");
     checkPayload(payload);
-    return { payload, messageID: inner.subarray(69, 85), sentAt, timeToLive, sender, device, trust: after };
+    return { payload, messageID: inner.subarray(69, 85), sentAt, timeToLive, sender, device, trust: after, rotationConflict: conflict };
 }
 
 /** The bytes of an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text. */
@@ -118,8 +118,9 @@ export function fingerprint(text) {
     return sha256(text).toString("hex", 0, 4);
 }
 
+/** A context is the app's bundle id, without a suffix [K-2]. */
 export function checkContext(context) {
-    if (!/^[A-Za-z0-9.-]{1,255}$/.test(context)) throw new RangeError("a context is 1 to 255 ASCII letters, digits, dots and hyphens");
+    if (!/^[A-Za-z0-9.-]{1,255}$/.test(context)) throw new Refused("malformed-context");
 }
 
 function lp16(text) {

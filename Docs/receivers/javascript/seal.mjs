@@ -22,9 +22,10 @@ export function seal(payload, context, device, seed, sentAt, options = {}) {
     checkContext(context);
     checkDeviceKey(device);
     const members = checkPayload(payload);
-    if (members.has("ENCRYPTED_DATA") || members.has("pushcrypt")) throw new Refused("reserved-member");
-    if (!Object.hasOwn(LIMITS, pushType)) throw new Refused("unsupported-push-type");
-    if (timeToLive < 1 || timeToLive > LONGEST_TIME_TO_LIVE || sentAt > LARGEST_TIME || statements.length > MOST_STATEMENTS) throw new Refused("out-of-range");
+    if (members.has("ENCRYPTED_DATA") || members.has("pushcrypt")) throw new Refused("reserved-key");
+    if (!Object.hasOwn(LIMITS, pushType)) throw new Refused("push-type-not-sealable");
+    if (timeToLive < 1 || timeToLive > LONGEST_TIME_TO_LIVE || sentAt > LARGEST_TIME) throw new Refused("invalid-time");
+    if (statements.length > MOST_STATEMENTS) throw new Refused("invalid-request");
     const [limit, largest] = LIMITS[pushType];
     const count = statements.length > 0 ? [Buffer.of(statements.length)] : [];
     const body = Buffer.concat([...count, ...statements, minify(payload)]);
@@ -33,9 +34,7 @@ export function seal(payload, context, device, seed, sentAt, options = {}) {
     const [before, after] = clearPart(pushType, members.get("aps"), title, sound);
     if (widest(before + after) + Math.ceil((4 * (OUTSIDE + bucket)) / 3) > limit) throw new Refused("push-too-large");
 
-    const pkcs8 = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), seed]);
-    const sender = createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" });
-    const senderPublic = rawPublic(sender);
+    const sender = ed25519Secret(seed), senderPublic = rawPublic(sender);
     const header = Buffer.concat([Buffer.of(SUITE), keyID(X25519, device)]);
     const [enc, encryption] = setupBaseS(device, envelopeInfo(header, context));
     const inner = Buffer.alloc(bucket);
@@ -49,6 +48,10 @@ export function seal(payload, context, device, seed, sentAt, options = {}) {
     sign(null, signed(header, enc, device, senderPublic, context, inner), sender).copy(inner, 4);
     const envelope = Buffer.concat([header, enc, encryption.seal("", inner)]);
     return Buffer.from(before + envelope.toString("base64url") + after);
+}
+
+export function ed25519Secret(seed) {
+    return createPrivateKey({ key: Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), seed]), format: "der", type: "pkcs8" });
 }
 
 /** What stands before and after the envelope's text: all that the relay sees of a push. */

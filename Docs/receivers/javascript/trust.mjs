@@ -3,7 +3,7 @@ import { createPublicKey, verify } from "node:crypto";
 import { ED25519, Refused, checkSenderKey, keyID } from "./keys.mjs";
 
 export const STATEMENT = 181;
-export const TOLERANCE = 86_400_000n;
+export const TOLERANCE = 86_400;
 export const NEVER = 2n ** 64n - 1n;
 const TRIED = 4;
 const LARGEST_OVERLAP = 5_184_000;
@@ -58,7 +58,7 @@ export class Trust {
         }
         if (added.equals(old) || this.superseded.some((past) => past.key.equals(added))) throw new Refused("superseded-new-key");
         if (statement.readUInt32BE(49) > LARGEST_OVERLAP) throw new Refused("overlap-too-long");
-        if (issuedAt > now + TOLERANCE) throw new Refused("statement-not-yet-valid");
+        if (issuedAt > later(now, TOLERANCE)) throw new Refused("statement-not-yet-valid");
         if (now > later(issuedAt, statement.readUInt32BE(45))) throw new Refused("statement-expired");
         this.pinned = [...this.pinned.filter((key) => !key.equals(old) && !key.equals(added)), added];
         this.superseded.push(new Superseded(old, statement));

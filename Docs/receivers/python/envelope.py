@@ -41,7 +41,8 @@ class DeviceKey:
 class Opened:
     """An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `message_id`.
 
-    When the guard has taken it, `trust` replaces the trust that was there [O-9.1], and a pending `device` key becomes active [O-9.2].
+    When the guard has taken it, `trust` replaces the trust that was there [O-9.1], a pending `device` key becomes active [O-9.2], and the
+    app is told of a `rotation_conflict` [R-7].
     """
 
     payload: bytes
@@ -51,6 +52,7 @@ class Opened:
     sender: bytes
     device: DeviceKey
     trust: Trust
+    rotation_conflict: bool
 
 
 def open_push(push, context, devices, trust, now):
@@ -108,14 +110,14 @@ def open_text(text, context, devices, trust, now):
         raise Refused("unsupported-message")
     if now > later(sent_at, time_to_live):
         raise Refused("expired")
-    if sent_at > now + TOLERANCE:
+    if sent_at > later(now, TOLERANCE):
         raise Refused("not-yet-valid")
 
     # Step 7.
     if statements is None:
         raise Refused("malformed-payload")
     check_payload(payload)
-    return Opened(payload, inner[69:85], sent_at, time_to_live, sender, device, after)
+    return Opened(payload, inner[69:85], sent_at, time_to_live, sender, device, after, conflict)
 
 
 def decode(text):
@@ -154,8 +156,9 @@ def fingerprint(text):
 
 
 def check_context(context):
+    """A context is the app's bundle id, without a suffix [K-2]."""
     if not re.fullmatch(r"[A-Za-z0-9.-]{1,255}", context):
-        raise ValueError("a context is 1 to 255 ASCII letters, digits, dots and hyphens")
+        raise Refused("malformed-context")
 
 
 def lp16(text):

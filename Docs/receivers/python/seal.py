@@ -29,11 +29,13 @@ def seal(payload, context, device, seed, sent_at, *, time_to_live=LONGEST_TIME_T
     check_device_key(device)
     members = check_payload(payload)
     if "ENCRYPTED_DATA" in members or "pushcrypt" in members:
-        raise Refused("reserved-member")
+        raise Refused("reserved-key")
     if push_type not in LIMITS:
-        raise Refused("unsupported-push-type")
-    if not 1 <= time_to_live <= LONGEST_TIME_TO_LIVE or not 0 <= sent_at <= LARGEST_TIME or len(statements) > MOST_STATEMENTS:
-        raise Refused("out-of-range")
+        raise Refused("push-type-not-sealable")
+    if not 1 <= time_to_live <= LONGEST_TIME_TO_LIVE or not 0 <= sent_at <= LARGEST_TIME:
+        raise Refused("invalid-time")
+    if len(statements) > MOST_STATEMENTS:
+        raise Refused("invalid-request")
     limit, largest = LIMITS[push_type]
     body = bytes([len(statements)]) + b"".join(statements) if statements else b""
     body += minify(payload)

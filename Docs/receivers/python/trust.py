@@ -8,7 +8,7 @@ from keys import ED25519, Refused, check_sender_key, key_id
 
 STATEMENT = 181
 TRIED = 4
-TOLERANCE = 86_400_000
+TOLERANCE = 86_400
 LARGEST_OVERLAP = 5_184_000
 NEVER = 2**64 - 1
 
@@ -66,7 +66,7 @@ class Trust:
             raise Refused("superseded-new-key")
         if number(statement, 49, 53) > LARGEST_OVERLAP:
             raise Refused("overlap-too-long")
-        if issued_at > now + TOLERANCE:
+        if issued_at > later(now, TOLERANCE):
             raise Refused("statement-not-yet-valid")
         if now > later(issued_at, number(statement, 45, 49)):
             raise Refused("statement-expired")

@@ -124,7 +124,7 @@ static enum key_kind kind_of(const char *word) {
 static refusal answer_key(char **words) {
     const enum key_kind kind = kind_of(words[0]);
     struct data text = data(words[1]);
-    uint8_t key[KEY], id[KEY_ID];
+    uint8_t key[KEY], id[KEY_ID], public[KEY], secret[crypto_sign_SECRETKEYBYTES];
     char again[LONGEST_KEY_TEXT + 1];
     const refusal refused = parse_key(key, (const char *)text.bytes, text.length, kind);
     if (refused == NULL) {
@@ -135,9 +135,29 @@ static refusal answer_key(char **words) {
         putchar(' ');
         key_id(id, kind == DEVICE_PUBLIC ? X25519 : ED25519, key);
         write_hex(id, kind == DEVICE_PUBLIC || kind == SENDER_PUBLIC ? KEY_ID : 0);
+        putchar(' ');
+        if (kind == DEVICE_SECRET) crypto_scalarmult_curve25519_base(public, key);
+        if (kind == SENDER_SECRET) crypto_sign_seed_keypair(public, secret, key);
+        write_hex(public, kind == DEVICE_SECRET || kind == SENDER_SECRET ? KEY : 0);
     }
     free(text.bytes);
     return refused;
+}
+
+static refusal answer_check(char **words) {
+    struct data key = data(words[1]);
+    const refusal refused = kind_of(words[0]) == DEVICE_PUBLIC ? check_device_key(key.bytes) : check_sender_key(key.bytes);
+    free(key.bytes);
+    if (refused == NULL) printf("ok");
+    return refused;
+}
+
+static refusal answer_context(char **words) {
+    struct data text = data(words[0]);
+    const bool good = strlen((const char *)text.bytes) == text.length && is_context((const char *)text.bytes);
+    free(text.bytes);
+    if (good) printf("ok");
+    return good ? NULL : "malformed-context";
 }
 
 static refusal answer_text(char **words) {
@@ -190,6 +210,7 @@ static refusal answer_open(char **words, bool whole_push) {
     write_sender(opened.sender);
     putchar(' ');
     write_trust(&opened.trust);
+    fputs(opened.rotation_conflict ? " rotation-conflict" : " -", stdout);
     return NULL;
 }
 
@@ -283,6 +304,8 @@ static refusal answer_attachments(char **words) {
     struct data text = data(words[0]);
     struct json payload;
     struct attachments attachments;
+    struct reference body;
+    bool has_body;
     const refusal refused = check_payload(&payload, text.bytes, text.length);
     if (refused == NULL) {
         payload_attachments(&attachments, payload);
@@ -292,24 +315,14 @@ static refusal answer_attachments(char **words) {
             write_text(attachments.references[index].name);
         }
         fputs(attachments.count == 0 ? "- " : " ", stdout);
-        for (size_t index = 0; index < attachments.malformed; index++) printf("%smalformed-reference", index > 0 ? "," : "");
-        if (attachments.too_many) printf("%stoo-many-attachments", attachments.malformed > 0 ? "," : "");
-        if (attachments.malformed == 0 && !attachments.too_many) putchar('-');
-    }
-    free(text.bytes);
-    return refused;
-}
-
-static refusal answer_body(char **words) {
-    struct data text = data(words[0]);
-    struct json payload;
-    struct reference reference;
-    bool found = false;
-    refusal refused = check_payload(&payload, text.bytes, text.length);
-    if (refused == NULL) refused = payload_full_body(&reference, &found, payload);
-    if (refused == NULL) {
-        printf(found ? "ok " : "ok -");
-        if (found) write_reference(&reference);
+        const bool body_refused = payload_full_body(&body, &has_body, payload) != NULL;
+        write_text(has_body && !body_refused ? body.url : "");
+        putchar(' ');
+        const char *comma = "";
+        for (size_t index = 0; index < attachments.malformed; index++, comma = ",") printf("%smalformed-reference", comma);
+        if (attachments.too_many) printf("%stoo-many-attachments", comma), comma = ",";
+        if (body_refused) printf("%smalformed-reference", comma), comma = ",";
+        if (*comma == 0) putchar('-');
     }
     free(text.bytes);
     return refused;
@@ -371,6 +384,8 @@ static const struct {
     refusal (*answer)(char **words);
 } ANSWERS[] = {
     {"key", 2, answer_key},
+    {"check", 2, answer_check},
+    {"context", 1, answer_context},
     {"text", 1, answer_text},
     {"fingerprint", 1, answer_fingerprint},
     {"open", 5, answer_open_text},
@@ -379,7 +394,6 @@ static const struct {
     {"seal", 11, answer_seal},
     {"reference", 1, answer_reference},
     {"attachments", 1, answer_attachments},
-    {"body", 1, answer_body},
     {"file", 4, answer_file},
     {"sealfile", 2, answer_sealfile},
 };
@@ -395,7 +409,7 @@ int main(void) {
             words[count + 1] = cut(words[count], ' ');
             count++;
         }
-        refusal refused = "no such question";
+        refusal refused = "no-such-question";
         for (size_t index = 0; index < sizeof ANSWERS / sizeof *ANSWERS; index++) {
             if (words[0] == NULL || strcmp(words[0], ANSWERS[index].question) != 0) continue;
             if (count + (words[count] != NULL) != ANSWERS[index].words + 1) broken("not that many words");

@@ -11,7 +11,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.stream.Collectors;
 import pushcrypt.Attachments;
 import pushcrypt.Envelope;
 import pushcrypt.Keys;
@@ -108,11 +107,26 @@ final class Driver {
         return Keys.keyText(key, Keys.Kind.SENDER_PUBLIC);
     }
 
-    private static String answerKey(Keys.Kind kind, String text) throws Refused {
+    private static String answerKey(Keys.Kind kind, String text) throws GeneralSecurityException, Refused {
         byte[] found = Keys.parseKey(text, kind);
         if (!(text.endsWith("\n") ? text.substring(0, text.length() - 1) : text).equals(Keys.keyText(found, kind))) return "broken another text";
-        int type = kind == Keys.Kind.DEVICE_PUBLIC ? Keys.X25519 : Keys.ED25519;
-        return "ok " + word(found) + " " + (kind.secret ? "-" : word(Keys.keyID(type, found)));
+        return "ok " + word(found) + switch (kind) {
+            case DEVICE_PUBLIC -> " " + word(Keys.keyID(Keys.X25519, found)) + " -";
+            case SENDER_PUBLIC -> " " + word(Keys.keyID(Keys.ED25519, found)) + " -";
+            case DEVICE_SECRET -> " - " + word(Envelope.DeviceKey.of(found, -1).publicKey());
+            case SENDER_SECRET -> " - " + word(Seal.SenderKey.of(found).publicKey());
+        };
+    }
+
+    private static String answerCheck(Keys.Kind kind, byte[] key) throws Refused {
+        if (kind == Keys.Kind.DEVICE_PUBLIC) Keys.checkDeviceKey(key);
+        if (kind == Keys.Kind.SENDER_PUBLIC) Keys.checkSenderKey(key);
+        return "ok";
+    }
+
+    private static String answerContext(String text) throws Refused {
+        Envelope.checkContext(text);
+        return "ok";
     }
 
     private static String answerText(String text) throws Refused {
@@ -123,12 +137,13 @@ final class Driver {
 
     private static String answerOpened(Envelope.Opened opened) {
         return String.join(" ", "opened", word(opened.payload()), word(opened.messageID()), Long.toString(opened.sentAt()),
-            Long.toString(opened.timeToLive()), senderText(opened.sender()), writeTrust(opened.trust()));
+            Long.toString(opened.timeToLive()), senderText(opened.sender()), writeTrust(opened.trust()),
+            opened.rotationConflict() ? "rotation-conflict" : "-");
     }
 
     private static String answerStatement(String trust, String now, String statement) throws Refused {
         Trust after = readTrust(trust);
-        return (after.evaluate(data(statement), Long.parseLong(now)) ? "accepted " : "unchanged ") + writeTrust(after);
+        return (after.evaluate(data(statement), Long.parseUnsignedLong(now)) ? "accepted " : "unchanged ") + writeTrust(after);
     }
 
     private static String answerSeal(String[] words) throws GeneralSecurityException, Refused {
@@ -145,14 +160,16 @@ final class Driver {
     }
 
     private static String answerAttachments(String payload) throws Refused {
-        Attachments.Found found = Attachments.attachments(Payload.checkPayload(data(payload)));
-        return "ok " + joined(found.references().stream().map(reference -> word(reference.name())).collect(Collectors.toList()))
-            + " " + joined(found.dropped());
-    }
-
-    private static String answerBody(String payload) throws Refused {
-        Attachments.Reference reference = Attachments.fullBody(Payload.checkPayload(data(payload)));
-        return reference == null ? "ok -" : answerReference(reference);
+        Map<String, Object> members = Payload.checkPayload(data(payload));
+        Attachments.Found found = Attachments.attachments(members);
+        Attachments.Reference body = null;
+        try {
+            body = Attachments.fullBody(members);
+        } catch (Refused refused) {
+            found.dropped().add(refused.code);
+        }
+        List<String> names = found.references().stream().map(reference -> word(reference.name())).toList();
+        return String.join(" ", "ok", joined(names), body == null ? "-" : word(body.url()), joined(found.dropped()));
     }
 
     private static String answerFile(String key, String size, String sha256, String pieces) throws GeneralSecurityException, Refused {
@@ -172,17 +189,18 @@ final class Driver {
     private static String answer(String[] words) throws GeneralSecurityException, Refused {
         return switch (words[0]) {
             case "key" -> answerKey(kind(words[1]), text(words[2]));
+            case "check" -> answerCheck(kind(words[1]), data(words[2]));
+            case "context" -> answerContext(text(words[1]));
             case "text" -> answerText(text(words[1]));
             case "fingerprint" -> "ok " + Envelope.fingerprint(text(words[1]));
             case "open" -> answerOpened(
-                Envelope.openText(text(words[5]), words[1], devices(words[2]), readTrust(words[3]), Long.parseLong(words[4])));
+                Envelope.openText(text(words[5]), words[1], devices(words[2]), readTrust(words[3]), Long.parseUnsignedLong(words[4])));
             case "push" -> answerOpened(
-                Envelope.openPush(data(words[5]), words[1], devices(words[2]), readTrust(words[3]), Long.parseLong(words[4])));
+                Envelope.openPush(data(words[5]), words[1], devices(words[2]), readTrust(words[3]), Long.parseUnsignedLong(words[4])));
             case "statement" -> answerStatement(words[1], words[2], words[3]);
             case "seal" -> answerSeal(words);
             case "reference" -> answerReference(Attachments.parseReference(Payload.parseObject(data(words[1]), "malformed-reference")));
             case "attachments" -> answerAttachments(words[1]);
-            case "body" -> answerBody(words[1]);
             case "file" -> answerFile(words[1], words[2], words[3], words[4]);
             case "sealfile" -> "sealed " + word(SealedFile.seal(data(words[2]), data(words[1])));
             default -> "broken no such question";

@@ -5,7 +5,7 @@ import * as attachments from "../../../Docs/receivers/javascript/attachments.mjs
 import * as envelope from "../../../Docs/receivers/javascript/envelope.mjs";
 import * as keys from "../../../Docs/receivers/javascript/keys.mjs";
 import * as payload from "../../../Docs/receivers/javascript/payload.mjs";
-import { seal } from "../../../Docs/receivers/javascript/seal.mjs";
+import { ed25519Secret, seal } from "../../../Docs/receivers/javascript/seal.mjs";
 import { NEVER, Superseded, Trust } from "../../../Docs/receivers/javascript/trust.mjs";
 
 const data = (word) => (word === "-" ? Buffer.alloc(0) : Buffer.from(word, "hex"));
@@ -46,8 +46,9 @@ function writeTrust(trust) {
 }
 
 function opened(found) {
-    const { payload, messageID, sentAt, timeToLive, sender, trust } = found;
-    return `opened ${word(payload)} ${word(messageID)} ${sentAt} ${timeToLive} ${senderText(sender)} ${writeTrust(trust)}`;
+    const { payload, messageID, sentAt, timeToLive, sender } = found;
+    const told = found.rotationConflict ? "rotation-conflict" : "-";
+    return `opened ${word(payload)} ${word(messageID)} ${sentAt} ${timeToLive} ${senderText(sender)} ${writeTrust(found.trust)} ${told}`;
 }
 
 function referenceText(reference) {
@@ -60,9 +61,18 @@ const ANSWERS = {
         text = data(text).toString();
         const found = keys.parseKey(text, kind);
         if (keys.keyText(found, kind) !== text.replace(/\n$/, "")) return "the text of the key is another one";
-        const type = kind === keys.DEVICE_PUBLIC ? keys.X25519 : keys.ED25519;
-        const isPublic = kind === keys.DEVICE_PUBLIC || kind === keys.SENDER_PUBLIC;
-        return `ok ${word(found)} ${isPublic ? word(keys.keyID(type, found)) : "-"}`;
+        if (kind === keys.DEVICE_PUBLIC) return `ok ${word(found)} ${word(keys.keyID(keys.X25519, found))} -`;
+        if (kind === keys.SENDER_PUBLIC) return `ok ${word(found)} ${word(keys.keyID(keys.ED25519, found))} -`;
+        const secret = kind === keys.DEVICE_SECRET ? keys.x25519Secret(found) : ed25519Secret(found);
+        return `ok ${word(found)} - ${word(keys.rawPublic(secret))}`;
+    },
+    check(kind, publicKey) {
+        (kind === keys.DEVICE_PUBLIC ? keys.checkDeviceKey : keys.checkSenderKey)(data(publicKey));
+        return "ok";
+    },
+    context(text) {
+        envelope.checkContext(data(text).toString());
+        return "ok";
     },
     text(text) {
         const decoded = envelope.decode(data(text).toString());
@@ -88,13 +98,16 @@ const ANSWERS = {
     },
     reference: (text) => `ok ${referenceText(attachments.parseReference(payload.parseObject(data(text), "malformed-reference")))}`,
     attachments(text) {
-        const { references, dropped } = attachments.attachments(payload.checkPayload(data(text)));
+        const members = payload.checkPayload(data(text));
+        const { references, dropped } = attachments.attachments(members);
         const names = references.map((reference) => word(Buffer.from(reference.name)));
-        return `ok ${names.join(",") || "-"} ${dropped.join(",") || "-"}`;
-    },
-    body(text) {
-        const reference = attachments.fullBody(payload.checkPayload(data(text)));
-        return reference === null ? "ok -" : `ok ${referenceText(reference)}`;
+        let body = null;
+        try {
+            body = attachments.fullBody(members);
+        } catch (refused) {
+            dropped.push(refused.code);
+        }
+        return `ok ${names.join(",") || "-"} ${body === null ? "-" : word(Buffer.from(body.url))} ${dropped.join(",") || "-"}`;
     },
     file(fileKey, size, sha256, pieces) {
         const opener = new attachments.FileOpener(data(fileKey), Number(size), data(sha256));

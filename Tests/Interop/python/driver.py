@@ -7,6 +7,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../Docs/receivers/python"))
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 import attachments
 import envelope
 import keys
@@ -63,9 +65,24 @@ def answer_key(kind, text):
     found = keys.parse_key(text, kind)
     if keys.key_text(found, kind) != text.removesuffix("\n"):
         return "the text of the key is another one"
-    type = keys.X25519 if kind == keys.DEVICE_PUBLIC else keys.ED25519
-    public = kind in (keys.DEVICE_PUBLIC, keys.SENDER_PUBLIC)
-    return f"ok {found.hex()} {keys.key_id(type, found).hex() if public else '-'}"
+    if kind == keys.DEVICE_PUBLIC:
+        return f"ok {found.hex()} {keys.key_id(keys.X25519, found).hex()} -"
+    if kind == keys.SENDER_PUBLIC:
+        return f"ok {found.hex()} {keys.key_id(keys.ED25519, found).hex()} -"
+    if kind == keys.DEVICE_SECRET:
+        return f"ok {found.hex()} - {envelope.DeviceKey(found).public.hex()}"
+    return f"ok {found.hex()} - {Ed25519PrivateKey.from_private_bytes(found).public_key().public_bytes_raw().hex()}"
+
+
+def answer_check(kind, public_key):
+    check = keys.check_device_key if kind == keys.DEVICE_PUBLIC else keys.check_sender_key
+    check(data(public_key))
+    return "ok"
+
+
+def answer_context(text):
+    envelope.check_context(data(text).decode())
+    return "ok"
 
 
 def answer_text(text):
@@ -83,7 +100,7 @@ def answer_open(context, device_keys, trust, now, text, open=envelope.open_text)
     opened = open(text, context, devices(device_keys), read_trust(trust), int(now))
     return (
         f"opened {word(opened.payload)} {opened.message_id.hex()} {opened.sent_at} {opened.time_to_live} "
-        f"{sender_text(opened.sender)} {write_trust(opened.trust)}"
+        f"{sender_text(opened.sender)} {write_trust(opened.trust)} {'rotation-conflict' if opened.rotation_conflict else '-'}"
     )
 
 
@@ -112,14 +129,14 @@ def reference_text(reference):
 
 
 def answer_attachments(text):
-    references, dropped = attachments.attachments(payload.check_payload(data(text)))
-    names = [word(reference.name.encode()) for reference in references]
-    return f"ok {','.join(names) or '-'} {','.join(dropped) or '-'}"
-
-
-def answer_body(text):
-    reference = attachments.full_body(payload.check_payload(data(text)))
-    return "ok -" if reference is None else "ok " + reference_text(reference)
+    members = payload.check_payload(data(text))
+    references, dropped = attachments.attachments(members)
+    names, body = [word(reference.name.encode()) for reference in references], None
+    try:
+        body = attachments.full_body(members)
+    except keys.Refused as refused:
+        dropped.append(refused.code)
+    return f"ok {','.join(names) or '-'} {word(body.url.encode()) if body else '-'} {','.join(dropped) or '-'}"
 
 
 def answer_file(file_key, size, sha256, pieces):
@@ -136,6 +153,8 @@ def answer_sealfile(file_key, plain):
 
 ANSWERS = {
     "key": answer_key,
+    "check": answer_check,
+    "context": answer_context,
     "text": answer_text,
     "fingerprint": answer_fingerprint,
     "open": lambda *words: answer_open(*words[:4], data(words[4]).decode()),
@@ -144,7 +163,6 @@ ANSWERS = {
     "seal": answer_seal,
     "reference": answer_reference,
     "attachments": answer_attachments,
-    "body": answer_body,
     "file": answer_file,
     "sealfile": answer_sealfile,
 }

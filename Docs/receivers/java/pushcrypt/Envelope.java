@@ -35,9 +35,11 @@ public final class Envelope {
 
     /**
      * An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `messageID`. When the guard has
-     * taken it, `trust` replaces the trust that was there [O-9.1], and a pending `device` key becomes active [O-9.2].
+     * taken it, `trust` replaces the trust that was there [O-9.1], a pending `device` key becomes active [O-9.2], and the app is told of a
+     * `rotationConflict` [R-7].
      */
-    public record Opened(byte[] payload, byte[] messageID, long sentAt, long timeToLive, byte[] sender, DeviceKey device, Trust trust) {}
+    public record Opened(byte[] payload, byte[] messageID, long sentAt, long timeToLive, byte[] sender, DeviceKey device, Trust trust,
+        boolean rotationConflict) {}
 
     private Envelope() {}
 
@@ -98,14 +100,14 @@ public final class Envelope {
         if (inner[CONTENT] != PAYLOAD && inner[CONTENT] != STATEMENTS) throw new Refused("unsupported-message");
         if (timeToLive < 1 || timeToLive > LONGEST_TIME_TO_LIVE || Trust.isAfter(sentAt, LARGEST_TIME)) throw new Refused("unsupported-message");
         if (Trust.isAfter(now, Trust.later(sentAt, timeToLive))) throw new Refused("expired");
-        if (Trust.isAfter(sentAt, now + Trust.TOLERANCE)) throw new Refused("not-yet-valid");
+        if (Trust.isAfter(sentAt, Trust.later(now, Trust.TOLERANCE))) throw new Refused("not-yet-valid");
 
         // Step 7.
         if (statements == null) throw new Refused("malformed-payload");
         int start = statements.isEmpty() ? BODY : BODY + 1 + Trust.STATEMENT * statements.size();
         byte[] payload = part(inner, start, end);
         Payload.checkPayload(payload);
-        return new Opened(payload, part(inner, 69, 85), sentAt, timeToLive, sender, device, after);
+        return new Opened(payload, part(inner, 69, 85), sentAt, timeToLive, sender, device, after, conflict);
     }
 
     /** The bytes of an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text. */
@@ -140,8 +142,9 @@ public final class Envelope {
         return HexFormat.of().formatHex(Bytes.sha256(text.getBytes(StandardCharsets.UTF_8)), 0, 4);
     }
 
-    static void checkContext(String context) {
-        if (!context.matches("[A-Za-z0-9.-]{1,255}")) throw new IllegalArgumentException("a context is 1 to 255 ASCII letters, digits, dots and hyphens");
+    /** A context is the app's bundle id, without a suffix [K-2]. */
+    public static void checkContext(String context) throws Refused {
+        if (!context.matches("[A-Za-z0-9.-]{1,255}")) throw new Refused("malformed-context");
     }
 
     static byte[] envelopeInfo(byte[] header, String context) {

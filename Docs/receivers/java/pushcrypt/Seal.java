@@ -47,10 +47,10 @@ public final class Seal {
         Envelope.checkContext(message.context);
         Keys.checkDeviceKey(device);
         Map<String, Object> members = Payload.checkPayload(message.payload);
-        if (members.containsKey("ENCRYPTED_DATA") || members.containsKey("pushcrypt")) throw new Refused("reserved-member");
-        if (message.timeToLive < 1 || message.timeToLive > Envelope.LONGEST_TIME_TO_LIVE) throw new Refused("out-of-range");
-        if (message.sentAt < 0 || message.sentAt > Envelope.LARGEST_TIME) throw new Refused("out-of-range");
-        if (message.statements.size() > Envelope.MOST_STATEMENTS) throw new Refused("out-of-range");
+        if (members.containsKey("ENCRYPTED_DATA") || members.containsKey("pushcrypt")) throw new Refused("reserved-key");
+        if (message.timeToLive < 1 || message.timeToLive > Envelope.LONGEST_TIME_TO_LIVE) throw new Refused("invalid-time");
+        if (message.sentAt < 0 || message.sentAt > Envelope.LARGEST_TIME) throw new Refused("invalid-time");
+        if (message.statements.size() > Envelope.MOST_STATEMENTS) throw new Refused("invalid-request");
         boolean carries = !message.statements.isEmpty();
         byte[] before = carries ? concat(new byte[] {(byte) message.statements.size()}, concat(message.statements.toArray(new byte[0][]))) : new byte[0];
         byte[] body = concat(before, Payload.minify(message.payload));

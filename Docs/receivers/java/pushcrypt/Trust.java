@@ -13,7 +13,7 @@ import java.util.List;
  */
 public final class Trust {
     public static final int STATEMENT = 181;
-    static final long TOLERANCE = 86_400_000, NEVER = -1;
+    static final long TOLERANCE = 86_400, NEVER = -1;
     private static final int TRIED = 4, ISSUED_AT = 37, ACCEPT_FOR = 45, OVERLAP = 49, OLD_SIGNATURE = 53, NEW_SIGNATURE = 117;
     private static final long LARGEST_OVERLAP = 5_184_000;
 
@@ -69,7 +69,7 @@ public final class Trust {
         if (Arrays.equals(added, old) || contains(superseded.stream().map(Superseded::key).toList(), added)) throw new Refused("superseded-new-key");
         long issuedAt = Bytes.number(statement, ISSUED_AT, ACCEPT_FOR);
         if (Bytes.number(statement, OVERLAP, OLD_SIGNATURE) > LARGEST_OVERLAP) throw new Refused("overlap-too-long");
-        if (isAfter(issuedAt, now + TOLERANCE)) throw new Refused("statement-not-yet-valid");
+        if (isAfter(issuedAt, later(now, TOLERANCE))) throw new Refused("statement-not-yet-valid");
         if (isAfter(now, later(issuedAt, Bytes.number(statement, ACCEPT_FOR, OVERLAP)))) throw new Refused("statement-expired");
         final byte[] replaced = old;
         pinned.removeIf(key -> Arrays.equals(key, replaced) || Arrays.equals(key, added));
