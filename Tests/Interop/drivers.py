@@ -6,11 +6,11 @@ import threading
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 BUILT = os.path.join(ROOT, ".build/interop")
 COMMANDS = {
-    "python": [os.path.join(BUILT, "venv/bin/python"), "-B", "Tests/Interop/python/driver.py"],
+    "python": [os.path.join(BUILT, "bin/python"), "-B", "Tests/Interop/python/driver.py"],
     "javascript": ["node", "Tests/Interop/javascript/driver.mjs"],
-    "c": [os.path.join(BUILT, "c/driver")],
-    "c-sanitized": [os.path.join(BUILT, "c/driver-sanitized")],
-    "java": ["java", "-cp", os.path.join(BUILT, "java"), "-XX:+UseSerialGC", "-Xmx512m", "Driver"],
+    "c": [os.path.join(BUILT, "built/driver")],
+    "c-sanitized": [os.path.join(BUILT, "built/driver-sanitized")],
+    "java": ["java", "-cp", os.path.join(BUILT, "built"), "-XX:+UseSerialGC", "-Xmx512m", "Driver"],
 }
 
 

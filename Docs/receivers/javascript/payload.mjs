@@ -51,7 +51,7 @@ export function parseObject(data, code) {
     function string() {
         const token = take(STRING) ?? refuse();
         const value = JSON.parse(token);
-        return value.isWellFormed() ? value : refuse();
+        return /\p{Surrogate}/u.test(value) ? refuse() : value;
     }
 
     function object(depth) {
