@@ -3,7 +3,7 @@
 // There is no replay guard: it is the app's store of what it has shown ("Replay"), and an app that shows notifications to a person needs
 // one. Nothing is wiped, and nothing is promised about time but what hpke.mjs says.
 import { setupBaseR } from "./hpke.mjs";
-import { Refused, X25519, keyID, rawPublic, sha256, x25519Secret } from "./keys.mjs";
+import { Refused, X25519, keyID, rawPublic, secretKey, sha256 } from "./keys.mjs";
 import { checkPayload, parseObject } from "./payload.mjs";
 import { NEVER, STATEMENT, TOLERANCE, later, verifies } from "./trust.mjs";
 
@@ -22,7 +22,7 @@ const LONGEST_PUSH = 65536;
 /** A device's secret key. A retiring one opens until its end date, that millisecond included. */
 export class DeviceKey {
     constructor(secret, end = NEVER) {
-        this.secret = x25519Secret(secret);
+        this.secret = secretKey(X25519, secret);
         this.end = end;
         this.public = rawPublic(this.secret);
         this.id = keyID(X25519, this.public);

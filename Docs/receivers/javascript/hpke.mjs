@@ -2,8 +2,8 @@
 //
 // Secrets are not wiped, and nothing is promised about time: OpenSSL computes on keys and compares tags in constant time, the JavaScript
 // around it does not.
-import { createCipheriv, createDecipheriv, createHmac, diffieHellman, randomBytes } from "node:crypto";
-import { Refused, rawPublic, x25519Public, x25519Secret } from "./keys.mjs";
+import { createCipheriv, createDecipheriv, createHmac, diffieHellman, generateKeyPairSync } from "node:crypto";
+import { Refused, X25519, publicKey, rawPublic } from "./keys.mjs";
 
 const KEM_SUITE = "KEM\x00\x20";
 const HPKE_SUITE = "HPKE\x00\x20\x00\x01\x00\x03";
@@ -35,8 +35,8 @@ class Context {
 
 /** enc, and the sender's context for the recipient's public key. The randomness is plain, which the format allows. */
 export function setupBaseS(recipient, info) {
-    const ephemeral = x25519Secret(randomBytes(32)), enc = rawPublic(ephemeral);
-    return [enc, keySchedule(extractAndExpand(dh(ephemeral, recipient), Buffer.concat([enc, recipient])), info)];
+    const ephemeral = generateKeyPairSync("x25519"), enc = rawPublic(ephemeral.publicKey);
+    return [enc, keySchedule(extractAndExpand(dh(ephemeral.privateKey, recipient), Buffer.concat([enc, recipient])), info)];
 }
 
 /** The recipient's context. The KEM context is enc as received [O-4.1]. */
@@ -45,10 +45,10 @@ export function setupBaseR(enc, device, info) {
 }
 
 /** X25519. A result that is all zero is refused, by OpenSSL as well [O-4.2]. */
-function dh(privateKey, publicKey) {
+function dh(secret, raw) {
     let result;
     try {
-        result = diffieHellman({ privateKey, publicKey: x25519Public(publicKey) });
+        result = diffieHellman({ privateKey: secret, publicKey: publicKey(X25519, raw) });
     } catch {
         throw new Refused("authentication-failed");
     }

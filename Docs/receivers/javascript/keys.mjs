@@ -19,6 +19,8 @@ const SMALL_ORDER_U = [
     P - 1n,
 ];
 
+const FIVE_L_MINUS_1 = secretKey(X25519, bytes(5n * L - 1n));
+
 /** What was read is refused. The code is the format's, for the developer's log and never for a person. */
 export class Refused extends Error {
     constructor(code) {
@@ -110,21 +112,25 @@ export function checkSenderKey(key) {
     if (y >= P || y === 1n) throw new Refused("weak-key");
     const u = ((1n + y) * power(P + 1n - y, P - 2n)) % P;
     if (u === 0n || SMALL_ORDER_U.includes(u)) throw new Refused("weak-key");
-    const product = diffieHellman({ privateKey: x25519Secret(bytes(5n * L - 1n)), publicKey: x25519Public(bytes(u)) });
+    const product = diffieHellman({ privateKey: FIVE_L_MINUS_1, publicKey: publicKey(X25519, bytes(u)) });
     if (integer(product) !== u) throw new Refused("weak-key");
 }
 
-export function x25519Secret(raw) {
-    return createPrivateKey({ key: Buffer.concat([Buffer.from("302e020100300506032b656e04220420", "hex"), raw]), format: "der", type: "pkcs8" });
+/** A secret key from its 32 bytes, in the frame that RFC 8410 gives it. */
+export function secretKey(type, raw) {
+    const frame = Buffer.from(`302e020100300506032b65${type === X25519 ? "6e" : "70"}04220420`, "hex");
+    return createPrivateKey({ key: Buffer.concat([frame, raw]), format: "der", type: "pkcs8" });
 }
 
-export function x25519Public(raw) {
-    return createPublicKey({ key: Buffer.concat([Buffer.from("302a300506032b656e032100", "hex"), raw]), format: "der", type: "spki" });
+/** A public key from its 32 bytes. Node reads this form of it seven times as fast as the other. */
+export function publicKey(type, raw) {
+    const crv = type === X25519 ? "X25519" : "Ed25519";
+    return createPublicKey({ key: { kty: "OKP", crv, x: raw.toString("base64url") }, format: "jwk" });
 }
 
 /** The 32 bytes of a public key, or of the public half of a secret one. */
 export function rawPublic(key) {
-    return (key.type === "private" ? createPublicKey(key) : key).export({ format: "der", type: "spki" }).subarray(-32);
+    return Buffer.from((key.type === "private" ? createPublicKey(key) : key).export({ format: "jwk" }).x, "base64url");
 }
 
 function power(base, exponent) {

@@ -3,20 +3,28 @@
 // The randomness is plain, which the format allows: a copy of a running machine may repeat an ephemeral key, against which the Swift
 // sealer hedges. No field of `aps` is kept in the clear, and a sound is named there only when the payload has one. What Apple's documents
 // do not allow in a payload is not refused.
-import { createPrivateKey, randomBytes, sign } from "node:crypto";
+import { randomBytes, sign } from "node:crypto";
 import {
     BODY, BUCKETS, CONTENT, LARGEST_TIME, LONGEST_TIME_TO_LIVE, MOST_STATEMENTS, OUTSIDE, PAYLOAD, STATEMENTS, SUITE, checkContext,
     envelopeInfo, signed,
 } from "./envelope.mjs";
 import { setupBaseS } from "./hpke.mjs";
-import { ED25519, Refused, X25519, checkDeviceKey, keyID, rawPublic } from "./keys.mjs";
+import { ED25519, Refused, X25519, checkDeviceKey, keyID, rawPublic, secretKey } from "./keys.mjs";
 import { NumberText, checkPayload, minify } from "./payload.mjs";
 
 /** For each push type the bytes that APNs takes, and the largest bucket. */
 const LIMITS = { alert: [4096, 2816], background: [4096, 2816], voip: [5120, 3584] };
 
+/** A sender's secret key, which is an Ed25519 seed. */
+export class SenderKey {
+    constructor(seed) {
+        this.secret = secretKey(ED25519, seed);
+        this.public = rawPublic(this.secret);
+    }
+}
+
 /** The push to send instead of the payload, for one device. `messageID` is for a retry: the same 16 bytes each time. */
-export function seal(payload, context, device, seed, sentAt, options = {}) {
+export function seal(payload, context, device, sender, sentAt, options = {}) {
     const { timeToLive = LONGEST_TIME_TO_LIVE, pushType = "alert", title = "New message", sound = "default" } = options;
     const { messageID = randomBytes(16), statements = [] } = options;
     checkContext(context);
@@ -34,24 +42,19 @@ export function seal(payload, context, device, seed, sentAt, options = {}) {
     const [before, after] = clearPart(pushType, members.get("aps"), title, sound);
     if (widest(before + after) + Math.ceil((4 * (OUTSIDE + bucket)) / 3) > limit) throw new Refused("push-too-large");
 
-    const sender = ed25519Secret(seed), senderPublic = rawPublic(sender);
     const header = Buffer.concat([Buffer.of(SUITE), keyID(X25519, device)]);
     const [enc, encryption] = setupBaseS(device, envelopeInfo(header, context));
     const inner = Buffer.alloc(bucket);
-    keyID(ED25519, senderPublic).copy(inner, 0);
+    keyID(ED25519, sender.public).copy(inner, 0);
     inner[CONTENT] = statements.length > 0 ? STATEMENTS : PAYLOAD;
     messageID.copy(inner, 69);
     inner.writeBigUInt64BE(sentAt, 85);
     inner.writeUInt32BE(timeToLive, 93);
     inner.writeUInt16BE(body.length, 97);
     body.copy(inner, BODY);
-    sign(null, signed(header, enc, device, senderPublic, context, inner), sender).copy(inner, 4);
+    sign(null, signed(header, enc, device, sender.public, context, inner), sender.secret).copy(inner, 4);
     const envelope = Buffer.concat([header, enc, encryption.seal("", inner)]);
     return Buffer.from(before + envelope.toString("base64url") + after);
-}
-
-export function ed25519Secret(seed) {
-    return createPrivateKey({ key: Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), seed]), format: "der", type: "pkcs8" });
 }
 
 /** What stands before and after the envelope's text: all that the relay sees of a push. */

@@ -1,6 +1,6 @@
 // Whom a receiver believes, and how that changes: Docs/Format.md, "Rotation", rules [R-1] to [R-11].
-import { createPublicKey, verify } from "node:crypto";
-import { ED25519, Refused, checkSenderKey, keyID } from "./keys.mjs";
+import { verify } from "node:crypto";
+import { ED25519, Refused, checkSenderKey, keyID, publicKey } from "./keys.mjs";
 
 export const STATEMENT = 181;
 export const TOLERANCE = 86_400;
@@ -73,8 +73,7 @@ function signed(statement, role, old) {
 
 /** Ed25519 with S < L. The key is of prime order: `checkSenderKey` has seen to that. */
 export function verifies(key, signature, data) {
-    const der = Buffer.concat([Buffer.from("302a300506032b6570032100", "hex"), key]);
-    return verify(null, data, createPublicKey({ key: der, format: "der", type: "spki" }), signature);
+    return verify(null, data, publicKey(ED25519, key), signature);
 }
 
 /** A time and a duration in seconds; what does not fit in 64 bits is the last time of all [K-3]. */

@@ -5,7 +5,7 @@ import * as attachments from "../../../Docs/receivers/javascript/attachments.mjs
 import * as envelope from "../../../Docs/receivers/javascript/envelope.mjs";
 import * as keys from "../../../Docs/receivers/javascript/keys.mjs";
 import * as payload from "../../../Docs/receivers/javascript/payload.mjs";
-import { ed25519Secret, seal } from "../../../Docs/receivers/javascript/seal.mjs";
+import { SenderKey, seal } from "../../../Docs/receivers/javascript/seal.mjs";
 import { NEVER, Superseded, Trust } from "../../../Docs/receivers/javascript/trust.mjs";
 
 const data = (word) => (word === "-" ? Buffer.alloc(0) : Buffer.from(word, "hex"));
@@ -25,6 +25,7 @@ function cached(make) {
 }
 
 const key = cached(keys.parseKey);
+const senderKey = cached((text) => new SenderKey(key(text, keys.SENDER_SECRET)));
 const devices = cached((text) =>
     several(text).map((device) => {
         const [secret, end] = device.split("@");
@@ -63,8 +64,8 @@ const ANSWERS = {
         if (keys.keyText(found, kind) !== text.replace(/\n$/, "")) return "the text of the key is another one";
         if (kind === keys.DEVICE_PUBLIC) return `ok ${word(found)} ${word(keys.keyID(keys.X25519, found))} -`;
         if (kind === keys.SENDER_PUBLIC) return `ok ${word(found)} ${word(keys.keyID(keys.ED25519, found))} -`;
-        const secret = kind === keys.DEVICE_SECRET ? keys.x25519Secret(found) : ed25519Secret(found);
-        return `ok ${word(found)} - ${word(keys.rawPublic(secret))}`;
+        const secret = kind === keys.DEVICE_SECRET ? new envelope.DeviceKey(found) : new SenderKey(found);
+        return `ok ${word(found)} - ${word(secret.public)}`;
     },
     check(kind, publicKey) {
         (kind === keys.DEVICE_PUBLIC ? keys.checkDeviceKey : keys.checkSenderKey)(data(publicKey));
@@ -90,7 +91,7 @@ const ANSWERS = {
     },
     seal(context, device, secret, sentAt, timeToLive, pushType, title, sound, messageID, statements, text) {
         const push = seal(
-            data(text), context, key(device, keys.DEVICE_PUBLIC), key(secret, keys.SENDER_SECRET), BigInt(sentAt), {
+            data(text), context, key(device, keys.DEVICE_PUBLIC), senderKey(secret), BigInt(sentAt), {
                 timeToLive: Number(timeToLive), pushType, title: data(title).toString(), sound: optional(sound)?.toString() ?? null,
                 messageID: optional(messageID), statements: several(statements).map(data),
             });
