@@ -129,7 +129,7 @@ def make_chunk(world, payloads, start, count):
     some = random.Random(f"chunk {world.seed} {start}")
     records, lines = [], [[] for _ in ROTATIONS]
     for number in range(start, start + count):
-        device, provider = some.randrange(DEVICES), some.choice((0, 0, 0, 0, 0, 1, 2, 3))
+        device, provider = some.randrange(DEVICES), some.choice((0,) * 12 + (1, 2, 3))
         message = payloads.message(ROTATIONS[provider])
         records.append({"device": device, "provider": provider, "trust": some.randrange(3), **message})
         lines[provider].append(line_to_seal(world.devices[device], message, number))
