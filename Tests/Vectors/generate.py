@@ -22,15 +22,22 @@ sys.dont_write_bytecode = True
 
 from cases import (  # noqa: E402
     attachment_cases,
+    body_cases,
     carried_cases,
     hpke_cases,
+    index,
     inner_cases,
     key_cases,
+    notification_cases,
     outer_cases,
     payload_cases,
+    record_cases,
     request_cases,
     rotation_cases,
     seal_cases,
+    sealer_cases,
+    sequence_cases,
+    store_cases,
     worked_example,
 )
 from cases.vector import Vector  # noqa: E402
@@ -84,18 +91,27 @@ def kit() -> list[Vector]:
         *attachment_cases.open_cases(),
         *attachment_cases.reference_cases(),
         *attachment_cases.list_cases(),
+        *body_cases.body_cases(),
         *key_cases.key_cases(),
         *rotation_cases.evaluation_cases(),
+        *notification_cases.notification_cases(),
+        *record_cases.record_cases(),
+        *sequence_cases.sequence_cases(),
+        *store_cases.store_cases(),
+        *sealer_cases.sealer_cases(),
         *(seal.envelope for seal in seal_cases.seal_cases()),
     ]
 
 
 def kit_files() -> dict[str, bytes]:
-    """The files of the kit by their place in it, each of which is one sentence in its folder."""
+    """The files of the kit by their place in it, each of which is one sentence in its folder, and the index of them."""
     files: dict[str, bytes] = {}
-    for vector in kit():
+    vectors = kit()
+    for vector in vectors:
         assert vector.path not in files, f"two vectors say the same: {vector.path}"
         files[vector.path] = vector.render()
+    rules = index.rules_of(HERE.parents[1] / "Docs" / "Format.md", HERE / "kit" / "README.md")
+    files["INDEX.md"] = index.document(rules, vectors).encode()
     return files
 
 
@@ -139,7 +155,7 @@ def main(arguments: list[str]) -> int:
     files["worked-example.md"] = worked_example.document().encode()
 
     vectors = kit_files()
-    for folder, count in sorted(Counter(Path(path).parent for path in vectors).items()):
+    for folder, count in sorted(Counter(Path(path).parent for path in vectors if "/" in path).items()):
         print(f"kit              {folder!s:18} {count:4}")
     files |= {f"kit/{path}": data for path, data in vectors.items()}
 

@@ -38,6 +38,9 @@ from .material import (
 )
 from .vector import Header, Vector, sender_text, trust_header, vector
 
+# Every message has this id unless it says otherwise.
+MESSAGE_ID = seed("forge message id")[:16]
+
 Edit = Callable[[bytes], bytes]
 
 
@@ -69,6 +72,7 @@ def forge(
     content_type: int = PAYLOAD_CONTENT,
     sent_at: int = SENT_AT,
     ttl: int = MAXIMUM_TTL,
+    message_id: bytes = MESSAGE_ID,
     bucket: int | None = None,
     stated_id: bytes | None = None,
     sender_id: bytes | None = None,
@@ -90,7 +94,7 @@ def forge(
     `edit_signature` the signature, `edit_inner` the inner plaintext before it is encrypted, `edit_envelope` what is
     sent. `zero_share` stands for enc, and the Diffie-Hellman result is taken to be zero.
     """
-    message = Message(body, seed("forge message id")[:16], sent_at, ttl, content_type)
+    message = Message(body, message_id, sent_at, ttl, content_type)
     signed_content = edit_content(content(message, bucket or smallest_bucket(len(body))))
 
     stated = bytes([SUITE]) + (stated_id or device.key_id)

@@ -13,7 +13,7 @@ from reference.rotation import Statement, Trust
 Header = tuple[str, str | int | None]
 
 # A rule of Docs/Format.md.
-RULE = re.compile(r"(?:[OSJKRDNA])-\d+(?:\.\d+)?", re.ASCII)
+RULE = re.compile(r"(?:[OSJKRDNAT])-\d+(?:\.\d+)?", re.ASCII)
 
 # The fewest equal bytes that are written as one byte and a number.
 SHORTEST_RUN = 64

@@ -54,6 +54,7 @@ class Opened:
     payload: bytes
     message: Message
     sender: bytes
+    recipient: bytes
     trust: Trust
     has_conflict: bool
 
@@ -74,10 +75,11 @@ def open_text(text: str, receiver: Receiver, now: int) -> Opened:
     envelope = parse(text)
     secret = select_device_key(envelope, receiver, now)
     inner = decrypt(envelope, secret, receiver.topic)
-    sender = authenticate(envelope, inner, hpke.public_key(secret), receiver, now)
+    recipient = hpke.public_key(secret)
+    sender = authenticate(envelope, inner, recipient, receiver, now)
     message = read_message(inner)
     check_freshness(message, now)
-    return read_body(message, sender, receiver.trust, now)
+    return read_body(message, sender, recipient, receiver.trust, now)
 
 
 def parse(text: str) -> bytes:
@@ -183,7 +185,7 @@ def check_freshness(message: Message, now: int) -> None:
         raise Refused("not-yet-valid")
 
 
-def read_body(message: Message, sender: bytes, trust: Trust, now: int) -> Opened:
+def read_body(message: Message, sender: bytes, recipient: bytes, trust: Trust, now: int) -> Opened:
     """Step 7: the payload, and the trust after the statements that came with it."""
     body, outcomes = message.body, []
     try:
@@ -193,4 +195,4 @@ def read_body(message: Message, sender: bytes, trust: Trust, now: int) -> Opened
         payload.parse(body)
     except (rotation.MalformedStatements, payload.MalformedPayload) as error:
         raise Refused("malformed-payload") from error
-    return Opened(body, message, sender, trust, "rotation-conflict" in outcomes)
+    return Opened(body, message, sender, recipient, trust, "rotation-conflict" in outcomes)
