@@ -5,7 +5,7 @@
 
 #include "pushcrypt.h"
 
-enum { PREFIX = 5, SMALLEST_FILE = 46, LARGEST_FULL_BODY = 65582, MESSAGE = 0x00, FINAL = 0x03 };
+enum { PREFIX = 5, SMALLEST_FILE = 46, LARGEST_FULL_BODY = 65536, MESSAGE = 0x00, FINAL = 0x03 };
 
 static const uint8_t START[PREFIX] = {'P', 'C', 'A', '1', 0x10};
 #define LETTERS_AND_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -136,8 +136,14 @@ refusal payload_full_body(struct reference *reference, bool *found, struct json 
     if (!*found) return NULL;
     const refusal refused = parse_reference(reference, value);
     if (refused != NULL) return refused;
-    const bool good = strcmp(reference->type, "public.plain-text") == 0 && reference->size <= LARGEST_FULL_BODY;
+    const bool good = strcmp(reference->type, "public.plain-text") == 0 && reference->size <= LARGEST_FULL_BODY + SMALLEST_FILE;
     return good ? NULL : "malformed-reference";
+}
+
+// Checks that the plain file of a full body is a text, [A-30]. Whatever is refused, the payload's own body is shown.
+refusal check_full_body(const uint8_t *plain, size_t length) {
+    if (length < 1 || length > LARGEST_FULL_BODY || !is_utf8(plain, length)) return "malformed-file";
+    return length >= 3 && memcmp(plain, "\xef\xbb\xbf", 3) == 0 ? "malformed-file" : NULL;
 }
 
 // Files

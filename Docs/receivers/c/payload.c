@@ -31,6 +31,13 @@ static size_t utf8_length(const uint8_t *at, const uint8_t *end) {
     return length;
 }
 
+bool is_utf8(const uint8_t *data, size_t length) {
+    const uint8_t *at = data, *end = data + length;
+    size_t character = 1;
+    for (; at < end && character > 0; at += character) character = utf8_length(at, end);
+    return character > 0;
+}
+
 static int32_t hex4(const uint8_t **at, const uint8_t *end) {
     int32_t unit = 0;
     if (end - *at < 4) return BAD;

@@ -41,6 +41,7 @@ bool json_is(struct json value, char first);
 bool json_equals(struct json value, const char *token);
 bool json_string(uint8_t *text, size_t capacity, size_t *length, struct json value);
 size_t json_token(struct json value);
+bool is_utf8(const uint8_t *data, size_t length);
 size_t json_minify(uint8_t *result, const uint8_t *data, size_t length);
 
 // trust.c
@@ -184,6 +185,7 @@ typedef void (*file_sink)(void *context, const uint8_t *plain, size_t length);
 refusal parse_reference(struct reference *reference, struct json value);
 void payload_attachments(struct attachments *attachments, struct json payload);
 refusal payload_full_body(struct reference *reference, bool *found, struct json payload);
+refusal check_full_body(const uint8_t *plain, size_t length);
 void file_open(struct file_opener *opener, const uint8_t key[KEY], uint64_t size, const uint8_t sha256[crypto_hash_sha256_BYTES]);
 refusal file_update(struct file_opener *opener, const uint8_t *piece, size_t length, file_sink sink, void *context);
 refusal file_finish(struct file_opener *opener, file_sink sink, void *context);

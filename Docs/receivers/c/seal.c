@@ -17,7 +17,7 @@ static const struct {
 struct writer {
     char *at, *end;
     size_t widest;
-    bool fits;
+    bool fits, inside_string;
 };
 
 static void write_byte(struct writer *writer, char byte, size_t widest) {
@@ -26,12 +26,11 @@ static void write_byte(struct writer *writer, char byte, size_t widest) {
     writer->widest += widest;
 }
 
-// JSON without strings that change their length.
+// JSON without escapes, and strings whose characters all count 1.
 static void write_json(struct writer *writer, const char *json) {
-    bool inside = false;
     for (; *json != 0; json++) {
-        if (*json == '"') inside = !inside;
-        write_byte(writer, *json, !inside && (*json == ',' || *json == ':') ? 2 : 1);
+        if (*json == '"') writer->inside_string = !writer->inside_string;
+        write_byte(writer, *json, !writer->inside_string && (*json == ',' || *json == ':') ? 2 : 1);
     }
 }
 
@@ -103,7 +102,7 @@ refusal seal(char push[LONGEST_PUSH + 1], const struct message *message, const u
     for (size_t index = BUCKET_COUNT; index-- > 0;)
         if (BODY_AT + body_length <= BUCKETS[index] && BUCKETS[index] <= LIMITS[message->push_type].bucket) bucket = BUCKETS[index];
     if (bucket == 0) return "payload-too-large";
-    struct writer writer = {push, push + LONGEST_PUSH, 0, true};
+    struct writer writer = {push, push + LONGEST_PUSH, 0, true, false};
     write_clear_part(&writer, message, aps);
     const size_t text_length = (4 * (OUTSIDE + bucket) + 2) / 3;
     if (!writer.fits || writer.widest + text_length + 2 > LIMITS[message->push_type].push) return "push-too-large";

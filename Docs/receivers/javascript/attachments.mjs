@@ -12,7 +12,7 @@ const HEADER = 24;
 const CHUNK = 65553;
 const OVERHEAD = 17;
 const SMALLEST_FILE = 46;
-const LARGEST_FULL_BODY = 65582;
+const LARGEST_FULL_BODY = 65536;
 const MOST = 8;
 const MESSAGE = 0x00, FINAL = 0x03;
 
@@ -75,8 +75,20 @@ export function fullBody(members) {
     const body = own instanceof Map ? own.get("body") ?? null : null;
     if (body === null) return null;
     const reference = parseReference(body);
-    if (reference.type !== "public.plain-text" || reference.size > LARGEST_FULL_BODY) throw new Refused("malformed-reference");
+    if (reference.type !== "public.plain-text" || reference.size > LARGEST_FULL_BODY + SMALLEST_FILE) throw new Refused("malformed-reference");
     return reference;
+}
+
+/** The text that the plain file of a full body is, [A-30]. Whatever is refused, the payload's own body is shown. */
+export function checkFullBody(plain) {
+    let text;
+    try {
+        text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(plain);
+    } catch {
+        throw new Refused("malformed-file");
+    }
+    if (plain.length < 1 || plain.length > LARGEST_FULL_BODY || text.startsWith("\ufeff")) throw new Refused("malformed-file");
+    return text;
 }
 
 // The secret stream

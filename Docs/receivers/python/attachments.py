@@ -21,7 +21,7 @@ CHUNK = 65553
 OVERHEAD = 17
 SMALLEST_FILE = 46
 LARGEST_FILE = 2**53 - 1
-LARGEST_FULL_BODY = 65582
+LARGEST_FULL_BODY = 65536
 MOST = 8
 MESSAGE, FINAL = 0x00, 0x03
 
@@ -96,9 +96,20 @@ def full_body(members):
     if not isinstance(own, dict) or own.get("body") is None:
         return None
     reference = parse_reference(own["body"])
-    if reference.type != "public.plain-text" or reference.size > LARGEST_FULL_BODY:
+    if reference.type != "public.plain-text" or reference.size > LARGEST_FULL_BODY + SMALLEST_FILE:
         raise Refused("malformed-reference")
     return reference
+
+
+def check_full_body(plain):
+    """The text that the plain file of a full body is [A-28], [A-30]. Whatever is refused, the payload's own body is shown."""
+    try:
+        text = plain.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Refused("malformed-file") from None
+    if not 1 <= len(plain) <= LARGEST_FULL_BODY or text.startswith("\ufeff"):
+        raise Refused("malformed-file")
+    return text
 
 
 class FileOpener:

@@ -238,6 +238,10 @@ static refusal answer_statement(char **words) {
 static refusal answer_seal(char **words) {
     uint8_t device[KEY], seed[KEY], statements[MOST_STATEMENTS + 1][STATEMENT];
     char push[LONGEST_PUSH + 1];
+    const char *push_types[] = {[ALERT] = "alert", [BACKGROUND] = "background", [VOIP] = "voip"};
+    int push_type = ALERT;
+    while (push_type <= VOIP && strcmp(words[5], push_types[push_type]) != 0) push_type++;
+    if (push_type > VOIP) return "push-type-not-sealable";
     read_key(device, words[1], DEVICE_PUBLIC);
     read_key(seed, words[2], SENDER_SECRET);
     struct data title = data(words[6]), sound = data(words[7]), message_id = data(words[8]), payload = data(words[10]);
@@ -255,7 +259,7 @@ static refusal answer_seal(char **words) {
         .payload_length = payload.length,
         .sent_at = strtoull(words[3], NULL, 10),
         .time_to_live = (uint32_t)strtoul(words[4], NULL, 10),
-        .push_type = strcmp(words[5], "alert") == 0 ? ALERT : strcmp(words[5], "voip") == 0 ? VOIP : BACKGROUND,
+        .push_type = (enum push_type)push_type,
         .title = (const char *)title.bytes,
         .sound = sound.length == 0 ? NULL : (const char *)sound.bytes,
         .message_id = message_id.length == 0 ? NULL : message_id.bytes,
@@ -328,6 +332,14 @@ static refusal answer_attachments(char **words) {
     return refused;
 }
 
+static refusal answer_fullbody(char **words) {
+    struct data plain = data(words[0]);
+    const refusal refused = check_full_body(plain.bytes, plain.length);
+    free(plain.bytes);
+    if (refused == NULL) printf("ok");
+    return refused;
+}
+
 struct plain {
     crypto_hash_sha256_state hash;
     size_t length;
@@ -394,6 +406,7 @@ static const struct {
     {"seal", 11, answer_seal},
     {"reference", 1, answer_reference},
     {"attachments", 1, answer_attachments},
+    {"fullbody", 1, answer_fullbody},
     {"file", 4, answer_file},
     {"sealfile", 2, answer_sealfile},
 };

@@ -147,6 +147,7 @@ final class Driver {
     }
 
     private static String answerSeal(String[] words) throws GeneralSecurityException, Refused {
+        if (Arrays.stream(Seal.PushType.values()).noneMatch(type -> type.name().toLowerCase(Locale.ROOT).equals(words[6]))) return "refused push-type-not-sealable";
         List<byte[]> statements = several(words[10]).stream().map(Driver::data).toList();
         Seal.Message message = new Seal.Message(data(words[11]), words[1], Long.parseLong(words[4]), Long.parseLong(words[5]),
             Seal.PushType.valueOf(words[6].toUpperCase(Locale.ROOT)), text(words[7]), words[8].equals("-") ? null : text(words[8]),
@@ -170,6 +171,11 @@ final class Driver {
         }
         List<String> names = found.references().stream().map(reference -> word(reference.name())).toList();
         return String.join(" ", "ok", joined(names), body == null ? "-" : word(body.url()), joined(found.dropped()));
+    }
+
+    private static String answerFullBody(byte[] plain) throws Refused {
+        Attachments.checkFullBody(plain);
+        return "ok";
     }
 
     private static String answerFile(String key, String size, String sha256, String pieces) throws GeneralSecurityException, Refused {
@@ -201,6 +207,7 @@ final class Driver {
             case "seal" -> answerSeal(words);
             case "reference" -> answerReference(Attachments.parseReference(Payload.parseObject(data(words[1]), "malformed-reference")));
             case "attachments" -> answerAttachments(words[1]);
+            case "fullbody" -> answerFullBody(data(words[1]));
             case "file" -> answerFile(words[1], words[2], words[3], words[4]);
             case "sealfile" -> "sealed " + word(SealedFile.seal(data(words[2]), data(words[1])));
             default -> "broken no such question";

@@ -110,6 +110,10 @@ const ANSWERS = {
         }
         return `ok ${names.join(",") || "-"} ${body === null ? "-" : word(Buffer.from(body.url))} ${dropped.join(",") || "-"}`;
     },
+    fullbody(plain) {
+        attachments.checkFullBody(data(plain));
+        return "ok";
+    },
     file(fileKey, size, sha256, pieces) {
         const opener = new attachments.FileOpener(data(fileKey), Number(size), data(sha256));
         const plain = several(pieces).map((piece) => opener.update(data(piece)));

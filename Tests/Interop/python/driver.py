@@ -139,6 +139,11 @@ def answer_attachments(text):
     return f"ok {','.join(names) or '-'} {word(body.url.encode()) if body else '-'} {','.join(dropped) or '-'}"
 
 
+def answer_fullbody(plain):
+    attachments.check_full_body(data(plain))
+    return "ok"
+
+
 def answer_file(file_key, size, sha256, pieces):
     opener, plain = attachments.FileOpener(data(file_key), int(size), data(sha256)), b""
     for piece in several(pieces):
@@ -163,6 +168,7 @@ ANSWERS = {
     "seal": answer_seal,
     "reference": answer_reference,
     "attachments": answer_attachments,
+    "fullbody": answer_fullbody,
     "file": answer_file,
     "sealfile": answer_sealfile,
 }

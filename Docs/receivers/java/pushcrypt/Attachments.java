@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  * <p>Nothing is fetched: https alone, and never more than `size` bytes, is for whoever fetches [A-16].
  */
 public final class Attachments {
-    private static final int MOST = 8, LARGEST_FULL_BODY = 65582;
+    private static final int MOST = 8, LARGEST_FULL_BODY = 65536;
     private static final long SMALLEST_FILE = 46, LARGEST_FILE = (1L << 53) - 1;
     private static final Pattern URL = Pattern.compile(
         "https://(?!:)(?:[A-Za-z0-9._~!$&'()*+,;=:\\[\\]-]|%[0-9A-Fa-f]{2})++(?:[/?](?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*+)?");
@@ -89,7 +89,15 @@ public final class Attachments {
         Object body = own.get("body");
         if (body == null || body == Payload.NULL) return null;
         Reference reference = parseReference(body);
-        if (!reference.type().equals("public.plain-text") || reference.size() > LARGEST_FULL_BODY) throw refused();
+        if (!reference.type().equals("public.plain-text") || reference.size() > LARGEST_FULL_BODY + SMALLEST_FILE) throw refused();
         return reference;
+    }
+
+    /** The text that the plain file of a full body is, [A-30]. Whatever is refused, the payload's own body is shown. */
+    public static String checkFullBody(byte[] plain) throws Refused {
+        if (plain.length < 1 || plain.length > LARGEST_FULL_BODY) throw new Refused("malformed-file");
+        String text = Payload.decode(plain, "malformed-file");
+        if (text.startsWith("\ufeff")) throw new Refused("malformed-file");
+        return text;
     }
 }

@@ -31,17 +31,20 @@ public final class Payload {
     /** The members of a JSON object by [J-1] to [J-6]. Anything else is refused with the code. */
     @SuppressWarnings("unchecked")
     public static Map<String, Object> parseObject(byte[] data, String code) throws Refused {
-        String text;
+        Payload parser = new Payload(decode(data, code), code);
+        Object value = parser.value(0);
+        parser.space();
+        if (!(value instanceof Map) || parser.at != parser.text.length()) throw parser.refused();
+        return (Map<String, Object>) value;
+    }
+
+    /** The text of UTF-8 [J-1]. A new decoder refuses what is malformed, and leaves a byte order mark in its place. */
+    static String decode(byte[] data, String code) throws Refused {
         try {
-            text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(data)).toString();
+            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(data)).toString();
         } catch (CharacterCodingException malformed) {
             throw new Refused(code);
         }
-        Payload parser = new Payload(text, code);
-        Object value = parser.value(0);
-        parser.space();
-        if (!(value instanceof Map) || parser.at != text.length()) throw parser.refused();
-        return (Map<String, Object>) value;
     }
 
     /** The members of a payload by [J-1] to [J-7]. */
