@@ -93,6 +93,20 @@ let rules: [SwiftSetting] = [
     let linuxTargets: [Target] = []
 #endif
 
+// libFuzzer and the address sanitizer come with compiler options of their own, so this is no target of every build.
+let fuzzTargets: [Target] =
+    Context.environment["PUSHCRYPT_FUZZ"] == nil
+    ? []
+    : [
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: ["CFuzzer", "Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptReceiver"],
+            path: "Tests/Fuzz", exclude: ["CFuzzer"], sources: ["Harness", "Targets"], swiftSettings: strict,
+            // gold fails on the second `main`, which is libFuzzer's own.
+            linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),
+    ]
+
 let package = Package(
     name: "pushcrypt",
     platforms: [.iOS(.v15), .macOS(.v12)],
@@ -106,7 +120,7 @@ let package = Package(
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
     ] + linuxProducts,
     dependencies: sodiumPackages,
-    targets: sodiumTargets + linuxTargets + [
+    targets: sodiumTargets + linuxTargets + fuzzTargets + [
         .systemLibrary(
             name: "CSQLite", pkgConfig: sqlitePackage,
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
