@@ -93,18 +93,24 @@ let rules: [SwiftSetting] = [
     let linuxTargets: [Target] = []
 #endif
 
+// gold fails on the second `main`, which is libFuzzer's own.
+let fuzzLinker: [LinkerSetting] = [.unsafeFlags(["-use-ld=lld"])]
 // libFuzzer and the address sanitizer come with compiler options of their own, so this is no target of every build.
 let fuzzTargets: [Target] =
     Context.environment["PUSHCRYPT_FUZZ"] == nil
     ? []
     : [
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .target(
+            name: "FuzzHarness", dependencies: ["CFuzzer", "Pushcrypt"], path: "Tests/Fuzz/Harness",
+            swiftSettings: strict),
         .executableTarget(
-            name: "Fuzz",
-            dependencies: ["CFuzzer", "Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptReceiver"],
-            path: "Tests/Fuzz", exclude: ["CFuzzer"], sources: ["Harness", "Targets"], swiftSettings: strict,
-            // gold fails on the second `main`, which is libFuzzer's own.
-            linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),
+            name: "FuzzFormat", dependencies: ["CSQLite", "FuzzHarness", "Pushcrypt"], path: "Tests/Fuzz/Format",
+            swiftSettings: strict, linkerSettings: fuzzLinker),
+        .executableTarget(
+            name: "FuzzProgram",
+            dependencies: ["FuzzHarness", "Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptReceiver"],
+            path: "Tests/Fuzz/Program", swiftSettings: strict, linkerSettings: fuzzLinker),
     ]
 
 let package = Package(

@@ -1,8 +1,8 @@
-import Pushcrypt
+internal import Pushcrypt
 
-extension Bytes {
+extension ContiguousArray<UInt8> {
     /// Changes these bytes as an input says, in at most eight places.
-    mutating func edit(_ choices: inout Choices) {
+    package mutating func edit(_ choices: inout Choices) {
         for _ in 0..<8 {
             guard !choices.isEmpty, !isEmpty else { return }
             let kind = choices.byte()

@@ -1,13 +1,13 @@
 import Glibc
-import Pushcrypt
+package import Pushcrypt
 
 /// Ends the process unless the property holds, so that libFuzzer keeps the input.
-func require(_ holds: @autoclosure () -> Bool, _ property: @autoclosure () -> String) {
+package func require(_ holds: @autoclosure () -> Bool, _ property: @autoclosure () -> String) {
     if !holds() { fail(property()) }
 }
 
 /// Ends the process because a property does not hold.
-func fail(_ property: String) -> Never {
+package func fail(_ property: String) -> Never {
     let line = Bytes("fuzz: this does not hold: \(property)\n".utf8)
     unsafe line.withUnsafeBytes { _ = unsafe write(2, $0.baseAddress, $0.count) }
     abort()
@@ -15,7 +15,7 @@ func fail(_ property: String) -> Never {
 
 extension ContiguousArray<UInt8> {
     /// Whether `part` stands somewhere in these bytes.
-    func contains(_ part: Bytes) -> Bool {
+    package func contains(_ part: Bytes) -> Bool {
         guard let first = part.first else { return true }
         var rest = self[...]
         while let start = rest.firstIndex(of: first) {

@@ -1,3 +1,4 @@
+import FuzzHarness
 import Pushcrypt
 
 @testable import PushcryptKeyStore

@@ -1,3 +1,5 @@
+import FuzzHarness
+
 @testable import Pushcrypt
 
 /// Encrypts inner plaintexts of the harness's own making to the known device, under one ephemeral key: a receiver cannot tell, and

@@ -1,3 +1,5 @@
+import FuzzHarness
+
 @testable import Pushcrypt
 @testable import PushcryptCommand
 
@@ -7,6 +9,8 @@ struct AnswerRules {
     let names: Set<String>
     /// The members that only an answer may have.
     let reserved: Set<String>
+    /// A line that does not begin with a brace is the name of a recipient.
+    let mayBeName: Bool
 
     /// Checks an answer; nil where the line is no object, so that nothing is kept.
     func check(_ text: Bytes, to line: Bytes) -> JSONValue? {
@@ -14,6 +18,7 @@ struct AnswerRules {
             fail("batch: an answer is a JSON object")
         }
         require(answer.minified() == text, "batch: an answer has no white space between its tokens")
+        if mayBeName, line.first != UInt8(ascii: "{") { return nil }
         guard let given = (try? JSONDocument(parsing: line, maximumDepth: 33))?.root, given.kind == .object else {
             return nil
         }

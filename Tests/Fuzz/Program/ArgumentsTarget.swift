@@ -1,3 +1,4 @@
+import FuzzHarness
 import Pushcrypt
 
 @testable import PushcryptCommand
@@ -5,21 +6,20 @@ import Pushcrypt
 /// The command line: whatever the words, it is understood or refused; what was understood can be written again and means the
 /// same; and no message repeats a secret.
 ///
-/// Input: the words, a zero byte between them.
+/// Input: the words, a zero byte between them; the byte 0x01 stands for the text of a secret key.
 struct ArgumentsTarget: FuzzTarget {
     static let name = "arguments"
 
     private let parser = Parser(table: .pushcrypt)
-    /// The text of a secret key, put in for a word of one byte, 0x01, or for that byte in a word.
-    private let secret = KnownKeys.sender(1).withText { String(decoding: Bytes(copying: $0), as: UTF8.self) }
+    /// The text of a secret key; stands in the words where the input has the byte 0x01.
+    private let secret = KnownKeys.sender(1).withText { Bytes(copying: $0) }
     private let leak: Bytes
 
-    init() { leak = Bytes(secret.lowercased().utf8.dropFirst(20).prefix(24)) }
+    init() { leak = Bytes(secret.dropFirst(20).prefix(24).map { $0 | 0x20 }) }
 
     func run(_ input: Bytes) {
         let words = input.split(separator: 0, omittingEmptySubsequences: false).map { word in
-            let text = String(decoding: word, as: UTF8.self)
-            return text.contains("\u{1}") ? text.split(separator: "\u{1}", omittingEmptySubsequences: false).joined(separator: secret) : text
+            String(decoding: Bytes(word.flatMap { $0 == 1 ? secret : [$0] }), as: UTF8.self)
         }
         do throws(CommandFailure) {
             switch try parser.parse(words) {
@@ -31,15 +31,17 @@ struct ArgumentsTarget: FuzzTarget {
         } catch {
             require(error.exit == .usage, "arguments: a mistake is exit 64")
             for text in [error.message] + error.hints {
-                require(!Bytes(text.lowercased().utf8).contains(leak), "arguments: no message repeats a secret key")
+                require(!holdsSecret(text), "arguments: no message repeats a secret key")
                 require(text == sanitized(forTerminal: text), "arguments: no message steers the terminal")
             }
         }
     }
 
+    private func holdsSecret(_ text: String) -> Bool { Bytes(text.utf8.map { $0 | 0x20 }).contains(leak) }
+
     private func checkAccepted(_ invocation: Invocation, _ words: [String]) {
         for word in words {
-            require(!Bytes(word.lowercased().utf8).contains(leak), "arguments: a secret key is refused")
+            require(!holdsSecret(word), "arguments: a secret key is refused")
         }
         let again = canonical(invocation)
         guard case .command(let second, _)? = try? parser.parse(again) else {
@@ -47,8 +49,7 @@ struct ArgumentsTarget: FuzzTarget {
         }
         require(second.path == invocation.path, "arguments: the command is the same")
         require(canonical(second) == again, "arguments: every option and operand comes back")
-        let values = again.filter { $0 != "--" }.count
-        require(values <= words.count + 1, "arguments: nothing is added")
+        require(again.count <= words.count + 1, "arguments: nothing is added")
     }
 
     /// The command, its options in the order of the table, and its operands.

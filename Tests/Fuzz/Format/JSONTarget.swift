@@ -1,4 +1,4 @@
-import PushcryptKeyStore
+import FuzzHarness
 
 @testable import Pushcrypt
 

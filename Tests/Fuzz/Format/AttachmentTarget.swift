@@ -1,3 +1,5 @@
+import FuzzHarness
+
 @testable import Pushcrypt
 
 /// A sealed file in pieces: however it is cut it gives the same, only the file that was sealed opens, and no byte comes out that

@@ -1,3 +1,5 @@
+import FuzzHarness
+
 @testable import Pushcrypt
 
 /// What the format says of rotation statements (`Docs/Format.md`, Rotation), over what the harness knows of their signatures.

@@ -1,3 +1,4 @@
+import FuzzHarness
 import PushcryptKeyStore
 
 @testable import Pushcrypt
@@ -58,13 +59,14 @@ struct BatchTarget: FuzzTarget {
             let worker = OpenWorker(
                 receiver: .keyFile(opener), mayPassInTheClear: form & 4 != 0, console: Self.console)
             let answer = worker.answer(chunk) { _ in true }
-            let rules = AnswerRules(names: ["payload", "request-id"], reserved: ["notification"])
+            let rules = AnswerRules(names: ["payload", "request-id"], reserved: ["notification"], mayBeName: false)
             check(answer, chunk, rules, isSealed: false)
         } else {
             let batch = batch(form)
             let keys = KnownKeys.known { () throws(KeyStoreError) in try SealingKeys(store, .named(nil)) }
             let answer = SealWorker(batch, keys).answer(chunk) { _ in true }
-            let rules = AnswerRules(names: batch.names, reserved: batch.reserved)
+            let rules = AnswerRules(
+                names: batch.names, reserved: batch.reserved, mayBeName: batch.form == .recipients)
             check(answer, chunk, rules, isSealed: batch.form == .messages && batch.emission == .payload)
         }
     }

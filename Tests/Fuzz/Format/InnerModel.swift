@@ -1,3 +1,5 @@
+import FuzzHarness
+
 @testable import Pushcrypt
 
 /// What the format says of an inner plaintext (`Docs/Format.md`, Opening, steps 5 to 7), read apart from the product. Rotations are

@@ -1,3 +1,5 @@
+import FuzzHarness
+
 @testable import Pushcrypt
 
 /// A device that has seen rotations, and statements of every sort for it.

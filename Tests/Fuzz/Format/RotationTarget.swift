@@ -1,3 +1,5 @@
+import FuzzHarness
+
 @testable import Pushcrypt
 
 /// Rotation statements: a device takes one exactly when the format says so, and a refused one changes nothing.

@@ -1,3 +1,4 @@
+import FuzzHarness
 import Pushcrypt
 
 /// The text of a key as BIP-173 says it, written apart from the product so that inputs get past the checksum.

@@ -1,3 +1,5 @@
+import FuzzHarness
+
 @testable import Pushcrypt
 
 /// The text of keys: what is accepted has one text, is of one kind, and is a key that may be used.

@@ -1,3 +1,5 @@
+import FuzzHarness
+
 @testable import Pushcrypt
 
 /// The inner plaintext: encrypted and signed by the harness, rightly or not, it is opened exactly when the format says so, and is

@@ -1,3 +1,4 @@
+import FuzzHarness
 import PushcryptReceiver
 
 @testable import Pushcrypt

@@ -1,0 +1,37 @@
+import CFuzzer
+import Glibc
+package import Pushcrypt
+
+/// One thing that is fuzzed, and what must hold for every input.
+package protocol FuzzTarget {
+    static var name: String { get }
+    /// Makes what all inputs share.
+    init()
+    /// Tries one input; a property that does not hold ends the process.
+    func run(_ input: Bytes)
+}
+
+/// Runs the target that the command line names under libFuzzer: `PROGRAM TARGET [what libFuzzer takes]`. Without a name it lists
+/// what there is.
+package enum Fuzzer {
+    /// What the callback, which can capture nothing, calls.
+    private nonisolated(unsafe) static var target: (any FuzzTarget)?
+
+    package static func run(_ targets: [any FuzzTarget.Type]) {
+        let name = CommandLine.arguments.dropFirst().first
+        guard let type = targets.first(where: { $0.name == name }) else {
+            for target in targets { print(target.name) }
+            return
+        }
+        unsafe target = type.init()
+        // libFuzzer takes the target's name for that of the program.
+        var count = CommandLine.argc - 1
+        var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe CommandLine.unsafeArgv + 1
+        let code = unsafe LLVMFuzzerRunDriver(&count, &arguments) { data, size in
+            let bytes = unsafe Bytes(UnsafeBufferPointer(start: data, count: size))
+            unsafe Fuzzer.target?.run(bytes)
+            return 0
+        }
+        exit(code)
+    }
+}
