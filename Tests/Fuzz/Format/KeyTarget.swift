@@ -51,8 +51,9 @@ struct KeyTarget: FuzzTarget {
             return true
         } catch {
             let secret = Bytes(text.dropFirst(16).prefix(12))
-            require(
-                secret.count < 12 || !Bytes(error.description.utf8).contains(secret), "keys: an error quotes no key")
+            // The letters of a secret key; what an error says of the sorts of keys has others too.
+            let isSecret = secret.count == 12 && secret.allSatisfy { $0.isLetterOrDigit && $0 < 0x60 }
+            require(!isSecret || !Bytes(error.description.utf8).contains(secret), "keys: an error quotes no key")
             return false
         }
     }
