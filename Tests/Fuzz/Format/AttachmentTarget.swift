@@ -38,7 +38,7 @@ struct AttachmentTarget: FuzzTarget {
     }
 
     /// What came of a file.
-    private struct Outcome: Equatable {
+    private struct Outcome {
         var plain = Bytes()
         var failure: AttachmentError.Code?
     }
@@ -65,7 +65,7 @@ struct AttachmentTarget: FuzzTarget {
             file = original
             sealed = original.sealed
             sealed.edit(&choices)
-            isGenuine = sealed == original.sealed
+            isGenuine = sealed.count == original.sealed.count && sealed.begins(with: original.sealed)
         default:
             let chunks = (0...(form >> 2) % 3).map { _ in
                 let (length, tag) = (Int(choices.byte()), choices.byte())
@@ -100,12 +100,13 @@ struct AttachmentTarget: FuzzTarget {
             return cut == 0xff && number % 2 == 1 ? 0 : max(1, sealed.count / 512) + cut * unit
         }
         require(whole.failure == pieces.failure, "attachment: a file in pieces fails as in one, \(whole.failure as Any)")
-        require(whole.failure != nil || whole == pieces, "attachment: a file in pieces opens as in one")
         require((whole.failure == nil) == isGenuine, "attachment: genuine files open, and no others")
         for outcome in [whole, pieces] {
             let plain = file?.plain ?? []
-            require(plain.starts(with: outcome.plain), "attachment: no byte comes out that was not sealed")
-            require(outcome.failure != nil || outcome.plain == plain, "attachment: all of an opened file comes out")
+            require(plain.begins(with: outcome.plain), "attachment: no byte comes out that was not sealed")
+            require(
+                outcome.failure != nil || outcome.plain.count == plain.count,
+                "attachment: all of an opened file comes out")
         }
     }
 

@@ -14,6 +14,17 @@ package func fail(_ property: String) -> Never {
 }
 
 extension ContiguousArray<UInt8> {
+    /// Whether these bytes begin with `part`; by a call, because libFuzzer would watch each comparison of a loop.
+    package func begins(with part: Bytes) -> Bool {
+        guard part.count <= count else { return false }
+        return unsafe withUnsafeBytes { whole in
+            unsafe part.withUnsafeBytes { part in
+                guard let a = whole.baseAddress, let b = part.baseAddress else { return true }
+                return unsafe memcmp(a, b, part.count) == 0
+            }
+        }
+    }
+
     /// Whether `part` stands somewhere in these bytes.
     package func contains(_ part: Bytes) -> Bool {
         guard let first = part.first else { return true }

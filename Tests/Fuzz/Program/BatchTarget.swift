@@ -11,7 +11,7 @@ import PushcryptKeyStore
 struct BatchTarget: FuzzTarget {
     static let name = "batch"
 
-    private let store: SQLiteKeyStore
+    private let keys: SealingKeys
     private let opener: Opener
     private let headers: RequestHeaders
     private let words: [Bytes]
@@ -19,13 +19,13 @@ struct BatchTarget: FuzzTarget {
 
     init() {
         let (sender, device) = (KnownKeys.sender(1), KnownKeys.device)
-        store = KnownKeys.known { () throws(KeyStoreError) in
+        keys = KnownKeys.known { () throws(KeyStoreError) in
             let store = try SQLiteKeyStore.inMemory()
             _ = try store.importSenderKey(sender, name: "provider", topic: KnownKeys.topic, now: KnownKeys.now)
             let registration = DeviceRegistration(
                 publicKey: device.publicKey, topic: KnownKeys.topic, createdAt: KnownKeys.now)
             _ = try store.addDevice(id: "phone", registration, owner: .user("alice"), now: KnownKeys.now)
-            return store
+            return try SealingKeys(store, .named(nil))
         }
         // What a command line says that names none.
         guard case .command(let invocation, _)? = try? Parser(table: .pushcrypt).parse(["seal", "--batch"]),
@@ -63,7 +63,6 @@ struct BatchTarget: FuzzTarget {
             check(answer, chunk, rules, isSealed: false)
         } else {
             let batch = batch(form)
-            let keys = KnownKeys.known { () throws(KeyStoreError) in try SealingKeys(store, .named(nil)) }
             let answer = SealWorker(batch, keys).answer(chunk) { _ in true }
             let rules = AnswerRules(
                 names: batch.names, reserved: batch.reserved, mayBeName: batch.form == .recipients)
