@@ -33,6 +33,7 @@ struct JSONTarget: FuzzTarget {
     private func checkAccepted(_ document: JSONDocument, theirs: Bytes?) {
         let root = document.root
         require(String(validating: document.bytes, as: UTF8.self) != nil, "json: accepted text is UTF-8")
+        require(Self.namesAreUnique(root), "json: no object has a name twice")
         let minified = root.minified()
         require(theirs == minified, "json: SQLite accepts what is accepted, and minifies it alike")
 
@@ -44,6 +45,13 @@ struct JSONTarget: FuzzTarget {
         Self.write(root, to: &writer, for: nil)
         guard let written = try? JSONDocument(parsing: writer.bytes) else { fail("json: what is written is accepted") }
         require(Self.isSame(root, written.root), "json: what is written anew says the same")
+    }
+
+    private static func namesAreUnique(_ value: JSONValue) -> Bool {
+        // As bytes: of texts, Swift takes some for equal that are not the same.
+        let names = value.members.map { Bytes($0.name.utf8) }
+        return Set(names).count == names.count && value.members.map(\.value).allSatisfy(namesAreUnique)
+            && value.elements.allSatisfy(namesAreUnique)
     }
 
     private static func isSame(_ a: JSONValue, _ b: JSONValue) -> Bool {

@@ -11,22 +11,21 @@ package protocol FuzzTarget {
     func run(_ input: Bytes)
 }
 
-/// Runs the target that the command line names under libFuzzer: `PROGRAM TARGET [what libFuzzer takes]`. Without a name it lists
-/// what there is.
+/// Runs the target that `FUZZ_TARGET` names under libFuzzer, which has the command line for itself: to merge, it starts the program
+/// again with words of its own. Without a name the targets are listed.
 package enum Fuzzer {
     /// What the callback, which can capture nothing, calls.
     private nonisolated(unsafe) static var target: (any FuzzTarget)?
 
     package static func run(_ targets: [any FuzzTarget.Type]) {
-        let name = CommandLine.arguments.dropFirst().first
+        let name = unsafe getenv("FUZZ_TARGET").map { unsafe String(cString: $0) }
         guard let type = targets.first(where: { $0.name == name }) else {
             for target in targets { print(target.name) }
             return
         }
         unsafe target = type.init()
-        // libFuzzer takes the target's name for that of the program.
-        var count = CommandLine.argc - 1
-        var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe CommandLine.unsafeArgv + 1
+        var count = CommandLine.argc
+        var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe CommandLine.unsafeArgv
         let code = unsafe LLVMFuzzerRunDriver(&count, &arguments) { data, size in
             let bytes = unsafe Bytes(UnsafeBufferPointer(start: data, count: size))
             unsafe Fuzzer.target?.run(bytes)

@@ -8,7 +8,7 @@ package func require(_ holds: @autoclosure () -> Bool, _ property: @autoclosure 
 
 /// Ends the process because a property does not hold.
 package func fail(_ property: String) -> Never {
-    let line = Bytes("fuzz: this does not hold: \(property)\n".utf8)
+    let line = Bytes("fault: \(property)\n".utf8)
     unsafe line.withUnsafeBytes { _ = unsafe write(2, $0.baseAddress, $0.count) }
     abort()
 }
