@@ -61,7 +61,7 @@ build() {
 command_of() {
     local target program longest
     read -r target program longest < <(grep "^$1 " <<<"$table") || fail "no target is called $1: there are $(xargs <<<"$all")"
-    command=(env "FUZZ_TARGET=$target" "$programs/$program" "-max_len=$longest" -timeout=20 -rss_limit_mb=3000 -print_final_stats=1
+    command=(env "FUZZ_TARGET=$target" "$programs/$program" "-max_len=$longest" -timeout=20 -rss_limit_mb=3000 -print_final_stats=1 -interrupted_exitcode=0
         "-artifact_prefix=$work/faults/$target-")
     [ ! -f "$here/dictionaries/$target.dict" ] || command+=("-dict=$here/dictionaries/$target.dict")
 }
@@ -130,7 +130,7 @@ minimise_one() {
     command_of "$target"
     rm -rf "$new"
     mkdir -p "$new" "$work/corpus/$target" "$kept"
-    "${command[@]}" -merge=1 "$new" "$kept" "$work/corpus/$target" >"$work/logs/$target-merge.log" 2>&1
+    "${command[@]}" -set_cover_merge=1 -use_counters=0 "$new" "$kept" "$work/corpus/$target" >"$work/logs/$target-merge.log" 2>&1
     rm -rf "${kept:?}"
     mv "$new" "$kept"
     echo "$target: $(find "$kept" -type f | wc -l) inputs"
