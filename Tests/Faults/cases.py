@@ -5,7 +5,7 @@ from dataclasses import replace
 import bytes_on_disk, program
 from checker import Bounds, Facts
 from program import Failure
-from scene import APP, PHONE, Life, received
+from scene import APP, PHONE, Life, Message, received
 
 IMPORTED = 200
 
@@ -57,11 +57,18 @@ class Case:
 def facts(life, **changes):
     """What holds of a scene now."""
     provider, phone = map(bytes_on_disk.contents, life.stores)
-    states = {key.generation: key.state for key in phone.keys}
     found = Facts(
-        provider=True, phone=True, sender=provider.senders["default"], oldest=min(states), newest=max(states),
-        active=max(generation for generation, state in states.items() if state == bytes_on_disk.ACTIVE), trusted=True,
-        devices=provider.devices, messages=tuple(life.messages), secrets=frozenset(life.secrets))
+        provider=provider is not None, phone=phone is not None, messages=tuple(life.messages),
+        secrets=frozenset(life.secrets))
+    if provider is not None:
+        found = replace(found, sender=provider.senders.get("default", 0), devices=provider.devices)
+    if phone is not None and phone.keys:
+        states = {key.generation: key.state for key in phone.keys}
+        found = replace(
+            found, oldest=min(states), newest=max(states),
+            active=max(generation for generation, state in states.items() if state == bytes_on_disk.ACTIVE))
+    if phone is not None:
+        found = replace(found, trusted=phone.pins > 0)
     return replace(found, **changes)
 
 

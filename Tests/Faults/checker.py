@@ -58,8 +58,7 @@ def check(stores, bounds, repeat=None, replay_is_kept=True):
             expect(f"files in {store.name}", set(entries(store)) - SETTLED, set())
     go_on(stores, low)
     for store in stores.stores:
-        if store.exists() and (found := bytes_on_disk.found_in(store, high.gone if repeat else low.gone)):
-            raise Failure(f"what was destroyed lies in {store.name}: {', '.join(found)}")
+        destroyed(store, low.gone)
 
 
 def expect(what, found, expected):
@@ -71,6 +70,11 @@ def entries(store):
     return sorted(entry.name for entry in store.iterdir())
 
 
+def destroyed(store, needles):
+    if store.exists() and (found := bytes_on_disk.found_in(store, needles)):
+        raise Failure(f"what was destroyed lies in {store.name}: {', '.join(found)}")
+
+
 # MARK: As the files lie
 
 def look(stores, bounds):
@@ -79,6 +83,7 @@ def look(stores, bounds):
     for store in stores.stores:
         if store.exists() and (found := bytes_on_disk.found_in(store, low.secrets)):
             raise Failure(f"a secret lies in the clear in {store.name}: {', '.join(found)}")
+        destroyed(store, low.gone)
     try:
         provider, phone = map(bytes_on_disk.contents, stores.stores)
     except Exception as error:

@@ -56,7 +56,7 @@ def shim():
 
 def through_shim(root, log=None, data=False, plan=None):
     """The environment of a run whose changes to files below a folder go through the shim."""
-    environment = {"LD_PRELOAD": shim(), "FAULTS_ROOT": f"{root}/", "FAULTS_CHEAP": "1"}
+    environment = {"LD_PRELOAD": shim(), "FAULTS_ROOT": str(root), "FAULTS_CHEAP": "1"}
     if log is not None:
         environment["FAULTS_LOG"] = str(log)
     if data:

@@ -78,7 +78,7 @@ class Scene:
         return [shown(answer) for answer in answers]
 
     @contextlib.contextmanager
-    def somebody_beside(self, store):
+    def somebody_beside(self, store, environment=None):
         """Another process that has the store open for as long as this lasts, so that no log is emptied at the end."""
         if store == self.provider:
             arguments, line = ["seal", "--batch"], json.dumps(request(PHONE, "beside")).encode() + b"\n"
@@ -86,7 +86,7 @@ class Scene:
             arguments, line = ["open", "--batch"], received({"aps": {"alert": "in the clear"}}, "beside")
         other = subprocess.Popen(
             [program.PUSHCRYPT, *map(str, self.arguments(store, *arguments))], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=program.ENVIRONMENT)
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=program.ENVIRONMENT | (environment or {}))
         try:
             other.stdin.write(line)
             other.stdin.flush()

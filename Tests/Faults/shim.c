@@ -57,7 +57,8 @@ __attribute__((constructor)) static void start(void) {
 // MARK: What concerns the store
 
 static int is_below(const char *path) {
-    return root != NULL && strncmp(path, root, strlen(root)) == 0;
+    size_t length = root == NULL ? 0 : strlen(root);
+    return length > 0 && strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == 0);
 }
 
 static const char *path_of(int descriptor) {
