@@ -3,7 +3,7 @@
 What a file holds is certain up to its last fsync. That a name stands for a file is certain once its directory was fsynced, and
 not by the file's own fsync. Everything since may be there or not, in any mixture.
 """
-import dataclasses, pathlib, random
+import dataclasses, os, pathlib, random
 
 SECTOR = 512
 
@@ -38,7 +38,7 @@ def calls(log):
         path, _, second = rest[4].partition("\t")
         data = log[position:position + length] if kind == "write" else b""
         position += len(data)
-        yield Call(kind, process, descriptor, offset, length, path, second, data)
+        yield Call(kind, process, descriptor, offset, length, os.path.normpath(path), second, data)
 
 
 class File:

@@ -4,7 +4,7 @@
 Usage: power_loss.py [STORY ['CUT MODE']]    for example: power_loss.py alone '120 torn'
 The environment's SEED chooses the mixtures.
 """
-import os, sys
+import functools, os, sys
 
 import checker, disk_model, program, scene
 from points import Seen, Trials
@@ -23,18 +23,23 @@ def begun(story, calls):
         yield step, is_said
         if call.kind == "mark":
             step, is_said = next(steps, None), False
-        elif call.path == "stdout" and call.length:
+        elif call.path == "stdout" and call.length and call.process not in story.others:
             is_said = True
 
 
 def trial(story, calls, owners, seen):
-    def one(point, folder):
-        cut, mode = point.split()
-        cut, mode = int(cut), int(mode) if mode.isdecimal() else mode
-        # Everything before the cut has happened.
+    @functools.lru_cache(1)
+    def disk_at(cut):
+        """The disk when everything before the cut has happened."""
         disk = disk_model.Disk(story.life.root)
         for call in calls[:cut]:
             disk.apply(call)
+        return disk
+
+    def one(point, folder):
+        cut, mode = point.split()
+        cut, mode = int(cut), int(mode) if mode.isdecimal() else mode
+        disk = disk_at(cut)
         step, is_said = owners[cut]
         stores = scene.Scene(folder)
         lay(disk.after(mode), story.life.root, folder)

@@ -79,7 +79,7 @@ class Scene:
 
     @contextlib.contextmanager
     def somebody_beside(self, store, environment=None):
-        """Another process that has the store open for as long as this lasts, so that no log is emptied at the end."""
+        """Another process that has the store open for as long as this lasts, so that no log is emptied at the end. Its id."""
         if store == self.provider:
             arguments, line = ["seal", "--batch"], json.dumps(request(PHONE, "beside")).encode() + b"\n"
         else:
@@ -92,7 +92,7 @@ class Scene:
             other.stdin.flush()
             if not other.stdout.readline():
                 raise Failure("the process beside did not come up")
-            yield
+            yield other.pid
         finally:
             other.stdin.close()
             other.stdout.read()

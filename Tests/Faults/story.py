@@ -36,6 +36,8 @@ class Story:
         self.steps = []
         self.gone = frozenset()
         self.kept = ()
+        # The processes beside, whose output is no answer of a step.
+        self.others = set()
 
     def facts(self):
         return cases.facts(self.life, gone=self.gone, messages=self.kept)
@@ -117,9 +119,10 @@ class Story:
         """The same, while other processes have both stores open, so that neither log is ever emptied at an end."""
         self.make()
         with (
-            self.life.somebody_beside(self.life.provider, self.environment),
-            self.life.somebody_beside(self.life.phone, self.environment),
+            self.life.somebody_beside(self.life.provider, self.environment) as one,
+            self.life.somebody_beside(self.life.phone, self.environment) as other,
         ):
+            self.others = {one, other}
             self.grow()
             self.destroy()
         return self
