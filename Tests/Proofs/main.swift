@@ -13,6 +13,9 @@ do {
     case "contexts": try Contexts.run(rest, seed: Numbers.chosenSeed())
     case "dead-random": try DeadRandom.run(seed: Numbers.chosenSeed())
     case "timing": try Timing.run(rest, seed: Numbers.chosenSeed())
+    case "traffic": try Traffic.run(rest, seed: Numbers.chosenSeed())
+    case "replay": try Replay.run(seed: Numbers.chosenSeed())
+    case "replay-worker": try ReplayWorker.run(rest)
     default: throw Misuse("Proofs exhaustive")
     }
 } catch {

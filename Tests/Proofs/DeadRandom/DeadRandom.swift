@@ -63,7 +63,7 @@ enum DeadRandom {
             "dead-random",
             [
                 "messages": sealed, "files": files * Signer.allCases.count, "devices": devices.count,
-                "values": once.count, "repeated": 0, "seconds": watch.seconds,
+                "different-values": once.count, "seconds": watch.seconds,
             ])
     }
 
