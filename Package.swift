@@ -85,6 +85,9 @@ let rules: [SwiftSetting] = [
                 "BareCalls",
             ],
             path: "Tests/Bench/ServiceBench", swiftSettings: strict),
+        .executableTarget(
+            name: "Proofs", dependencies: ["Pushcrypt", "PushcryptKeyStore", sodium], path: "Tests/Proofs",
+            exclude: ["README.md"], swiftSettings: strict),
     ]
 #else
     let userNotifications: [Target.Dependency] = []
