@@ -61,7 +61,7 @@ struct SocketSignerTests {
         "A signer that fails is told by its code, and nothing is signed",
         arguments: [
             ("refuse", SigningError.Code.signerRefused), ("silent", .signerTimedOut), ("truncate", .signerUnavailable),
-            ("gone", .signerUnavailable), ("garbage", .signerUnavailable),
+            ("gone", .signerUnavailable), ("garbage", .signerUnavailable), ("twice", .signerUnavailable),
         ])
     func fails(fault: String, code: SigningError.Code) throws {
         do {
