@@ -164,8 +164,8 @@ def main(arguments: list[str]) -> int:
         file for file, data in files.items() if not (HERE / file).exists() or (HERE / file).read_bytes() != data
     ]
     if arguments:
-        for file in [*differing, *stale]:
-            print(f"error: {file} is not what this program writes", file=sys.stderr)
+        for wrong in [*differing, *map(str, stale)]:
+            print(f"error: {wrong} is not what this program writes", file=sys.stderr)
         return 1 if differing or stale else 0
     for path in stale:
         path.unlink()

@@ -6,7 +6,7 @@ a vector gives only the number.
 
 import hashlib
 import json
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from reference import attachments
 from reference.attachments import CHUNK_SIZE, PREFIX, SEALED_CHUNK_SIZE, Refused, SealedFile
@@ -568,7 +568,7 @@ def open_cases() -> list[Vector]:
 
 # References.
 
-GOOD = {
+GOOD: dict[str, Any] = {
     "url": "https://files.example.com/7f3a",
     "key": attachments.to_base64url(KEY),
     "size": 1234,

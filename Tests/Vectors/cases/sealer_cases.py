@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import replace
+from typing import Any
 
 from reference import sealing
 from reference.envelope import BODY_OFFSET, BUCKETS, MAXIMUM_TTL, TIME_LIMIT
@@ -245,7 +246,7 @@ def refused_cases() -> list[Vector]:
         ("a payload with the format's own member", b'{"aps":{"alert":"hi"},"pushcrypt":{}}'),
         ("a payload with the format's own member, escaped", b'{"aps":{"alert":"hi"},"push\\u0063rypt":{}}'),
     ]
-    times: list[tuple[str, dict[str, object]]] = [
+    times: list[tuple[str, dict[str, Any]]] = [
         ("a time to live of 0", {"time_to_live": 0}),
         ("a time to live one second over the maximum", {"time_to_live": MAXIMUM_TTL + 1}),
         ("a time of 2^53", {"time": TIME_LIMIT}),

@@ -47,9 +47,8 @@ class Store:
             for row in rows:
                 # Columns of a later version are not there yet.
                 values = {name: value for name, value in row.items() if value is not None}
-                lines.append(
-                    f"INSERT INTO {table} ({', '.join(values)}) VALUES\n    ({', '.join(map(literal, values.values()))});\n"
-                )
+                names, literals = ", ".join(values), ", ".join(map(literal, values.values()))
+                lines.append(f"INSERT INTO {table} ({names}) VALUES\n    ({literals});\n")
         return "".join([*lines, self.more_sql])
 
 
@@ -129,13 +128,12 @@ def tablet_key(store_: Store, number: int = 2, **options: object) -> None:
 
 
 def pin(store_: Store, number: int = 1, name: str = "provider", key: bytes = PROVIDER.public, **values: Value) -> None:
-    store_.add(
-        "trusted_senders", **{"id": number, "name": name, "public_key": key, "state": 1, "created": SENT_AT} | values
-    )
+    row: Row = {"id": number, "name": name, "public_key": key, "state": 1, "created": SENT_AT}
+    store_.add("trusted_senders", **row | values)
 
 
 def register(store_: Store, name: str = "phone1", **values: Value) -> None:
-    row = {"id": name, "public_key": PHONE.public, "generation": 1, "created": SENT_AT, "updated": SENT_AT}
+    row: Row = {"id": name, "public_key": PHONE.public, "generation": 1, "created": SENT_AT, "updated": SENT_AT}
     store_.add("devices", **row | values)
 
 
@@ -384,7 +382,7 @@ def row_cases() -> list[Vector]:
 
     def copied(made: Store) -> None:
         """The tag of one table's row over the same values in another."""
-        made.rows["settings"][0]["tag"] = made.keys.tag("devices", ["default.device", "default"])
+        made.rows["settings"][1]["tag"] = made.keys.tag("devices", ["title", "Bank"])
 
     def two_keys() -> Store:
         made = good()
@@ -463,7 +461,7 @@ def superseded_store() -> Store:
 
 
 def tagged_cases() -> list[Vector]:
-    """Rows with a right tag whose content is not what a store writes: only the holder of the store key can make them."""
+    """Rows with a right tag that no store writes: only the holder of the store key can make them."""
     comment = "The tag is right; the row is not one that a store writes."
 
     def store_with(change: Edit) -> Store:
