@@ -9,9 +9,9 @@ from reference import sealing
 from reference.envelope import BODY_OFFSET, BUCKETS, MAXIMUM_TTL, TIME_LIMIT
 from reference.sealing import Plan, Refused, Request
 
-from .attachment_cases import GOOD
 from .material import PAYLOAD, SENT_AT
 from .payload_cases import nested
+from .reference_cases import GOOD
 from .vector import Header, Vector, vector
 
 SYSTEM_TYPES = (
