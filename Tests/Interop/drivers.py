@@ -28,10 +28,10 @@ def data(word):
 
 
 class Driver:
-    def __init__(self, language):
+    def __init__(self, language, errors=None):
         self.language = language
         self.process = subprocess.Popen(
-            COMMANDS[language], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1 << 20
+            COMMANDS[language], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, bufsize=1 << 20
         )
 
     def ask(self, questions):

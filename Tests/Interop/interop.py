@@ -2,6 +2,7 @@
 
     interop.py              everything; COUNT, SEED and LANGUAGES in the environment change what is run
     interop.py kit          the test kit alone
+    interop.py mutants      the test kit against receivers from which a check was removed; LANGUAGES as above
     interop.py run LANGUAGE (called by the first form) the messages of one language
 """
 import concurrent.futures
@@ -12,8 +13,10 @@ import subprocess
 import sys
 import time
 
+import files
 import kit
 import messages
+import mutants
 import world
 from drivers import BUILT, Driver, Failure, word
 
@@ -98,7 +101,7 @@ def seal_all(driver, made, records, some):
 def run_language(language):
     start = time.monotonic()
     driver, made = Driver(language), world.World()
-    files, not_asked = kit.run(driver)
+    vectors, not_asked = kit.run(driver)
     extra = ""
     if language == "c":
         sanitized = Driver("c-sanitized")
@@ -111,25 +114,30 @@ def run_language(language):
         corrupted += seal_all(driver, made, records, random.Random(f"{language} {made.seed} {first}"))
         sealed += len(records)
         print(f"{language}: {opened} of {made.count} in both directions", file=sys.stderr, flush=True)
+    sealed_files = files.run(driver, made.seed)
     driver.end()
     seconds = round(time.monotonic() - start)
-    return f"figure: interop-{language} kit={files}{extra} kit-not-asked={not_asked} opened={opened} sealed={sealed} corrupted={corrupted} seconds={seconds}"
+    return f"figure: interop-{language} kit={vectors}{extra} kit-not-asked={not_asked} opened={opened} sealed={sealed} corrupted={corrupted} files={sealed_files} seconds={seconds}"
+
+
+def languages():
+    return os.environ.get("LANGUAGES", " ".join(LANGUAGES)).split()
 
 
 def run_all():
     count, seed = int(os.environ.get("COUNT", 100_000)), os.environ.get("SEED") or str(random.SystemRandom().randrange(10**9))
-    languages = os.environ.get("LANGUAGES", " ".join(LANGUAGES)).split()
     print(f"interop: {count} messages each way, SEED={seed}", flush=True)
     shutil.rmtree(world.FOLDER, ignore_errors=True)
     start = time.monotonic()
     world.make(seed, count)
+    files.make(seed)
     print(f"interop: pushcrypt has sealed them after {round(time.monotonic() - start)} seconds", flush=True)
 
     def run(language):
         return subprocess.run([sys.executable, "-B", __file__, "run", language], stdout=subprocess.PIPE, text=True)
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        runs = list(pool.map(run, languages))
+        runs = list(pool.map(run, languages()))
     shutil.rmtree(world.FOLDER)
     for done in runs:
         print(done.stdout, end="", flush=True)
@@ -143,9 +151,11 @@ def main():
     elif sys.argv[1:] == ["kit"]:
         for language in (*LANGUAGES, "c-sanitized"):
             driver = Driver(language)
-            files, not_asked = kit.run(driver)
-            print(f"interop: {language}: {files} files of the kit as expected, {not_asked} not asked about")
+            vectors, not_asked = kit.run(driver)
+            print(f"interop: {language}: {vectors} files of the kit as expected, {not_asked} not asked about")
             driver.end()
+    elif sys.argv[1:] == ["mutants"]:
+        print(mutants.run(languages()))
     else:
         run_all()
 

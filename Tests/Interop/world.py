@@ -105,8 +105,7 @@ def make(seed, count):
 def make_provider(index, rotations, device):
     """A store whose key was changed so often; the statements are those that a phone finds in its messages."""
     store, key = os.path.join(FOLDER, f"provider{index}"), os.path.join(FOLDER, f"sender{index}.key")
-    pushcrypt("--store", store, "init")
-    first = public = pushcrypt("--store", store, "keygen", "sender").strip()
+    first = public = make_provider_store(store)
     for _ in range(rotations):
         public = pushcrypt("--store", store, "rotate", "sender").strip()
     pushcrypt("--store", store, "export", "sender", "--secret", "-o", key)
@@ -123,6 +122,12 @@ def make_provider(index, rotations, device):
     if len(statements) != rotations:
         raise Failure(f"provider {index} announces {len(statements)} statements and not {rotations}")
     return {"store": store, "first": first, "public": public, "secret": open(key).read().strip(), "statements": statements}
+
+
+def make_provider_store(store):
+    """The public key of a new provider."""
+    pushcrypt("--store", store, "init")
+    return pushcrypt("--store", store, "keygen", "sender").strip()
 
 
 def make_chunk(world, payloads, start, count):

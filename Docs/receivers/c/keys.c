@@ -84,8 +84,8 @@ refusal parse_key(uint8_t key[KEY], const char *text, size_t length, enum key_ki
         if (found == NULL) return "malformed-key";
         values[index] = (uint8_t)(found - KINDS[kind].alphabet);
     }
-    if ((values[VALUES - CHECKSUM - 1] & 15) != 0) return "malformed-key";
     if (polymod(KINDS[kind].prefix, values) != 1) return "wrong-checksum";
+    if ((values[VALUES - CHECKSUM - 1] & 15) != 0) return "malformed-key";
     uint32_t bits = 0;
     for (size_t index = 0, count = 0, byte = 0; index < VALUES - CHECKSUM; index++) {
         bits = bits << 5 | values[index];

@@ -48,8 +48,9 @@ export function parseKey(text, kind) {
     if (of !== kind) throw new Refused("wrong-kind-of-key");
     const alphabet = inCase(kind, ALPHABET);
     const values = [...text.slice(kind.length + 1)].map((character) => alphabet.indexOf(character));
-    if (values.length !== 58 || values.includes(-1) || (values[51] & 15) !== 0) throw new Refused("malformed-key");
+    if (values.length !== 58 || values.includes(-1)) throw new Refused("malformed-key");
     if (polymod(kind, values) !== 1) throw new Refused("wrong-checksum");
+    if ((values[51] & 15) !== 0) throw new Refused("malformed-key");
     const key = regroup(values.slice(0, 52), 5, 8).subarray(0, 32);
     if (kind === DEVICE_PUBLIC) checkDeviceKey(key);
     if (kind === SENDER_PUBLIC) checkSenderKey(key);

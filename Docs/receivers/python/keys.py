@@ -46,10 +46,12 @@ def parse_key(text, kind):
     if of[0] != kind:
         raise Refused("wrong-kind-of-key")
     values = [alphabet.find(character) for character in text[len(kind) + 1 :]]
-    if len(values) != 58 or -1 in values or values[51] & 15:
+    if len(values) != 58 or -1 in values:
         raise Refused("malformed-key")
     if polymod(kind, values) != 1:
         raise Refused("wrong-checksum")
+    if values[51] & 15:
+        raise Refused("malformed-key")
     number = 0
     for value in values[:52]:
         number = number << 5 | value

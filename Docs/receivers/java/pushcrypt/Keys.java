@@ -74,8 +74,8 @@ public final class Keys {
         int[] values = data.chars().map(alphabet::indexOf).toArray();
         if (values.length != VALUES) throw new Refused("malformed-key");
         for (int value : values) if (value < 0) throw new Refused("malformed-key");
-        if ((values[VALUES - CHECKSUM - 1] & 15) != 0) throw new Refused("malformed-key");
         if (polymod(kind.prefix, values) != 1) throw new Refused("wrong-checksum");
+        if ((values[VALUES - CHECKSUM - 1] & 15) != 0) throw new Refused("malformed-key");
         byte[] key = new byte[LENGTH];
         for (int index = 0, bits = 0, count = 0, at = 0; index < VALUES - CHECKSUM; index++) {
             bits = bits << 5 | values[index];
