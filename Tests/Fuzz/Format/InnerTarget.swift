@@ -10,7 +10,9 @@ import FuzzHarness
 struct InnerTarget: FuzzTarget {
     static let name = "inner"
 
-    private static let clocks: [Int64] = [0, 1, 86_400_000, -86_400_000, 2_592_000_000, 5_184_000_001, -1, 3_000_000_000]
+    private static let clocks: [Int64] = [
+        0, 1, 86_400_000, -86_400_000, 2_592_000_000, 5_184_000_001, -1, 3_000_000_000,
+    ]
 
     private let channel = SealedChannel()
     private let scene = RotationScene()
@@ -73,7 +75,10 @@ struct InnerTarget: FuzzTarget {
             switch fault {
             case 1: channel.toSign(inner, by: key, topic: KnownKeys.otherTopic)
             case 2: channel.toSign(inner, by: key, recipient: KnownKeys.otherDevice.publicKey)
-            case 3: channel.toSign(inner, by: scene.senders[0].publicKey == key ? scene.senders[1].publicKey : scene.senders[0].publicKey)
+            case 3:
+                channel.toSign(
+                    inner,
+                    by: scene.senders[0].publicKey == key ? scene.senders[1].publicKey : scene.senders[0].publicKey)
             default: channel.toSign(inner, by: key)
             }
         var prefix = Bytes()
