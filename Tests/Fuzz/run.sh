@@ -20,7 +20,7 @@ table='arguments FuzzProgram 256
 attachment FuzzFormat 120
 batch FuzzProgram 512
 envelope FuzzProgram 600
-inner FuzzFormat 400
+inner FuzzProgram 400
 json FuzzFormat 200
 keys FuzzFormat 120
 rotation FuzzFormat 200

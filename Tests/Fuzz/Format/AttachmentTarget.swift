@@ -99,7 +99,8 @@ struct AttachmentTarget: FuzzTarget {
             let cut = Int(cuts[number % cuts.count])
             return cut == 0xff && number % 2 == 1 ? 0 : max(1, sealed.count / 512) + cut * unit
         }
-        require(whole.failure == pieces.failure, "attachment: a file in pieces fails as in one, \(whole.failure as Any)")
+        require(
+            whole.failure == pieces.failure, "attachment: a file in pieces fails as in one, \(whole.failure as Any)")
         require((whole.failure == nil) == isGenuine, "attachment: genuine files open, and no others")
         for outcome in [whole, pieces] {
             let plain = file?.plain ?? []

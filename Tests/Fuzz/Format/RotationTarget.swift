@@ -30,7 +30,9 @@ struct RotationTarget: FuzzTarget {
         case 1:
             var fields = Fields(old: senders[0], new: senders[1])
             fields.overlap = 86_400
-            let statement = KnownKeys.known { () throws(RotationError) in try RotationStatement(bytes: fields.bytes.span) }
+            let statement = KnownKeys.known { () throws(RotationError) in
+                try RotationStatement(bytes: fields.bytes.span)
+            }
             return SenderTrust(
                 pinned: [keys[1]],
                 superseded: [
@@ -91,7 +93,11 @@ struct RotationTarget: FuzzTarget {
         if flags & 1 != 0 { fields.version = choices.byte() }
         if flags & 2 != 0 { fields.oldID ^= choices.integer() }
         if flags & 4 != 0 { fields.newKey = choices.bytes(SenderPublicKey.length) }
-        if flags & 8 != 0 { fields.issuedAt = choices.integer() } else { fields.issuedAt &-= UInt64(choices.integer(UInt16.self)) << 12 }
+        if flags & 8 != 0 {
+            fields.issuedAt = choices.integer()
+        } else {
+            fields.issuedAt &-= UInt64(choices.integer(UInt16.self)) << 12
+        }
         if flags & 16 != 0 { fields.issuedAt &+= 2 * 86_400_000 }
         fields.acceptFor = choices.integer()
         fields.overlap = choices.integer(UInt32.self) >> (flags & 32 != 0 ? 0 : 10)

@@ -4,6 +4,6 @@ internal import FuzzHarness
 @main
 enum FuzzProgram {
     static func main() {
-        Fuzzer.run([ArgumentsTarget.self, BatchTarget.self, EnvelopeTarget.self, RowTarget.self])
+        Fuzzer.run([ArgumentsTarget.self, BatchTarget.self, EnvelopeTarget.self, InnerTarget.self, RowTarget.self])
     }
 }

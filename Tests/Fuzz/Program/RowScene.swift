@@ -83,7 +83,8 @@ struct RowScene {
             StoreHeader(keys: keys, derivation: nil, createdAt: now),
             StoreHeader(
                 keys: keys,
-                derivation: StoreHeader.Derivation(salt: Bytes(repeating: 1, count: StoreKDF.saltLength), cost: .standard),
+                derivation: StoreHeader.Derivation(
+                    salt: Bytes(repeating: 1, count: StoreKDF.saltLength), cost: .standard),
                 createdAt: now))
         add(SettingRow(name: "topic", value: "com.example.app"), SettingRow(name: "title", value: ""))
         let trusted = TrustedSenderRow(id: 1, name: "provider", topic: topic, key: old.publicKey, createdAt: now)

@@ -27,7 +27,9 @@ struct RowTarget: FuzzTarget {
             return
         }
         if isTagged {
-            require((try? scene.read(scene.tagged(written, as: reader), as: reader)) == written, "row: what was read is written and read again")
+            require(
+                (try? scene.read(scene.tagged(written, as: reader), as: reader)) == written,
+                "row: what was read is written and read again")
         } else {
             require(values == row.values, "row: a changed row is not used")
             require(reader.table == row.reader.table, "row: a row is of one table")

@@ -41,7 +41,9 @@ struct InnerModel {
                 .authenticationFailed
             } else if candidates.isEmpty, hasConflict {
                 .rotationConflict
-            } else if signer.map(candidates.contains) != true || inner.dropFirst(99 + body.count).contains(where: { $0 != 0 }) {
+            } else if signer.map(candidates.contains) != true
+                || inner.dropFirst(99 + body.count).contains(where: { $0 != 0 })
+            {
                 .authenticationFailed
             } else if type != 1, type != 2 {
                 .unsupportedMessage
