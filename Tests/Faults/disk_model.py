@@ -108,8 +108,6 @@ class Disk:
                 self._rename(call.path, {call.path: "gone"})
             case "rename":
                 self._rename(call.path, {call.path: "gone", call.second: self.names[call.path]})
-            case "link":
-                self._rename(call.path, {call.second: self.names[call.path]})
 
     def _rename(self, path, changes):
         _change(self.names, changes)

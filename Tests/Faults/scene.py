@@ -46,7 +46,7 @@ class Scene:
 
     def arguments(self, store, *arguments):
         secret = ["--passphrase-file", self.passphrase] if self.passphrase else []
-        return ["--store", store, *arguments, *secret]
+        return [*(["--store", store] if store else []), *arguments, *secret]
 
     def environment(self):
         return program.CHEAP if self.passphrase else {}
