@@ -1,7 +1,7 @@
 """What must hold of two stores after whatever has happened to them."""
 import dataclasses, json, re
 
-import bytes_on_disk, program, scene
+import bytes_on_disk, scene
 from bytes_on_disk import ACTIVE, PENDING, SETTLED
 from program import Failure
 
@@ -96,7 +96,8 @@ def look(stores, bounds):
     if provider is not None:
         generation = provider.senders.get("default", 0)
         within("the sender key's generation", generation, low.sender, high.sender)
-        expect("statements, one for each rotation", provider.announcements, sum(provider.senders.values()) - len(provider.senders))
+        rotations = sum(generation - 1 for generation in provider.senders.values())
+        expect("statements, one for each rotation", provider.announcements, rotations)
         if provider.devices not in (low.devices, high.devices):
             raise Failure(f"{len(provider.devices)} devices, and neither {len(low.devices)} nor {len(high.devices)}")
     if phone is not None:

@@ -5,12 +5,12 @@ Usage: io_errors.py [CASE ['NUMBER MODE CODE']]    for example: io_errors.py rot
 """
 import errno, json, re, sys
 
-import bytes_on_disk, cases, checker, program, scene
+import cases, checker, program, scene
 from points import Seen, Trials
 
 PART = "io_errors"
 
-# One call fails, as when a disk has a bad block or a signal comes; or every call from there on, as when a disk is full or gone.
+# One call fails, as with a bad block or a signal; or every call from there on, as when a disk is full or gone.
 PLANS = (
     f"once {errno.ENOSPC}", f"once {errno.EIO}", f"once {errno.EINTR}", f"on {errno.ENOSPC}", f"on {errno.EIO}",
     "half", f"half-on {errno.ENOSPC}",

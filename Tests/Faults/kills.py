@@ -8,7 +8,7 @@ import collections, json, multiprocessing, os, pathlib, random, signal, subproce
 import bytes_on_disk, checker, program, scene
 from bytes_on_disk import ACTIVE
 from program import Failure
-from scene import APP, PHONE, Life, Message
+from scene import PHONE, Life, Message
 
 PART = "kills"
 WORKERS = 2
@@ -20,7 +20,7 @@ BATCH = 12
 OTHER = "other"
 
 
-class Story(Life):
+class LongLife(Life):
     """Two stores that live on however often a command is killed, and what was said of them."""
 
     def __init__(self, root, seed):
@@ -229,18 +229,18 @@ def between(what, found, low, high):
 
 def work(arguments):
     folder, seed, kills = arguments
-    story = Story(pathlib.Path(folder) / str(seed), seed)
+    life = LongLife(pathlib.Path(folder) / str(seed), seed)
     looked = 0
     try:
-        while story.kills < kills:
-            story.step()
-            if story.kills >= FULL * (looked + 1):
-                story.look_at_everything()
+        while life.kills < kills:
+            life.step()
+            if life.kills >= FULL * (looked + 1):
+                life.look_at_everything()
                 looked += 1
-        story.look_at_everything()
+        life.look_at_everything()
     except Failure as failure:
         return None, f"seed {seed}: {failure}"
-    return story.counts + collections.Counter({"full-looks": looked + 1, "generations": story.newest}), None
+    return life.counts + collections.Counter({"full-looks": looked + 1, "generations": life.newest}), None
 
 
 def main(arguments):
