@@ -192,6 +192,10 @@ final class SQLiteConnection {
     /// Copies the write-ahead log into the database and cuts it to nothing, so that what was deleted lies in neither.
     func emptyLog() throws(KeyStoreError) {
         try check(unsafe sqlite3_wal_checkpoint_v2(database, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil))
+        // SQLite does not wait for the disk to cut it: without power it would be there again, as long as it was.
+        let log = "\(path)-wal"
+        guard path != Self.memory, try FileFacts(at: log) != nil else { return }
+        try Descriptor(log, O_RDONLY).synchronize()
     }
 
     /// Looks through the whole file for damage to its structure, and compares indexes with tables.

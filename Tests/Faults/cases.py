@@ -1,11 +1,11 @@
 """The commands that change a store, each with what the stores are before it and after it."""
-import dataclasses, functools, json, pathlib
+import contextlib, dataclasses, functools, json, pathlib
 from dataclasses import replace
 
 import bytes_on_disk, program
-from checker import Bounds, Facts
+from checker import KEY_FILE, Bounds, Facts
 from program import Failure
-from scene import APP, PHONE, Life, Message, received
+from scene import APP, Life
 
 IMPORTED = 200
 
@@ -18,8 +18,8 @@ class Case:
     arguments: tuple
     before: Facts
     after: Facts
-    # The store, by its name below the scene, and what the command reads.
-    store: str = "D"
+    # The store, by its name below the scene, or none; and what the command reads.
+    store: str | None = "D"
     input: bytes = b""
     # What the command writes once it is done, on standard output or standard error.
     says: bytes = b""
@@ -33,11 +33,16 @@ class Case:
     is_shared: bool = False
 
     def run(self, stores, before=(), environment=None):
-        store = stores.root / self.store
-        if self.is_shared:
-            with stores.somebody_beside(store):
-                return stores.run(store, *self.arguments, input=self.input, before=before, environment=environment)
-        return stores.run(store, *self.arguments, input=self.input, before=before, environment=environment)
+        beside = stores.somebody_beside(self.place(stores)) if self.is_shared else contextlib.nullcontext()
+        with beside:
+            return stores.run(
+                self.place(stores), *self.words(stores), input=self.input, before=before, environment=environment)
+
+    def place(self, stores):
+        return stores.root / self.store if self.store else None
+
+    def words(self, stores):
+        return [str(argument).replace("{root}", str(stores.root)) for argument in self.arguments]
 
     def is_acknowledged(self, run):
         return run.exit == 0 or bool(self.says) and self.says in run.output + run.messages
@@ -47,7 +52,7 @@ class Case:
 
     def repeat(self, stores):
         """What a person does who has seen the command end in some other way than well."""
-        done = stores.run(stores.root / self.store, *self.arguments, input=self.input)
+        done = stores.run(self.place(stores), *self.words(stores), input=self.input)
         if done.exit not in self.again:
             raise Failure(f"repeated, it ended with {done.exit}: {done.messages.decode()}")
 
@@ -139,6 +144,14 @@ def keygen_imported(root):
     return replace(
         case, name="keygen-import", arguments=(*case.arguments, "--import", file),
         before=replace(case.before, secrets=secrets), after=replace(case.after, secrets=secrets))
+
+
+def key_file(root):
+    """A key without a store: a file that is there whole, or not at all."""
+    root.mkdir()
+    return Case(
+        "key-file", Life(root), ("keygen", "device", "--output", f"{{root}}/{KEY_FILE}"), Facts(), Facts(key_file=True),
+        store=None, says=b"pcr1", again=(0, 1))
 
 
 def device_import(root):
@@ -246,7 +259,7 @@ def open_after_crash(root):
 
 ALL = {
     "init": init, "init-passphrase": init_with_passphrase, "keygen-sender": keygen_sender,
-    "keygen-device": keygen_device, "keygen-import": keygen_imported, "device-import": device_import,
+    "keygen-device": keygen_device, "keygen-import": keygen_imported, "key-file": key_file, "device-import": device_import,
     "rotate-device": rotate_device, "rotate-confirm": rotate_confirm, "rotate-sender": rotate_sender,
     "rotate-purge": rotate_purge, "log-out": log_out, "open": open_message, "open-pending": open_with_pending_key,
     "rotate-device-shared": functools.partial(shared, rotate_device),

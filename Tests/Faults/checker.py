@@ -1,7 +1,7 @@
 """What must hold of two stores after whatever has happened to them."""
-import dataclasses, json
+import dataclasses, json, re
 
-import bytes_on_disk, program, scene
+import bytes_on_disk, scene
 from bytes_on_disk import ACTIVE, PENDING, SETTLED
 from program import Failure
 
@@ -10,6 +10,8 @@ from program import Failure
 DUE = "is pending: register it", "the store has no key", "no sender is trusted", "has retired: destroy it"
 # A replay guard whose making was interrupted; the next one that is made removes them.
 GUARD_BEGUN = {"replay.db.new", "replay.db.new-journal"}
+
+KEY_FILE = "phone.key"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,6 +31,8 @@ class Facts:
     shown: tuple = ()
     # Bytes that lie nowhere any more.
     gone: frozenset = frozenset()
+    # Whether the secret key was written to a file outside the stores.
+    key_file: bool = False
     # Secrets, which never lie in a store in the clear.
     secrets: frozenset = frozenset()
 
@@ -92,7 +96,8 @@ def look(stores, bounds):
     if provider is not None:
         generation = provider.senders.get("default", 0)
         within("the sender key's generation", generation, low.sender, high.sender)
-        expect("statements, one for each rotation", provider.announcements, sum(provider.senders.values()) - len(provider.senders))
+        rotations = sum(generation - 1 for generation in provider.senders.values())
+        expect("statements, one for each rotation", provider.announcements, rotations)
         if provider.devices not in (low.devices, high.devices):
             raise Failure(f"{len(provider.devices)} devices, and neither {len(low.devices)} nor {len(high.devices)}")
     if phone is not None:
@@ -103,7 +108,16 @@ def look(stores, bounds):
         active = max((key.generation for key in own if key.state == ACTIVE), default=0)
         within("the active generation", active, low.active, high.active)
         within("a trusted sender", phone.pins > 0, low.trusted, high.trusted)
+    whole_key_file(stores.root / KEY_FILE, bounds)
     return phone is not None and not phone.keys
+
+
+def whole_key_file(file, bounds):
+    within("the key file", file.exists(), bounds.low.key_file, bounds.high.key_file)
+    if file.exists():
+        expect("the mode of the key file", oct(file.stat().st_mode & 0o777), "0o600")
+        if not re.fullmatch(rb"PCR-SECRET-1[0-9A-Z]{58}\n", file.read_bytes()):
+            raise Failure(f"the key file is not whole: it has {file.stat().st_size} bytes")
 
 
 def one_active(phone):

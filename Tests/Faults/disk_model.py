@@ -1,7 +1,7 @@
 """A disk that loses its power: what may lie on it after any of the calls that were recorded.
 
-What a file holds is certain up to its last fsync. That a name stands for a file is certain once its directory was fsynced, and
-not by the file's own fsync. Everything since may be there or not, in any mixture.
+What a file holds is certain up to its last fsync. That a name stands for a file is certain once its directory was
+fsynced, and not by the file's own fsync. Everything since may be there or not, in any mixture.
 """
 import dataclasses, os, pathlib, random
 
@@ -108,8 +108,6 @@ class Disk:
                 self._rename(call.path, {call.path: "gone"})
             case "rename":
                 self._rename(call.path, {call.path: "gone", call.second: self.names[call.path]})
-            case "link":
-                self._rename(call.path, {call.second: self.names[call.path]})
 
     def _rename(self, path, changes):
         _change(self.names, changes)

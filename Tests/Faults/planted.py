@@ -6,7 +6,6 @@ Usage: planted.py
 import contextlib, shutil, sqlite3, sys
 
 import bytes_on_disk, cases, checker, disk_model, io_errors, power_loss, program, scene
-from checker import Bounds
 from points import Seen
 from story import Story
 
@@ -68,15 +67,25 @@ def changed_seal(stores, life):
     edit("D", "UPDATE device_keys SET sealed = CAST(substr(sealed, 1, 71) || x'00' AS BLOB) WHERE state = 2")(stores, life)
 
 
+def left_over(stores, life):
+    (stores.phone / "keystore.db.new").touch()
+
+
+def opened_to_others(stores, life):
+    (stores.phone / "store.key").chmod(0o644)
+
+
 def nothing(stores, life):
     pass
 
 
-# What is done to the stores, the command before which it is done, whether the command counts as acknowledged, and what is said.
+# What is done to the stores, in the scene of which command, whether that command counts as acknowledged, and what is said.
 EDITS = (
     ("nothing", nothing, "rotate-device", False, None),
-    ("no active key", edit("D", "DELETE FROM device_keys WHERE state = 2"), "rotate-device", False, "not one active key"),
-    ("two active keys", edit("D", "UPDATE device_keys SET state = 2"), "rotate-device", False, "not one active key"),
+    ("no active key", edit("D", "DELETE FROM device_keys WHERE state = 2"), "rotate-device", False,
+     "not one active key"),
+    ("two active keys", edit("D", "UPDATE device_keys SET state = 2"), "rotate-device", False,
+     "not one active key"),
     ("a retiring key is lost", edit("D", "DELETE FROM device_keys WHERE generation = 1"), "rotate-device", False,
      "the oldest generation"),
     ("a device is lost", edit("P", "DELETE FROM devices"), "device-import", False, "0 devices"),
@@ -89,9 +98,8 @@ EDITS = (
     ("a sealed secret is changed", changed_seal, "rotate-device", False, "opened: "),
     ("a shown message is forgotten", forgotten_message, "open", False, "shown before, under another request"),
     ("a pin is lost", edit("D", "DELETE FROM trusted_senders"), "rotate-device", False, "a trusted sender"),
-    ("a file is left", lambda stores, life: (stores.phone / "keystore.db.new").touch(), "rotate-device", False, "files in D"),
-    ("another may read the store", lambda stores, life: (stores.phone / "store.key").chmod(0o644), "rotate-device", False,
-     "unsafe-store-file"),
+    ("a file is left", left_over, "rotate-device", False, "files in D"),
+    ("others may read the store", opened_to_others, "rotate-device", False, "unsafe-store-file"),
 )
 
 

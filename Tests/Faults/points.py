@@ -68,12 +68,11 @@ class Seen:
 
     def is_new(self, stores, *circumstances):
         state = hashlib.sha256(repr(circumstances).encode())
-        for store in stores.stores:
-            for file in sorted(store.rglob("*")) if store.exists() else ():
-                # The log's index is made anew from the log when the last process is gone.
-                if file.is_file() and not file.name.endswith("-shm"):
-                    state.update(f"{file.relative_to(stores.root)} {file.stat().st_size}\n".encode() + file.read_bytes())
-            state.update(b"there" if store.exists() else b"not there")
+        for file in sorted(stores.root.rglob("*")):
+            # The log's index is made anew from the log when the last process is gone.
+            if not file.name.endswith("-shm"):
+                content = file.read_bytes() if file.is_file() else b""
+                state.update(f"{file.relative_to(stores.root)} {file.is_file()} {len(content)}\n".encode() + content)
         digest = state.digest()
         if digest in self.states:
             return False

@@ -43,7 +43,7 @@ def trial(story, calls, owners, seen):
         step, is_said = owners[cut]
         stores = scene.Scene(folder)
         lay(disk.after(mode), story.life.root, folder)
-        counts = {"cuts": 1, "acknowledged-steps-kept": int(is_said)}
+        counts = {"cuts": 1, "acknowledged": int(is_said)}
         if seen.is_new(stores, step.name, is_said):
             bounds = checker.Bounds(step.after if is_said else step.before, step.after)
             try:

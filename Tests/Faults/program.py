@@ -1,4 +1,4 @@
-"""The release command under test: how it is run, as it is, with the shim between it and the C library, or killed by strace."""
+"""The release command under test: run as it is, with the shim between it and the C library, or under strace."""
 import collections, os, pathlib, subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent

@@ -46,7 +46,7 @@ class Scene:
 
     def arguments(self, store, *arguments):
         secret = ["--passphrase-file", self.passphrase] if self.passphrase else []
-        return ["--store", store, *arguments, *secret]
+        return [*(["--store", store] if store else []), *arguments, *secret]
 
     def environment(self):
         return program.CHEAP if self.passphrase else {}
@@ -69,7 +69,7 @@ class Scene:
             for text, answer in zip(texts, answers, strict=True)]
 
     def open(self, messages, request):
-        """What the person is shown of each message, under a notification request of that name; opens what can be opened."""
+        """What a person is shown of each message, under a notification request of that name."""
         lines = b"".join(received(message.push, request) for message in messages)
         done = self.run(self.phone, "open", "--batch", "--duplicates", "suppress", input=lines)
         answers = [json.loads(line) for line in done.output.splitlines()]

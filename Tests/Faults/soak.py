@@ -3,10 +3,10 @@
 
 Usage: soak.py [SECONDS]
 """
-import base64, collections, heapq, json, os, random, re, sys, threading, time
+import base64, collections, heapq, json, os, random, sys, threading, time
 
 import checker, program, scene
-from scene import APP, PHONE, Life
+from scene import PHONE, Life
 
 PART = "soak"
 # How long a replaced key opens, how long a message is under way at most, and how late it may be opened, in seconds.
@@ -43,7 +43,7 @@ class Soak:
                 self.count(name)
                 return done.output
             if b"store-busy" not in done.messages:
-                raise program.Failure(f"{name} ended with {done.exit}: {done.messages.decode()}{done.output[-300:].decode()}")
+                raise program.Failure(f"{name} ended with {done.exit}: {done.messages.decode()}")
             self.count("busy")
 
     def count(self, name, number=1):
@@ -174,7 +174,8 @@ class Soak:
         for key in self.purged:
             if key in self.unopened:
                 done = self.life.run(self.life.phone, "open", "--json", input=json.dumps(self.unopened[key]).encode())
-                checker.expect(f"a message to the destroyed key {key}", json.loads(done.output).get("code"), "unknown-recipient-key")
+                code = json.loads(done.output).get("code")
+                checker.expect(f"a message to the destroyed key {key}", code, "unknown-recipient-key")
                 refused += 1
         if not self.purged or not refused:
             raise program.Failure("no key was destroyed, so nothing was seen of it")

@@ -3,7 +3,7 @@ import dataclasses, json
 
 import bytes_on_disk, cases, program
 from checker import Facts
-from scene import APP, Life, received
+from scene import APP, Life, Message, received
 
 IMPORTED = 20
 
@@ -72,7 +72,7 @@ class Story:
         text = f"message {len(self.life.messages)}"
         line = json.dumps({"to": "phone1", "payload": {"aps": {"alert": text}}}).encode() + b"\n"
         answer = json.loads(self.step(f"seal {text}", "P", "seal", "--batch", input=line))
-        self.kept += (cases.Message(text, generation, answer["payload"]),)
+        self.kept += (Message(text, generation, answer["payload"]),)
         self.life.messages.append(self.kept[-1])
 
     def record(self):
