@@ -1,6 +1,7 @@
 // Files that travel beside a push: Docs/Format.md, "Attachments".
 //
-// The secret stream is libsodium's. Nothing is fetched: https alone, and never more than `size` bytes, is for whoever fetches.
+// The secret stream is libsodium's. Nothing is fetched: https alone, and never more than `size` bytes, is for whoever fetches
+//
 #include <string.h>
 
 #include "pushcrypt.h"
@@ -62,7 +63,8 @@ static bool bytes32(uint8_t bytes[32], struct json value) {
     char text[43 + 5];
     size_t length, count;
     if (!json_string((uint8_t *)text, sizeof text, &length, value) || length != 43) return false;
-    return sodium_base642bin(bytes, 32, text, length, NULL, &count, NULL, sodium_base64_VARIANT_URLSAFE_NO_PADDING) == 0 && count == 32;
+    const int variant = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
+    return sodium_base642bin(bytes, 32, text, length, NULL, &count, NULL, variant) == 0 && count == 32;
 }
 
 //
@@ -186,9 +188,9 @@ static refusal take_buffer(struct file_opener *opener, file_sink sink, void *con
     return NULL;
 }
 
-// Takes bytes of the file and gives those of the chunks that are now known not to be the last. They are authentic but may be cut short: they
-// go into a file of a temporary name, which is renamed only after `file_finish` has given the rest. After a refusal the opener is
-// of no more use.
+// Takes bytes of the file and gives those of the chunks that are now known not to be the last. They are authentic but may be cut
+// short: they go into a file of a temporary name, which is renamed only after `file_finish` has given the rest. After a
+// refusal the opener is of no more use.
 refusal file_update(struct file_opener *opener, const uint8_t *piece, size_t length, file_sink sink, void *context) {
     const uint64_t left = opener->size - opener->came;
     const size_t within = length < left ? length : (size_t)left;

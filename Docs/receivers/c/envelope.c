@@ -1,7 +1,7 @@
 // The layout of an envelope, and how one is opened: Docs/Format.md, "Envelope", "Construction", "Inner plaintext" and "Opening".
 //
-// There is no replay guard: it is the app's store of what it has shown ("Replay"), and an app that shows notifications to a person needs
-// one.
+// There is no replay guard: it is the app's store of what it has shown ("Replay"), and an app that shows notifications to a
+// person needs one.
 #include <string.h>
 
 #include "pushcrypt.h"
@@ -39,7 +39,8 @@ refusal open_push(struct opened *opened, const uint8_t *push, size_t length, con
     return open_text(opened, (const char *)envelope, text_length, receiver, now);
 }
 
-// Opens the text of an envelope: steps 2 to 7. Nothing is changed by it, and `opened` holds nothing to be used unless it returns NULL.
+// Opens the text of an envelope: steps 2 to 7. Nothing is changed by it, and `opened` holds nothing to be used unless it returns
+// NULL.
 refusal open_text(struct opened *opened, const char *text, size_t length, const struct receiver *receiver, uint64_t now) {
     uint8_t envelope[OUTSIDE + LARGEST_BUCKET], *inner = opened->inner;
     size_t envelope_length;
@@ -174,8 +175,8 @@ size_t envelope_info(uint8_t info[LONGEST_INFO], const uint8_t *header, const ch
 
 // What the sender signs; returns its length.
 size_t signed_data(
-    uint8_t data[LONGEST_SIGNED], const uint8_t *envelope, const uint8_t recipient[KEY], const uint8_t sender[KEY], const char *context,
-    const uint8_t *inner, size_t bucket) {
+    uint8_t data[LONGEST_SIGNED], const uint8_t *envelope, const uint8_t recipient[KEY], const uint8_t sender[KEY],
+    const char *context, const uint8_t *inner, size_t bucket) {
     uint8_t *at = put(data, "pushcrypt/1 signature", 22);
     at = put(at, envelope, HEADER + KEY);
     at = put(at, recipient, KEY);

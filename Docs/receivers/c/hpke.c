@@ -40,7 +40,8 @@ static void labeled_expand(
     sodium_memzero(block, sizeof block);
 }
 
-static void extract_and_expand(uint8_t shared_secret[HASH], const uint8_t dh[KEY], const uint8_t enc[KEY], const uint8_t recipient[KEY]) {
+static void extract_and_expand(
+    uint8_t shared_secret[HASH], const uint8_t dh[KEY], const uint8_t enc[KEY], const uint8_t recipient[KEY]) {
     uint8_t eae_prk[HASH], kem_context[2 * KEY];
     memcpy(kem_context, enc, KEY);
     memcpy(kem_context + KEY, recipient, KEY);

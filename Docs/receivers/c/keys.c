@@ -135,8 +135,8 @@ refusal check_device_key(const uint8_t key[KEY]) {
     return NULL;
 }
 
-// Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. The conversion to u has a check of
-// its own, which in libsodium before the fix of CVE-2025-69277 takes some points of mixed order.
+// Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. The conversion to u has
+// a check of its own, which in libsodium before the fix of CVE-2025-69277 takes some points of mixed order.
 refusal check_sender_key(const uint8_t key[KEY]) {
     uint8_t u[KEY], product[KEY];
     if (!is_reduced(key) || crypto_sign_ed25519_pk_to_curve25519(u, key) != 0) return "weak-key";

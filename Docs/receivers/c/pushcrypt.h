@@ -1,9 +1,10 @@
-// A reference receiver of the pushcrypt format in C11 on libsodium 1.0.18. Each part is a file: keys.c, payload.c, trust.c, envelope.c,
-// attachments.c. `sodium_init` comes first.
+// A reference receiver of the pushcrypt format in C11 on libsodium 1.0.18. Each part is a file: keys.c, payload.c, trust.c,
+// envelope.c, attachments.c. `sodium_init` comes first.
 //
-// A function that can refuse returns NULL or the code of Docs/Format.md, for the developer's log and never for a person. Bytes are a
-// pointer and a length; nothing is kept of a pointer but where it is said. Derived secrets are wiped from the stack, and libsodium computes
-// on keys and compares tags in constant time. The rest is not constant in time, and what the caller holds is the caller's to wipe.
+// A function that can refuse returns NULL or the code of Docs/Format.md, for the developer's log and never for a person. Bytes
+// are a pointer and a length; nothing is kept of a pointer but where it is said. Derived secrets are wiped from the stack, and
+// libsodium computes on keys and compares tags in constant time. The rest is not constant in time, and what the caller holds is
+// the caller's to wipe.
 #ifndef PUSHCRYPT_H
 #define PUSHCRYPT_H
 
@@ -106,9 +107,9 @@ struct receiver {
     const struct trust *trust;
 };
 
-// An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `message_id`. When the guard has
-// taken it, `trust` replaces the trust that was there [O-9.1], a pending `device` key becomes active [O-9.2], and the app is told of a
-// `rotation_conflict`.
+// An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `message_id`. When the
+// guard has taken it, `trust` replaces the trust that was there [O-9.1], a pending `device` key becomes active [O-9.2], and the
+// app is told of a `rotation_conflict`.
 struct opened {
     uint8_t inner[LARGEST_BUCKET];
     const uint8_t *payload;  // within `inner`
@@ -131,8 +132,8 @@ uint8_t *put(uint8_t *at, const void *bytes, size_t length);
 uint8_t *put_number(uint8_t *at, uint64_t value, size_t length);
 size_t envelope_info(uint8_t info[LONGEST_INFO], const uint8_t *header, const char *context);
 size_t signed_data(
-    uint8_t data[LONGEST_SIGNED], const uint8_t *envelope, const uint8_t recipient[KEY], const uint8_t sender[KEY], const char *context,
-    const uint8_t *inner, size_t bucket);
+    uint8_t data[LONGEST_SIGNED], const uint8_t *envelope, const uint8_t recipient[KEY], const uint8_t sender[KEY],
+    const char *context, const uint8_t *inner, size_t bucket);
 
 // seal.c
 

@@ -1,8 +1,8 @@
 // Sealing a payload for one device: Docs/Format.md, "Clear part", "Size" and "Sealing".
 //
-// The randomness is plain, which the format allows: a copy of a running machine may repeat an ephemeral key, against which the Swift sealer
-// hedges. No field of `aps` is kept in the clear, and a sound is named there only when the payload has one. What Apple's documents do not
-// allow in a payload is not refused.
+// The randomness is plain, which the format allows: a copy of a running machine may repeat an ephemeral key, against which the
+// Swift sealer hedges. No field of `aps` is kept in the clear, and a sound is named there only when the payload has one. What
+// Apple's documents do not allow in a payload is not refused.
 #include <stdio.h>
 #include <string.h>
 
@@ -83,7 +83,8 @@ static refusal check(size_t *body_length, struct json *aps, uint8_t *minified, c
     if (refused != NULL) return refused;
     if (json_member(&member, payload, "ENCRYPTED_DATA") || json_member(&member, payload, "pushcrypt")) return "reserved-key";
     json_member(aps, payload, "aps");
-    if (message->time_to_live < 1 || message->time_to_live > LONGEST_TIME_TO_LIVE || message->sent_at > LARGEST_TIME) return "invalid-time";
+    if (message->time_to_live < 1 || message->time_to_live > LONGEST_TIME_TO_LIVE) return "invalid-time";
+    if (message->sent_at > LARGEST_TIME) return "invalid-time";
     if (message->statement_count > MOST_STATEMENTS) return "invalid-request";
     *body_length = json_minify(minified, message->payload, message->payload_length);
     if (message->statement_count > 0) *body_length += 1 + STATEMENT * message->statement_count;

@@ -61,7 +61,8 @@ size_t trust_candidates(const uint8_t *candidates[TRIED], const struct trust *tr
 }
 
 // Whether the key of a role signed the statement: 0x01 the old one, 0x02 the new one. libsodium requires S < L.
-static bool signed_by(const uint8_t key[KEY], uint8_t role, const uint8_t *signature, const uint8_t *statement, const uint8_t old[KEY]) {
+static bool signed_by(
+    const uint8_t key[KEY], uint8_t role, const uint8_t *signature, const uint8_t *statement, const uint8_t old[KEY]) {
     static const char label[] = "pushcrypt/1 rotation";
     uint8_t data[sizeof label + 1 + KEY + OLD_SIGNATURE];
     memcpy(data, label, sizeof label);

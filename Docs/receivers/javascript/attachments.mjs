@@ -1,8 +1,8 @@
 // Files that travel beside a push: Docs/Format.md, "Attachments".
 //
-// Node has no secret stream, so it is built here from ChaCha20. Poly1305 in BigInt is slow and does not run in constant time: it leaks
-// through timing to whoever can measure it closely. Keys are not wiped. Nothing is fetched: https alone, and never more than `size`
-// bytes, is for whoever fetches [A-16].
+// Node has no secret stream, so it is built here from ChaCha20. Poly1305 in BigInt is slow and does not run in constant time: it
+// leaks through timing to whoever can measure it closely. Keys are not wiped. Nothing is fetched: https alone, and never more
+// than `size` bytes, is for whoever fetches [A-16].
 import { createCipheriv, createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { Refused } from "./keys.mjs";
 import { NumberText } from "./payload.mjs";
@@ -16,7 +16,9 @@ const LARGEST_FULL_BODY = 65536;
 const MOST = 8;
 const MESSAGE = 0x00, FINAL = 0x03;
 
-const URL = /^https:\/\/(?!:)(?:[A-Za-z0-9._~!$&'()*+,;=:[\]-]|%[0-9A-Fa-f]{2})+(?:[/?](?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?$/;
+const AUTHORITY = "(?!:)(?:[A-Za-z0-9._~!$&'()*+,;=:[\\]-]|%[0-9A-Fa-f]{2})+";
+const REST = "[/?](?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*";
+const URL = new RegExp(`^https://${AUTHORITY}(?:${REST})?$`);
 const TYPE = /^(?=.{3,255}$)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/;
 
 // References
@@ -75,7 +77,8 @@ export function fullBody(members) {
     const body = own instanceof Map ? own.get("body") ?? null : null;
     if (body === null) return null;
     const reference = parseReference(body);
-    if (reference.type !== "public.plain-text" || reference.size > LARGEST_FULL_BODY + SMALLEST_FILE) throw new Refused("malformed-reference");
+    const good = reference.type === "public.plain-text" && reference.size <= LARGEST_FULL_BODY + SMALLEST_FILE;
+    if (!good) throw new Refused("malformed-reference");
     return reference;
 }
 
@@ -96,8 +99,9 @@ export function checkFullBody(plain) {
 /** The state of a stream: a key, and a nonce that changes with each chunk. */
 class SecretStream {
     constructor(key, header) {
-        // HChaCha20 is what the rounds of ChaCha20 make of its state, words 0-3 and 12-15. A block of ChaCha20 has the state before the
-        // rounds added, of which these words are known: the constants, and what stands here in the place of counter and nonce.
+        // HChaCha20 is what the rounds of ChaCha20 make of its state, words 0-3 and 12-15. A block of ChaCha20 has the state
+        // before the rounds added, of which these words are known: the constants, and what stands here in the place of counter
+        // and nonce.
         const block = chacha20(key, header.subarray(0, 16), Buffer.alloc(64));
         const known = Buffer.concat([Buffer.from("expand 32-byte k"), header.subarray(0, 16)]);
         this.key = Buffer.alloc(32);
@@ -178,12 +182,13 @@ function littleEndian(bytes) {
 /**
  * Opens a sealed file that comes in pieces [A-17] to [A-26].
  *
- * What `update` gives is authentic but may be cut short: it goes into a file of a temporary name, which is renamed only after `finish`
- * has given the rest [A-27]. After a `Refused` the opener is of no more use.
+ * What `update` gives is authentic but may be cut short: it goes into a file of a temporary name, which is renamed only after
+ * `finish` has given the rest [A-27]. After a `Refused` the opener is of no more use.
  */
 export class FileOpener {
     constructor(key, size, sha256) {
-        Object.assign(this, { key, size, sha256, hash: createHash("sha256"), came: 0, rest: Buffer.alloc(0), stream: null, first: true });
+        Object.assign(this, { key, size, sha256, hash: createHash("sha256"), came: 0, rest: Buffer.alloc(0) });
+        Object.assign(this, { stream: null, first: true });
     }
 
     /** Takes bytes of the file and gives those of the chunks that are now known not to be the last. */

@@ -1,7 +1,7 @@
 // The layout of an envelope, and how one is opened: Docs/Format.md, "Envelope", "Construction", "Inner plaintext" and "Opening".
 //
-// There is no replay guard: it is the app's store of what it has shown ("Replay"), and an app that shows notifications to a person needs
-// one. Nothing is wiped, and nothing is promised about time but what hpke.mjs says.
+// There is no replay guard: it is the app's store of what it has shown ("Replay"), and an app that shows notifications to a
+// person needs one. Nothing is wiped, and nothing is promised about time but what hpke.mjs says.
 import { setupBaseR } from "./hpke.mjs";
 import { Refused, X25519, keyID, rawPublic, secretKey, sha256 } from "./keys.mjs";
 import { checkPayload, parseObject } from "./payload.mjs";
@@ -30,8 +30,8 @@ export class DeviceKey {
 }
 
 /**
- * Opens a push as it came from the wire. `context` is the app's own bundle id, never a value from the push [O-0.2]. Nothing of the
- * push but the envelope is looked at [O-0.1].
+ * Opens a push as it came from the wire. `context` is the app's own bundle id, never a value from the push [O-0.2]. Nothing of
+ * the push but the envelope is looked at [O-0.1].
  */
 export function openPush(push, context, devices, trust, now) {
     if (push.length > LONGEST_PUSH) throw new Refused("malformed-notification");
@@ -43,9 +43,9 @@ export function openPush(push, context, devices, trust, now) {
 /**
  * Opens the text of an envelope: steps 2 to 7. Times are BigInts.
  *
- * What comes out is an authentic, fresh message, and nothing is changed by it. Whether it was shown before is for the app's guard to
- * say, by `sender` and `messageID`. When the guard has taken it, the new `trust` replaces the one that was there [O-9.1], a pending
- * `device` key becomes active [O-9.2], and the app is told of a `rotationConflict` [R-7].
+ * What comes out is an authentic, fresh message, and nothing is changed by it. Whether it was shown before is for the app's guard
+ * to say, by `sender` and `messageID`. When the guard has taken it, the new `trust` replaces the one that was there [O-9.1], a
+ * pending `device` key becomes active [O-9.2], and the app is told of a `rotationConflict` [R-7].
  */
 export function openText(text, context, devices, trust, now) {
     checkContext(context);
@@ -90,7 +90,8 @@ export function openText(text, context, devices, trust, now) {
     // Step 7.
     if (statements === undefined) throw new Refused("malformed-payload");
     checkPayload(payload);
-    return { payload, messageID: inner.subarray(69, 85), sentAt, timeToLive, sender, device, trust: after, rotationConflict: conflict };
+    const messageID = inner.subarray(69, 85);
+    return { payload, messageID, sentAt, timeToLive, sender, device, trust: after, rotationConflict: conflict };
 }
 
 /** The bytes of an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text. */

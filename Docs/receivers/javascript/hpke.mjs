@@ -1,7 +1,7 @@
 // HPKE in base mode with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and ChaCha20-Poly1305: RFC 9180, with its names.
 //
-// Secrets are not wiped, and nothing is promised about time: OpenSSL computes on keys and compares tags in constant time, the JavaScript
-// around it does not.
+// Secrets are not wiped, and nothing is promised about time: OpenSSL computes on keys and compares tags in constant time, the
+// JavaScript around it does not.
 import { createCipheriv, createDecipheriv, createHmac, diffieHellman, generateKeyPairSync } from "node:crypto";
 import { Refused, X25519, publicKey, rawPublic } from "./keys.mjs";
 

@@ -1,6 +1,7 @@
 // Keys as text, key ids, and the public keys that must be refused: Docs/Format.md, "Key ids" and "Keys as text".
 //
-// BigInt does not run in constant time, and JavaScript cannot wipe a string: a secret key's text stays in memory until it is collected.
+// BigInt does not run in constant time, and JavaScript cannot wipe a string: a secret key's text stays in memory until it is
+// collected.
 import { createHash, createPrivateKey, createPublicKey, diffieHellman } from "node:crypto";
 
 const ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
@@ -105,8 +106,8 @@ export function checkDeviceKey(key) {
 }
 
 /**
- * Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y that belongs to no point
- * has a u on the curve's twist, where this does not hold either.
+ * Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y that belongs to no
+ * point has a u on the curve's twist, where this does not hold either.
  */
 export function checkSenderKey(key) {
     const y = integer(key) & ((1n << 255n) - 1n);

@@ -1,8 +1,8 @@
 // Sealing a payload for one device: Docs/Format.md, "Clear part", "Size" and "Sealing".
 //
-// The randomness is plain, which the format allows: a copy of a running machine may repeat an ephemeral key, against which the Swift
-// sealer hedges. No field of `aps` is kept in the clear, and a sound is named there only when the payload has one. What Apple's documents
-// do not allow in a payload is not refused.
+// The randomness is plain, which the format allows: a copy of a running machine may repeat an ephemeral key, against which the
+// Swift sealer hedges. No field of `aps` is kept in the clear, and a sound is named there only when the payload has one. What
+// Apple's documents do not allow in a payload is not refused.
 import { randomBytes, sign } from "node:crypto";
 import {
     BODY, BUCKETS, CONTENT, LARGEST_TIME, LONGEST_TIME_TO_LIVE, MOST_STATEMENTS, OUTSIDE, PAYLOAD, STATEMENTS, SUITE, checkContext,

@@ -109,7 +109,8 @@ final class Driver {
 
     private static String answerKey(Keys.Kind kind, String text) throws GeneralSecurityException, Refused {
         byte[] found = Keys.parseKey(text, kind);
-        if (!(text.endsWith("\n") ? text.substring(0, text.length() - 1) : text).equals(Keys.keyText(found, kind))) return "broken another text";
+        String bare = text.endsWith("\n") ? text.substring(0, text.length() - 1) : text;
+        if (!bare.equals(Keys.keyText(found, kind))) return "broken another text";
         return "ok " + word(found) + switch (kind) {
             case DEVICE_PUBLIC -> " " + word(Keys.keyID(Keys.X25519, found)) + " -";
             case SENDER_PUBLIC -> " " + word(Keys.keyID(Keys.ED25519, found)) + " -";
@@ -147,7 +148,8 @@ final class Driver {
     }
 
     private static String answerSeal(String[] words) throws GeneralSecurityException, Refused {
-        if (Arrays.stream(Seal.PushType.values()).noneMatch(type -> type.name().toLowerCase(Locale.ROOT).equals(words[6]))) return "refused push-type-not-sealable";
+        boolean known = Arrays.stream(Seal.PushType.values()).anyMatch(type -> type.name().toLowerCase(Locale.ROOT).equals(words[6]));
+        if (!known) return "refused push-type-not-sealable";
         List<byte[]> statements = several(words[10]).stream().map(Driver::data).toList();
         Seal.Message message = new Seal.Message(data(words[11]), words[1], Long.parseLong(words[4]), Long.parseLong(words[5]),
             Seal.PushType.valueOf(words[6].toUpperCase(Locale.ROOT)), text(words[7]), words[8].equals("-") ? null : text(words[8]),

@@ -1,4 +1,5 @@
-// Reads questions from standard input, a line each, and answers them with the receiver in JavaScript. ../README.md has the language.
+// Reads questions from standard input, a line each, and answers them with the receiver in JavaScript. ../README.md has the
+// language.
 import { createHash } from "node:crypto";
 import { createInterface } from "node:readline";
 import * as attachments from "../../../Docs/receivers/javascript/attachments.mjs";

@@ -15,8 +15,9 @@ import java.util.regex.Pattern;
 public final class Attachments {
     private static final int MOST = 8, LARGEST_FULL_BODY = 65536;
     private static final long SMALLEST_FILE = 46, LARGEST_FILE = (1L << 53) - 1;
-    private static final Pattern URL = Pattern.compile(
-        "https://(?!:)(?:[A-Za-z0-9._~!$&'()*+,;=:\\[\\]-]|%[0-9A-Fa-f]{2})++(?:[/?](?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*+)?");
+    private static final String AUTHORITY = "(?!:)(?:[A-Za-z0-9._~!$&'()*+,;=:\\[\\]-]|%[0-9A-Fa-f]{2})++";
+    private static final String REST = "[/?](?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*+";
+    private static final Pattern URL = Pattern.compile("https://" + AUTHORITY + "(?:" + REST + ")?");
     private static final Pattern TYPE = Pattern.compile("[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)+");
     private static final Pattern NOT_IN_NAME = Pattern.compile("[/\\x00-\\x1f\\x7f-\\x9f]");
     /** 32 bytes as canonical base64url: of the last character two bits are unused. */
@@ -46,7 +47,8 @@ public final class Attachments {
             && size.text().matches("0|[1-9][0-9]{0,15}")
             && Long.parseLong(size.text()) >= SMALLEST_FILE && Long.parseLong(size.text()) <= LARGEST_FILE;
         if (!good) throw refused();
-        return new Reference(url, bytes32(text(object, "key")), Long.parseLong(size.text()), bytes32(text(object, "sha256")), type, name);
+        byte[] key = bytes32(text(object, "key")), sha256 = bytes32(text(object, "sha256"));
+        return new Reference(url, key, Long.parseLong(size.text()), sha256, type, name);
     }
 
     private static String text(Map<?, ?> object, String name) throws Refused {
@@ -69,7 +71,8 @@ public final class Attachments {
         Object list = own instanceof Map<?, ?> object && object.containsKey("attachments") ? object.get("attachments") : Payload.NULL;
         List<Reference> references = new ArrayList<>();
         List<String> dropped = new ArrayList<>();
-        if (own != Payload.NULL && (!(own instanceof Map) || list != Payload.NULL && !(list instanceof List))) dropped.add(refused().code);
+        boolean isObject = own instanceof Map || own == Payload.NULL, isList = list instanceof List || list == Payload.NULL;
+        if (!isObject || !isList) dropped.add(refused().code);
         if (list instanceof List<?> elements) {
             for (Object element : elements.subList(0, Math.min(MOST, elements.size()))) {
                 try {

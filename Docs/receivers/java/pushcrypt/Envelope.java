@@ -15,8 +15,8 @@ import java.util.List;
 /**
  * The layout of an envelope, and how one is opened: Docs/Format.md, "Envelope", "Construction", "Inner plaintext" and "Opening".
  *
- * <p>There is no replay guard: it is the app's store of what it has shown ("Replay"), and an app that shows notifications to a person needs
- * one. Nothing is wiped, and nothing is promised about time but what {@link Hpke} says.
+ * <p>There is no replay guard: it is the app's store of what it has shown ("Replay"), and an app that shows notifications to a
+ * person needs one. Nothing is wiped, and nothing is promised about time but what {@link Hpke} says.
  */
 public final class Envelope {
     static final int SUITE = 0x01, CONTENT = 68, BODY = 99, PAYLOAD = 0x01, STATEMENTS = 0x02, MOST_STATEMENTS = 4;
@@ -25,7 +25,9 @@ public final class Envelope {
     private static final int LONGEST_TEXT = 4850, LONGEST_PUSH = 65536;
     public static final int OUTSIDE = 53;
 
-    /** A device's secret key. A retiring one opens until its end date, that millisecond included; the others have {@link Trust#NEVER}. */
+    /**
+     * A device's secret key. A retiring one opens until its end date, that millisecond included; the others have {@link Trust#NEVER}.
+     */
     public record DeviceKey(byte[] secret, byte[] publicKey, byte[] id, long end) {
         public static DeviceKey of(byte[] secret, long end) throws GeneralSecurityException {
             byte[] publicKey = Keys.x25519Public(secret);
@@ -34,9 +36,9 @@ public final class Envelope {
     }
 
     /**
-     * An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `messageID`. When the guard has
-     * taken it, `trust` replaces the trust that was there [O-9.1], a pending `device` key becomes active [O-9.2], and the app is told of a
-     * `rotationConflict` [R-7].
+     * An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `messageID`. When
+     * the guard has taken it, `trust` replaces the trust that was there [O-9.1], a pending `device` key becomes active [O-9.2],
+     * and the app is told of a `rotationConflict` [R-7].
      */
     public record Opened(byte[] payload, byte[] messageID, long sentAt, long timeToLive, byte[] sender, DeviceKey device, Trust trust,
         boolean rotationConflict) {}
@@ -44,8 +46,8 @@ public final class Envelope {
     private Envelope() {}
 
     /**
-     * Opens a push as it came from the wire. `context` is the app's own bundle id, never a value from the push [O-0.2]. Nothing of the push
-     * but the envelope is looked at [O-0.1].
+     * Opens a push as it came from the wire. `context` is the app's own bundle id, never a value from the push [O-0.2]. Nothing
+     * of the push but the envelope is looked at [O-0.1].
      */
     public static Opened openPush(byte[] push, String context, List<DeviceKey> devices, Trust trust, long now)
         throws GeneralSecurityException, Refused {
@@ -89,7 +91,8 @@ public final class Envelope {
         if (candidates.isEmpty() && conflict) throw new Refused("rotation-conflict");
         byte[] sender = null;
         for (byte[] key : candidates) {
-            if (sender == null && Trust.verifies(key, signature, signed(header, enc, device.publicKey(), key, context, inner))) sender = key;
+            byte[] signed = signed(header, enc, device.publicKey(), key, context, inner);
+            if (sender == null && Trust.verifies(key, signature, signed)) sender = key;
         }
         int padding = 0;
         for (int at = end; at < inner.length; at++) padding |= inner[at];
@@ -98,7 +101,8 @@ public final class Envelope {
         // Step 6.
         long sentAt = Bytes.number(inner, 85, 93), timeToLive = Bytes.number(inner, 93, 97);
         if (inner[CONTENT] != PAYLOAD && inner[CONTENT] != STATEMENTS) throw new Refused("unsupported-message");
-        if (timeToLive < 1 || timeToLive > LONGEST_TIME_TO_LIVE || Trust.isAfter(sentAt, LARGEST_TIME)) throw new Refused("unsupported-message");
+        if (timeToLive < 1 || timeToLive > LONGEST_TIME_TO_LIVE) throw new Refused("unsupported-message");
+        if (Trust.isAfter(sentAt, LARGEST_TIME)) throw new Refused("unsupported-message");
         if (Trust.isAfter(now, Trust.later(sentAt, timeToLive))) throw new Refused("expired");
         if (Trust.isAfter(sentAt, Trust.later(now, Trust.TOLERANCE))) throw new Refused("not-yet-valid");
 
@@ -112,7 +116,8 @@ public final class Envelope {
 
     /** The bytes of an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text. */
     public static byte[] decode(String text) throws Refused {
-        if (text.length() > LONGEST_TEXT || !text.matches("[A-Za-z0-9_-]+") || text.length() % 4 == 1) throw new Refused("malformed-envelope");
+        if (text.length() > LONGEST_TEXT || text.length() % 4 == 1) throw new Refused("malformed-envelope");
+        if (!text.matches("[A-Za-z0-9_-]+")) throw new Refused("malformed-envelope");
         byte[] envelope = Base64.getUrlDecoder().decode(text);
         if (!encode(envelope).equals(text)) throw new Refused("malformed-envelope");
         if (envelope[0] != SUITE) throw new Refused("unsupported-suite");

@@ -14,8 +14,8 @@ import javax.crypto.spec.SecretKeySpec;
 /**
  * HPKE in base mode with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and ChaCha20-Poly1305: RFC 9180, with its names.
  *
- * <p>Secrets are not wiped: the collector may have copied them. The JDK means to compute on keys and to compare tags in constant time; nothing
- * is promised about the Java around it, which the virtual machine compiles as it likes.
+ * <p>Secrets are not wiped: the collector may have copied them. The JDK means to compute on keys and to compare tags in constant
+ * time; nothing is promised about the Java around it, which the virtual machine compiles as it likes.
  */
 final class Hpke {
     private static final byte[] KEM_SUITE = {'K', 'E', 'M', 0x00, 0x20};
@@ -97,7 +97,8 @@ final class Hpke {
     }
 
     /** At most 32 bytes, so the first block of HKDF-Expand is all of it. */
-    private static byte[] labeledExpand(byte[] suite, byte[] prk, String label, byte[] info, int length) throws GeneralSecurityException {
+    private static byte[] labeledExpand(byte[] suite, byte[] prk, String label, byte[] info, int length)
+        throws GeneralSecurityException {
         byte[] labeledInfo = concat(Bytes.bigEndian(length, 2), ascii("HPKE-v1"), suite, ascii(label), info);
         return Bytes.part(hmac(prk, concat(labeledInfo, new byte[] {1})), 0, length);
     }

@@ -20,12 +20,16 @@ import javax.crypto.KeyAgreement;
 /**
  * Keys as text, key ids, and the public keys that must be refused: Docs/Format.md, "Key ids" and "Keys as text".
  *
- * <p>BigInteger does not run in constant time, and a String cannot be wiped: a secret key's text stays in memory until it is collected.
+ * <p>BigInteger does not run in constant time, and a String cannot be wiped: a secret key's text stays in memory until it is
+ * collected.
  */
 public final class Keys {
     /** The kinds of key texts. */
     public enum Kind {
-        DEVICE_PUBLIC("pcr", false), SENDER_PUBLIC("pcs", false), DEVICE_SECRET("pcr-secret-", true), SENDER_SECRET("pcs-secret-", true);
+        DEVICE_PUBLIC("pcr", false),
+        SENDER_PUBLIC("pcs", false),
+        DEVICE_SECRET("pcr-secret-", true),
+        SENDER_SECRET("pcs-secret-", true);
 
         public final String prefix;
         public final boolean secret;
@@ -126,8 +130,8 @@ public final class Keys {
     }
 
     /**
-     * Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y that belongs to no point
-     * has a u on the curve's twist, where this does not hold either.
+     * Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y that belongs to
+     * no point has a u on the curve's twist, where this does not hold either.
      */
     public static void checkSenderKey(byte[] key) throws Refused {
         BigInteger y = Bytes.integer(key).clearBit(255);
@@ -158,8 +162,8 @@ public final class Keys {
     }
 
     /**
-     * The public key of an Ed25519 seed. The JDK has no function for it, so its generator is given the seed in the place of random
-     * bytes; a signature shows that it took them.
+     * The public key of an Ed25519 seed. The JDK has no function for it, so its generator is given the seed in the place of
+     * random bytes; a signature shows that it took them.
      */
     static byte[] ed25519Public(byte[] seed) throws GeneralSecurityException {
         KeyPairGenerator generator = KeyPairGenerator.getInstance("Ed25519");

@@ -12,9 +12,9 @@ import java.util.Map;
 /**
  * Sealing a payload for one device: Docs/Format.md, "Clear part", "Size" and "Sealing".
  *
- * <p>The randomness is plain, which the format allows: a copy of a running machine may repeat an ephemeral key, against which the Swift sealer
- * hedges. No field of `aps` is kept in the clear, and a sound is named there only when the payload has one. What Apple's documents do not
- * allow in a payload is not refused.
+ * <p>The randomness is plain, which the format allows: a copy of a running machine may repeat an ephemeral key, against which the
+ * Swift sealer hedges. No field of `aps` is kept in the clear, and a sound is named there only when the payload has one. What
+ * Apple's documents do not allow in a payload is not refused.
  */
 public final class Seal {
     /** The push types, each with the bytes that APNs takes and the largest bucket. */
@@ -52,8 +52,8 @@ public final class Seal {
         if (message.sentAt < 0 || message.sentAt > Envelope.LARGEST_TIME) throw new Refused("invalid-time");
         if (message.statements.size() > Envelope.MOST_STATEMENTS) throw new Refused("invalid-request");
         boolean carries = !message.statements.isEmpty();
-        byte[] before = carries ? concat(new byte[] {(byte) message.statements.size()}, concat(message.statements.toArray(new byte[0][]))) : new byte[0];
-        byte[] body = concat(before, Payload.minify(message.payload));
+        byte[] count = carries ? new byte[] {(byte) message.statements.size()} : new byte[0];
+        byte[] body = concat(count, concat(message.statements.toArray(new byte[0][])), Payload.minify(message.payload));
         int bucket = Envelope.BUCKETS.stream().filter(size -> Envelope.BODY + body.length <= size && size <= message.pushType.largest)
             .findFirst().orElseThrow(() -> new Refused("payload-too-large"));
         String clear = clearPart(message, (Map<?, ?>) members.get("aps"));
@@ -88,7 +88,8 @@ public final class Seal {
         StringBuilder clear = new StringBuilder();
         boolean sounds = message.sound != null && aps.containsKey("sound") && aps.get("sound") != Payload.NULL;
         if (message.pushType == PushType.ALERT) {
-            clear.append(",\"mutable-content\":1,\"alert\":{\"title\":").append(quoted(message.title)).append(",\"body\":\"(Encrypted)\"}");
+            clear.append(",\"mutable-content\":1,\"alert\":{\"title\":").append(quoted(message.title));
+            clear.append(",\"body\":\"(Encrypted)\"}");
             if (sounds) clear.append(",\"sound\":").append(quoted(message.sound));
         }
         if (message.pushType == PushType.BACKGROUND || new Payload.Number("1").equals(aps.get("content-available"))) {

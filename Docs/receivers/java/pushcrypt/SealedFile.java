@@ -16,8 +16,8 @@ import javax.crypto.spec.SecretKeySpec;
 /**
  * Files that travel beside a push: Docs/Format.md, "Sealed file" and "Opening a file".
  *
- * <p>The JDK has no secret stream, so it is built here from ChaCha20. Poly1305 in BigInteger is slow and does not run in constant time: it
- * leaks through timing to whoever can measure it closely. Keys are not wiped.
+ * <p>The JDK has no secret stream, so it is built here from ChaCha20. Poly1305 in BigInteger is slow and does not run in constant
+ * time: it leaks through timing to whoever can measure it closely. Keys are not wiped.
  */
 public final class SealedFile {
     private static final byte[] PREFIX = {'P', 'C', 'A', '1', 0x10};
@@ -34,10 +34,12 @@ public final class SealedFile {
         private final byte[] key, nonce;
 
         SecretStream(byte[] key, byte[] header) throws GeneralSecurityException {
-            // HChaCha20 is what the rounds of ChaCha20 make of its state, words 0-3 and 12-15. A block of ChaCha20 has the state before
-            // the rounds added, of which these words are known: the constants, and what stands here in the place of counter and nonce.
+            // HChaCha20 is what the rounds of ChaCha20 make of its state, words 0-3 and 12-15. A block of ChaCha20 has the state
+            // before the rounds added, of which these words are known: the constants, and what stands here in the place of
+            // counter and nonce.
             byte[] block = chacha20(key, part(header, 0, 16), new byte[64]);
-            byte[] after = concat(part(block, 0, 16), part(block, 48, 64)), known = concat(Bytes.ascii("expand 32-byte k"), part(header, 0, 16));
+            byte[] after = concat(part(block, 0, 16), part(block, 48, 64));
+            byte[] known = concat(Bytes.ascii("expand 32-byte k"), part(header, 0, 16));
             this.key = new byte[32];
             for (int at = 0; at < 32; at += 4) store(this.key, at, load(after, at) - load(known, at));
             this.nonce = concat(new byte[] {1, 0, 0, 0}, part(header, 16, HEADER));
@@ -48,7 +50,8 @@ public final class SealedFile {
             tagBlock[0] = sealed[0];
             int tag = xor(1, tagBlock)[0];
             byte[] mac = mac(sealed[0], cipher);
-            if (!MessageDigest.isEqual(mac, part(sealed, sealed.length - MAC, sealed.length))) throw new Refused("authentication-failed");
+            boolean same = MessageDigest.isEqual(mac, part(sealed, sealed.length - MAC, sealed.length));
+            if (!same) throw new Refused("authentication-failed");
             byte[] plain = xor(2, cipher);
             next(mac);
             return new Chunk(plain, tag);
@@ -114,8 +117,8 @@ public final class SealedFile {
     /**
      * Opens a sealed file that comes in pieces [A-17] to [A-26].
      *
-     * <p>What `update` gives is authentic but may be cut short: it goes into a file of a temporary name, which is renamed only after `finish`
-     * has given the rest [A-27]. After a {@link Refused} the opener is of no more use.
+     * <p>What `update` gives is authentic but may be cut short: it goes into a file of a temporary name, which is renamed only
+     * after `finish` has given the rest [A-27]. After a {@link Refused} the opener is of no more use.
      */
     public static final class Opener {
         private final byte[] key, sha256;

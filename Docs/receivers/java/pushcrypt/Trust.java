@@ -9,7 +9,8 @@ import java.util.List;
 /**
  * Whom a receiver believes, and how that changes: Docs/Format.md, "Rotation", rules [R-1] to [R-11].
  *
- * <p>The pinned sender keys, which the app has checked with {@link Keys#checkSenderKey}, and the superseded ones, which it keeps for good.
+ * <p>The pinned sender keys, which the app has checked with {@link Keys#checkSenderKey}, and the superseded ones, which it keeps
+ * for good.
  */
 public final class Trust {
     public static final int STATEMENT = 181;
@@ -22,7 +23,8 @@ public final class Trust {
         /** Whether it verifies messages still. It verifies no statement ever again. */
         boolean verifies(long now) {
             if (statement == null) return false;
-            return !isAfter(now, later(Bytes.number(statement, ISSUED_AT, ACCEPT_FOR), Bytes.number(statement, OVERLAP, OLD_SIGNATURE)));
+            long issuedAt = Bytes.number(statement, ISSUED_AT, ACCEPT_FOR);
+            return !isAfter(now, later(issuedAt, Bytes.number(statement, OVERLAP, OLD_SIGNATURE)));
         }
     }
 
@@ -56,7 +58,8 @@ public final class Trust {
         byte[] added = Bytes.part(statement, 5, ISSUED_AT), old = null;
         List<byte[]> keys = keys(Bytes.part(statement, 1, 5), superseded);
         if (keys.isEmpty()) throw new Refused("untrusted-old-key");
-        byte[] oldSignature = Bytes.part(statement, OLD_SIGNATURE, NEW_SIGNATURE), newSignature = Bytes.part(statement, NEW_SIGNATURE, STATEMENT);
+        byte[] oldSignature = Bytes.part(statement, OLD_SIGNATURE, NEW_SIGNATURE);
+        byte[] newSignature = Bytes.part(statement, NEW_SIGNATURE, STATEMENT);
         for (byte[] key : keys) if (old == null && verifies(key, oldSignature, signed(statement, 0x01, key))) old = key;
         if (old == null) throw new Refused("bad-statement-signature");
         Keys.checkSenderKey(added);
@@ -66,7 +69,8 @@ public final class Trust {
             boolean byStatement = superseded.stream().anyMatch(past -> Arrays.equals(past.key(), signer) && past.statement() != null);
             throw new Refused(byStatement ? "rotation-conflict" : "untrusted-old-key");
         }
-        if (Arrays.equals(added, old) || contains(superseded.stream().map(Superseded::key).toList(), added)) throw new Refused("superseded-new-key");
+        boolean wasSuperseded = contains(superseded.stream().map(Superseded::key).toList(), added);
+        if (Arrays.equals(added, old) || wasSuperseded) throw new Refused("superseded-new-key");
         long issuedAt = Bytes.number(statement, ISSUED_AT, ACCEPT_FOR);
         if (Bytes.number(statement, OVERLAP, OLD_SIGNATURE) > LARGEST_OVERLAP) throw new Refused("overlap-too-long");
         if (isAfter(issuedAt, later(now, TOLERANCE))) throw new Refused("statement-not-yet-valid");
@@ -84,10 +88,11 @@ public final class Trust {
 
     /** What the key of a role signs: 0x01 the old one, 0x02 the new one. */
     private static byte[] signed(byte[] statement, int role, byte[] old) {
-        return Bytes.concat(Bytes.ascii("pushcrypt/1 rotation\0"), new byte[] {(byte) role}, old, Bytes.part(statement, 0, OLD_SIGNATURE));
+        byte[] label = Bytes.ascii("pushcrypt/1 rotation\0");
+        return Bytes.concat(label, new byte[] {(byte) role}, old, Bytes.part(statement, 0, OLD_SIGNATURE));
     }
 
-    /** Ed25519 with S < L. The key is of prime order: `checkSenderKey` has seen to that. The JDK throws when a signature has no form. */
+    /** Ed25519 with S < L, by a key of prime order: `checkSenderKey` has seen to that. The JDK throws when a signature has no form. */
     static boolean verifies(byte[] key, byte[] signature, byte[] data) {
         try {
             Signature verifier = Signature.getInstance("Ed25519");
