@@ -16,6 +16,7 @@ import Testing
             ("send --to a -- -", "to a; file -"),
             ("send --to=--odd", "to --odd; file -"),
             ("send --to=a=b", "to a=b; file -"),
+            ("send --to=\u{301}a", "to \u{301}a; file -"),
             ("send --to - x", "to -; file x"),
             ("send --to a --ttl 30d --priority high", "to a; ttl 2592000; priority high; file -"),
             ("--store S send --to a", "to a; store S; file -"),

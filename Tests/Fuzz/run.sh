@@ -11,6 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=Tests/Fuzz
 work=.build/fuzz
+logs=$work/logs
 ledger=$here/ledger.tsv
 programs=${FUZZ_PROGRAMS:-}
 jobs=${FUZZ_JOBS:-2}
@@ -69,7 +70,7 @@ command_of() {
 # Runs a target from its corpus, and says how to see a fault again. What is found goes to a folder; the other arguments are
 # libFuzzer's.
 run() {
-    local target=$1 found=$2 command log=$work/logs/$1.log input
+    local target=$1 found=$2 command log=$logs/$1.log input
     shift 2
     command_of "$target"
     mkdir -p "$found" "$here/corpus/$target"
@@ -86,7 +87,7 @@ run() {
 # How many inputs a target has tried in its last run.
 executions() {
     local count
-    count=$(sed -nE 's/^stat::number_of_executed_units: +//p' "$work/logs/$1.log" | tail -n 1)
+    count=$(sed -nE 's/^stat::number_of_executed_units: +//p' "$logs/$1.log" | tail -n 1)
     echo "${count:-0}"
 }
 
@@ -113,7 +114,7 @@ fuzz_one() {
     local target=$1 status=0 result=ok start=$SECONDS count edges
     run "$target" "$work/corpus/$target" -max_total_time="$seconds" || status=1 result=fault
     count=$(executions "$target")
-    edges=$(grep -aoE 'cov: [0-9]+' "$work/logs/$target.log" | tail -n 1 | cut -c 6-)
+    edges=$(grep -aoE 'cov: [0-9]+' "$logs/$target.log" | tail -n 1 | cut -c 6-)
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$(date -u +%F)" "$commit" "$target" $((SECONDS - start)) "$count" "${edges:-0}" \
         "$result" >>"$ledger"
     echo "$target: $count executions, ${edges:-0} edges: $result"
@@ -130,7 +131,7 @@ minimise_one() {
     command_of "$target"
     rm -rf "$new"
     mkdir -p "$new" "$work/corpus/$target" "$kept"
-    "${command[@]}" -set_cover_merge=1 -use_counters=0 "$new" "$kept" "$work/corpus/$target" >"$work/logs/$target-merge.log" 2>&1
+    "${command[@]}" -set_cover_merge=1 -use_counters=0 "$new" "$kept" "$work/corpus/$target" >"$logs/$target-merge.log" 2>&1
     rm -rf "${kept:?}"
     mv "$new" "$kept"
     echo "$target: $(find "$kept" -type f | wc -l) inputs"
@@ -154,9 +155,11 @@ figures() {
     }' "$ledger"
 }
 
-mkdir -p "$work/logs" "$work/faults"
 what=${1:-}
 shift || true
+# A short run beside a long one leaves its logs alone.
+[ "$what" != short ] || logs=$work-short/logs
+mkdir -p "$logs" "$work/faults"
 case $what in
 fuzz)
     [[ ${1:-} =~ ^[1-9][0-9]*$ ]] || fail 'how many seconds? make fuzz SECONDS=60'

@@ -125,13 +125,14 @@ extension Parser {
 
 extension Parser {
     private func isOption(_ argument: String) -> Bool {
-        argument.hasPrefix("-") && argument != "-"
+        argument.utf8.first == UInt8(ascii: "-") && argument != "-"
     }
 
     private func take(option argument: String, from line: inout Line) throws(CommandFailure) {
-        let equals = argument.hasPrefix("--") ? argument.firstIndex(of: "=") : nil
+        // By bytes: a value may begin with a mark that Swift takes for a part of the character before it.
+        let equals = argument.utf8.starts(with: "--".utf8) ? argument.utf8.firstIndex(of: UInt8(ascii: "=")) : nil
         let name = String(argument[..<(equals ?? argument.endIndex)])
-        let inline = equals.map { String(argument[argument.index(after: $0)...]) }
+        let inline = equals.map { String(argument[argument.utf8.index(after: $0)...]) }
         let known = line.run == nil ? table.sharedOptions : line.command?.options ?? []
         guard let option = known.first(where: { $0.matches(name) }) else {
             throw unknownOption(name, known: known, line: line)
