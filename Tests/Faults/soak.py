@@ -22,7 +22,8 @@ class Soak:
         self.end = time.monotonic() + seconds
         self.random = random.Random(seed)
         self.lock = threading.Lock()
-        self.counts = collections.Counter()
+        # Said also when there were none: told to come again, and opened after the time that a message is under way.
+        self.counts = collections.Counter(busy=0, late=0)
         self.failures = []
         # What is under way: when it is due, its text, the request; and the pushes by text with the time of sealing.
         self.waiting = []
