@@ -108,6 +108,10 @@ class Disk:
                 self._rename(call.path, {call.path: "gone"})
             case "rename":
                 self._rename(call.path, {call.path: "gone", call.second: self.names[call.path]})
+            case "write":
+                pass
+            case _:
+                raise ValueError(f"the model knows no call of the kind {call.kind}")
 
     def _rename(self, path, changes):
         _change(self.names, changes)

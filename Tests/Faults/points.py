@@ -20,11 +20,14 @@ class Trials:
     def run(self, name, trial, items):
         """Runs `trial(item, folder)` for every item. What it needs besides, it has when the workers are forked."""
         start = time.monotonic()
+        items = list(items)
+        if not items:
+            sys.exit(f"{self.part}: there is nothing to try in {name}: has what is recorded another form now?")
         global _trial, _folder
         _trial, _folder = trial, self.folder
         counts = {}
         with multiprocessing.get_context("fork").Pool(WORKERS) as pool:
-            for item, result, problem in pool.imap_unordered(_attempt, list(items), chunksize=8):
+            for item, result, problem in pool.imap_unordered(_attempt, items, chunksize=8):
                 for key, number in result.items():
                     counts[key] = counts.get(key, 0) + number
                 if problem is not None:

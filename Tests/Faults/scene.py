@@ -1,5 +1,5 @@
 """A provider's store and a phone's, and the messages that one seals for the other."""
-import collections, contextlib, json, pathlib, shutil, subprocess, tempfile
+import collections, contextlib, json, os, pathlib, shutil, subprocess, tempfile
 
 import bytes_on_disk, program
 from program import Failure
@@ -14,7 +14,8 @@ Message = collections.namedtuple("Message", "text generation push")
 @contextlib.contextmanager
 def scratch(part):
     """A folder in memory, because what is kept without power is another question than whether a disk is fast."""
-    with tempfile.TemporaryDirectory(prefix=f"pushcrypt-faults-{part}-", dir="/dev/shm") as folder:
+    parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix=f"pushcrypt-faults-{part}-", dir=parent) as folder:
         yield pathlib.Path(folder)
 
 

@@ -152,10 +152,17 @@ ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset
     return put_out(descriptor, bytes, count, offset, 1);
 }
 
+// A SQLite that was built in another way calls it so.
+ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+    return put_out(descriptor, bytes, count, offset, 1);
+}
+
 int ftruncate64(int descriptor, off64_t size) {
     const char *path = path_of(descriptor);
     GUARDED(path != NULL, 0, REAL(ftruncate64)(descriptor, size), note("truncate", descriptor, size, 0, path, NULL, NULL));
 }
+
+int ftruncate(int descriptor, off_t size) { return ftruncate64(descriptor, size); }
 
 // MARK: Bringing it to the disk
 

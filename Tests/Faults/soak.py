@@ -23,7 +23,7 @@ class Soak:
         self.random = random.Random(seed)
         self.lock = threading.Lock()
         # Said also when there were none: told to come again, and opened after the time that a message is under way.
-        self.counts = collections.Counter(busy=0, late=0)
+        self.counts = collections.Counter(busy=0)
         self.failures = []
         # What is under way: when it is due, its text, the request; and the pushes by text with the time of sealing.
         self.waiting = []
@@ -32,7 +32,8 @@ class Soak:
         # A push that nobody was given yet, by the id of the key that it is sealed to.
         self.unopened = {}
         self.purged = []
-        self.is_sealing = 2
+        # Opened only after the grace of their keys, because the machine was busy with something else.
+        self.late = set()
 
     # MARK: Commands
 
@@ -130,7 +131,7 @@ class Soak:
                 elif answer == "(suppressed)":
                     self.counts["suppressed"] += 1
                 elif now - self.pushes[text][1] > LIMIT:
-                    self.counts["late"] += 1
+                    self.late.add(text)
                 else:
                     self.failures.append(f"{text}, {now - self.pushes[text][1]:.1f} seconds old: {answer}")
 
@@ -167,10 +168,13 @@ class Soak:
         """Every message was shown once, and what is sealed to a destroyed key is refused."""
         if self.failures:
             raise program.Failure("\n".join(self.failures[:10]))
-        lost = [text for text in self.pushes if self.shown[text] == 0]
-        twice = [text for text in self.pushes if self.shown[text] > 1]
-        if len(lost) > self.counts["late"] or twice:
-            raise program.Failure(f"lost: {lost[:5]}, shown twice: {twice[:5]}")
+        self.lost = [text for text in self.pushes if self.shown[text] == 0 and text not in self.late]
+        self.twice = [text for text in self.pushes if self.shown[text] > 1]
+        if self.lost or self.twice:
+            raise program.Failure(f"lost: {self.lost[:5]}, shown twice: {self.twice[:5]}")
+        # What this machine was too slow for says nothing, so little may be of that kind.
+        if len(self.late) > len(self.pushes) // 50:
+            raise program.Failure(f"{len(self.late)} of {len(self.pushes)} messages were opened after the grace: too slow a machine")
         refused = 0
         for key in self.purged:
             if key in self.unopened:
@@ -200,7 +204,8 @@ def main(arguments):
         refused = soak.judge()
         counts = " ".join(f"{name}={number}" for name, number in sorted(soak.counts.items()))
         print(f"figure: soak seconds={seconds} processes={processes} followed={len(soak.pushes)} {counts} "
-              f"destroyed-keys={len(soak.purged)} refused-after-purge={refused} lost=0 twice=0")
+              f"destroyed-keys={len(soak.purged)} refused-after-purge={refused} late={len(soak.late)} "
+              f"lost={len(soak.lost)} twice={len(soak.twice)}")
 
 
 if __name__ == "__main__":
