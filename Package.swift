@@ -85,6 +85,9 @@ let rules: [SwiftSetting] = [
                 "BareCalls",
             ],
             path: "Tests/Bench/ServiceBench", swiftSettings: strict),
+        .executableTarget(
+            name: "Proofs", dependencies: ["Pushcrypt", "PushcryptKeyStore", sodium], path: "Tests/Proofs",
+            exclude: ["README.md"], swiftSettings: strict),
     ]
 #else
     let userNotifications: [Target.Dependency] = []
@@ -92,6 +95,26 @@ let rules: [SwiftSetting] = [
     let linuxProducts: [Product] = []
     let linuxTargets: [Target] = []
 #endif
+
+// gold fails on the second `main`, which is libFuzzer's own.
+let fuzzLinker: [LinkerSetting] = [.unsafeFlags(["-use-ld=lld"])]
+// libFuzzer and the address sanitizer come with compiler options of their own, so this is no target of every build.
+let fuzzTargets: [Target] =
+    Context.environment["PUSHCRYPT_FUZZ"] == nil
+    ? []
+    : [
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .target(
+            name: "FuzzHarness", dependencies: ["CFuzzer", "Pushcrypt"], path: "Tests/Fuzz/Harness",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "FuzzFormat", dependencies: ["CSQLite", "FuzzHarness", "Pushcrypt"], path: "Tests/Fuzz/Format",
+            swiftSettings: strict, linkerSettings: fuzzLinker),
+        .executableTarget(
+            name: "FuzzProgram",
+            dependencies: ["FuzzHarness", "Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptReceiver"],
+            path: "Tests/Fuzz/Program", swiftSettings: strict, linkerSettings: fuzzLinker),
+    ]
 
 let package = Package(
     name: "pushcrypt",
@@ -106,7 +129,7 @@ let package = Package(
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
     ] + linuxProducts,
     dependencies: sodiumPackages,
-    targets: sodiumTargets + linuxTargets + [
+    targets: sodiumTargets + linuxTargets + fuzzTargets + [
         .systemLibrary(
             name: "CSQLite", pkgConfig: sqlitePackage,
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
@@ -134,23 +157,28 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "PushcryptMain", dependencies: ["PushcryptCommand"], swiftSettings: strict),
-        .testTarget(name: "PushcryptTests", dependencies: ["Pushcrypt"], swiftSettings: strict),
+        // The reader of the test kit.
+        .target(
+            name: "VectorKit", dependencies: ["Pushcrypt"], path: "Tests/Support/VectorKit", swiftSettings: strict),
+        .testTarget(name: "PushcryptTests", dependencies: ["Pushcrypt", "VectorKit"], swiftSettings: strict),
         .testTarget(
             name: "BatchTests", dependencies: ["Pushcrypt", "PushcryptBatch", "PushcryptTests"], swiftSettings: strict),
         .target(
             name: "ModelKeychain", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
             path: "Tests/Support/ModelKeychain", swiftSettings: strict),
         .testTarget(
-            name: "KeyStoreTests", dependencies: ["Pushcrypt", "PushcryptKeyStore", "ModelKeychain"],
+            name: "KeyStoreTests", dependencies: ["Pushcrypt", "PushcryptKeyStore", "ModelKeychain", "VectorKit"],
             swiftSettings: strict),
         .testTarget(
             name: "ReceiverTests",
-            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "ModelKeychain"],
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "ModelKeychain", "VectorKit"],
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.
-            dependencies: ["Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptMain"],
+            dependencies: [
+                "Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptMain", "VectorKit",
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "Races", dependencies: ["PushcryptKeyStore", "PushcryptReceiver"], path: "Tests/Races",

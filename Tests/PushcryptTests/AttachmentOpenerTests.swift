@@ -1,18 +1,18 @@
 import Testing
+import VectorKit
 
 @testable import Pushcrypt
 
 /// An opener that is fed in pieces, and what it has given out when it throws. What it refuses is in
-/// `AttachmentVectorTests`.
+/// `KitAttachmentTests`.
 @Suite struct AttachmentOpenerTests {
-    typealias Vector = AttachmentVectors.Open
-
     /// Sizes around those of the header and of a chunk, and single bytes where that does not take long.
-    @Test(arguments: try AttachmentVectors.file().open)
-    func thePiecesDecideNothing(_ vector: Vector) {
+    @Test(arguments: try KitFolder.attachments.vectors())
+    func thePiecesDecideNothing(_ vector: KitVector) throws {
+        let vector = try KitSealedFile(vector)
         var cuts = [[28], [29], [30], [65_552], [65_553], [65_554], [29, 65_553], [4096], [1, 0, 70_000]]
-        if vector.sealed.bytes.count < 1000 { cuts.append([1]) }
-        let whole = vector.opened(inPiecesOf: [max(1, vector.sealed.bytes.count)])
+        if vector.sealed.count < 1000 { cuts.append([1]) }
+        let whole = vector.opened(inPiecesOf: [max(1, vector.sealed.count)])
         for sizes in cuts {
             let (plain, code) = vector.opened(inPiecesOf: sizes)
             #expect(code == whole.code, "pieces of \(sizes)")
@@ -21,18 +21,19 @@ import Testing
     }
 
     /// The last chunk stays inside until everything agrees: of a file of one chunk a failure gives nothing out.
-    @Test(arguments: try AttachmentVectors.file().open.filter { $0.result != .opened })
-    func aFailureGivesNoLastChunk(_ vector: Vector) {
+    @Test(arguments: try KitFolder.attachments.vectors().filter { $0.expect != "opened" })
+    func aFailureGivesNoLastChunk(_ vector: KitVector) throws {
+        let vector = try KitSealedFile(vector)
         let (plain, _) = vector.opened(inPiecesOf: [65_536])
         #expect(plain.count % 65_536 == 0)
-        let chunks = max(0, vector.sealed.bytes.count - 29 - 1) / 65_553
+        let chunks = max(0, vector.sealed.count - 29 - 1) / 65_553
         #expect(plain.count <= chunks * 65_536)
     }
 
     /// Each piece gives at most what came before it: nothing is kept but two chunks.
     @Test func aChunkIsGivenOutAsSoonAsTheNextOneBegins() throws {
-        let vector = try Vector.named("three chunks and a bit")
-        let sealed = vector.sealed.bytes
+        let vector = try KitSealedFile(named: "three-chunks-and-a-bit")
+        let sealed = vector.sealed
         var opener = AttachmentOpener(vector.file)
         var plain = Bytes()
         for position in sealed.indices {
@@ -46,12 +47,12 @@ import Testing
     /// A caller that goes on after a failure meets it again, and gets nothing more.
     @Test(
         arguments: [
-            ("a bit of the first of two chunks flipped", .authenticationFailed),
-            ("the tag PUSH on the first chunk", .malformedFile), ("a chunk after FINAL", .malformedFile),
+            ("a-bit-of-the-first-of-two-chunks-flipped", .authenticationFailed),
+            ("the-tag-push-on-the-first-chunk", .malformedFile), ("a-chunk-after-final", .malformedFile),
         ] as [(String, AttachmentError.Code)])
     func aFailureStays(_ name: String, _ code: AttachmentError.Code) throws {
-        let vector = try Vector.named(name)
-        let sealed = vector.sealed.bytes
+        let vector = try KitSealedFile(named: name)
+        let sealed = vector.sealed
         var opener = AttachmentOpener(vector.file)
         var plain = Bytes()
         var codes: [AttachmentError.Code] = []
@@ -69,10 +70,10 @@ import Testing
 
     /// A download that does not end is cut at the size, whatever still comes.
     @Test func nothingBeyondTheSizeIsLookedAt() throws {
-        let vector = try Vector.named("exactly one chunk")
+        let vector = try KitSealedFile(named: "exactly-one-chunk")
         var opener = AttachmentOpener(vector.file)
         var plain = Bytes()
-        try opener.open(vector.sealed.bytes.span, into: &plain)
+        try opener.open(vector.sealed.span, into: &plain)
         let error = #expect(throws: AttachmentError.self) {
             try opener.open(Bytes(repeating: 0, count: 1_000_000).span, into: &plain)
         }
@@ -82,7 +83,7 @@ import Testing
 
     /// No piece of no bytes changes anything, not at the start either.
     @Test func piecesOfNoBytesAreNothing() throws {
-        let vector = try Vector.named("an empty file")
+        let vector = try KitSealedFile(named: "an-empty-file")
         let (plain, code) = vector.opened(inPiecesOf: [0, 1])
         #expect(plain.isEmpty && code == nil)
     }

@@ -18,59 +18,7 @@ struct AttachmentVectors: Codable {
         let sealed: Runs?
     }
 
-    /// A sealed file, and what its reference says of it; the plain file is there when it opens.
-    struct Open: FormatVector {
-        /// `opened`, or the code of an error; another one fails to decode.
-        enum Result: String, Codable {
-            case opened
-            case notSealed = "not-a-sealed-file"
-            case wrongSize = "wrong-size"
-            case wrongHash = "wrong-hash"
-            case authenticationFailed = "authentication-failed"
-            case malformedFile = "malformed-file"
-            case truncatedFile = "truncated-file"
-        }
-
-        let name: String
-        let key: Hex
-        let size: UInt64
-        let sha256: Hex
-        let sealed: Runs
-        let result: Result
-        let plainSize: Int?
-        let plainSHA256: Hex?
-    }
-
-    /// The JSON of a reference; its members are there when it is accepted.
-    struct Reference: FormatVector {
-        enum Result: String, Codable {
-            case accepted
-            case malformedReference = "malformed-reference"
-        }
-
-        let name: String
-        let json: String
-        let result: Result
-        let url: String?
-        let key: Hex?
-        let size: UInt64?
-        let sha256: Hex?
-        let type: String?
-        let fileName: String?
-    }
-
-    /// A payload; the file names of the attachments that are taken, and a code for each reason to leave others out.
-    struct List: FormatVector {
-        let name: String
-        let payload: String
-        let accepted: [String]
-        let dropped: [String]
-    }
-
     let seal: [Seal]
-    let open: [Open]
-    let references: [Reference]
-    let lists: [List]
 
     static func file() throws -> AttachmentVectors { try FormatVectors.read("attachments.json") }
 }

@@ -1,4 +1,5 @@
 import Testing
+import VectorKit
 
 @testable import Pushcrypt
 
@@ -95,8 +96,8 @@ import Testing
 
     /// The key itself goes in, and not only its id, of which these two devices have the same.
     @Test func twoDevicesWithOneKeyIDHaveTwoShares() throws {
-        let devices = try KeyVectorTests.file().valid
-            .filter { $0.kind == .devicePublic && $0.name.contains("whose id another has too") }
+        let devices = try KitFolder.keys.vectors()
+            .filter { $0.path.hasPrefix("keys/a-device-key-whose-id-another-has-too") }
             .map { try DevicePublicKey(text: $0.text) }
         try #require(devices.count == 2 && devices[0].id == devices[1].id)
         let fixture = try FormatFixture()

@@ -1,4 +1,5 @@
 import Testing
+import VectorKit
 
 @testable import Pushcrypt
 
@@ -9,9 +10,9 @@ import Testing
     private static let deviceSecret = "PCR-SECRET-145HAW2SRDFRXKJRZVU33YCGGHHFLEELAGG52A3VC6HWZJ2L5HJ0SADFV30"
     private static let senderSecret = "PCS-SECRET-1E5QLJK9AQ39DDTLF8ZW3VHSKTL59Q07DGAS5GFPKGVKT4F9YVNNQLKFTVZ"
 
-    private static func refusal(of text: String, as kind: KeyVectorTests.Kind) -> KeyError? {
+    private static func refusal(of text: String, as kind: KeyTextKind) -> KeyError? {
         do throws(KeyError) {
-            _ = try KeyVectorTests.read(text, as: kind)
+            _ = try kind.read(Bytes(text.utf8))
             return nil
         } catch {
             return error
@@ -19,10 +20,11 @@ import Testing
     }
 
     /// No eight characters in a row of any key that is refused, secret ones above all.
-    @Test(arguments: try KeyVectorTests.file().invalid)
-    func noRefusedKeyIsSeenInItsError(_ vector: KeyVectorTests.Invalid) throws {
-        let error = try #require(Self.refusal(of: vector.text, as: vector.kind))
-        let characters = Array(vector.text)
+    @Test(arguments: try KitFolder.keys.vectors().filter { $0.expect != "accepted" })
+    func noRefusedKeyIsSeenInItsError(_ vector: KitVector) throws {
+        let text = try vector.text
+        let error = try #require(try Self.refusal(of: text, as: KeyTextKind(vector)))
+        let characters = Array(text)
         for start in characters.indices where start + 8 <= characters.count {
             let part = String(characters[start..<start + 8])
             // The prefix is no part of the key, and naming it helps.
@@ -33,7 +35,7 @@ import Testing
 
     @Test(arguments: [
         (
-            devicePublic, KeyVectorTests.Kind.senderPublic, "a device's public key (pcr1…)",
+            devicePublic, KeyTextKind.senderPublic, "a device's public key (pcr1…)",
             "a sender's public key (pcs1…)"
         ),
         (senderPublic, .devicePublic, "a sender's public key (pcs1…)", "a device's public key (pcr1…)"),
@@ -42,7 +44,7 @@ import Testing
         (devicePublic, .senderSecret, "a device's public key (pcr1…)", "a sender's secret key (PCS-SECRET-1…)"),
     ])
     func theWrongKindIsNamedWithTheRightOne(
-        _ text: String, _ kind: KeyVectorTests.Kind, _ given: String, _ needed: String
+        _ text: String, _ kind: KeyTextKind, _ given: String, _ needed: String
     ) throws {
         let error = try #require(Self.refusal(of: text, as: kind))
         #expect(error.code == .wrongKind)
@@ -52,7 +54,7 @@ import Testing
     /// Each character counts: whichever is changed, the checksum notices.
     @Test func everyChangedCharacterOfAKeyIsNoticed() {
         for (text, kind) in [
-            (Self.devicePublic, KeyVectorTests.Kind.devicePublic), (Self.senderSecret, .senderSecret),
+            (Self.devicePublic, KeyTextKind.devicePublic), (Self.senderSecret, .senderSecret),
         ] {
             var characters = Array(text)
             for index in characters.indices {

@@ -1,4 +1,5 @@
 import Testing
+import VectorKit
 
 @testable import Pushcrypt
 
@@ -13,9 +14,13 @@ import Testing
 
     /// Four keys of the vectors, in two pairs: each pair has one id and is two keys.
     @Test func keysWithOneIDAreStillTwoKeys() throws {
-        let valid = try KeyVectorTests.file().valid.filter { $0.name.contains("whose id another has too") }
-        let devices = try valid.filter { $0.kind == .devicePublic }.map { try DevicePublicKey(text: $0.text) }
-        let senders = try valid.filter { $0.kind == .senderPublic }.map { try SenderPublicKey(text: $0.text) }
+        let pairs = try KitFolder.keys.vectors().filter { $0.path.contains("whose-id-another-has-too") }
+        let devices = try pairs.filter { try $0.one("kind") == "device-public" }.map {
+            try DevicePublicKey(text: $0.text)
+        }
+        let senders = try pairs.filter { try $0.one("kind") == "sender-public" }.map {
+            try SenderPublicKey(text: $0.text)
+        }
         try #require(devices.count == 2 && senders.count == 2)
         #expect(devices[0].id == devices[1].id && devices[0] != devices[1])
         #expect(senders[0].id == senders[1].id && senders[0] != senders[1])

@@ -1,4 +1,5 @@
 import Testing
+import VectorKit
 
 @testable import Pushcrypt
 
@@ -12,12 +13,13 @@ import Testing
             + ["Table", "See you", "c41", "zebra"].filter(description.contains)
     }
 
-    @Test(arguments: try EnvelopeVectors.file().open.filter { $0.result != .opened })
-    func noVectorLeaks(_ vector: EnvelopeVectors.Open) throws {
-        let opener = try vector.receiver.opener
+    @Test(arguments: try KitFolder.envelopes.vectors().filter { $0.expect != "opened" })
+    func noVectorLeaks(_ vector: KitVector) throws {
+        let receiver = try KitReceiver(vector)
+        let body = vector.body
         let error = try #require(
             #expect(throws: OpenError.self) {
-                try opener.open(Envelope(text: vector.envelope), at: Timestamp(milliseconds: vector.now))
+                try receiver.opener.open(Envelope(text: body.span), at: receiver.now)
             })
         #expect(!error.description.isEmpty && Self.leaks(in: error.description).isEmpty, "\(error)")
     }

@@ -2,11 +2,10 @@ import Testing
 
 @testable import Pushcrypt
 
-/// `Tests/Vectors/rotation.json`: statements byte by byte, and what trust becomes of them.
+/// `Tests/Vectors/rotation.json`: statements byte by byte.
 @Suite struct RotationVectorTests {
     struct File: Codable {
         let statements: [Statement]
-        let evaluations: [Evaluation]
     }
 
     struct Statement: FormatVector {
@@ -22,20 +21,6 @@ import Testing
         let signedByOld: Hex
         let signedByNew: Hex
         let statement: Hex
-    }
-
-    struct Evaluation: FormatVector {
-        enum Result: String, Codable {
-            case accepted, unchanged, refused, malformed
-            case conflict = "rotation-conflict"
-        }
-
-        let name: String
-        let now: UInt64
-        let before: FormatTrust
-        let statements: [Hex]
-        let results: [Result]
-        let after: FormatTrust
     }
 
     static func file() throws -> File { try FormatVectors.read("rotation.json") }
@@ -75,31 +60,5 @@ import Testing
             vector.signedByOld.bytes[$0] != vector.signedByNew.bytes[$0]
         }
         #expect(differing == [21])
-    }
-
-    @Test(.vectors("rotation.json, evaluations"), arguments: try file().evaluations)
-    func trustBecomesOfStatements(_ vector: Evaluation) throws {
-        var trust = try vector.before.trust
-        let now = Timestamp(milliseconds: vector.now)
-        let results = vector.statements.map { bytes in Self.result(of: bytes.bytes, on: &trust, at: now) }
-        #expect(results == vector.results)
-        vector.after.expect(trust)
-    }
-
-    private static func result(
-        of bytes: Bytes, on trust: inout SenderTrust, at now: Timestamp
-    ) -> Evaluation.Result {
-        do throws(RotationError) {
-            switch try trust.accept(RotationStatement(bytes: bytes.span), at: now) {
-            case .rotated: return .accepted
-            case .unchanged: return .unchanged
-            }
-        } catch {
-            switch error.code {
-            case .malformedStatement: return .malformed
-            case .conflict: return .conflict
-            default: return .refused
-            }
-        }
     }
 }

@@ -4,13 +4,6 @@ import Testing
 
 /// The app that a message is for: 1 to 255 bytes of ASCII letters, digits, `.` and `-`. (`Docs/Format.md`, K-2)
 @Suite struct TopicTests {
-    @Test(.vectors("envelopes.json, topics"), arguments: try EnvelopeVectors.file().topics)
-    func aTopicIsTakenOrNot(_ vector: EnvelopeVectors.TopicCase) throws {
-        let topic = try? Topic(vector.topic)
-        #expect((topic != nil) == vector.valid)
-        #expect(topic?.bundleID == (vector.valid ? vector.topic : nil))
-    }
-
     @Test func everyOtherCharacterIsRefused() {
         let allowed = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-".unicodeScalars)
         for value in UInt32(0)...0x17F {

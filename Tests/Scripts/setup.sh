@@ -6,6 +6,8 @@
 #        setup.sh peers      what `make bench-peers` needs besides: a Python environment in .build/peers
 #        setup.sh scale      what `make test-scale` needs besides: brokers, and a Python environment in .build/scale
 #        setup.sh senders    what `make test-senders` needs besides: a Python environment in .build/senders
+#        setup.sh faults     what the parts of `make test-long` need besides that spoil key stores: strace and a C compiler
+#        setup.sh interop    what `make test-interop` needs besides: Node, a JDK, gcc, and a Python environment in .build/interop
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -80,6 +82,17 @@ find_missing() {
     senders)
         need python3-venv python3 -c 'import ensurepip'
         ;;
+    faults)
+        need python3 command -v python3
+        need strace command -v strace
+        need gcc command -v cc
+        ;;
+    interop)
+        need python3-venv python3 -c 'import ensurepip'
+        need nodejs command -v node
+        need openjdk-17-jdk-headless command -v javac
+        need gcc command -v gcc
+        ;;
     *) fail "there is nothing called $1 to set up" ;;
     esac
 }
@@ -110,22 +123,26 @@ command_elsewhere() {
     if command -v brew >/dev/null || [ "$(uname)" = Darwin ]; then
         names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite }
         names=${names/ python3 / python } names=${names/ python3-venv / } names=${names/ redis-server / redis }
-        names=${names/ default-jre-headless / openjdk }
+        names=${names/ default-jre-headless / openjdk } names=${names/ openjdk-17-jdk-headless / openjdk }
+        names=${names/ nodejs / node }
         echo "brew install${names% }"
     elif command -v dnf >/dev/null; then
         names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite-devel }
         names=${names/ pkg-config / pkgconf-pkg-config } names=${names/ python3-venv / }
         names=${names/ redis-server / redis } names=${names/ default-jre-headless / java-17-openjdk-headless }
+        names=${names/ openjdk-17-jdk-headless / java-17-openjdk-devel }
         echo "sudo dnf install${names% }"
     elif command -v pacman >/dev/null; then
         names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite }
         names=${names/ pkg-config / pkgconf } names=${names/ python3-venv / }
         names=${names/ redis-server / redis } names=${names/ default-jre-headless / jre-openjdk-headless }
+        names=${names/ openjdk-17-jdk-headless / jdk-openjdk }
         echo "sudo pacman -S${names% }"
     elif command -v zypper >/dev/null; then
         names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite3-devel }
         names=${names/ python3-venv / } names=${names/ redis-server / redis }
         names=${names/ default-jre-headless / java-17-openjdk-headless }
+        names=${names/ openjdk-17-jdk-headless / java-17-openjdk-devel }
         echo "sudo zypper install${names% }"
     else
         echo "install what Debian calls${names% }"
@@ -168,4 +185,5 @@ case $what in
 peers) environment peers Tests/Pipelines/build-requirements.txt Tests/Bench/requirements.txt ;;
 scale) environment scale Tests/Pipelines/build-requirements.txt Tests/Pipelines/requirements.txt ;;
 senders) environment senders Tests/Senders/requirements.txt ;;
+interop) environment interop Tests/Interop/requirements.txt ;;
 esac

@@ -13,6 +13,7 @@ every sealed file only after libsodium, through PyNaCl, gave the same.
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +22,29 @@ sys.dont_write_bytecode = True
 
 from cases import (  # noqa: E402
     attachment_cases,
+    attachment_rule_cases,
+    attachment_seal_cases,
+    body_cases,
     carried_cases,
     hpke_cases,
+    index,
     inner_cases,
     key_cases,
+    notification_cases,
     outer_cases,
     payload_cases,
+    record_cases,
+    reference_cases,
     request_cases,
     rotation_cases,
+    rotation_key_cases,
     seal_cases,
+    sealer_cases,
+    sequence_cases,
+    store_cases,
     worked_example,
 )
+from cases.vector import Vector  # noqa: E402
 
 # The sections of one file, each a list of cases.
 Document = dict[str, list[dict[str, Any]]]
@@ -41,45 +54,71 @@ HERE = Path(__file__).resolve().parent
 
 def envelopes() -> Document:
     return {
-        "topics": outer_cases.topic_cases(),
-        "seal": seal_cases.seal_cases(),
-        "received": outer_cases.received_cases(),
-        "open": [
-            *outer_cases.text_cases(),
-            *outer_cases.header_cases(),
-            *outer_cases.device_key_cases(),
-            *outer_cases.decryption_cases(),
-            *inner_cases.signature_cases(),
-            *inner_cases.structure_cases(),
-            *inner_cases.message_cases(),
-            *payload_cases.opened_cases(),
-            *payload_cases.malformed_cases(),
-            *carried_cases.unknown_sender_cases(),
-            *carried_cases.known_sender_cases(),
-            *carried_cases.overlap_cases(),
-            *inner_cases.order_cases(),
-        ],
+        "seal": [seal.case for seal in seal_cases.seal_cases()],
     }
 
 
 def attachments() -> Document:
     return {
-        "seal": attachment_cases.seal_cases(),
-        "open": attachment_cases.open_cases(),
-        "references": attachment_cases.reference_cases(),
-        "lists": attachment_cases.list_cases(),
+        "seal": attachment_seal_cases.seal_cases(),
     }
 
 
 def documents() -> dict[str, Document]:
     return {
         "hpke.json": hpke_cases.document(),
-        "keys.json": key_cases.document(),
-        "rotation.json": rotation_cases.document(),
+        "rotation.json": {"statements": rotation_cases.statement_cases()},
         "envelopes.json": envelopes(),
         "attachments.json": attachments(),
         "requests.json": {"collapse": request_cases.collapse_cases()},
     }
+
+
+def kit() -> list[Vector]:
+    return [
+        *outer_cases.context_cases(),
+        *outer_cases.push_cases(),
+        *outer_cases.plain_cases(),
+        *outer_cases.text_cases(),
+        *outer_cases.header_cases(),
+        *outer_cases.device_key_cases(),
+        *outer_cases.decryption_cases(),
+        *inner_cases.signature_cases(),
+        *inner_cases.structure_cases(),
+        *inner_cases.message_cases(),
+        *inner_cases.order_cases(),
+        *payload_cases.opened_cases(),
+        *payload_cases.malformed_cases(),
+        *carried_cases.unknown_sender_cases(),
+        *carried_cases.known_sender_cases(),
+        *carried_cases.overlap_cases(),
+        *attachment_cases.open_cases(),
+        *attachment_rule_cases.open_cases(),
+        *reference_cases.reference_cases(),
+        *reference_cases.list_cases(),
+        *body_cases.body_cases(),
+        *key_cases.key_cases(),
+        *rotation_cases.evaluation_cases(),
+        *rotation_key_cases.refused_cases(),
+        *notification_cases.notification_cases(),
+        *record_cases.record_cases(),
+        *sequence_cases.sequence_cases(),
+        *store_cases.store_cases(),
+        *sealer_cases.sealer_cases(),
+        *(seal.envelope for seal in seal_cases.seal_cases()),
+    ]
+
+
+def kit_files() -> dict[str, bytes]:
+    """The files of the kit by their place in it, each of which is one sentence in its folder, and the index of them."""
+    files: dict[str, bytes] = {}
+    vectors = kit()
+    for vector in vectors:
+        assert vector.path not in files, f"two vectors say the same: {vector.path}"
+        files[vector.path] = vector.render()
+    rules = index.rules_of(HERE.parents[1] / "Docs" / "Format.md", HERE / "kit" / "README.md")
+    files["INDEX.md"] = index.document(rules, vectors).encode()
+    return files
 
 
 def check_names(cases: list[dict[str, Any]]) -> None:
@@ -113,25 +152,33 @@ def main(arguments: list[str]) -> int:
     if not __debug__:
         print("error: without assertions nothing is checked; run Python without -O", file=sys.stderr)
         return 64
-    files = {}
+    files: dict[str, bytes] = {}
     for file, document in documents().items():
         for section, cases in document.items():
             check_names(cases)
             print(f"{file:16} {section:18} {len(cases):4}")
-        files[file] = render(document)
-    files["worked-example.md"] = worked_example.document()
+        files[file] = render(document).encode()
+    files["worked-example.md"] = worked_example.document().encode()
 
-    differing = []
-    for file, text in files.items():
-        path = HERE / file
-        if arguments:
-            if not path.exists() or path.read_text(encoding="utf-8") != text:
-                differing.append(file)
-        else:
-            path.write_text(text, encoding="utf-8", newline="\n")
+    vectors = kit_files()
+    for folder, count in sorted(Counter(Path(path).parent for path in vectors if "/" in path).items()):
+        print(f"kit              {folder!s:18} {count:4}")
+    files |= {f"kit/{path}": data for path, data in vectors.items()}
+
+    stale = [path for path in HERE.glob("kit/*/*") if path.relative_to(HERE).as_posix() not in files]
+    differing = [
+        file for file, data in files.items() if not (HERE / file).exists() or (HERE / file).read_bytes() != data
+    ]
+    if arguments:
+        for wrong in [*differing, *map(str, stale)]:
+            print(f"error: {wrong} is not what this program writes", file=sys.stderr)
+        return 1 if differing or stale else 0
+    for path in stale:
+        path.unlink()
     for file in differing:
-        print(f"error: {file} is not what this program writes", file=sys.stderr)
-    return 1 if differing else 0
+        (HERE / file).parent.mkdir(parents=True, exist_ok=True)
+        (HERE / file).write_bytes(files[file])
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""envelopes.json, "open": messages that carry rotation statements, and messages of keys that were rotated."""
+"""Messages that carry rotation statements, and messages of keys that were rotated."""
 
 from typing import Any
 
 from reference.envelope import ROTATION_CONTENT
 from reference.opening import Receiver
-from reference.rotation import DEFAULT_OVERLAP, MAXIMUM_OVERLAP, Statement, Trust
+from reference.rotation import DEFAULT_OVERLAP, MAXIMUM_OVERLAP, Statement, Superseded, Trust
 
 from .forge import flip, forge, open_case, put
 from .material import (
@@ -18,11 +18,11 @@ from .material import (
     SENT_AT,
     STRANGER,
     TOPIC,
-    Case,
     Sender,
     announce,
     trust_in,
 )
+from .vector import Vector
 
 FIRST, SECOND, THIRD = GENERATIONS[:3]
 GOOD = CHAIN[0]
@@ -38,6 +38,7 @@ def receiver(trust: Trust) -> Receiver:
 
 
 KNOWS_FIRST = receiver(trust_in(FIRST))
+REPLACED = Trust((SECOND.public,), (Superseded(FIRST.public, None),))
 KNOWS_SECOND = receiver(trust_in(SECOND, superseded=((FIRST, GOOD),)))
 
 
@@ -45,7 +46,7 @@ def carry(sender: Sender, head: bytes, payload: bytes = PAYLOAD, **fields: Any) 
     return forge(head + payload, sender=sender, content_type=ROTATION_CONTENT, **fields)
 
 
-def unknown_sender_cases() -> list[Case]:
+def unknown_sender_cases() -> list[Vector]:
     """The sender's key becomes known, or does not, through what the message carries."""
     opened = [
         ("a new key announced by one statement", SECOND, block(GOOD), KNOWS_FIRST),
@@ -70,80 +71,187 @@ def unknown_sender_cases() -> list[Case]:
         ),
     ]
     refused = [
-        ("two statements in the wrong order", THIRD, block(CHAIN[1], CHAIN[0])),
-        ("a statement that is accepted no longer", SECOND, block(announce(FIRST, SECOND, accept_for=3600))),
-        ("a statement with too long an overlap", SECOND, block(announce(FIRST, SECOND, overlap=MAXIMUM_OVERLAP + 1))),
-        ("a statement issued too far in the future", SECOND, block(announce(FIRST, SECOND, NOW + DAY + 1))),
-        ("a statement by an old key that is not pinned", SECOND, block(announce(STRANGER, SECOND))),
-        ("a statement whose old key did not sign", SECOND, block(Statement(flip(53)(GOOD.data)))),
-        ("a statement whose new key did not sign", SECOND, block(Statement(flip(117)(GOOD.data)))),
-        ("good statements in a stranger's message", STRANGER, block(GOOD)),
-        ("a count of 0", SECOND, block(GOOD, count=0)),
-        ("a count of 5", SECOND, block(*CHAIN, GOOD)),
-        ("a count of 255", SECOND, block(GOOD, count=255)),
-        ("a count of 2 and one statement", SECOND, block(GOOD, count=2)),
-        ("an unknown statement version", SECOND, put(1, b"\x02")(block(GOOD))),
-        ("an unknown version in the second statement", SECOND, put(1 + 181, b"\x02")(block(GOOD, CHAIN[1]))),
+        ("two statements in the wrong order", "R-3", THIRD, block(CHAIN[1], CHAIN[0])),
+        ("a statement that is accepted no longer", "R-11", SECOND, block(announce(FIRST, SECOND, accept_for=3600))),
+        (
+            "a statement with too long an overlap",
+            "R-9",
+            SECOND,
+            block(announce(FIRST, SECOND, overlap=MAXIMUM_OVERLAP + 1)),
+        ),
+        (
+            "a statement issued too far in the future",
+            "R-10",
+            SECOND,
+            block(announce(FIRST, SECOND, NOW + DAY + 1)),
+        ),
+        ("a statement by an old key that is not pinned", "R-3", SECOND, block(announce(STRANGER, SECOND))),
+        ("a statement whose old key did not sign", "R-4", SECOND, block(Statement(flip(53)(GOOD.data)))),
+        ("a statement whose new key did not sign", "R-6", SECOND, block(Statement(flip(117)(GOOD.data)))),
+        ("good statements in a stranger's message", "R-0", STRANGER, block(GOOD)),
+        ("a count of 0", "O-7.1", SECOND, block(GOOD, count=0)),
+        ("a count of 5", "S-12 O-7.1", SECOND, block(*CHAIN, GOOD)),
+        ("a count of 255", "O-7.1", SECOND, block(GOOD, count=255)),
+        ("a count of 2 and one statement", "O-7.1", SECOND, block(GOOD, count=2)),
+        ("an unknown statement version", "R-1", SECOND, put(1, b"\x02")(block(GOOD))),
+        ("an unknown version in the second statement", "R-1", SECOND, put(1 + 181, b"\x02")(block(GOOD, CHAIN[1]))),
     ]
+    becomes_known = "The statements are evaluated on a copy of the trust, and the sender is looked up there."
+    stays_unknown = "The sender is known only through statements, and these give no key."
     genuine, other = block(GOOD), block(announce(FIRST, THIRD))
     forged = block(Statement(flip(53)(announce(FIRST, THIRD).data)))
     return [
-        *(open_case(name, "opened", carry(sender, head), receiver=holder) for name, sender, head, holder in opened),
         *(
-            open_case(f"unknown sender: {name}", FAILED, carry(sender, head), receiver=KNOWS_FIRST)
-            for name, sender, head in refused
+            open_case(name, "opened", "O-5.2 O-9.1", carry(sender, head), becomes_known, receiver=holder)
+            for name, sender, head, holder in opened
+        ),
+        *(
+            open_case(
+                f"unknown sender: {name}",
+                FAILED,
+                f"O-5.2 O-9.3 {rules}",
+                carry(sender, head),
+                stays_unknown,
+                receiver=KNOWS_FIRST,
+            )
+            for name, rules, sender, head in refused
         ),
         open_case(
             "unknown sender: a body that ends inside a statement",
             FAILED,
+            "O-5.2",
             carry(SECOND, block(GOOD)[:-1], b""),
+            stays_unknown,
             receiver=KNOWS_FIRST,
         ),
-        open_case("unknown sender: a body without a count", FAILED, carry(SECOND, b"", b""), receiver=KNOWS_FIRST),
+        open_case(
+            "unknown sender: a body without a count",
+            FAILED,
+            "O-5.2",
+            carry(SECOND, b"", b""),
+            stays_unknown,
+            receiver=KNOWS_FIRST,
+        ),
         open_case(
             "unknown sender: a good statement behind content type 0x01",
             FAILED,
+            "O-5.2",
             forge(genuine + PAYLOAD, sender=SECOND),
+            "Only a body of content type 0x02 has statements.",
             receiver=KNOWS_FIRST,
         ),
         open_case(
             "a good statement, and a stranger's signature under the new key's id",
             FAILED,
+            "O-5.4 O-9.3",
             carry(SECOND, genuine, signing_seed=STRANGER.seed),
+            "Anyone can put a statement into a message of his own; it does not take effect.",
             receiver=KNOWS_FIRST,
         ),
         open_case(
-            "a second statement for a superseded key", "rotation-conflict", carry(THIRD, other), receiver=KNOWS_SECOND
+            "a second statement for a superseded key",
+            "rotation-conflict",
+            "O-5.3 R-7",
+            carry(THIRD, other),
+            "The old key signed two different statements: somebody else has it.",
+            receiver=KNOWS_SECOND,
         ),
         open_case(
             "a statement for a superseded key that the old key did not sign",
             FAILED,
+            "O-5.3 R-4",
             carry(THIRD, forged),
+            "No conflict: anyone could have written this.",
             receiver=KNOWS_SECOND,
         ),
         open_case(
-            "a good statement in an expired message", "expired", carry(SECOND, genuine, ttl=1), receiver=KNOWS_FIRST
+            "a statement by a key that the app replaced itself",
+            FAILED,
+            "O-5.3 R-7",
+            carry(THIRD, other),
+            "What a replaced key says of its place is nothing new.",
+            receiver=receiver(REPLACED),
+        ),
+        open_case(
+            "a conflict, and a candidate whose signature is wrong",
+            FAILED,
+            "O-5.3 O-5.4",
+            carry(SECOND, other, signing_seed=STRANGER.seed),
+            "The conflict is the code only when nobody is a candidate.",
+            receiver=KNOWS_SECOND,
+        ),
+        open_case(
+            "a good statement in an expired message",
+            "expired",
+            "O-6.3 O-9.3",
+            carry(SECOND, genuine, ttl=1),
+            "Statements take effect when every step has passed.",
+            receiver=KNOWS_FIRST,
+        ),
+        open_case(
+            "a good statement in a message of the future",
+            "not-yet-valid",
+            "O-6.4 O-9.3",
+            carry(SECOND, genuine, sent_at=NOW + DAY + 1),
+            "Statements take effect when every step has passed.",
+            receiver=KNOWS_FIRST,
         ),
         open_case(
             "a good statement before a malformed payload",
             "malformed-payload",
+            "O-7.2 O-9.3",
             carry(SECOND, genuine, b"{"),
+            "Statements take effect when every step has passed.",
             receiver=KNOWS_FIRST,
         ),
         open_case(
-            "a good statement before no payload", "malformed-payload", carry(SECOND, genuine, b""), receiver=KNOWS_FIRST
+            "a good statement before no payload",
+            "malformed-payload",
+            "O-7.2 O-9.3",
+            carry(SECOND, genuine, b""),
+            "Statements take effect when every step has passed.",
+            receiver=KNOWS_FIRST,
         ),
     ]
 
 
-def known_sender_cases() -> list[Case]:
+def known_sender_cases() -> list[Vector]:
     """The message is genuine without the statements. They must still be well formed."""
+    late = announce(FIRST, SECOND, accept_for=3600)
     opened = [
-        ("the new key repeats its statement", SECOND, block(GOOD), KNOWS_SECOND),
-        ("the old key announces the new one", FIRST, block(GOOD), KNOWS_FIRST),
-        ("a statement that is accepted no longer", FIRST, block(announce(FIRST, SECOND, accept_for=3600)), KNOWS_FIRST),
-        ("a statement by an old key that is not pinned", FIRST, block(announce(STRANGER, SECOND)), KNOWS_FIRST),
-        ("a statement whose old key did not sign", FIRST, block(Statement(flip(53)(GOOD.data))), KNOWS_FIRST),
+        ("the new key repeats its statement", "R-2", SECOND, block(GOOD), KNOWS_SECOND),
+        ("the old key announces the new one", "O-9.1", FIRST, block(GOOD), KNOWS_FIRST),
+        ("a statement that is accepted no longer", "O-7.1 R-11", FIRST, block(late), KNOWS_FIRST),
+        (
+            "a statement by an old key that is not pinned",
+            "O-7.1 R-3",
+            FIRST,
+            block(announce(STRANGER, SECOND)),
+            KNOWS_FIRST,
+        ),
+        (
+            "a statement whose old key did not sign",
+            "O-7.1 R-4",
+            FIRST,
+            block(Statement(flip(53)(GOOD.data))),
+            KNOWS_FIRST,
+        ),
+        ("a statement in conflict", "R-7", SECOND, block(announce(FIRST, THIRD)), KNOWS_SECOND),
+        (
+            "a statement by a key that the app replaced itself",
+            "R-7",
+            SECOND,
+            block(announce(FIRST, THIRD)),
+            receiver(REPLACED),
+        ),
+        ("the largest number of statements", "S-12 O-7.1", FIRST, block(*CHAIN), KNOWS_FIRST),
+        (
+            "a statement about another pin",
+            "S-12",
+            SECOND_PROVIDER,
+            block(GOOD),
+            receiver(trust_in(FIRST, SECOND_PROVIDER)),
+        ),
     ]
     malformed = [
         ("a count of 0", block(count=0), PAYLOAD),
@@ -156,70 +264,99 @@ def known_sender_cases() -> list[Case]:
         ("a payload without statements", b"", PAYLOAD),
         ("statements without a payload", block(GOOD), b""),
     ]
+    readable = "The message is genuine without its statements, which have to be readable."
     return [
         *(
-            open_case(f"known sender: {name}", "opened", carry(sender, head), receiver=holder)
-            for name, sender, head, holder in opened
+            open_case(
+                f"known sender: {name}",
+                "opened",
+                rules,
+                carry(sender, head),
+                "What a statement is worth does not stop the message.",
+                receiver=holder,
+            )
+            for name, rules, sender, head, holder in opened
         ),
         *(
-            open_case(f"known sender: {name}", "malformed-payload", carry(FIRST, head, payload), receiver=KNOWS_FIRST)
+            open_case(
+                f"known sender: {name}",
+                "malformed-payload",
+                "O-7.2" if head == block(GOOD) else "O-7.1",
+                carry(FIRST, head, payload),
+                readable,
+                receiver=KNOWS_FIRST,
+            )
             for name, head, payload in malformed
         ),
         open_case(
             "a superseded sender within the overlap: a count of 0",
             "malformed-payload",
+            "O-7.1",
             carry(FIRST, block(GOOD, count=0)),
+            readable,
             receiver=KNOWS_SECOND,
         ),
         open_case(
             "known sender: an expired message before malformed statements",
             "expired",
+            "O-6.3 O-7.1",
             carry(FIRST, block(GOOD, count=0), ttl=1),
+            "Two faults; the earlier step decides the code.",
             receiver=KNOWS_FIRST,
-        ),
-        open_case(
-            "known sender: a statement about another pin",
-            "opened",
-            carry(SECOND_PROVIDER, block(GOOD)),
-            receiver=receiver(trust_in(FIRST, SECOND_PROVIDER)),
         ),
     ]
 
 
-def overlap_cases() -> list[Case]:
+def overlap_cases() -> list[Vector]:
     """Messages signed by a superseded key, around the end of its overlap."""
     end = GOOD.issued_at + DEFAULT_OVERLAP * 1000
     message = forge(sender=FIRST, sent_at=end - DAY)
-    return [
-        open_case("a superseded sender within the overlap", "opened", forge(sender=FIRST), receiver=KNOWS_SECOND),
-        open_case(
-            "a superseded sender at the last millisecond of the overlap",
-            "opened",
-            message,
-            receiver=KNOWS_SECOND,
-            now=end,
-        ),
-        open_case(
-            "a superseded sender one millisecond after the overlap", FAILED, message, receiver=KNOWS_SECOND, now=end + 1
-        ),
-        open_case(
-            "the new sender after the overlap",
-            "opened",
-            forge(sender=SECOND, sent_at=end - DAY),
-            receiver=KNOWS_SECOND,
-            now=end + 1,
-        ),
-        open_case(
+    forever = announce(FIRST, SECOND, issued_at=2**64 - 1)
+    cases = [
+        ("a superseded sender within the overlap", "opened", forge(sender=FIRST), NOW),
+        ("a superseded sender at the last millisecond of the overlap", "opened", message, end),
+        ("a superseded sender one millisecond after the overlap", FAILED, message, end + 1),
+        ("the new sender after the overlap", "opened", forge(sender=SECOND, sent_at=end - DAY), end + 1),
+        (
             "a superseded sender after the overlap, with the statement that superseded it",
             FAILED,
             carry(FIRST, block(GOOD), sent_at=end - DAY),
-            receiver=KNOWS_SECOND,
-            now=end + 1,
+            end + 1,
         ),
-        open_case(
+        (
             "a message sent before the rotation, by the key of then",
             "opened",
             forge(sender=FIRST, sent_at=SENT_AT - 10 * DAY),
-            receiver=KNOWS_SECOND,
+            NOW,
+        ),
+    ]
+    return [
+        *(
+            open_case(
+                name,
+                expected,
+                "O-5.4 R-12",
+                envelope,
+                "A superseded key verifies up to issued at + overlap, and no longer.",
+                receiver=KNOWS_SECOND,
+                now=now,
+            )
+            for name, expected, envelope, now in cases
+        ),
+        open_case(
+            "a sender that the app replaced itself",
+            FAILED,
+            "O-5.4 R-0",
+            forge(sender=FIRST),
+            "A superseded key without an end of its overlap verifies nothing.",
+            receiver=receiver(REPLACED),
+        ),
+        open_case(
+            "a superseded sender whose overlap ends beyond 2^64",
+            "opened",
+            "K-3",
+            forge(sender=FIRST),
+            "The sum counts as 2^64 - 1. No receiver accepts such a statement; one that holds it must not wrap around.",
+            receiver=receiver(trust_in(SECOND, superseded=((FIRST, forever),))),
         ),
     ]

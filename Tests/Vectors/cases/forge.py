@@ -3,22 +3,25 @@
 The faults are the arguments of `forge`. Without one it gives a genuine envelope, and that is asserted on every import.
 """
 
-import json
+import hashlib
 from collections.abc import Callable
 
 from reference import hpke, keys
 from reference.envelope import (
     MAXIMUM_TTL,
+    OUTER_OVERHEAD,
     PAYLOAD_CONTENT,
+    SUITE,
     Message,
     content,
-    header,
     info,
     signed_bytes,
     smallest_bucket,
     to_text,
 )
-from reference.opening import Receiver, Refused, open_payload
+from reference.keys import Kind, text_form
+from reference.opening import Opened, Receiver, Refused, open_push, open_text, parse
+from reference.rotation import Trust
 
 from . import witness
 from .material import (
@@ -29,12 +32,14 @@ from .material import (
     RECEIVER,
     SENT_AT,
     TOPIC,
-    Case,
     Device,
     Sender,
-    describe_trust,
     seed,
 )
+from .vector import Header, Vector, sender_text, trust_header, vector
+
+# Every message has this id unless it says otherwise.
+MESSAGE_ID = seed("forge message id")[:16]
 
 Edit = Callable[[bytes], bytes]
 
@@ -67,7 +72,9 @@ def forge(
     content_type: int = PAYLOAD_CONTENT,
     sent_at: int = SENT_AT,
     ttl: int = MAXIMUM_TTL,
+    message_id: bytes = MESSAGE_ID,
     bucket: int | None = None,
+    stated_id: bytes | None = None,
     sender_id: bytes | None = None,
     signing_seed: bytes | None = None,
     signed_header: bytes | None = None,
@@ -83,23 +90,26 @@ def forge(
 ) -> bytes:
     """The bytes of one envelope.
 
-    The signed_… arguments replace what the signature covers. `edit_content` changes inner[68...] before it is signed,
-    `edit_signature` the signature, `edit_inner` the inner plaintext before it is encrypted, `edit_envelope` what is
-    sent. `zero_share` stands for enc, and the Diffie-Hellman result is taken to be zero.
+    `stated_id` stands for the recipient's key id everywhere. The signed_… arguments replace what the signature covers.
+    `edit_content` changes inner[68...] before it is signed, `edit_signature` the signature, `edit_inner` the inner
+    plaintext before it is encrypted, `edit_envelope` what is sent. `zero_share` stands for enc, and the Diffie-Hellman
+    result is taken to be zero.
     """
-    message = Message(body, seed("forge message id")[:16], sent_at, ttl, content_type)
+    message = Message(body, message_id, sent_at, ttl, content_type)
     signed_content = edit_content(content(message, bucket or smallest_bucket(len(body))))
+
+    stated = bytes([SUITE]) + (stated_id or device.key_id)
 
     # The faults take part, so that no two different plaintexts ever share an ephemeral key.
     faults = repr((signed_content, topic, sender, sender_id, signing_seed, signed_header, signed_enc, signed_recipient))
-    faults += repr((signed_sender, signed_topic, edit_signature(bytes(64)), edit_inner(bytes(256))))
+    faults += repr((stated, signed_sender, signed_topic, edit_signature(bytes(64)), edit_inner(bytes(256))))
     ikm_e = seed(f"forge {device.public.hex()} {faults}")
     enc = zero_share or hpke.public_key(hpke.derive_secret_key(ikm_e))
 
     signature = keys.sign(
         signing_seed or sender.seed,
         signed_bytes(
-            signed_header or header(device.public),
+            signed_header or stated,
             signed_enc or enc,
             signed_recipient or device.public,
             signed_sender or sender.public,
@@ -108,53 +118,99 @@ def forge(
         ),
     )
     inner = edit_inner((sender_id or sender.key_id) + edit_signature(signature) + signed_content)
-    hpke_info = info(header(device.public), topic)
+    hpke_info = info(stated, topic)
     if zero_share:
         context = hpke.key_schedule(hpke.extract_and_expand(bytes(32), enc, device.public), hpke_info)
         ciphertext = context.seal(b"", inner)
         assert witness.opens(enc, device.secret, hpke_info, b"", ciphertext) is None
     else:
         enc, ciphertext = witness.seal(ikm_e, device.public, hpke_info, b"", inner)
-    return edit_envelope(header(device.public) + enc + ciphertext)
+    return edit_envelope(stated + enc + ciphertext)
 
 
-def outcome(received: dict[str, object], receiver: Receiver, now: int) -> Case:
-    """What the reference makes of a received payload."""
+def opening(received: str | bytes, receiver: Receiver, now: int) -> Opened | str:
+    """What the reference makes of the text of an envelope, or of the bytes of a push: the message, or an error code."""
     try:
-        payload, trust = open_payload(received, receiver, now)
+        if isinstance(received, bytes):
+            return open_push(received, receiver, now)
+        return open_text(received, receiver, now)
     except Refused as error:
-        return {"result": error.args[0]}
-    return {"result": "opened", "payload": payload.decode(), "trustAfter": describe_trust(trust)}
+        return str(error.args[0])
 
 
-def describe_receiver(receiver: Receiver) -> Case:
-    return {
-        "topic": receiver.topic,
-        "deviceSecrets": [secret.hex() for secret in receiver.device_secrets],
-        "trust": describe_trust(receiver.trust),
-    }
+def receiver_header(receiver: Receiver, now: int) -> list[Header]:
+    def device(secret: bytes) -> str:
+        text = text_form(Kind.DEVICE_SECRET, secret)
+        return f"{text} {receiver.ends[secret]}" if secret in receiver.ends else text
+
+    return [
+        ("time", now),
+        ("context", receiver.topic),
+        *(("device", device(secret)) for secret in receiver.device_secrets),
+        *trust_header(receiver.trust),
+    ]
+
+
+def structure_header(text: str) -> list[Header]:
+    """What can be said of a text without any key."""
+    fingerprint = hashlib.sha256(text.encode()).hexdigest()[:8]
+    try:
+        envelope = parse(text)
+    except Refused:
+        return [("fingerprint", fingerprint)]
+    return [
+        ("fingerprint", fingerprint),
+        ("recipient-key-id", envelope[1:5].hex()),
+        ("bucket", len(envelope) - OUTER_OVERHEAD),
+    ]
+
+
+def opened_header(opened: Opened, before: Trust) -> list[Header]:
+    return [
+        ("payload-sha256", hashlib.sha256(opened.payload).hexdigest()),
+        ("message-id", opened.message.message_id.hex()),
+        ("sent-at", opened.message.sent_at),
+        ("time-to-live", opened.message.ttl),
+        ("signed-by", sender_text(opened.sender)),
+        ("told", "rotation-conflict" if opened.has_conflict else None),
+        *(trust_header(opened.trust, "-after") if opened.trust != before else []),
+    ]
+
+
+def received(
+    folder: str, name: str, expected: str, rules: str, comment: str, body: str | bytes, receiver: Receiver, now: int
+) -> Vector:
+    result = opening(body, receiver, now)
+    assert (result if isinstance(result, str) else "opened") == expected, (name, result)
+    header = receiver_header(receiver, now)
+    if isinstance(body, str):
+        header += structure_header(body)
+    if isinstance(result, Opened):
+        header += opened_header(result, receiver.trust)
+    return vector(folder, name, expected, rules, comment, header, body.encode() if isinstance(body, str) else body)
 
 
 def open_case(
     name: str,
     expected: str,
+    rules: str,
     envelope: bytes | str,
+    comment: str,
     *,
     receiver: Receiver = RECEIVER,
     now: int = NOW,
-) -> Case:
-    """A case that says `expected`, after the reference has said so too."""
+) -> Vector:
+    """An envelope that comes to `expected`, after the reference has said so too."""
     text = envelope if isinstance(envelope, str) else to_text(envelope)
-    actual = outcome({"ENCRYPTED_DATA": text}, receiver, now)
-    assert actual["result"] == expected, (name, actual["result"])
-    return {"name": name, "receiver": describe_receiver(receiver), "now": now, "envelope": text, **actual}
+    return received("envelopes", name, expected, rules, comment, text, receiver, now)
 
 
-def received_case(name: str, expected: str, received: str) -> Case:
-    """The same for a whole received payload."""
-    actual = outcome(json.loads(received), RECEIVER, NOW)
-    assert actual["result"] == expected, (name, actual["result"])
-    return {"name": name, "receiver": describe_receiver(RECEIVER), "now": NOW, "received": received, **actual}
+def push_case(
+    name: str, expected: str, rules: str, push: str | bytes, comment: str, receiver: Receiver = RECEIVER
+) -> Vector:
+    """The same for a whole push."""
+    data = push if isinstance(push, bytes) else push.encode()
+    return received("pushes", name, expected, rules, comment, data, receiver, NOW)
 
 
-assert outcome({"ENCRYPTED_DATA": to_text(forge())}, RECEIVER, NOW)["result"] == "opened"
+assert isinstance(opening(to_text(forge()), RECEIVER, NOW), Opened)

@@ -1,7 +1,9 @@
-"""envelopes.json, "open", steps 5 and 6, and cases with two faults, which show the order of the steps.
+"""Steps 5 and 6 of opening, and cases with two faults, which show the order of the steps.
 
 The encryption is right in all cases of steps 5 and 6: anyone can encrypt to a public key.
 """
+
+from typing import Any
 
 from reference.curve25519 import L
 from reference.envelope import BODY_OFFSET, BUCKETS, MAXIMUM_TTL, TIME_LIMIT, header, to_text
@@ -21,24 +23,26 @@ from .material import (
     TABLET,
     TOPIC,
     TRUST,
-    Case,
     trust_in,
 )
+from .vector import Vector
 
 FAILED = "authentication-failed"
 BOTH_PINNED = Receiver(TOPIC, (PHONE.secret,), trust_in(PROVIDER, SECOND_PROVIDER))
 
 
-def signature_cases() -> list[Case]:
+def signature_cases() -> list[Vector]:
     """Step 5, the sender."""
     twin, other = COLLIDING_SENDERS
     both_twins = Receiver(TOPIC, (PHONE.secret,), trust_in(twin, other))
     one_twin = Receiver(TOPIC, (PHONE.secret,), trust_in(twin))
 
+    all_tried = "Two senders share a key id, and both are tried."
+
     def plus_order(signature: bytes) -> bytes:
         return signature[:32] + (int.from_bytes(signature[32:], "little") + L).to_bytes(32, "little")
 
-    faults: list[tuple[str, Case]] = [
+    faults: list[tuple[str, dict[str, Any]]] = [
         ("a sender who is not pinned", {"sender": STRANGER}),
         (
             "a stranger's signature under a pinned sender's id",
@@ -56,7 +60,7 @@ def signature_cases() -> list[Case]:
             {"signed_recipient": TABLET.public},
         ),
         ("a signature over another sender", {"signed_sender": SECOND_PROVIDER.public}),
-        ("a signature over another topic", {"signed_topic": "com.example.other"}),
+        ("a signature over another context", {"signed_topic": "com.example.other"}),
         ("a signature of zeros", {"edit_signature": lambda signature: bytes(64)}),
         ("R of the signature changed", {"edit_signature": flip(0)}),
         ("S of the signature changed", {"edit_signature": flip(32)}),
@@ -70,22 +74,68 @@ def signature_cases() -> list[Case]:
         ("the padding changed after signing", {"edit_inner": flip(-1)}),
     ]
     return [
-        *(open_case(name, FAILED, forge(**fault)) for name, fault in faults),
+        *(
+            open_case(
+                name,
+                FAILED,
+                "O-5.4 O-5.6",
+                forge(**fault),
+                "Rightly encrypted, as anyone can; only the signature tells.",
+            )
+            for name, fault in faults
+        ),
         open_case(
             "the id of one pinned sender, the signature of another",
             FAILED,
+            "O-5.4",
             forge(sender_id=SECOND_PROVIDER.key_id),
+            "The sender key id selects the candidates, and the signer is not among them.",
             receiver=BOTH_PINNED,
         ),
-        open_case("the second of two pinned senders", "opened", forge(sender=SECOND_PROVIDER), receiver=BOTH_PINNED),
-        open_case("the first of two pinned senders with one id", "opened", forge(sender=twin), receiver=both_twins),
-        open_case("the second of two pinned senders with one id", "opened", forge(sender=other), receiver=both_twins),
-        open_case("a sender who shares an id with the pinned one", FAILED, forge(sender=other), receiver=one_twin),
-        open_case("a receiver without a pinned sender", FAILED, forge(), receiver=Receiver(TOPIC, (PHONE.secret,))),
+        open_case(
+            "the second of two pinned senders",
+            "opened",
+            "O-5.4",
+            forge(sender=SECOND_PROVIDER),
+            "Two providers are pinned.",
+            receiver=BOTH_PINNED,
+        ),
+        open_case(
+            "the first of two pinned senders with one id",
+            "opened",
+            "O-5.4 K-1",
+            forge(sender=twin),
+            all_tried,
+            receiver=both_twins,
+        ),
+        open_case(
+            "the second of two pinned senders with one id",
+            "opened",
+            "O-5.4 K-1",
+            forge(sender=other),
+            all_tried,
+            receiver=both_twins,
+        ),
+        open_case(
+            "a sender who shares an id with the pinned one",
+            FAILED,
+            "O-5.4 K-1",
+            forge(sender=other),
+            "A key id never stands for a key.",
+            receiver=one_twin,
+        ),
+        open_case(
+            "a receiver without a pinned sender",
+            FAILED,
+            "O-5.4 R-0",
+            forge(),
+            "Nobody is pinned because of a message.",
+            receiver=Receiver(TOPIC, (PHONE.secret,)),
+        ),
     ]
 
 
-def structure_cases() -> list[Case]:
+def structure_cases() -> list[Vector]:
     """Step 5, lengths and padding, all of it signed as it is sent."""
     room, start = 256 - BODY_OFFSET, BODY_OFFSET - 68
     end = start + len(PAYLOAD)
@@ -94,72 +144,161 @@ def structure_cases() -> list[Case]:
         return forge(edit_content=put(start - 2, length.to_bytes(2, "big")))
 
     full = b'{"aps":{}}'.ljust(room)
+    lengths, padding = "The body ends inside the inner plaintext.", "Every byte behind the body is zero."
     return [
-        open_case("a body that ends with the inner plaintext", "opened", forge(full)),
-        open_case("a body length one beyond the inner plaintext", FAILED, claim(room + 1)),
-        open_case("a body length of 65535", FAILED, claim(65535)),
-        open_case("the first byte of the padding is not zero", FAILED, forge(edit_content=flip(end))),
+        open_case("a body that ends with the inner plaintext", "opened", "O-5.1", forge(full), lengths),
+        open_case("a body length one beyond the inner plaintext", FAILED, "O-5.1", claim(room + 1), lengths),
+        open_case("a body length of 65535", FAILED, "O-5.1", claim(65535), lengths),
+        open_case("the first byte of the padding is not zero", FAILED, "O-5.5", forge(edit_content=flip(end)), padding),
         open_case(
-            "a byte in the middle of the padding is not zero", FAILED, forge(edit_content=flip((end + 188) // 2, 7))
+            "a byte in the middle of the padding is not zero",
+            FAILED,
+            "O-5.5",
+            forge(edit_content=flip((end + 188) // 2, 7)),
+            padding,
         ),
-        open_case("the last byte of the padding is not zero", FAILED, forge(edit_content=flip(-1))),
-        *(open_case(f"a short body in bucket {bucket}", "opened", forge(bucket=bucket)) for bucket in BUCKETS),
+        open_case("the last byte of the padding is not zero", FAILED, "O-5.5", forge(edit_content=flip(-1)), padding),
+        *(
+            open_case(
+                f"a short body in bucket {bucket}",
+                "opened",
+                "O-2.5",
+                forge(bucket=bucket),
+                "A receiver takes any bucket, whatever the length of the body.",
+            )
+            for bucket in BUCKETS
+        ),
     ]
 
 
-def message_cases() -> list[Case]:
+def message_cases() -> list[Vector]:
     """Step 6."""
-    unsupported: list[tuple[str, Case]] = [
-        ("a time to live of 0", {"ttl": 0}),
-        ("a time to live one second over the maximum", {"ttl": MAXIMUM_TTL + 1}),
-        ("a time to live of 2^32 - 1", {"ttl": 2**32 - 1}),
-        ("sent at 2^53", {"sent_at": TIME_LIMIT}),
-        ("sent at 2^63", {"sent_at": 2**63}),
-        ("sent at 2^64 - 1", {"sent_at": 2**64 - 1}),
-        *((f"content type 0x{number:02x}", {"content_type": number}) for number in (0x00, 0x03, 0x80, 0xFF)),
+    unsupported: list[tuple[str, str, dict[str, Any]]] = [
+        ("a time to live of 0", "O-6.2", {"ttl": 0}),
+        ("a time to live one second over the maximum", "O-6.2", {"ttl": MAXIMUM_TTL + 1}),
+        ("a time to live of 2^32 - 1", "O-6.2", {"ttl": 2**32 - 1}),
+        ("sent at 2^53", "O-6.2", {"sent_at": TIME_LIMIT}),
+        ("sent at 2^63", "O-6.2", {"sent_at": 2**63}),
+        ("sent at 2^64 - 1", "O-6.2 K-3", {"sent_at": 2**64 - 1}),
+        *((f"content type 0x{number:02x}", "O-6.1", {"content_type": number}) for number in (0x00, 0x03, 0x80, 0xFF)),
     ]
-    hour = forge(ttl=3600)
+    hour, longest = forge(ttl=3600), forge()
+    end, ahead = "The end of the time to live is inclusive.", "A sender's clock may be 24 hours ahead, and no more."
     return [
-        *(open_case(name, "unsupported-message", forge(**fault)) for name, fault in unsupported),
-        open_case("at the last millisecond of its time to live", "opened", hour, now=SENT_AT + HOUR),
-        open_case("one millisecond after its time to live", "expired", hour, now=SENT_AT + HOUR + 1),
-        open_case("at the last millisecond of the longest time to live", "opened", forge(), now=SENT_AT + 30 * DAY),
-        open_case("one millisecond after the longest time to live", "expired", forge(), now=SENT_AT + 30 * DAY + 1),
-        open_case("exactly 24 hours from the future", "opened", forge(), now=SENT_AT - DAY),
-        open_case("24 hours and a millisecond from the future", "not-yet-valid", forge(), now=SENT_AT - DAY - 1),
-        open_case("sent at 2^53 - 1, which is far in the future", "not-yet-valid", forge(sent_at=TIME_LIMIT - 1)),
-        open_case("a clock at 0", "not-yet-valid", forge(), now=0),
-        open_case("a clock at 2^53 - 1", "expired", forge(), now=TIME_LIMIT - 1),
+        *(
+            open_case(name, "unsupported-message", rules, forge(**fault), "Authentic, and not of this version.")
+            for name, rules, fault in unsupported
+        ),
+        *(
+            open_case(name, expected, "O-6.3", message, end, now=now)
+            for name, expected, message, now in [
+                ("at the last millisecond of its time to live", "opened", hour, SENT_AT + HOUR),
+                ("one millisecond after its time to live", "expired", hour, SENT_AT + HOUR + 1),
+                ("at the last millisecond of the longest time to live", "opened", longest, SENT_AT + 30 * DAY),
+                ("one millisecond after the longest time to live", "expired", longest, SENT_AT + 30 * DAY + 1),
+                ("at the last millisecond of the shortest time to live", "opened", forge(ttl=1), SENT_AT + 1000),
+                ("one millisecond after the shortest time to live", "expired", forge(ttl=1), SENT_AT + 1001),
+            ]
+        ),
+        open_case("exactly 24 hours from the future", "opened", "O-6.4", longest, ahead, now=SENT_AT - DAY),
+        open_case(
+            "24 hours and a millisecond from the future",
+            "not-yet-valid",
+            "O-6.4",
+            longest,
+            ahead,
+            now=SENT_AT - DAY - 1,
+        ),
+        open_case(
+            "sent at 2^53 - 1, which is far in the future",
+            "not-yet-valid",
+            "O-6.2 O-6.4",
+            forge(sent_at=TIME_LIMIT - 1),
+            "The latest time that a message can have.",
+        ),
+        open_case("a clock at 0", "not-yet-valid", "O-6.4", longest, "A phone that lost its clock.", now=0),
+        open_case(
+            "a clock at 2^53 - 1", "expired", "O-6.3", longest, "A clock at the end of time.", now=TIME_LIMIT - 1
+        ),
+        open_case(
+            "a clock at 2^64 - 1",
+            "expired",
+            "O-6.3 K-3",
+            longest,
+            "now + 24 hours does not wrap around.",
+            now=2**64 - 1,
+        ),
+        open_case(
+            "sent at 2^53 - 1 and opened then",
+            "opened",
+            "O-6.2 K-3",
+            forge(sent_at=TIME_LIMIT - 1),
+            "sent at + time to live is above 2^53.",
+            now=TIME_LIMIT - 1,
+        ),
     ]
 
 
-def order_cases() -> list[Case]:
+def order_cases() -> list[Vector]:
     """Two faults each: the one that an earlier step finds is reported."""
     other_topic = Receiver("com.example.other", (TABLET.secret,), TRUST)
-    return [
-        open_case(
-            "padding before an unknown suite", "malformed-envelope", to_text(put(0, b"\x02")(forge(bucket=512))) + "=="
+    later = SENT_AT - DAY - 1
+    faults: list[tuple[str, str, str, bytes | str, dict[str, Any]]] = [
+        (
+            "padding before an unknown suite",
+            "malformed-envelope",
+            "O-2.2",
+            to_text(put(0, b"\x02")(forge(bucket=512))) + "==",
+            {},
         ),
-        open_case(
+        (
             "an unknown suite before an unknown recipient key",
             "unsupported-suite",
+            "O-2.4",
             put(0, b"\x02")(forge(device=TABLET)),
+            {},
         ),
-        open_case("a wrong length before an unknown recipient key", "malformed-envelope", forge(device=TABLET)[:-1]),
-        open_case(
-            "an unknown recipient key before a wrong topic", "unknown-recipient-key", forge(), receiver=other_topic
+        (
+            "a wrong length before an unknown recipient key",
+            "malformed-envelope",
+            "O-2.5",
+            forge(device=TABLET)[:-1],
+            {},
         ),
-        open_case("a wrong sender before an unknown content type", FAILED, forge(sender=STRANGER, content_type=3)),
-        open_case("a wrong sender before an expired message", FAILED, forge(sender=STRANGER, ttl=1)),
-        open_case("padding that is not zero before an expired message", FAILED, forge(ttl=1, edit_content=flip(-1))),
-        open_case(
-            "an unknown content type before an expired message", "unsupported-message", forge(ttl=1, content_type=3)
+        (
+            "an unknown recipient key before a wrong context",
+            "unknown-recipient-key",
+            "O-3.1",
+            forge(),
+            {"receiver": other_topic},
         ),
-        open_case(
-            "an unknown content type before a malformed payload", "unsupported-message", forge(b"{", content_type=3)
+        ("a wrong sender before an unknown content type", FAILED, "O-5.4", forge(sender=STRANGER, content_type=3), {}),
+        ("a wrong sender before an expired message", FAILED, "O-5.4", forge(sender=STRANGER, ttl=1), {}),
+        (
+            "padding that is not zero before an expired message",
+            FAILED,
+            "O-5.5",
+            forge(ttl=1, edit_content=flip(-1)),
+            {},
         ),
-        open_case("an expired message before a malformed payload", "expired", forge(b"{", ttl=1)),
-        open_case(
-            "a message from the future before a malformed payload", "not-yet-valid", forge(b"{"), now=SENT_AT - DAY - 1
+        (
+            "an unknown content type before an expired message",
+            "unsupported-message",
+            "O-6.1",
+            forge(ttl=1, content_type=3),
+            {},
         ),
+        (
+            "an unknown content type before a malformed payload",
+            "unsupported-message",
+            "O-6.1",
+            forge(b"{", content_type=3),
+            {},
+        ),
+        ("an expired message before a malformed payload", "expired", "O-6.3", forge(b"{", ttl=1), {}),
+        ("a message from the future before a malformed payload", "not-yet-valid", "O-6.4", forge(b"{"), {"now": later}),
+    ]
+    return [
+        open_case(name, expected, rule, envelope, "Two faults; the earlier step decides the code.", **setting)
+        for name, expected, rule, envelope, setting in faults
     ]

@@ -1,4 +1,4 @@
-"""keys.json: text forms and key ids, and the texts that must not be imported."""
+"""Text forms and key ids, and the texts that must not be imported."""
 
 from math import gcd
 
@@ -6,85 +6,112 @@ from reference import bech32, curve25519, hpke, keys
 from reference.keys import KeyRefused, Kind
 
 from .hpke_cases import zero_result_points
-from .material import COLLIDING_DEVICES, COLLIDING_SENDERS, PHONE, PROVIDER, Case, Device, Sender, seed
+from .material import COLLIDING_DEVICES, COLLIDING_SENDERS, PHONE, PROVIDER, Device, Sender, seed
+from .vector import Header, Vector, vector
+
+MALFORMED, WRONG_KIND = "malformed-key", "wrong-kind-of-key"
 
 P = curve25519.P
+
+EVERY_KIND = [
+    (Kind.DEVICE_PUBLIC, PHONE.public),
+    (Kind.SENDER_PUBLIC, PROVIDER.public),
+    (Kind.DEVICE_SECRET, PHONE.secret),
+    (Kind.SENDER_SECRET, PROVIDER.seed),
+]
 
 
 def little(number: int) -> bytes:
     return number.to_bytes(32, "little")
 
 
-def valid(name: str, kind: Kind, key: bytes) -> Case:
-    text = keys.text_form(kind, key)
+def valid(name: str, kind: Kind, key: bytes, rules: str, comment: str, ending: str = "") -> Vector:
+    text = keys.text_form(kind, key) + ending
     assert keys.import_text(kind, text) == key
-    case = {"name": name, "kind": kind.value, "bytes": key.hex(), "text": text}
-    if kind is Kind.DEVICE_SECRET:
-        case["public"] = hpke.public_key(key).hex()
-    elif kind is Kind.SENDER_SECRET:
-        case["public"] = keys.sender_public_key(key).hex()
-    elif kind is Kind.DEVICE_PUBLIC:
-        case["keyID"] = keys.device_key_id(key).hex()
-    else:
-        case["keyID"] = keys.sender_key_id(key).hex()
-    return case
+    public = {Kind.DEVICE_SECRET: hpke.public_key, Kind.SENDER_SECRET: keys.sender_public_key}
+    key_id = {Kind.DEVICE_PUBLIC: keys.device_key_id, Kind.SENDER_PUBLIC: keys.sender_key_id}
+    header: list[Header] = [
+        ("kind", kind.value),
+        ("bytes", key.hex()),
+        ("key-id", key_id[kind](key).hex() if kind in key_id else None),
+        ("public-key", public[kind](key).hex() if kind in public else None),
+    ]
+    return vector("keys", name, "accepted", rules, comment, header, text.encode())
 
 
-def invalid(name: str, kind: Kind, fault: str, text: str, key: bytes | None = None) -> Case:
+def invalid(
+    name: str, kind: Kind, expected: str, rules: str, comment: str, text: str, key: bytes | None = None
+) -> Vector:
+    """`key` is what the text says, where that is the fault."""
     try:
         keys.import_text(kind, text)
     except KeyRefused as error:
-        assert error.args == (fault,), (name, error.args)
+        assert error.args == (expected,), (name, error.args)
     else:
         raise AssertionError(f"{name} was imported")
-    case = {"name": name, "kind": kind.value, "fault": fault, "text": text}
-    return case if key is None else case | {"bytes": key.hex()}
+    header: list[Header] = [("kind", kind.value), ("bytes", key.hex() if key is not None else None)]
+    return vector("keys", name, expected, rules, comment, header, text.encode())
 
 
-def valid_cases() -> list[Case]:
+def valid_cases() -> list[Vector]:
+    plain, shared = "A key and its text.", "Two keys share this id; a device makes or imports only one of them."
+    ends = "Every 32 bytes are a secret key."
     cases = []
     for name in ("phone", "tablet", "watch"):
         device = Device(seed(f"device {name}"))
-        cases.append(valid(f"the {name}'s device key", Kind.DEVICE_SECRET, device.secret))
-        cases.append(valid(f"the {name}'s public key", Kind.DEVICE_PUBLIC, device.public))
+        cases.append(valid(f"the {name}'s device key", Kind.DEVICE_SECRET, device.secret, "K-4 K-6", plain))
+        cases.append(valid(f"the {name}'s public key", Kind.DEVICE_PUBLIC, device.public, "K-4 K-6 K-8", plain))
     for name in ("provider", "second provider"):
         sender = Sender(seed(f"sender {name}"))
-        cases.append(valid(f"the {name}'s signing seed", Kind.SENDER_SECRET, sender.seed))
-        cases.append(valid(f"the {name}'s public key", Kind.SENDER_PUBLIC, sender.public))
+        cases.append(valid(f"the {name}'s signing seed", Kind.SENDER_SECRET, sender.seed, "K-4 K-6", plain))
+        cases.append(valid(f"the {name}'s public key", Kind.SENDER_PUBLIC, sender.public, "K-4 K-6 K-7", plain))
     for number, device in enumerate(COLLIDING_DEVICES, 1):
-        cases.append(valid(f"a device key whose id another has too, {number} of 2", Kind.DEVICE_PUBLIC, device.public))
+        name = f"a device key whose id another has too, {number} of 2"
+        cases.append(valid(name, Kind.DEVICE_PUBLIC, device.public, "K-1 O-3.2", shared))
     for number, sender in enumerate(COLLIDING_SENDERS, 1):
-        cases.append(valid(f"a sender key whose id another has too, {number} of 2", Kind.SENDER_PUBLIC, sender.public))
+        name = f"a sender key whose id another has too, {number} of 2"
+        cases.append(valid(name, Kind.SENDER_PUBLIC, sender.public, "K-1", "Two keys share this id."))
     for kind in (Kind.DEVICE_SECRET, Kind.SENDER_SECRET):
-        cases.append(valid(f"{kind.value}: all bytes 0x00", kind, bytes(32)))
-        cases.append(valid(f"{kind.value}: all bytes 0xff", kind, b"\xff" * 32))
+        cases.append(valid(f"{kind.value}: all bytes 0x00", kind, bytes(32), "K-4", ends))
+        cases.append(valid(f"{kind.value}: all bytes 0xff", kind, b"\xff" * 32, "K-4", ends))
     assert curve25519.on_twist(2)
-    cases.append(valid("a u-coordinate on the twist is acceptable to X25519", Kind.DEVICE_PUBLIC, little(2)))
-    cases.append(valid("the base point of X25519", Kind.DEVICE_PUBLIC, little(9)))
-    cases.append(valid("the base point of Ed25519", Kind.SENDER_PUBLIC, curve25519.encode(curve25519.BASE)))
-    trailing = valid("one trailing newline is dropped", Kind.DEVICE_PUBLIC, PHONE.public)
-    trailing["text"] += "\n"
-    assert keys.import_text(Kind.DEVICE_PUBLIC, trailing["text"]) == PHONE.public
-    return [*cases, trailing]
+    return [
+        *cases,
+        valid(
+            "a u-coordinate on the twist is acceptable to X25519",
+            Kind.DEVICE_PUBLIC,
+            little(2),
+            "K-8",
+            "Nothing but the two conditions of the rule is asked of a device's key.",
+        ),
+        valid("the base point of X25519", Kind.DEVICE_PUBLIC, little(9), "K-8", plain),
+        valid(
+            "the largest u-coordinate but one",
+            Kind.DEVICE_PUBLIC,
+            little(P - 2),
+            "K-8",
+            "p - 1 gives zero, p - 2 does not.",
+        ),
+        valid("the base point of Ed25519", Kind.SENDER_PUBLIC, curve25519.encode(curve25519.BASE), "K-7", plain),
+        *(
+            valid(
+                f"{kind.value}: one trailing newline is dropped",
+                kind,
+                key,
+                "K-4",
+                "Files of keys end with a newline.",
+                "\n",
+            )
+            for kind, key in EVERY_KIND
+        ),
+    ]
 
 
-def text_faults(kind: Kind, key: bytes) -> list[Case]:
+def text_faults(kind: Kind, key: bytes) -> list[Vector]:
     """One fault in each text; every checksum is right for what precedes it unless the name says otherwise."""
     good = keys.text_form(kind, key)
     groups = bech32.to_groups(key)
     cased = str.upper if kind.is_secret else str.lower
-    other = {
-        Kind.DEVICE_PUBLIC: Kind.SENDER_PUBLIC,
-        Kind.SENDER_PUBLIC: Kind.DEVICE_PUBLIC,
-        Kind.DEVICE_SECRET: Kind.SENDER_SECRET,
-        Kind.SENDER_SECRET: Kind.DEVICE_SECRET,
-    }[kind]
-    half = {
-        Kind.DEVICE_PUBLIC: Kind.DEVICE_SECRET,
-        Kind.SENDER_PUBLIC: Kind.SENDER_SECRET,
-        Kind.DEVICE_SECRET: Kind.DEVICE_PUBLIC,
-        Kind.SENDER_SECRET: Kind.SENDER_PUBLIC,
-    }[kind]
 
     def spell(prefix: str, changed: list[int], constant: int = bech32.BECH32) -> str:
         return cased(bech32.spell(prefix, changed, constant))
@@ -93,13 +120,6 @@ def text_faults(kind: Kind, key: bytes) -> list[Case]:
     last = next(position for position in reversed(range(start, len(good))) if good[position].isalpha())
     changed = "q" if good[-1].lower() != "q" else "p"
     texts = [
-        ("a wrong checksum", good[:-1] + cased(changed)),
-        (
-            "one data character changed",
-            good[:start] + cased("q" if good[start].lower() != "q" else "p") + good[start + 1 :],
-        ),
-        ("two neighbouring characters exchanged", exchange_neighbours(good, start)),
-        ("the checksum of Bech32m", spell(kind.prefix, groups, bech32.BECH32M)),
         ("mixed case", good[:last] + good[last].swapcase() + good[last + 1 :]),
         ("the wrong case for its kind", good.swapcase()),
         ("31 bytes", spell(kind.prefix, bech32.to_groups(key[:31]))),
@@ -123,14 +143,41 @@ def text_faults(kind: Kind, key: bytes) -> list[Case]:
         ("nothing", ""),
         ("a newline alone", "\n"),
     ]
-    cases = [invalid(f"{kind.value}: {name}", kind, "text", text) for name, text in texts]
-    kinds = [
-        ("another owner's key", keys.text_form(other, PROVIDER.public if other is Kind.SENDER_PUBLIC else key)),
-        ("the other half of the pair", keys.text_form(half, key)),
-        ("the prefix of a later suite", spell(kind.prefix[:3] + "x" + kind.prefix[3:], groups)),
-        ("the prefix of nothing", spell("pc", groups)),
+    checksums = [
+        ("a wrong checksum", good[:-1] + cased(changed)),
+        (
+            "one data character changed",
+            good[:start] + cased("q" if good[start].lower() != "q" else "p") + good[start + 1 :],
+        ),
+        ("two neighbouring characters exchanged", exchange_neighbours(good, start)),
+        ("the checksum of Bech32m", spell(kind.prefix, groups, bech32.BECH32M)),
+        ("the checksum of another prefix", spell("bc", groups).replace(cased("bc1"), kind.beginning, 1)),
     ]
-    return cases + [invalid(f"{kind.value}: {name}", kind, "kind", text) for name, text in kinds]
+    kinds = [
+        *(
+            (f"a key of the kind {other.value}", WRONG_KIND, keys.text_form(other, its))
+            for other, its in EVERY_KIND
+            if other is not kind
+        ),
+        ("the prefix of a later suite", MALFORMED, spell(kind.prefix[:3] + "x" + kind.prefix[3:], groups)),
+        ("the prefix of nothing", MALFORMED, spell("pc", groups)),
+    ]
+    return [
+        *(
+            invalid(
+                f"{kind.value}: {name}", kind, MALFORMED, "K-4", "A key has one text, and one newline may follow.", text
+            )
+            for name, text in texts
+        ),
+        *(
+            invalid(f"{kind.value}: {name}", kind, "wrong-checksum", "K-5", "The checksum finds a slip.", text)
+            for name, text in checksums
+        ),
+        *(
+            invalid(f"{kind.value}: {name}", kind, expected, "K-6", "The prefix says what it is.", text)
+            for name, expected, text in kinds
+        ),
+    ]
 
 
 def exchange_neighbours(text: str, start: int) -> str:
@@ -138,23 +185,28 @@ def exchange_neighbours(text: str, start: int) -> str:
     return text[:position] + text[position + 1] + text[position] + text[position + 2 :]
 
 
-def look_alike_faults() -> list[Case]:
+def look_alike_faults() -> list[Vector]:
     """Characters outside ASCII that case mapping, or the eye, takes for letters of the alphabet."""
     public, secret = (
         keys.text_form(Kind.SENDER_PUBLIC, PROVIDER.public),
         keys.text_form(Kind.SENDER_SECRET, PROVIDER.seed),
     )
+    comment = "Only ASCII letters stand for themselves."
+
+    def look_alike(name: str, kind: Kind, text: str) -> Vector:
+        return invalid(name, kind, MALFORMED, "K-4", comment, text)
+
     assert "K" in secret and "s" in public[4:]
     return [
-        invalid("the Kelvin sign, whose lower case is k", Kind.SENDER_SECRET, "text", secret.replace("K", "\u212a", 1)),
-        invalid("the long s, whose upper case is S", Kind.SENDER_PUBLIC, "text", "pc\u017f" + public[3:]),
-        invalid("a full-width digit one", Kind.SENDER_PUBLIC, "text", public.replace("1", "\uff11", 1)),
-        invalid("a Cyrillic es", Kind.SENDER_PUBLIC, "text", public.replace("c", "\u0441", 1)),
-        invalid("a byte order mark", Kind.SENDER_PUBLIC, "text", "\ufeff" + public),
+        look_alike("the Kelvin sign, whose lower case is k", Kind.SENDER_SECRET, secret.replace("K", "\u212a", 1)),
+        look_alike("the long s, whose upper case is S", Kind.SENDER_PUBLIC, "pc\u017f" + public[3:]),
+        look_alike("a full-width digit one", Kind.SENDER_PUBLIC, public.replace("1", "\uff11", 1)),
+        look_alike("a Cyrillic es", Kind.SENDER_PUBLIC, public.replace("c", "\u0441", 1)),
+        look_alike("a byte order mark", Kind.SENDER_PUBLIC, "\ufeff" + public),
     ]
 
 
-def device_key_faults() -> list[Case]:
+def device_key_faults() -> list[Vector]:
     points = [
         *zero_result_points(),
         ("the base point with p added", little(9 + P)),
@@ -164,10 +216,14 @@ def device_key_faults() -> list[Case]:
         ("a good key with bit 255 set", little(int.from_bytes(PHONE.public, "little") | curve25519.SIGN)),
     ]
     kind = Kind.DEVICE_PUBLIC
-    return [invalid(f"X25519: {name}", kind, "key", keys.text_form(kind, point), point) for name, point in points]
+    comment = "X25519 gives zero from it, or it has another encoding below p."
+    return [
+        invalid(f"X25519: {name}", kind, "weak-key", "K-8", comment, keys.text_form(kind, point), point)
+        for name, point in points
+    ]
 
 
-def sender_key_faults() -> list[Case]:
+def sender_key_faults() -> list[Vector]:
     kind = Kind.SENDER_PUBLIC
     torsion = curve25519.torsion()
     orders = [8 // gcd(8, number) for number in range(8)]
@@ -222,19 +278,18 @@ def sender_key_faults() -> list[Case]:
         ("no point on the curve, x odd", little(off_curve | curve25519.SIGN)),
         *mixed,
     ]
-    return [invalid(f"Ed25519: {name}", kind, "key", keys.text_form(kind, point), point) for name, point in points]
+    comment = "Not the canonical encoding of a point of prime order: anyone, or nobody, can sign for it."
+    return [
+        invalid(f"Ed25519: {name}", kind, "weak-key", "K-7", comment, keys.text_form(kind, point), point)
+        for name, point in points
+    ]
 
 
-def document() -> dict[str, list[Case]]:
-    faults = []
-    for kind, key in (
-        (Kind.DEVICE_PUBLIC, PHONE.public),
-        (Kind.SENDER_PUBLIC, PROVIDER.public),
-        (Kind.DEVICE_SECRET, PHONE.secret),
-        (Kind.SENDER_SECRET, PROVIDER.seed),
-    ):
-        faults += text_faults(kind, key)
-    return {
-        "valid": valid_cases(),
-        "invalid": [*faults, *look_alike_faults(), *device_key_faults(), *sender_key_faults()],
-    }
+def key_cases() -> list[Vector]:
+    return [
+        *valid_cases(),
+        *(fault for kind, key in EVERY_KIND for fault in text_faults(kind, key)),
+        *look_alike_faults(),
+        *device_key_faults(),
+        *sender_key_faults(),
+    ]

@@ -115,10 +115,3 @@ def trust_in(*senders: Sender, superseded: tuple[tuple[Sender, Statement], ...] 
 
 TRUST = trust_in(PROVIDER)
 RECEIVER = Receiver(TOPIC, (PHONE.secret,), TRUST)
-
-
-def describe_trust(trust: Trust) -> Case:
-    return {
-        "pinned": [key.hex() for key in trust.pinned],
-        "superseded": [{"key": entry.key.hex(), "statement": entry.statement.data.hex()} for entry in trust.superseded],
-    }

@@ -1,22 +1,37 @@
-"""envelopes.json, "open", steps 1 to 4: what is refused before anything of the message is known."""
+"""Steps 1 to 4 of opening: what is refused before anything of the message is known."""
 
 from reference.envelope import BUCKETS, is_topic, to_text
 from reference.opening import Receiver
 
-from .forge import flip, forge, open_case, put, received_case
+from .forge import flip, forge, open_case, push_case, put
 from .hpke_cases import zero_result_points
-from .material import COLLIDING_DEVICES, PHONE, STRANGERS_PHONE, TABLET, TOPIC, TRUST, Case
+from .material import (
+    COLLIDING_DEVICES,
+    NOW,
+    PAYLOAD,
+    PHONE,
+    PROVIDER,
+    STRANGERS_PHONE,
+    TABLET,
+    TOPIC,
+    TRUST,
+    trust_in,
+)
+from .vector import Vector, vector
 
-MALFORMED, FAILED = "malformed-envelope", "authentication-failed"
+MALFORMED, FAILED, UNKNOWN = "malformed-envelope", "authentication-failed", "unknown-recipient-key"
+
+# The clear part of a push, with room for more members.
+PLACEHOLDER = '{"aps":{"mutable-content":1,"alert":{"title":"New message","body":"(Encrypted)"}}%s}'
 
 
-def topic_cases() -> list[Case]:
-    """What both ends take, and what they refuse before they do anything with it."""
+def context_cases() -> list[Vector]:
+    """What both ends take as a context, and what they refuse before they do anything with it."""
     valid = [
         ("one letter", "a"),
         ("one digit", "0"),
         ("a bundle id", TOPIC),
-        ("capitals, digits and hyphens", "Com.Example-2.App-01"),
+        ("capitals digits and hyphens", "Com.Example-2.App-01"),
         ("255 characters", "x" * 255),
     ]
     invalid = [
@@ -31,33 +46,86 @@ def topic_cases() -> list[Case]:
         ("a digit outside ASCII", "com.example.\uff11"),
     ]
     assert all(is_topic(topic) for _, topic in valid) and not any(is_topic(topic) for _, topic in invalid)
+    comment = "A context has 1 to 255 of the ASCII letters, digits, '.' and '-'."
     return [
-        *({"name": name, "topic": topic, "valid": True} for name, topic in valid),
-        *({"name": name, "topic": topic, "valid": False} for name, topic in invalid),
+        vector("contexts", name, expect, "K-2", comment, [], topic.encode())
+        for expect, topics in (("accepted", valid), ("refused", invalid))
+        for name, topic in topics
     ]
 
 
-def received_cases() -> list[Case]:
-    """Step 1, on the whole payload as it came from the system."""
+def push_cases() -> list[Vector]:
+    """Step 1, on the whole push as it came."""
     genuine = to_text(forge())
-    placeholder = '{"aps":{"mutable-content":1,"alert":{"title":"New message","body":"(Encrypted)"}}%s}'
     members = [
-        ("a genuine envelope", "opened", f',"ENCRYPTED_DATA":"{genuine}"'),
-        ("no ENCRYPTED_DATA", "not-encrypted", ""),
-        ("ENCRYPTED_DATA in the wrong case", "not-encrypted", f',"encrypted_data":"{genuine}"'),
-        ("ENCRYPTED_DATA one level down", "not-encrypted", f',"data":{{"ENCRYPTED_DATA":"{genuine}"}}'),
-        ("ENCRYPTED_DATA is null", "not-encrypted", ',"ENCRYPTED_DATA":null'),
-        ("ENCRYPTED_DATA is true", "not-encrypted", ',"ENCRYPTED_DATA":true'),
-        ("ENCRYPTED_DATA is a number", "not-encrypted", ',"ENCRYPTED_DATA":1'),
-        ("ENCRYPTED_DATA is an object", "not-encrypted", ',"ENCRYPTED_DATA":{}'),
-        ("ENCRYPTED_DATA is an array of a string", "not-encrypted", f',"ENCRYPTED_DATA":["{genuine}"]'),
-        ("ENCRYPTED_DATA is an empty string", MALFORMED, ',"ENCRYPTED_DATA":""'),
-        ("ENCRYPTED_DATA is no base64url", MALFORMED, ',"ENCRYPTED_DATA":"Salted__·öîQÊ$UDì"'),
+        ("a genuine envelope", "opened", "O-1.2", f',"ENCRYPTED_DATA":"{genuine}"'),
+        ("no ENCRYPTED_DATA", "not-encrypted", "O-1.2", ""),
+        ("ENCRYPTED_DATA in the wrong case", "not-encrypted", "O-1.2", f',"encrypted_data":"{genuine}"'),
+        ("ENCRYPTED_DATA one level down", "not-encrypted", "O-1.2", f',"data":{{"ENCRYPTED_DATA":"{genuine}"}}'),
+        ("ENCRYPTED_DATA is null", "not-encrypted", "O-1.2", ',"ENCRYPTED_DATA":null'),
+        ("ENCRYPTED_DATA is true", "not-encrypted", "O-1.2", ',"ENCRYPTED_DATA":true'),
+        ("ENCRYPTED_DATA is a number", "not-encrypted", "O-1.2", ',"ENCRYPTED_DATA":1'),
+        ("ENCRYPTED_DATA is an object", "not-encrypted", "O-1.2", ',"ENCRYPTED_DATA":{}'),
+        ("ENCRYPTED_DATA is an array of a string", "not-encrypted", "O-1.2", f',"ENCRYPTED_DATA":["{genuine}"]'),
+        ("ENCRYPTED_DATA is an empty string", MALFORMED, "O-2.1", ',"ENCRYPTED_DATA":""'),
+        ("ENCRYPTED_DATA is no base64url", MALFORMED, "O-2.2", ',"ENCRYPTED_DATA":"Salted__·öîQÊ$UDì"'),
+        ("the envelope with an escaped NUL behind it", MALFORMED, "O-2.2", f',"ENCRYPTED_DATA":"{genuine}\\u0000"'),
+        ("the envelope with an escaped slash in front", MALFORMED, "O-2.2", f',"ENCRYPTED_DATA":"\\/{genuine[1:]}"'),
+        ("the name of the member with an escape", "opened", "O-1.2", f',"\\u0045NCRYPTED_DATA":"{genuine}"'),
+        ("the text of the envelope with an escape", "opened", "O-1.2", f',"ENCRYPTED_DATA":"\\u0041{genuine[1:]}"'),
+        ("members that nobody knows", "opened", "O-1.2", f',"ENCRYPTED_DATA":"{genuine}","later":[1,{{}}]'),
+        (
+            "white space around the push",
+            "opened",
+            "O-1.1",
+            f' ,\r\n\t"ENCRYPTED_DATA" : "{genuine}" ',
+        ),
     ]
-    return [received_case(name, expected, placeholder % member) for name, expected, member in members]
+    assert genuine[0] == "A"
+    good = f'"ENCRYPTED_DATA":"{genuine}"'.encode()
+    malformed = [
+        ("an empty push", "O-1.1 J-2", b""),
+        ("a push that is no JSON", "O-1.1 J-2", b"hello"),
+        ("a push that is the envelope alone", "O-1.1 J-2", genuine.encode()),
+        ("a push that is a string", "O-1.1 J-3", f'"{genuine}"'.encode()),
+        ("a push that is an array", "O-1.1 J-3", b"[{" + good + b"}]"),
+        ("a push with a byte order mark", "O-1.1 J-1", b"\xef\xbb\xbf{" + good + b"}"),
+        ("a push with a byte that is never UTF-8", "O-1.1 J-1", b'{"a":"\xff",' + good + b"}"),
+        ("a push with ENCRYPTED_DATA twice", "O-1.1 J-5", b"{" + good + b"," + good + b"}"),
+        ("a push with a name twice inside aps", "O-1.1 J-5", b'{"aps":{"badge":1,"badge":1},' + good + b"}"),
+        ("a push with an escaped surrogate alone", "O-1.1 J-6", rb'{"a":"\ud83d",' + good + b"}"),
+        ("a push of depth 33", "O-1.1 J-4", b"{" + good + b',"a":' + b"[" * 32 + b"]" * 32 + b"}"),
+        ("a push with more text behind it", "O-1.1 J-2", b"{" + good + b"}{}"),
+        ("a push that ends too early", "O-1.1 J-2", b"{" + good),
+    ]
+    largest = b"{" + good + b"}"
+    return [
+        *(
+            push_case(name, expected, rules, PLACEHOLDER % member, "Where ENCRYPTED_DATA stands, and what it is.")
+            for name, expected, rules, member in members
+        ),
+        *(
+            push_case(name, "malformed-notification", rules, push, "A push that is not one JSON object of this format.")
+            for name, rules, push in malformed
+        ),
+        push_case(
+            "a push of 5120 bytes",
+            "opened",
+            "O-1.1",
+            largest + b" " * (5120 - len(largest)),
+            "Every receiver takes as many bytes as APNs delivers.",
+        ),
+        push_case(
+            "a push of depth 32",
+            "opened",
+            "O-1.1 J-4",
+            b"{" + good + b',"a":' + b"[" * 31 + b"]" * 31 + b"}",
+            "The outermost object is the first level.",
+        ),
+    ]
 
 
-def text_cases() -> list[Case]:
+def text_cases() -> list[Vector]:
     """Step 2, the text form. A 512 bucket leaves four unused bits at the end of its text, a 1536 bucket two."""
     text = to_text(forge())
     four, two = to_text(forge(bucket=512)), to_text(forge(bucket=1536))
@@ -74,120 +142,207 @@ def text_cases() -> list[Case]:
         text for text in (to_text(forge(b'{"aps":{},"n":%d}' % n)) for n in range(100)) if "-" in text and "_" in text
     )
     faults = [
-        ("an empty text", ""),
-        ("one character", "A"),
-        ("a length of 1 modulo 4", text + "A"),
-        ("a text one character short", text[:-1]),
-        ("padding where padding belongs", four + "=="),
-        ("padding of one where one belongs", two + "="),
-        ("padding where none belongs", text + "="),
-        ("a trailing newline", text + "\n"),
-        ("a newline after 76 characters", text[:76] + "\n" + text[76:]),
-        ("a carriage return and a newline at the end", text + "\r\n"),
-        ("a leading space", " " + text),
-        ("a space in place of a character", text[:100] + " " + text[101:]),
-        ("a NUL at the end", text + "\x00"),
-        ("the standard alphabet, '+' in place of '-'", standard.replace("-", "+")),
-        ("the standard alphabet, '/' in place of '_'", standard.replace("_", "/")),
-        ("a percent escape", text[:100] + "%2D" + text[103:]),
-        ("a letter outside ASCII", text[:100] + "é" + text[101:]),
-        ("a full-width digit", text[:100] + "\uff11" + text[101:]),
-        ("the highest of four unused bits set", raised(four, 8)),
-        ("the lowest of four unused bits set", raised(four, 1)),
-        ("the highest of two unused bits set", raised(two, 2)),
-        ("the lowest of two unused bits set", raised(two, 1)),
-        ("4851 characters", long + "A"),
-        ("5000 characters", "A" * 5000),
+        ("an empty text", "O-2.1", ""),
+        ("one character", "O-2.2", "A"),
+        ("a length of 1 modulo 4", "O-2.2", text + "A"),
+        ("a text one character short", "O-2.5", text[:-1]),
+        ("padding where padding belongs", "O-2.2", four + "=="),
+        ("padding of one where one belongs", "O-2.2", two + "="),
+        ("padding where none belongs", "O-2.2", text + "="),
+        ("a trailing newline", "O-2.2", text + "\n"),
+        ("a newline after 76 characters", "O-2.2", text[:76] + "\n" + text[76:]),
+        ("a carriage return and a newline at the end", "O-2.2", text + "\r\n"),
+        ("a leading space", "O-2.2", " " + text),
+        ("a space in place of a character", "O-2.2", text[:100] + " " + text[101:]),
+        ("a NUL at the end", "O-2.2", text + "\x00"),
+        ("the standard alphabet, a plus in place of a hyphen", "O-2.2", standard.replace("-", "+")),
+        ("the standard alphabet, a slash in place of a low line", "O-2.2", standard.replace("_", "/")),
+        ("a percent escape", "O-2.2", text[:100] + "%2D" + text[103:]),
+        ("a letter outside ASCII", "O-2.2", text[:100] + "é" + text[101:]),
+        ("a full-width digit", "O-2.2", text[:100] + "\uff11" + text[101:]),
+        ("the highest of four unused bits set", "O-2.3", raised(four, 8)),
+        ("the lowest of four unused bits set", "O-2.3", raised(four, 1)),
+        ("the highest of two unused bits set", "O-2.3", raised(two, 2)),
+        ("the lowest of two unused bits set", "O-2.3", raised(two, 1)),
+        ("4851 characters", "O-2.1", long + "A"),
+        ("5000 characters", "O-2.1", "A" * 5000),
     ]
-    return [open_case(name, MALFORMED, fault) for name, fault in faults]
+    comment = "An envelope has exactly one text. No cryptography runs before this is checked."
+    return [open_case(name, MALFORMED, rule, fault, comment) for name, rule, fault in faults]
 
 
-def header_cases() -> list[Case]:
+def header_cases() -> list[Vector]:
     """Steps 2 and 3: suite, length, recipient key id."""
     envelope = forge()
+    suite_comment = "The suite is checked before the length: a later version may have other lengths."
     cases = [
-        open_case(f"suite 0x{suite:02x}", "unsupported-suite", put(0, bytes([suite]))(envelope))
+        open_case(f"suite 0x{suite:02x}", "unsupported-suite", "O-2.4", put(0, bytes([suite]))(envelope), suite_comment)
         for suite in (0x00, 0x02, 0x03, 0x81, 0xFF)
     ]
-    cases.append(open_case("an unknown suite alone", "unsupported-suite", b"\x02"))
-    cases.append(
-        open_case("an unknown suite is reported before its length", "unsupported-suite", b"\x02" + envelope[1:100])
-    )
-    for size in (1, 5, 36, 37, 52, 53, 53 + 1, 53 + 99, 53 + 255, 53 + 257, 53 + 768, 53 + 3583):
-        cases.append(open_case(f"a decoded length of {size}", MALFORMED, (envelope * 12)[:size]))
-    longest = forge(bucket=BUCKETS[-1])
-    cases.append(open_case("the last byte cut off", MALFORMED, longest[:-1]))
-    cases.append(open_case("one byte appended", MALFORMED, envelope + b"\x00"))
-    for position in (1, 4):
-        fault = flip(position)(envelope)
-        cases.append(open_case(f"a recipient key id with byte {position} changed", "unknown-recipient-key", fault))
-    cases.append(
-        open_case("sealed to a device that is not here", "unknown-recipient-key", forge(device=STRANGERS_PHONE))
-    )
-    cases.append(
+    cases += [
+        open_case("an unknown suite alone", "unsupported-suite", "O-2.4", b"\x02", suite_comment),
         open_case(
-            "a receiver without a device key", "unknown-recipient-key", envelope, receiver=Receiver(TOPIC, (), TRUST)
-        )
-    )
-    return cases
+            "an unknown suite is reported before its length",
+            "unsupported-suite",
+            "O-2.4",
+            b"\x02" + envelope[1:100],
+            suite_comment,
+        ),
+    ]
+    lengths = "The decoded length minus 53 is one of the eight buckets."
+    for size in (1, 5, 36, 37, 52, 53, 53 + 1, 53 + 99, 53 + 255, 53 + 257, 53 + 768, 53 + 3583):
+        cases.append(open_case(f"a decoded length of {size}", MALFORMED, "O-2.5", (envelope * 12)[:size], lengths))
+    longest = forge(bucket=BUCKETS[-1])
+    key_id = "The key id selects one key, and is authenticated only by what follows."
+    return [
+        *cases,
+        open_case("the last byte cut off", MALFORMED, "O-2.5", longest[:-1], lengths),
+        open_case("one byte appended", MALFORMED, "O-2.5", envelope + b"\x00", lengths),
+        *(
+            open_case(
+                f"a recipient key id with byte {position} changed", UNKNOWN, "O-3.1", flip(position)(envelope), key_id
+            )
+            for position in (1, 4)
+        ),
+        open_case("sealed to a device that is not here", UNKNOWN, "O-3.1", forge(device=STRANGERS_PHONE), key_id),
+        open_case(
+            "a receiver without a device key", UNKNOWN, "O-3.1", envelope, key_id, receiver=Receiver(TOPIC, (), TRUST)
+        ),
+    ]
 
 
-def device_key_cases() -> list[Case]:
+def device_key_cases() -> list[Vector]:
     """Step 3 with more than one key: a pending and a retiring key open like the active one."""
     several = Receiver(TOPIC, (PHONE.secret, TABLET.secret, STRANGERS_PHONE.secret), TRUST)
     twin, other = COLLIDING_DEVICES
+
+    def retiring(end: int) -> Receiver:
+        return Receiver(TOPIC, (PHONE.secret, TABLET.secret), TRUST, {TABLET.secret: end})
+
+    to_tablet = forge(device=TABLET)
     return [
         *(
             open_case(
                 f"sealed to key {number} of three that the receiver holds",
                 "opened",
+                "O-3.1",
                 forge(device=device),
+                "Every key of the device opens, in whatever order they are held.",
                 receiver=several,
             )
             for number, device in enumerate((PHONE, TABLET, STRANGERS_PHONE), 1)
         ),
         open_case(
+            "sealed to a retiring key at the last millisecond before its end",
+            "opened",
+            "O-3.1",
+            to_tablet,
+            "The end date itself still opens.",
+            receiver=retiring(NOW),
+        ),
+        open_case(
+            "sealed to a retiring key one millisecond after its end",
+            UNKNOWN,
+            "O-3.1",
+            to_tablet,
+            "The key is still there, but past its end date.",
+            receiver=retiring(NOW - 1),
+        ),
+        open_case(
             "sealed to a key whose id another key has too",
             "opened",
+            "O-3.2 K-1",
             forge(device=twin),
+            "A key id is a hint: two keys of two devices share this one.",
             receiver=Receiver(TOPIC, (twin.secret,), TRUST),
         ),
         open_case(
             "sealed to another key with the same id",
             FAILED,
+            "O-3.2 K-1",
             forge(device=other),
+            "The id selects the receiver's key, and that key does not open it.",
             receiver=Receiver(TOPIC, (twin.secret,), TRUST),
+        ),
+        open_case(
+            "sealed to one of the receiver's keys under the key id of another",
+            FAILED,
+            "O-3.2",
+            forge(device=TABLET, stated_id=PHONE.key_id),
+            "A receiver that tries all of its keys opens this.",
+            receiver=several,
         ),
     ]
 
 
-def decryption_cases() -> list[Case]:
+def decryption_cases() -> list[Vector]:
     """Step 4."""
     envelope = forge()
     elsewhere = [
-        ("sealed for another topic", "com.example.other"),
-        ("sealed for the topic in another case", "com.Example.app"),
-        ("sealed for the topic without its last character", TOPIC[:-1]),
-        ("sealed for the topic with a character more", TOPIC + "s"),
-        ("sealed for the topic with a push type suffix", TOPIC + ".voip"),
+        ("sealed for another context", "com.example.other"),
+        ("sealed for the context in another case", "com.Example.app"),
+        ("sealed for the context without its last character", TOPIC[:-1]),
+        ("sealed for the context with a character more", TOPIC + "s"),
+        ("sealed for the context with a push type suffix", TOPIC + ".voip"),
     ]
     tampered = [
-        ("the first byte of enc changed", flip(5)),
-        ("the last byte of enc changed", flip(36)),
-        ("bit 255 of enc changed, which X25519 ignores and the KEM context does not", flip(36, 7)),
-        ("the first byte of the ciphertext changed", flip(37)),
-        ("the last byte of the ciphertext changed", flip(-17)),
-        ("the first byte of the tag changed", flip(-16)),
-        ("the last bit of the tag changed", flip(-1)),
-        ("a tag of zeros", put(len(envelope) - 16, bytes(16))),
-        ("enc of another message", put(5, forge(ttl=1)[5:37])),
-        ("two blocks of the ciphertext exchanged", lambda data: data[:37] + data[101:165] + data[37:101] + data[165:]),
+        ("the first byte of enc changed", "O-4.1", flip(5)),
+        ("the last byte of enc changed", "O-4.1", flip(36)),
+        ("bit 255 of enc changed, which X25519 ignores and the KEM context does not", "O-4.1", flip(36, 7)),
+        ("the first byte of the ciphertext changed", "O-4.3", flip(37)),
+        ("the last byte of the ciphertext changed", "O-4.3", flip(-17)),
+        ("the first byte of the tag changed", "O-4.3", flip(-16)),
+        ("the last bit of the tag changed", "O-4.3", flip(-1)),
+        ("a tag of zeros", "O-4.3", put(len(envelope) - 16, bytes(16))),
+        ("enc of another message", "O-4.1", put(5, forge(ttl=1)[5:37])),
+        (
+            "two blocks of the ciphertext exchanged",
+            "O-4.3",
+            lambda data: data[:37] + data[101:165] + data[37:101] + data[165:],
+        ),
     ]
     return [
-        *(open_case(name, FAILED, forge(topic=topic)) for name, topic in elsewhere),
-        *(open_case(name, FAILED, edit(envelope)) for name, edit in tampered),
         *(
-            open_case(f"forged with a share that gives zero: {name}", FAILED, forge(zero_share=share))
+            open_case(name, FAILED, "O-0.2 O-4.3", forge(topic=topic), "The context is in info, byte for byte.")
+            for name, topic in elsewhere
+        ),
+        *(
+            open_case(name, FAILED, rule, edit(envelope), "One change of a genuine envelope, which decryption notices.")
+            for name, rule, edit in tampered
+        ),
+        *(
+            open_case(
+                f"forged with a share that gives zero: {name}",
+                FAILED,
+                "O-4.2",
+                forge(zero_share=share),
+                "Anyone can make this without a key; whoever does not look at the Diffie-Hellman result decrypts it.",
+            )
             for name, share in zero_result_points()
+        ),
+    ]
+
+
+def plain_cases() -> list[Vector]:
+    """What nothing is wrong with."""
+    return [
+        open_case(
+            "a genuine envelope", "opened", "O-4.1 O-4.3 O-5.4 O-7.2", forge(), "One device key, one pinned sender."
+        ),
+        open_case(
+            "the longest context",
+            "opened",
+            "K-2 O-4.3",
+            forge(PAYLOAD, topic="x" * 255),
+            "lp16 counts 255 bytes.",
+            receiver=Receiver("x" * 255, (PHONE.secret,), trust_in(PROVIDER)),
+        ),
+        open_case(
+            "the shortest context",
+            "opened",
+            "K-2 O-4.3",
+            forge(PAYLOAD, topic="a"),
+            "lp16 counts one byte.",
+            receiver=Receiver("a", (PHONE.secret,), trust_in(PROVIDER)),
         ),
     ]

@@ -1,4 +1,10 @@
-"""envelopes.json, "seal": every input of a seal, the randomness included, and every byte that must come of it."""
+"""Seals: every input, the randomness included, and every byte that must come of it.
+
+What goes into an envelope is in envelopes.json, the envelope and what opening it gives in a file of the kit.
+"""
+
+import hashlib
+from typing import NamedTuple
 
 from reference import hpke
 from reference.envelope import (
@@ -22,13 +28,12 @@ from reference.envelope import (
     seal,
     signed_bytes,
     smallest_bucket,
-    to_text,
 )
 from reference.opening import Receiver
 from reference.rotation import Statement
 
 from . import witness
-from .forge import describe_receiver, outcome
+from .forge import open_case
 from .material import (
     CHAIN,
     GENERATIONS,
@@ -46,6 +51,7 @@ from .material import (
     seed,
     trust_in,
 )
+from .vector import Vector
 
 MULTILINGUAL = '{"aps":{"alert":{"title":"두 명 예약","body":"See you at 8 🚲 — 내일 봐"},"sound":"default"}}'.encode()
 ESCAPED = (
@@ -61,10 +67,16 @@ def filler(size: int) -> bytes:
     return frame % (b"0123456789" * (room // 10 + 1))[:room]
 
 
+class Seal(NamedTuple):
+    case: Case
+    envelope: Vector
+
+
 def seal_case(
     name: str,
     payload: bytes = PAYLOAD,
     *,
+    rules: str = "O-7.2",
     device: Device = PHONE,
     sender: Sender = PROVIDER,
     topic: str = TOPIC,
@@ -75,7 +87,7 @@ def seal_case(
     statements: tuple[Statement, ...] = (),
     pinned: Sender | None = None,
     signs_elsewhere: bool = False,
-) -> Case:
+) -> Seal:
     body, content_type = payload, PAYLOAD_CONTENT
     if statements:
         body = bytes([len(statements)]) + b"".join(statement.data for statement in statements) + payload
@@ -103,9 +115,10 @@ def seal_case(
     assert envelope == header(device.public) + b"".join(witness.seal(ikm_e, device.public, hpke_info, b"", inner))
 
     receiver = Receiver(topic, (device.secret,), trust_in(pinned or sender))
-    opening = outcome({"ENCRYPTED_DATA": to_text(envelope)}, receiver, now)
-    assert opening["result"] == "opened" and opening["payload"] == payload.decode()
-    return {
+    comment = "A seal with every input known: the case of this name in envelopes.json."
+    opened = open_case(f"sealed: {name}", "opened", rules, envelope, comment, receiver=receiver, now=now)
+    assert dict(opened.header)["payload-sha256"] == hashlib.sha256(payload).hexdigest()
+    case = {
         "name": name,
         "topic": topic,
         "deviceSecret": device.secret.hex(),
@@ -131,45 +144,44 @@ def seal_case(
         "signed": signed_bytes(header(device.public), enc, device.public, sender.public, topic, signed_content).hex(),
         "signature": inner[4:68].hex(),
         "inner": inner.hex(),
-        "receiver": describe_receiver(receiver),
-        "now": now,
-        "envelope": to_text(envelope),
-        **opening,
+        "payload": payload.decode(),
+        "file": f"kit/{opened.path}",
     }
+    return Seal(case, opened)
 
 
-def bucket_cases() -> list[Case]:
+def bucket_cases() -> list[Seal]:
     smallest = len(filler(0)) + 1
     cases = []
     for bucket in BUCKETS:
         largest = bucket - BODY_OFFSET
-        cases.append(seal_case(f"the smallest body of bucket {bucket}", filler(smallest)))
-        cases.append(seal_case(f"the largest body of bucket {bucket}", filler(largest)))
+        cases.append(seal_case(f"the smallest body of bucket {bucket}", filler(smallest), rules="O-2.5"))
+        cases.append(seal_case(f"the largest body of bucket {bucket}", filler(largest), rules="O-2.5 O-5.1"))
         smallest = largest + 1
     return cases
 
 
-def worked_envelope() -> Case:
+def worked_envelope() -> Seal:
     return seal_case("the worked example")
 
 
-def seal_cases() -> list[Case]:
+def seal_cases() -> list[Seal]:
     longest_topic = ("com.example." * 22)[:254] + "z"
     latest = TIME_LIMIT - 1
     return [
         worked_envelope(),
         *bucket_cases(),
-        seal_case("Korean, a dash and an emoji", MULTILINGUAL),
-        seal_case("escapes and numbers stay as they were written", ESCAPED),
-        seal_case("a topic of one character", topic="a"),
-        seal_case("a topic of 255 characters", topic=longest_topic),
-        seal_case("a topic with capitals, digits and hyphens", topic="Com.Example-2.App-01"),
-        seal_case("the shortest time to live", ttl=1, now=SENT_AT + 1000),
-        seal_case("sent at the beginning of time", sent_at=0, now=0),
-        seal_case("sent at the end of time", sent_at=latest, now=latest),
-        seal_case("another device", device=TABLET),
-        seal_case("another sender", sender=SECOND_PROVIDER),
-        seal_case("a device key of zero bytes", device=Device(bytes(32))),
+        seal_case("Korean, a dash and an emoji", MULTILINGUAL, rules="J-1"),
+        seal_case("escapes and numbers stay as they were written", ESCAPED, rules="J-2"),
+        seal_case("a context of one character", rules="K-2", topic="a"),
+        seal_case("a context of 255 characters", rules="K-2", topic=longest_topic),
+        seal_case("a context with capitals, digits and hyphens", rules="K-2", topic="Com.Example-2.App-01"),
+        seal_case("the shortest time to live", rules="O-6.2", ttl=1, now=SENT_AT + 1000),
+        seal_case("sent at the beginning of time", rules="O-6.2", sent_at=0, now=0),
+        seal_case("sent at the end of time", rules="O-6.2 K-3", sent_at=latest, now=latest),
+        seal_case("another device", rules="O-3.1", device=TABLET),
+        seal_case("another sender", rules="O-5.4", sender=SECOND_PROVIDER),
+        seal_case("a device key of zero bytes", rules="O-3.1", device=Device(bytes(32))),
         seal_case("a message that its caller named", caller_id="order-7731"),
         seal_case(
             "a message that its caller named, for another device: the same message id",

@@ -57,7 +57,8 @@ def topic_rows() -> list[Row]:
 
 
 def envelope_part() -> str:
-    case = worked_envelope()
+    seal = worked_envelope()
+    case, text = seal.case, seal.envelope.body.decode()
     enc, inner, info, hedge, identifier, r_message_id, r_ephemeral, digest, ikm_e, to_sign = (
         bytes.fromhex(case[name])
         for name in (
@@ -80,7 +81,7 @@ def envelope_part() -> str:
     context = hpke.key_schedule(shared_secret, info)
     envelope = header + enc + context.seal(b"", inner)
 
-    sent_at, ttl, text = case["sentAt"], case["ttl"], case["envelope"]
+    sent_at, ttl = case["sentAt"], case["ttl"]
     received = {
         "aps": {"mutable-content": 1, "alert": {"title": "New message", "body": "(Encrypted)"}, "sound": "default"},
         "ENCRYPTED_DATA": text,

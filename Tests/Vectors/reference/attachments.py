@@ -152,14 +152,34 @@ def read_reference(value: object) -> Reference:
     return Reference(url, file, kind, name)
 
 
-def read_list(payload: dict[str, object]) -> tuple[list[Reference], list[str]]:
-    """The attachments of a payload, and a code for each one that is dropped; those from the ninth on have one code."""
+def read_full_body(value: object) -> Reference:
+    reference = read_reference(value)
+    if reference.type != "public.plain-text" or reference.file.size > SMALLEST_SIZE + CHUNK_SIZE:
+        raise Refused("malformed-reference")
+    return reference
+
+
+def read_reserved(payload: dict[str, object]) -> tuple[list[Reference], Reference | None, list[str]]:
+    """The attachments of a payload, its full body, and a code for each one that is dropped.
+
+    Attachments from the ninth on have one code. A full body that is dropped comes last.
+    """
     reserved = payload.get("pushcrypt")
     if reserved is None:
-        return [], []
+        return [], None, []
     if not isinstance(reserved, dict):
-        return [], ["malformed-reference"]
-    elements = reserved.get("attachments")
+        return [], None, ["malformed-reference"]
+    accepted, dropped = read_list(reserved.get("attachments"))
+    full_body = None
+    if reserved.get("body") is not None:
+        try:
+            full_body = read_full_body(reserved["body"])
+        except Refused as error:
+            dropped.append(error.args[0])
+    return accepted, full_body, dropped
+
+
+def read_list(elements: object) -> tuple[list[Reference], list[str]]:
     if elements is None:
         return [], []
     if not isinstance(elements, list):

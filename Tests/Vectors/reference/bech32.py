@@ -1,7 +1,6 @@
 """Bech32 (BIP-173) without its limit of 90 characters.
 
-The decoder here is strict about everything BIP-173 says. Which prefix and which case a kind of key wants is decided
-in `keys`.
+Symbols are in lower case here. Which prefix and which case a kind of key wants is decided in `keys`.
 """
 
 ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
@@ -55,17 +54,10 @@ def encode(prefix: str, data: bytes) -> str:
     return spell(prefix, to_groups(data))
 
 
-def decode(text: str) -> tuple[str, bytes] | None:
-    """The lower-case prefix and the bytes. Mixed case, other characters and a wrong checksum give None."""
-    if not text.isascii() or text not in (text.lower(), text.upper()):
-        return None
-    prefix, separator, rest = text.lower().rpartition("1")
-    if not separator or not prefix or len(rest) < 6 or any(character not in ALPHABET for character in rest):
-        return None
-    if any(not 33 <= ord(character) <= 126 for character in prefix):
-        return None
-    groups = [ALPHABET.index(character) for character in rest]
-    if polymod(expand(prefix) + groups) != BECH32:
-        return None
-    data = from_groups(groups[:-6])
-    return None if data is None else (prefix, data)
+def is_checksum_right(prefix: str, symbols: str) -> bool:
+    return polymod(expand(prefix) + [ALPHABET.index(symbol) for symbol in symbols]) == BECH32
+
+
+def data(symbols: str) -> bytes | None:
+    """What stands before the checksum, or None when padding bits are set."""
+    return from_groups([ALPHABET.index(symbol) for symbol in symbols[:-6]])

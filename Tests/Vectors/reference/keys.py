@@ -1,12 +1,19 @@
 """Keys: what is acceptable, their ids, their text forms."""
 
 import hashlib
+import string
 from enum import Enum
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from . import bech32, curve25519, hpke
+
+# 52 groups of a key and 6 of the checksum.
+SYMBOLS = 58
+
+# Upper case as ASCII has it. A lower-case letter stands for nothing then.
+UPPER_TO_LOWER = str.maketrans(string.ascii_uppercase + string.ascii_lowercase, string.ascii_lowercase + 26 * "?")
 
 KEY_ID_LABEL = b"pushcrypt/1 key id\x00"
 X25519_TYPE, ED25519_TYPE = b"\x01", b"\x02"
@@ -30,12 +37,17 @@ class Kind(Enum):
         }[self]
 
     @property
+    def beginning(self) -> str:
+        text = self.prefix + "1"
+        return text.upper() if self.is_secret else text
+
+    @property
     def is_secret(self) -> bool:
         return self in (Kind.DEVICE_SECRET, Kind.SENDER_SECRET)
 
 
 class KeyRefused(Exception):
-    """The argument is the layer that refused: "text", "kind" or "key"."""
+    """The argument is the error code."""
 
 
 def sender_public_key(seed: bytes) -> bytes:
@@ -87,16 +99,22 @@ def text_form(kind: Kind, key: bytes) -> str:
 
 def import_text(kind: Kind, text: str) -> bytes:
     """The 32 bytes, or KeyRefused."""
-    decoded = bech32.decode(text.removesuffix("\n"))
-    if decoded is None:
-        raise KeyRefused("text")
-    prefix, key = decoded
-    if prefix != kind.prefix:
-        raise KeyRefused("kind")
-    if len(key) != 32 or text_form(kind, key) != text.removesuffix("\n"):
-        raise KeyRefused("text")
+    text = text.removesuffix("\n")
+    if not text.startswith(kind.beginning):
+        other = any(text.startswith(another.beginning) for another in Kind)
+        raise KeyRefused("wrong-kind-of-key" if other else "malformed-key")
+    symbols = text.removeprefix(kind.beginning)
+    if kind.is_secret:
+        symbols = symbols.translate(UPPER_TO_LOWER)
+    if len(symbols) != SYMBOLS or any(symbol not in bech32.ALPHABET for symbol in symbols):
+        raise KeyRefused("malformed-key")
+    if not bech32.is_checksum_right(kind.prefix, symbols):
+        raise KeyRefused("wrong-checksum")
+    key = bech32.data(symbols)
+    if key is None:
+        raise KeyRefused("malformed-key")
     if kind is Kind.DEVICE_PUBLIC and not is_acceptable_device_key(key):
-        raise KeyRefused("key")
+        raise KeyRefused("weak-key")
     if kind is Kind.SENDER_PUBLIC and not is_acceptable_sender_key(key):
-        raise KeyRefused("key")
+        raise KeyRefused("weak-key")
     return key

@@ -5,6 +5,7 @@ Step 8, replay, depends on what the receiver saw before and is not modelled here
 
 import base64
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from . import hpke, keys, payload, rotation
@@ -26,7 +27,7 @@ from .envelope import (
     signed_bytes,
     to_text,
 )
-from .rotation import CLOCK_TOLERANCE, Trust
+from .rotation import CLOCK_TOLERANCE, MAXIMUM_CANDIDATES, Trust
 
 
 class Refused(Exception):
@@ -35,29 +36,50 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Receiver:
-    """What one receiver holds: its topic, its device secrets (pending, active and retiring alike) and its trust."""
+    """What one receiver holds: its topic, its device secrets (pending, active and retiring alike) and its trust.
+
+    `ends` has the last moment at which a retiring key opens.
+    """
 
     topic: str
     device_secrets: tuple[bytes, ...]
     trust: Trust = field(default_factory=Trust)
+    ends: Mapping[bytes, int] = field(default_factory=dict)
 
 
-def open_payload(received: dict[str, object], receiver: Receiver, now: int) -> tuple[bytes, Trust]:
-    """Step 1, and all that follow: the sealed payload's bytes, and the trust afterwards."""
-    text = received.get("ENCRYPTED_DATA")
+@dataclass(frozen=True)
+class Opened:
+    """A message that passed every step but replay, and what its statements make of the trust."""
+
+    payload: bytes
+    message: Message
+    sender: bytes
+    recipient: bytes
+    trust: Trust
+    has_conflict: bool
+
+
+def open_push(data: bytes, receiver: Receiver, now: int) -> Opened:
+    """Step 1, and all that follow, of the bytes of a push."""
+    try:
+        push = payload.parse_object(data)
+    except payload.MalformedPayload as error:
+        raise Refused("malformed-notification") from error
+    text = push.get("ENCRYPTED_DATA")
     if not isinstance(text, str):
         raise Refused("not-encrypted")
     return open_text(text, receiver, now)
 
 
-def open_text(text: str, receiver: Receiver, now: int) -> tuple[bytes, Trust]:
+def open_text(text: str, receiver: Receiver, now: int) -> Opened:
     envelope = parse(text)
-    secret = select_device_key(envelope, receiver)
+    secret = select_device_key(envelope, receiver, now)
     inner = decrypt(envelope, secret, receiver.topic)
-    authenticate(envelope, inner, hpke.public_key(secret), receiver, now)
+    recipient = hpke.public_key(secret)
+    sender = authenticate(envelope, inner, recipient, receiver, now)
     message = read_message(inner)
     check_freshness(message, now)
-    return read_body(message, receiver.trust, now)
+    return read_body(message, sender, recipient, receiver.trust, now)
 
 
 def parse(text: str) -> bytes:
@@ -74,10 +96,13 @@ def parse(text: str) -> bytes:
     return envelope
 
 
-def select_device_key(envelope: bytes, receiver: Receiver) -> bytes:
+def select_device_key(envelope: bytes, receiver: Receiver, now: int) -> bytes:
     """Step 3: the key id selects one private key."""
     for secret in receiver.device_secrets:
-        if keys.device_key_id(hpke.public_key(secret)) == envelope[1:HEADER_SIZE]:
+        if (
+            now <= receiver.ends.get(secret, now)
+            and keys.device_key_id(hpke.public_key(secret)) == envelope[1:HEADER_SIZE]
+        ):
             return secret
     raise Refused("unknown-recipient-key")
 
@@ -92,8 +117,8 @@ def decrypt(envelope: bytes, secret: bytes, topic: str) -> bytes:
         raise Refused("authentication-failed") from error
 
 
-def authenticate(envelope: bytes, inner: bytes, recipient: bytes, receiver: Receiver, now: int) -> None:
-    """Step 5: body length, sender, signature, padding."""
+def authenticate(envelope: bytes, inner: bytes, recipient: bytes, receiver: Receiver, now: int) -> bytes:
+    """Step 5: body length, sender, signature, padding. Gives the sender's key."""
     body = body_of(inner)
     if len(body) != body_length(inner):
         raise Refused("authentication-failed")
@@ -116,14 +141,17 @@ def authenticate(envelope: bytes, inner: bytes, recipient: bytes, receiver: Rece
 
     signature = inner[4:SIGNED_OFFSET]
     senders = trusted_under(inner[:4], trust, now)
-    if not any(keys.verifies(sender, signature, signed_by(sender)) for sender in senders):
+    if not senders:
         raise Refused(failure)
-    if any(inner[BODY_OFFSET + len(body) :]):
+    sender = next((key for key in senders if keys.verifies(key, signature, signed_by(key))), None)
+    if sender is None or any(inner[BODY_OFFSET + len(body) :]):
         raise Refused("authentication-failed")
+    return sender
 
 
 def trusted_under(sender_id: bytes, trust: Trust, now: int) -> list[bytes]:
-    return [key for key in trust.verification_keys(now) if keys.sender_key_id(key) == sender_id]
+    senders = [key for key in trust.verification_keys(now) if keys.sender_key_id(key) == sender_id]
+    return senders[:MAXIMUM_CANDIDATES]
 
 
 def body_length(inner: bytes) -> int:
@@ -157,14 +185,15 @@ def check_freshness(message: Message, now: int) -> None:
         raise Refused("not-yet-valid")
 
 
-def read_body(message: Message, trust: Trust, now: int) -> tuple[bytes, Trust]:
+def read_body(message: Message, sender: bytes, recipient: bytes, trust: Trust, now: int) -> Opened:
     """Step 7: the payload, and the trust after the statements that came with it."""
     body = message.body
+    outcomes: list[str] = []
     try:
         if message.content_type == ROTATION_CONTENT:
             statements, body = rotation.split(body)
-            _, trust = rotation.evaluate_chain(statements, trust, now)
+            outcomes, trust = rotation.evaluate_chain(statements, trust, now)
         payload.parse(body)
     except (rotation.MalformedStatements, payload.MalformedPayload) as error:
         raise Refused("malformed-payload") from error
-    return body, trust
+    return Opened(body, message, sender, recipient, trust, "rotation-conflict" in outcomes)

@@ -43,17 +43,25 @@ def check(value: object, depth: int) -> None:
             check(element, depth + 1)
 
 
-def parse(body: bytes) -> dict[str, object]:
-    """The payload, with an object under `aps`. Raises MalformedPayload."""
+def parse_object(text: bytes) -> dict[str, object]:
+    """A JSON object by the rules J-1 to J-6. Raises MalformedPayload."""
     try:
         value = json.loads(
-            body.decode(),
+            text.decode(),
             object_pairs_hook=object_without_duplicates,
             parse_constant=refuse_constant,
         )
     except (ValueError, RecursionError) as error:
         raise MalformedPayload from error
-    if not isinstance(value, dict) or not isinstance(value.get("aps"), dict):
+    if not isinstance(value, dict):
         raise MalformedPayload
     check(value, 1)
+    return value
+
+
+def parse(body: bytes) -> dict[str, object]:
+    """The payload, with an object under `aps`. Raises MalformedPayload."""
+    value = parse_object(body)
+    if not isinstance(value.get("aps"), dict):
+        raise MalformedPayload
     return value

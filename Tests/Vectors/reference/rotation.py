@@ -11,6 +11,7 @@ SIGNED_SIZE = 53
 SIZE = SIGNED_SIZE + 64 + 64
 MAXIMUM_COUNT = 4
 MAXIMUM_OVERLAP = 5_184_000
+MAXIMUM_CANDIDATES = 4
 DEFAULT_ACCEPT_FOR = 34_560_000
 DEFAULT_OVERLAP = 2_678_400
 CLOCK_TOLERANCE = 24 * 3_600_000
@@ -46,22 +47,23 @@ class Statement:
     def overlap(self) -> int:
         return int.from_bytes(self.data[49:53], "big")
 
-    def is_signed_under(self, old_key: bytes) -> bool:
-        signed = self.data[:SIGNED_SIZE]
-        by_old = keys.verifies(old_key, self.data[53:117], signed_bytes(OLD_ROLE, old_key, signed))
-        by_new = keys.verifies(self.new_key, self.data[117:181], signed_bytes(NEW_ROLE, old_key, signed))
-        return by_old and by_new
+    def is_signed_by_old(self, old_key: bytes) -> bool:
+        return keys.verifies(old_key, self.data[53:117], signed_bytes(OLD_ROLE, old_key, self.data[:SIGNED_SIZE]))
+
+    def is_signed_by_new(self, old_key: bytes) -> bool:
+        signed = signed_bytes(NEW_ROLE, old_key, self.data[:SIGNED_SIZE])
+        return keys.verifies(self.new_key, self.data[117:181], signed)
 
 
 @dataclass(frozen=True)
 class Superseded:
-    """A key that gave up its pin, and the statement by which it did."""
+    """A key that gave up its pin, and the statement by which it did. Without a statement, the app replaced it."""
 
     key: bytes
-    statement: Statement
+    statement: Statement | None
 
     def still_verifies(self, now: int) -> bool:
-        return now <= self.statement.issued_at + self.statement.overlap * 1000
+        return self.statement is not None and now <= self.statement.issued_at + self.statement.overlap * 1000
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,9 @@ class Trust:
 
     pinned: tuple[bytes, ...] = ()
     superseded: tuple[Superseded, ...] = ()
+
+    def all_keys(self) -> list[bytes]:
+        return [*self.pinned, *(entry.key for entry in self.superseded)]
 
     def verification_keys(self, now: int) -> list[bytes]:
         return [*self.pinned, *(entry.key for entry in self.superseded if entry.still_verifies(now))]
@@ -107,26 +112,30 @@ def split(body: bytes) -> tuple[list[Statement], bytes]:
 
 
 def evaluate(statement: Statement, trust: Trust, now: int) -> tuple[str, Trust]:
-    """The outcome ("accepted", "unchanged", "refused", "rotation-conflict") and the trust after it."""
-    for entry in trust.superseded:
-        if keys.sender_key_id(entry.key) == statement.old_key_id and statement.is_signed_under(entry.key):
-            same = entry.statement == statement
-            return ("unchanged" if same else "rotation-conflict"), trust
-    for old_key in trust.pinned:
-        if keys.sender_key_id(old_key) == statement.old_key_id and statement.is_signed_under(old_key):
-            break
-    else:
-        return "refused", trust
-    acceptable = (
-        keys.is_acceptable_sender_key(statement.new_key)
-        and statement.new_key != old_key
-        and all(entry.key != statement.new_key for entry in trust.superseded)
-        and statement.overlap <= MAXIMUM_OVERLAP
-        and statement.issued_at <= now + CLOCK_TOLERANCE
-        and now <= statement.issued_at + statement.accept_for * 1000
-    )
-    if not acceptable:
-        return "refused", trust
+    """The outcome and the trust after it: "accepted", "unchanged", or the error code of the first rule that fails."""
+    if any(entry.statement == statement for entry in trust.superseded):
+        return "unchanged", trust
+    known = [key for key in trust.all_keys() if keys.sender_key_id(key) == statement.old_key_id]
+    if not known:
+        return "untrusted-old-key", trust
+    old_key = next(filter(statement.is_signed_by_old, known[:MAXIMUM_CANDIDATES]), None)
+    if old_key is None:
+        return "bad-statement-signature", trust
+    if not keys.is_acceptable_sender_key(statement.new_key):
+        return "weak-key", trust
+    if not statement.is_signed_by_new(old_key):
+        return "bad-statement-signature", trust
+    if old_key not in trust.pinned:
+        by_statement = any(entry.key == old_key and entry.statement for entry in trust.superseded)
+        return ("rotation-conflict" if by_statement else "untrusted-old-key"), trust
+    if statement.new_key == old_key or any(entry.key == statement.new_key for entry in trust.superseded):
+        return "superseded-new-key", trust
+    if statement.overlap > MAXIMUM_OVERLAP:
+        return "overlap-too-long", trust
+    if statement.issued_at > now + CLOCK_TOLERANCE:
+        return "statement-not-yet-valid", trust
+    if now > statement.issued_at + statement.accept_for * 1000:
+        return "statement-expired", trust
     return "accepted", replace(
         trust,
         pinned=tuple(statement.new_key if key == old_key else key for key in trust.pinned),

@@ -1,0 +1,247 @@
+// Files that travel beside a push: Docs/Format.md, "Attachments".
+//
+// The secret stream is libsodium's. Nothing is fetched: https alone, and never more than `size` bytes, is for whoever fetches.
+#include <string.h>
+
+#include "pushcrypt.h"
+
+enum { PREFIX = 5, SMALLEST_FILE = 46, LARGEST_FULL_BODY = 65536, MESSAGE = 0x00, FINAL = 0x03 };
+
+static const uint8_t START[PREFIX] = {'P', 'C', 'A', '1', 0x10};
+#define LETTERS_AND_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+// References
+
+// The length of what is in the characters, or `%` and two hexadecimal digits.
+static size_t span_of_url(const char *text, const char *characters) {
+    size_t length = 0;
+    for (;;) {
+        const size_t plain = strspn(text + length, characters);
+        length += plain;
+        if (text[length] == '%' && strspn(text + length + 1, "0123456789ABCDEFabcdef") >= 2)
+            length += 3;
+        else if (plain == 0)
+            return length;
+    }
+}
+
+//
+static bool is_url(const char *text) {
+    static const char scheme[] = "https://";
+    if (strncmp(text, scheme, sizeof scheme - 1) != 0) return false;
+    text += sizeof scheme - 1;
+    const size_t host = span_of_url(text, LETTERS_AND_DIGITS "-._~!$&'()*+,;=:[]");
+    if (host == 0 || text[0] == ':') return false;
+    text += host;
+    if (*text == 0) return true;
+    return (*text == '/' || *text == '?') && text[span_of_url(text, LETTERS_AND_DIGITS "-._~!$&'()*+,;=:@/?")] == 0;
+}
+
+//
+static bool is_type(const char *text) {
+    size_t labels = 0;
+    for (;; text++) {
+        const size_t label = strspn(text, LETTERS_AND_DIGITS "-");
+        if (label == 0) return false;
+        labels++;
+        text += label;
+        if (*text != '.') return *text == 0 && labels >= 2;
+    }
+}
+
+// the length is checked already.
+static bool is_name(const char *text) {
+    if (strcmp(text, "") == 0 || strcmp(text, ".") == 0 || strcmp(text, "..") == 0) return false;
+    for (const uint8_t *at = (const uint8_t *)text; *at != 0; at++)
+        if (*at < 0x20 || *at == 0x7f || *at == '/' || (at[0] == 0xc2 && at[1] < 0xa0)) return false;
+    return true;
+}
+
+// 32 bytes from canonical base64url. libsodium refuses unused bits that are not zero.
+static bool bytes32(uint8_t bytes[32], struct json value) {
+    char text[43 + 5];
+    size_t length, count;
+    if (!json_string((uint8_t *)text, sizeof text, &length, value) || length != 43) return false;
+    return sodium_base642bin(bytes, 32, text, length, NULL, &count, NULL, sodium_base64_VARIANT_URLSAFE_NO_PADDING) == 0 && count == 32;
+}
+
+//
+static bool is_size(uint64_t *size, struct json value) {
+    const size_t length = json_token(value);
+    *size = 0;
+    if (value.at[0] == '0' || length > 16) return false;
+    for (size_t index = 0; index < length; index++) {
+        if (value.at[index] < '0' || value.at[index] > '9') return false;
+        *size = 10 * *size + (value.at[index] - '0');
+    }
+    return *size >= SMALLEST_FILE && *size <= LARGEST_TIME;
+}
+
+static bool member_text(char *text, size_t capacity, struct json object, const char *name) {
+    struct json value;
+    size_t length;
+    // The capacity is that of the longest text and its zero byte; `json_string` wants room for one more character.
+    uint8_t buffer[LARGEST_BUCKET + 5];
+    if (!json_member(&value, object, name) || !json_string(buffer, sizeof buffer, &length, value)) return false;
+    if (length >= capacity || memchr(buffer, 0, length) != NULL) return false;
+    memcpy(text, buffer, length + 1);
+    return true;
+}
+
+// A reference from a JSON value to.
+refusal parse_reference(struct reference *reference, struct json value) {
+    struct json member;
+    const bool good =
+        json_is(value, '{') &&
+        member_text(reference->url, sizeof reference->url, value, "url") && is_url(reference->url) &&
+        member_text(reference->type, sizeof reference->type, value, "type") && is_type(reference->type) &&
+        member_text(reference->name, sizeof reference->name, value, "name") && is_name(reference->name) &&
+        json_member(&member, value, "size") && is_size(&reference->size, member) &&
+        json_member(&member, value, "sha256") && bytes32(reference->sha256, member) &&
+        json_member(&member, value, "key") && bytes32(reference->key, member);
+    return good ? NULL : "malformed-reference";
+}
+
+// A member of `pushcrypt`; false when there is none. `malformed` is set when `pushcrypt` is there and no object.
+static bool own_member(struct json *value, bool *malformed, struct json payload, const char *name) {
+    *malformed = false;
+    if (!json_member(value, payload, "pushcrypt") || json_equals(*value, "null")) return false;
+    *malformed = !json_is(*value, '{');
+    return !*malformed && json_member(value, *value, name) && !json_equals(*value, "null");
+}
+
+// The references of a payload, and what is to be reported to.
+void payload_attachments(struct attachments *attachments, struct json payload) {
+    struct json array, element;
+    bool malformed;
+    attachments->count = attachments->malformed = 0;
+    attachments->too_many = false;
+    const bool found = own_member(&array, &malformed, payload, "attachments");
+    if (malformed || (found && !json_is(array, '['))) attachments->malformed = 1;
+    if (!found || !json_is(array, '[')) return;
+    for (size_t index = 0; index < MOST_ATTACHMENTS && json_element(&element, array, index); index++) {
+        if (parse_reference(&attachments->references[attachments->count], element) == NULL)
+            attachments->count++;
+        else
+            attachments->malformed++;
+    }
+    attachments->too_many = json_element(&element, array, MOST_ATTACHMENTS);
+}
+
+// The reference of a text that was too long for the push, if there is one, [A-31].
+refusal payload_full_body(struct reference *reference, bool *found, struct json payload) {
+    struct json value;
+    bool malformed;
+    *found = own_member(&value, &malformed, payload, "body");
+    if (!*found) return NULL;
+    const refusal refused = parse_reference(reference, value);
+    if (refused != NULL) return refused;
+    const bool good = strcmp(reference->type, "public.plain-text") == 0 && reference->size <= LARGEST_FULL_BODY + SMALLEST_FILE;
+    return good ? NULL : "malformed-reference";
+}
+
+// Checks that the plain file of a full body is a text, [A-30]. Whatever is refused, the payload's own body is shown.
+refusal check_full_body(const uint8_t *plain, size_t length) {
+    if (length < 1 || length > LARGEST_FULL_BODY || !is_utf8(plain, length)) return "malformed-file";
+    return length >= 3 && memcmp(plain, "\xef\xbb\xbf", 3) == 0 ? "malformed-file" : NULL;
+}
+
+// Files
+
+// Begins to open a sealed file that comes in pieces to.
+void file_open(struct file_opener *opener, const uint8_t key[KEY], uint64_t size, const uint8_t sha256[crypto_hash_sha256_BYTES]) {
+    memset(opener, 0, sizeof *opener);
+    memcpy(opener->key, key, KEY);
+    memcpy(opener->sha256, sha256, crypto_hash_sha256_BYTES);
+    opener->size = size;
+    opener->first = true;
+    crypto_hash_sha256_init(&opener->hash);
+}
+
+static refusal pull(struct file_opener *opener, size_t *length, unsigned char *tag) {
+    unsigned long long plain;
+    if (crypto_secretstream_xchacha20poly1305_pull(
+            &opener->stream, opener->plain, &plain, tag, opener->buffer, opener->buffered, START, PREFIX) != 0)
+        return "authentication-failed";
+    *length = (size_t)plain;
+    return NULL;
+}
+
+// The start of the file or a chunk that more bytes follow.
+static refusal take_buffer(struct file_opener *opener, file_sink sink, void *context) {
+    size_t length;
+    unsigned char tag;
+    if (!opener->started) {
+        if (memcmp(opener->buffer, START, PREFIX) != 0) return "not-a-sealed-file";
+        crypto_secretstream_xchacha20poly1305_init_pull(&opener->stream, opener->buffer + PREFIX, opener->key);
+        opener->started = true;
+    } else {
+        const refusal refused = pull(opener, &length, &tag);
+        if (refused != NULL) return refused;
+        if (tag != MESSAGE) return "malformed-file";
+        sink(context, opener->plain, length);
+        opener->first = false;
+    }
+    opener->buffered = 0;
+    return NULL;
+}
+
+// Takes bytes of the file and gives those of the chunks that are now known not to be the last. They are authentic but may be cut short: they
+// go into a file of a temporary name, which is renamed only after `file_finish` has given the rest. After a refusal the opener is
+// of no more use.
+refusal file_update(struct file_opener *opener, const uint8_t *piece, size_t length, file_sink sink, void *context) {
+    const uint64_t left = opener->size - opener->came;
+    const size_t within = length < left ? length : (size_t)left;
+    crypto_hash_sha256_update(&opener->hash, piece, within);
+    opener->came += within;
+    for (size_t taken = 0; taken < within;) {
+        const size_t full = opener->started ? CHUNK : FILE_START;
+        if (opener->buffered == full) {
+            const refusal refused = take_buffer(opener, sink, context);
+            if (refused != NULL) return refused;
+            continue;
+        }
+        const size_t room = full - opener->buffered, count = within - taken < room ? within - taken : room;
+        memcpy(opener->buffer + opener->buffered, piece + taken, count);
+        opener->buffered += count;
+        taken += count;
+    }
+    return within < length ? "wrong-size" : NULL;
+}
+
+// Gives the last chunk, when the whole file is as its reference says.
+refusal file_finish(struct file_opener *opener, file_sink sink, void *context) {
+    size_t length;
+    unsigned char tag;
+    uint8_t hash[crypto_hash_sha256_BYTES];
+    if (opener->came != opener->size) return "wrong-size";
+    if (!opener->started || opener->buffered < CHUNK_OVERHEAD) return "truncated-file";
+    const refusal refused = pull(opener, &length, &tag);
+    if (refused != NULL) return refused;
+    if (tag == MESSAGE) return "truncated-file";
+    if (tag != FINAL || (length == 0 && !opener->first)) return "malformed-file";
+    crypto_hash_sha256_final(&opener->hash, hash);
+    if (sodium_memcmp(hash, opener->sha256, sizeof hash) != 0) return "wrong-hash";
+    sink(context, opener->plain, length);
+    sodium_memzero(opener, sizeof *opener);
+    return NULL;
+}
+
+// Gives the sealed file of plain bytes, under a key that was never used before and never will be again to.
+void file_seal(const uint8_t *plain, size_t length, const uint8_t key[KEY], file_sink sink, void *context) {
+    static const size_t most = CHUNK - CHUNK_OVERHEAD;
+    crypto_secretstream_xchacha20poly1305_state stream;
+    uint8_t header[crypto_secretstream_xchacha20poly1305_HEADERBYTES], chunk[CHUNK];
+    crypto_secretstream_xchacha20poly1305_init_push(&stream, header, key);
+    sink(context, START, PREFIX);
+    sink(context, header, sizeof header);
+    for (bool last = false; !last;) {
+        last = length <= most;
+        const size_t count = last ? length : most;
+        crypto_secretstream_xchacha20poly1305_push(&stream, chunk, NULL, plain, count, START, PREFIX, last ? FINAL : MESSAGE);
+        sink(context, chunk, count + CHUNK_OVERHEAD);
+        plain += count;
+        length -= count;
+    }
+    sodium_memzero(&stream, sizeof stream);
+}

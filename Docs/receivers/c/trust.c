@@ -1,0 +1,111 @@
+// Whom a receiver believes, and how that changes: Docs/Format.md, "Rotation", rules to.
+#include <string.h>
+
+#include "pushcrypt.h"
+
+enum { OLD_ID = 1, NEW_KEY = 5, ISSUED_AT = 37, ACCEPT_FOR = 45, OVERLAP = 49, OLD_SIGNATURE = 53, NEW_SIGNATURE = 117 };
+#define LARGEST_OVERLAP 5184000
+
+// A big-endian integer of at most 8 bytes.
+uint64_t number(const uint8_t *bytes, size_t length) {
+    uint64_t result = 0;
+    for (size_t index = 0; index < length; index++) result = result << 8 | bytes[index];
+    return result;
+}
+
+// A time and a duration in seconds; what does not fit in 64 bits is the last time of all [K-3].
+uint64_t later(uint64_t time, uint32_t seconds) {
+    const uint64_t milliseconds = UINT64_C(1000) * seconds;
+    return time > UINT64_MAX - milliseconds ? UINT64_MAX : time + milliseconds;
+}
+
+static bool has_id(const uint8_t key[KEY], const uint8_t id[KEY_ID]) {
+    uint8_t own[KEY_ID];
+    key_id(own, ED25519, key);
+    return memcmp(own, id, KEY_ID) == 0;
+}
+
+static const struct superseded *find_superseded(const struct trust *trust, const uint8_t key[KEY]) {
+    for (size_t index = 0; index < trust->superseded_count; index++)
+        if (memcmp(trust->superseded[index].key, key, KEY) == 0) return &trust->superseded[index];
+    return NULL;
+}
+
+static size_t find_pinned(const struct trust *trust, const uint8_t key[KEY]) {
+    size_t index = 0;
+    while (index < trust->pinned_count && memcmp(trust->pinned[index], key, KEY) != 0) index++;
+    return index;
+}
+
+// Whether it verifies messages still. It verifies no statement ever again.
+static bool inside_overlap(const struct superseded *old, uint64_t now) {
+    if (!old->has_statement) return false;
+    return now <= later(number(old->statement + ISSUED_AT, 8), (uint32_t)number(old->statement + OVERLAP, 4));
+}
+
+// The keys with a sender key id: pinned ones first, then superseded ones, at most 4.
+static size_t keys_of(const uint8_t *keys[TRIED], const struct trust *trust, const uint8_t id[KEY_ID], bool all, uint64_t now) {
+    size_t count = 0;
+    for (size_t index = 0; index < trust->pinned_count && count < TRIED; index++)
+        if (has_id(trust->pinned[index], id)) keys[count++] = trust->pinned[index];
+    for (size_t index = 0; index < trust->superseded_count && count < TRIED; index++) {
+        const struct superseded *old = &trust->superseded[index];
+        if ((all || inside_overlap(old, now)) && has_id(old->key, id)) keys[count++] = old->key;
+    }
+    return count;
+}
+
+// The keys under which a message with the sender key id may verify; they point into `trust`.
+size_t trust_candidates(const uint8_t *candidates[TRIED], const struct trust *trust, const uint8_t id[KEY_ID], uint64_t now) {
+    return keys_of(candidates, trust, id, false, now);
+}
+
+// Whether the key of a role signed the statement: 0x01 the old one, 0x02 the new one. libsodium requires S < L.
+static bool signed_by(const uint8_t key[KEY], uint8_t role, const uint8_t *signature, const uint8_t *statement, const uint8_t old[KEY]) {
+    static const char label[] = "pushcrypt/1 rotation";
+    uint8_t data[sizeof label + 1 + KEY + OLD_SIGNATURE];
+    memcpy(data, label, sizeof label);
+    data[sizeof label] = role;
+    memcpy(data + sizeof label + 1, old, KEY);
+    memcpy(data + sizeof label + 1 + KEY, statement, OLD_SIGNATURE);
+    return crypto_sign_verify_detached(signature, data, sizeof data, key) == 0;
+}
+
+// Follows a statement, or refuses it and changes nothing. `changed` is false when it is the one that was followed before.
+refusal trust_evaluate(struct trust *trust, bool *changed, const uint8_t *statement, size_t length, uint64_t now) {
+    *changed = false;
+    if (length != STATEMENT || statement[0] != 0x01) return "malformed-statement";
+    for (size_t index = 0; index < trust->superseded_count; index++) {
+        const struct superseded *old = &trust->superseded[index];
+        if (old->has_statement && memcmp(old->statement, statement, STATEMENT) == 0) return NULL;
+    }
+    const uint8_t *added = statement + NEW_KEY, *keys[TRIED], *old = NULL;
+    const size_t count = keys_of(keys, trust, statement + OLD_ID, true, now);
+    if (count == 0) return "untrusted-old-key";
+    for (size_t index = 0; index < count && old == NULL; index++)
+        if (signed_by(keys[index], 0x01, statement + OLD_SIGNATURE, statement, keys[index])) old = keys[index];
+    if (old == NULL) return "bad-statement-signature";
+    if (check_sender_key(added) != NULL) return "weak-key";
+    if (!signed_by(added, 0x02, statement + NEW_SIGNATURE, statement, old)) return "bad-statement-signature";
+    const size_t place = find_pinned(trust, old);
+    if (place == trust->pinned_count) return find_superseded(trust, old)->has_statement ? "rotation-conflict" : "untrusted-old-key";
+    if (memcmp(added, old, KEY) == 0 || find_superseded(trust, added) != NULL) return "superseded-new-key";
+    const uint64_t issued_at = number(statement + ISSUED_AT, 8);
+    if (number(statement + OVERLAP, 4) > LARGEST_OVERLAP) return "overlap-too-long";
+    if (issued_at > later(now, TOLERANCE)) return "statement-not-yet-valid";
+    if (now > later(issued_at, (uint32_t)number(statement + ACCEPT_FOR, 4))) return "statement-expired";
+    // The one code that is not the format's: this receiver keeps a bounded number of keys.
+    if (trust->superseded_count == TRUST_CAPACITY) return "trust-full";
+
+    struct superseded *past = &trust->superseded[trust->superseded_count++];
+    *past = (struct superseded){.has_statement = true};
+    memcpy(past->key, old, KEY);
+    memcpy(past->statement, statement, STATEMENT);
+    if (find_pinned(trust, added) == trust->pinned_count) {
+        memcpy(trust->pinned[place], added, KEY);
+    } else {
+        memcpy(trust->pinned[place], trust->pinned[--trust->pinned_count], KEY);
+    }
+    *changed = true;
+    return NULL;
+}

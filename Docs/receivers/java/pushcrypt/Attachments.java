@@ -1,0 +1,103 @@
+package pushcrypt;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/**
+ * The references to files that travel beside a push: Docs/Format.md, "Reference", "In a payload" and "Full body".
+ *
+ * <p>Nothing is fetched: https alone, and never more than `size` bytes, is for whoever fetches [A-16].
+ */
+public final class Attachments {
+    private static final int MOST = 8, LARGEST_FULL_BODY = 65536;
+    private static final long SMALLEST_FILE = 46, LARGEST_FILE = (1L << 53) - 1;
+    private static final Pattern URL = Pattern.compile(
+        "https://(?!:)(?:[A-Za-z0-9._~!$&'()*+,;=:\\[\\]-]|%[0-9A-Fa-f]{2})++(?:[/?](?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*+)?");
+    private static final Pattern TYPE = Pattern.compile("[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)+");
+    private static final Pattern NOT_IN_NAME = Pattern.compile("[/\\x00-\\x1f\\x7f-\\x9f]");
+    /** 32 bytes as canonical base64url: of the last character two bits are unused. */
+    private static final Pattern BYTES32 = Pattern.compile("[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]");
+
+    /** Where a sealed file lies, and what opens it. It holds a key, so it never reaches the app's data or a log. */
+    public record Reference(String url, byte[] key, long size, byte[] sha256, String type, String name) {
+        @Override
+        public String toString() {
+            return "Reference";
+        }
+    }
+
+    /** What a payload brings, and a code for each reason to have dropped some of it. */
+    public record Found(List<Reference> references, List<String> dropped) {}
+
+    private Attachments() {}
+
+    /** A reference from a JSON value to. */
+    public static Reference parseReference(Object value) throws Refused {
+        if (!(value instanceof Map<?, ?> object) || !(object.get("size") instanceof Payload.Number size)) throw refused();
+        String url = text(object, "url"), type = text(object, "type"), name = text(object, "name");
+        boolean good = URL.matcher(url).matches()
+            && TYPE.matcher(type).matches() && type.length() <= 255
+            && !name.equals("") && !name.equals(".") && !name.equals("..") && !NOT_IN_NAME.matcher(name).find()
+            && name.getBytes(StandardCharsets.UTF_8).length <= 255
+            && size.text().matches("0|[1-9][0-9]{0,15}")
+            && Long.parseLong(size.text()) >= SMALLEST_FILE && Long.parseLong(size.text()) <= LARGEST_FILE;
+        if (!good) throw refused();
+        return new Reference(url, bytes32(text(object, "key")), Long.parseLong(size.text()), bytes32(text(object, "sha256")), type, name);
+    }
+
+    private static String text(Map<?, ?> object, String name) throws Refused {
+        if (!(object.get(name) instanceof String text)) throw refused();
+        return text;
+    }
+
+    private static byte[] bytes32(String text) throws Refused {
+        if (!BYTES32.matcher(text).matches()) throw refused();
+        return Base64.getUrlDecoder().decode(text);
+    }
+
+    private static Refused refused() {
+        return new Refused("malformed-reference");
+    }
+
+    /** The references of a payload's members to. */
+    public static Found attachments(Map<String, Object> members) {
+        Object own = members.getOrDefault("pushcrypt", Payload.NULL);
+        Object list = own instanceof Map<?, ?> object && object.containsKey("attachments") ? object.get("attachments") : Payload.NULL;
+        List<Reference> references = new ArrayList<>();
+        List<String> dropped = new ArrayList<>();
+        if (own != Payload.NULL && (!(own instanceof Map) || list != Payload.NULL && !(list instanceof List))) dropped.add(refused().code);
+        if (list instanceof List<?> elements) {
+            for (Object element : elements.subList(0, Math.min(MOST, elements.size()))) {
+                try {
+                    references.add(parseReference(element));
+                } catch (Refused refused) {
+                    dropped.add(refused.code);
+                }
+            }
+            if (elements.size() > MOST) dropped.add("too-many-attachments");
+        }
+        return new Found(references, dropped);
+    }
+
+    /** The reference of a text that was too long for the push, or {@code null}, [A-31]. */
+    public static Reference fullBody(Map<String, Object> members) throws Refused {
+        if (!(members.get("pushcrypt") instanceof Map<?, ?> own)) return null;
+        Object body = own.get("body");
+        if (body == null || body == Payload.NULL) return null;
+        Reference reference = parseReference(body);
+        if (!reference.type().equals("public.plain-text") || reference.size() > LARGEST_FULL_BODY + SMALLEST_FILE) throw refused();
+        return reference;
+    }
+
+    /** The text that the plain file of a full body is, [A-30]. Whatever is refused, the payload's own body is shown. */
+    public static String checkFullBody(byte[] plain) throws Refused {
+        if (plain.length < 1 || plain.length > LARGEST_FULL_BODY) throw new Refused("malformed-file");
+        String text = Payload.decode(plain, "malformed-file");
+        if (text.startsWith("\ufeff")) throw new Refused("malformed-file");
+        return text;
+    }
+}

@@ -1,0 +1,162 @@
+package pushcrypt;
+
+import static pushcrypt.Bytes.ascii;
+import static pushcrypt.Bytes.concat;
+import static pushcrypt.Bytes.part;
+
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HexFormat;
+import java.util.List;
+
+/**
+ * The layout of an envelope, and how one is opened: Docs/Format.md, "Envelope", "Construction", "Inner plaintext" and "Opening".
+ *
+ * <p>There is no replay guard: it is the app's store of what it has shown ("Replay"), and an app that shows notifications to a person needs
+ * one. Nothing is wiped, and nothing is promised about time but what {@link Hpke} says.
+ */
+public final class Envelope {
+    static final int SUITE = 0x01, CONTENT = 68, BODY = 99, PAYLOAD = 0x01, STATEMENTS = 0x02, MOST_STATEMENTS = 4;
+    static final List<Integer> BUCKETS = List.of(256, 512, 1024, 1536, 2048, 2560, 2816, 3584);
+    static final long LONGEST_TIME_TO_LIVE = 2_592_000, LARGEST_TIME = (1L << 53) - 1;
+    private static final int LONGEST_TEXT = 4850, LONGEST_PUSH = 65536;
+    public static final int OUTSIDE = 53;
+
+    /** A device's secret key. A retiring one opens until its end date, that millisecond included; the others have {@link Trust#NEVER}. */
+    public record DeviceKey(byte[] secret, byte[] publicKey, byte[] id, long end) {
+        public static DeviceKey of(byte[] secret, long end) throws GeneralSecurityException {
+            byte[] publicKey = Keys.x25519Public(secret);
+            return new DeviceKey(secret, publicKey, Keys.keyID(Keys.X25519, publicKey), end);
+        }
+    }
+
+    /**
+     * An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `messageID`. When the guard has
+     * taken it, `trust` replaces the trust that was there [O-9.1], a pending `device` key becomes active [O-9.2], and the app is told of a
+     * `rotationConflict` [R-7].
+     */
+    public record Opened(byte[] payload, byte[] messageID, long sentAt, long timeToLive, byte[] sender, DeviceKey device, Trust trust,
+        boolean rotationConflict) {}
+
+    private Envelope() {}
+
+    /**
+     * Opens a push as it came from the wire. `context` is the app's own bundle id, never a value from the push [O-0.2]. Nothing of the push
+     * but the envelope is looked at [O-0.1].
+     */
+    public static Opened openPush(byte[] push, String context, List<DeviceKey> devices, Trust trust, long now)
+        throws GeneralSecurityException, Refused {
+        if (push.length > LONGEST_PUSH) throw new Refused("malformed-notification");
+        Object text = Payload.parseObject(push, "malformed-notification").get("ENCRYPTED_DATA");
+        if (!(text instanceof String)) throw new Refused("not-encrypted");
+        return openText((String) text, context, devices, trust, now);
+    }
+
+    /** Opens the text of an envelope: steps 2 to 7. Nothing is changed by it. */
+    public static Opened openText(String text, String context, List<DeviceKey> devices, Trust trust, long now)
+        throws GeneralSecurityException, Refused {
+        checkContext(context);
+        byte[] envelope = decode(text), header = part(envelope, 0, 5), enc = part(envelope, 5, 37);
+
+        // Step 3. Exactly one key is tried [O-3.2].
+        byte[] recipientKeyID = part(header, 1, 5);
+        DeviceKey device = devices.stream().filter(key -> Arrays.equals(key.id(), recipientKeyID) && !Trust.isAfter(now, key.end()))
+            .findFirst().orElseThrow(() -> new Refused("unknown-recipient-key"));
+
+        // Step 4.
+        Hpke.Context encryption = Hpke.setupBaseR(enc, device.secret(), device.publicKey(), envelopeInfo(header, context));
+        byte[] inner = encryption.open(new byte[0], part(envelope, 37, envelope.length));
+
+        // Step 5.
+        int end = BODY + (int) Bytes.number(inner, 97, 99);
+        if (end > inner.length) throw new Refused("authentication-failed");
+        List<byte[]> statements = statements(inner[CONTENT], part(inner, BODY, end));
+        Trust after = trust.copy();
+        boolean conflict = false;
+        for (byte[] statement : statements == null ? List.<byte[]>of() : statements) {
+            try {
+                after.evaluate(statement, now);
+            } catch (Refused refused) {
+                conflict |= refused.code.equals("rotation-conflict");
+            }
+        }
+        byte[] senderKeyID = part(inner, 0, 4), signature = part(inner, 4, CONTENT);
+        List<byte[]> candidates = trust.candidates(senderKeyID, now);
+        if (candidates.isEmpty()) candidates = after.candidates(senderKeyID, now);
+        if (candidates.isEmpty() && conflict) throw new Refused("rotation-conflict");
+        byte[] sender = null;
+        for (byte[] key : candidates) {
+            if (sender == null && Trust.verifies(key, signature, signed(header, enc, device.publicKey(), key, context, inner))) sender = key;
+        }
+        int padding = 0;
+        for (int at = end; at < inner.length; at++) padding |= inner[at];
+        if (sender == null || padding != 0) throw new Refused("authentication-failed");
+
+        // Step 6.
+        long sentAt = Bytes.number(inner, 85, 93), timeToLive = Bytes.number(inner, 93, 97);
+        if (inner[CONTENT] != PAYLOAD && inner[CONTENT] != STATEMENTS) throw new Refused("unsupported-message");
+        if (timeToLive < 1 || timeToLive > LONGEST_TIME_TO_LIVE || Trust.isAfter(sentAt, LARGEST_TIME)) throw new Refused("unsupported-message");
+        if (Trust.isAfter(now, Trust.later(sentAt, timeToLive))) throw new Refused("expired");
+        if (Trust.isAfter(sentAt, Trust.later(now, Trust.TOLERANCE))) throw new Refused("not-yet-valid");
+
+        // Step 7.
+        if (statements == null) throw new Refused("malformed-payload");
+        int start = statements.isEmpty() ? BODY : BODY + 1 + Trust.STATEMENT * statements.size();
+        byte[] payload = part(inner, start, end);
+        Payload.checkPayload(payload);
+        return new Opened(payload, part(inner, 69, 85), sentAt, timeToLive, sender, device, after, conflict);
+    }
+
+    /** The bytes of an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text. */
+    public static byte[] decode(String text) throws Refused {
+        if (text.length() > LONGEST_TEXT || !text.matches("[A-Za-z0-9_-]+") || text.length() % 4 == 1) throw new Refused("malformed-envelope");
+        byte[] envelope = Base64.getUrlDecoder().decode(text);
+        if (!encode(envelope).equals(text)) throw new Refused("malformed-envelope");
+        if (envelope[0] != SUITE) throw new Refused("unsupported-suite");
+        if (!BUCKETS.contains(envelope.length - OUTSIDE)) throw new Refused("malformed-envelope");
+        return envelope;
+    }
+
+    public static String encode(byte[] envelope) {
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(envelope);
+    }
+
+    /** The statements of a body; {@code null} when they cannot be read [O-7.1]. */
+    private static List<byte[]> statements(int contentType, byte[] body) {
+        List<byte[]> statements = new ArrayList<>();
+        if (contentType != STATEMENTS) return statements;
+        int count = body.length > 0 ? body[0] & 0xff : 0, end = 1 + Trust.STATEMENT * count;
+        if (count < 1 || count > MOST_STATEMENTS || body.length < end) return null;
+        for (int at = 1; at < end; at += Trust.STATEMENT) {
+            if (body[at] != 0x01) return null;
+            statements.add(part(body, at, at + Trust.STATEMENT));
+        }
+        return statements;
+    }
+
+    /** Names an envelope in a log. Nothing may be decided by it. */
+    public static String fingerprint(String text) {
+        return HexFormat.of().formatHex(Bytes.sha256(text.getBytes(StandardCharsets.UTF_8)), 0, 4);
+    }
+
+    /** A context is the app's bundle id, without a suffix [K-2]. */
+    public static void checkContext(String context) throws Refused {
+        if (!context.matches("[A-Za-z0-9.-]{1,255}")) throw new Refused("malformed-context");
+    }
+
+    static byte[] envelopeInfo(byte[] header, String context) {
+        return concat(ascii("pushcrypt/1 envelope\0"), header, lp16(context));
+    }
+
+    static byte[] signed(byte[] header, byte[] enc, byte[] recipient, byte[] sender, String context, byte[] inner) {
+        byte[] contentHash = Bytes.sha256(part(inner, CONTENT, inner.length));
+        return concat(ascii("pushcrypt/1 signature\0"), header, enc, recipient, sender, lp16(context), contentHash);
+    }
+
+    private static byte[] lp16(String text) {
+        return concat(Bytes.bigEndian(text.length(), 2), ascii(text));
+    }
+}

@@ -1,0 +1,110 @@
+package pushcrypt;
+
+import static pushcrypt.Bytes.ascii;
+import static pushcrypt.Bytes.concat;
+
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import javax.crypto.AEADBadTagException;
+import javax.crypto.Cipher;
+import javax.crypto.Mac;
+import javax.crypto.spec.IvParameterSpec;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * HPKE in base mode with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and ChaCha20-Poly1305: RFC 9180, with its names.
+ *
+ * <p>Secrets are not wiped: the collector may have copied them. The JDK means to compute on keys and to compare tags in constant time; nothing
+ * is promised about the Java around it, which the virtual machine compiles as it likes.
+ */
+final class Hpke {
+    private static final byte[] KEM_SUITE = {'K', 'E', 'M', 0x00, 0x20};
+    private static final byte[] HPKE_SUITE = {'H', 'P', 'K', 'E', 0x00, 0x20, 0x00, 0x01, 0x00, 0x03};
+    private static final byte[] NOTHING = {};
+
+    /** An encryption context at sequence number 0. It is for one message. */
+    record Context(byte[] key, byte[] baseNonce) {
+        byte[] seal(byte[] aad, byte[] pt) throws GeneralSecurityException {
+            return cipher(Cipher.ENCRYPT_MODE, aad).doFinal(pt);
+        }
+
+        /** The plaintext, of which nothing is given when the tag is wrong [O-4.3]. */
+        byte[] open(byte[] aad, byte[] ct) throws GeneralSecurityException, Refused {
+            try {
+                return cipher(Cipher.DECRYPT_MODE, aad).doFinal(ct);
+            } catch (AEADBadTagException wrong) {
+                throw new Refused("authentication-failed");
+            }
+        }
+
+        private Cipher cipher(int mode, byte[] aad) throws GeneralSecurityException {
+            Cipher cipher = Cipher.getInstance("ChaCha20-Poly1305");
+            cipher.init(mode, new SecretKeySpec(key, "ChaCha20"), new IvParameterSpec(baseNonce));
+            cipher.updateAAD(aad);
+            return cipher;
+        }
+    }
+
+    /** What encapsulation gives: enc, and the sender's context. */
+    record Setup(byte[] enc, Context context) {}
+
+    private Hpke() {}
+
+    /** Sets up for the recipient's public key. The randomness is plain, which the format allows. */
+    static Setup setupBaseS(byte[] recipient, byte[] info) throws GeneralSecurityException, Refused {
+        byte[] ephemeral = new byte[Keys.LENGTH];
+        new SecureRandom().nextBytes(ephemeral);
+        byte[] enc = Keys.x25519Public(ephemeral);
+        return new Setup(enc, keySchedule(extractAndExpand(dh(ephemeral, recipient), concat(enc, recipient)), info));
+    }
+
+    /** The recipient's context. The KEM context is enc as received [O-4.1]. */
+    static Context setupBaseR(byte[] enc, byte[] secret, byte[] publicKey, byte[] info) throws GeneralSecurityException, Refused {
+        return keySchedule(extractAndExpand(dh(secret, enc), concat(enc, publicKey)), info);
+    }
+
+    /** X25519. A result that is all zero is refused, by the JDK as well [O-4.2]. */
+    private static byte[] dh(byte[] secret, byte[] publicKey) throws Refused {
+        byte[] result;
+        try {
+            result = Keys.x25519(secret, publicKey);
+        } catch (GeneralSecurityException zero) {
+            throw new Refused("authentication-failed");
+        }
+        int any = 0;
+        for (byte each : result) any |= each;
+        if (any == 0) throw new Refused("authentication-failed");
+        return result;
+    }
+
+    private static byte[] extractAndExpand(byte[] dh, byte[] kemContext) throws GeneralSecurityException {
+        byte[] eaePRK = labeledExtract(KEM_SUITE, NOTHING, "eae_prk", dh);
+        return labeledExpand(KEM_SUITE, eaePRK, "shared_secret", kemContext, 32);
+    }
+
+    private static Context keySchedule(byte[] sharedSecret, byte[] info) throws GeneralSecurityException {
+        byte[] pskIDHash = labeledExtract(HPKE_SUITE, NOTHING, "psk_id_hash", NOTHING);
+        byte[] infoHash = labeledExtract(HPKE_SUITE, NOTHING, "info_hash", info);
+        byte[] context = concat(new byte[] {0}, pskIDHash, infoHash);
+        byte[] secret = labeledExtract(HPKE_SUITE, sharedSecret, "secret", NOTHING);
+        byte[] key = labeledExpand(HPKE_SUITE, secret, "key", context, 32);
+        return new Context(key, labeledExpand(HPKE_SUITE, secret, "base_nonce", context, 12));
+    }
+
+    /** To HMAC no salt and 32 zero bytes are the same key; the JDK takes no empty one. */
+    private static byte[] labeledExtract(byte[] suite, byte[] salt, String label, byte[] ikm) throws GeneralSecurityException {
+        return hmac(salt.length > 0 ? salt : new byte[32], concat(ascii("HPKE-v1"), suite, ascii(label), ikm));
+    }
+
+    /** At most 32 bytes, so the first block of HKDF-Expand is all of it. */
+    private static byte[] labeledExpand(byte[] suite, byte[] prk, String label, byte[] info, int length) throws GeneralSecurityException {
+        byte[] labeledInfo = concat(Bytes.bigEndian(length, 2), ascii("HPKE-v1"), suite, ascii(label), info);
+        return Bytes.part(hmac(prk, concat(labeledInfo, new byte[] {1})), 0, length);
+    }
+
+    private static byte[] hmac(byte[] key, byte[] data) throws GeneralSecurityException {
+        Mac mac = Mac.getInstance("HmacSHA256");
+        mac.init(new SecretKeySpec(key, "HmacSHA256"));
+        return mac.doFinal(data);
+    }
+}

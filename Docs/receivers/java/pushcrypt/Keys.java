@@ -1,0 +1,190 @@
+package pushcrypt;
+
+import static pushcrypt.Bytes.concat;
+
+import java.math.BigInteger;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.KeyPairGenerator;
+import java.security.PrivateKey;
+import java.security.PublicKey;
+import java.security.SecureRandom;
+import java.security.spec.NamedParameterSpec;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.security.spec.X509EncodedKeySpec;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import javax.crypto.KeyAgreement;
+
+/**
+ * Keys as text, key ids, and the public keys that must be refused: Docs/Format.md, "Key ids" and "Keys as text".
+ *
+ * <p>BigInteger does not run in constant time, and a String cannot be wiped: a secret key's text stays in memory until it is collected.
+ */
+public final class Keys {
+    /** The kinds of key texts. */
+    public enum Kind {
+        DEVICE_PUBLIC("pcr", false), SENDER_PUBLIC("pcs", false), DEVICE_SECRET("pcr-secret-", true), SENDER_SECRET("pcs-secret-", true);
+
+        public final String prefix;
+        public final boolean secret;
+
+        Kind(String prefix, boolean secret) {
+            this.prefix = prefix;
+            this.secret = secret;
+        }
+
+        /** Secret keys are in capitals, public ones are not. */
+        private String inCase(String text) {
+            return secret ? text.toUpperCase(Locale.ROOT) : text;
+        }
+    }
+
+    public static final int X25519 = 0x01, ED25519 = 0x02, LENGTH = 32;
+    private static final String ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
+    private static final int VALUES = 58, CHECKSUM = 6;
+    private static final int[] GENERATORS = {0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3};
+
+    private static final BigInteger P = BigInteger.TWO.pow(255).subtract(BigInteger.valueOf(19));
+    private static final BigInteger L = BigInteger.TWO.pow(252).add(new BigInteger("27742317777372353535851937790883648493"));
+    /** The u-coordinates below P from which X25519 gives zero. */
+    private static final List<BigInteger> SMALL_ORDER_U = List.of(
+        BigInteger.ZERO,
+        BigInteger.ONE,
+        Bytes.integer(HexFormat.of().parseHex("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800")),
+        Bytes.integer(HexFormat.of().parseHex("5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157")),
+        P.subtract(BigInteger.ONE));
+
+    private Keys() {}
+
+    /** The 4 bytes that name a public key: a hint for a lookup, never to be compared in the place of a key [K-1]. */
+    public static byte[] keyID(int type, byte[] publicKey) {
+        return Bytes.part(Bytes.sha256(Bytes.ascii("pushcrypt/1 key id\0"), new byte[] {(byte) type}, publicKey), 0, 4);
+    }
+
+    /** The 32 bytes of a key's text [K-4] to [K-8]. A public key that comes out is one that may be used. */
+    public static byte[] parseKey(String text, Kind kind) throws Refused {
+        if (text.endsWith("\n")) text = text.substring(0, text.length() - 1);
+        Kind of = null;
+        for (Kind other : Kind.values()) if (text.startsWith(other.inCase(other.prefix) + "1")) of = other;
+        if (of == null) throw new Refused("malformed-key");
+        if (of != kind) throw new Refused("wrong-kind-of-key");
+        String data = text.substring(kind.prefix.length() + 1), alphabet = kind.inCase(ALPHABET);
+        int[] values = data.chars().map(alphabet::indexOf).toArray();
+        if (values.length != VALUES) throw new Refused("malformed-key");
+        for (int value : values) if (value < 0) throw new Refused("malformed-key");
+        if (polymod(kind.prefix, values) != 1) throw new Refused("wrong-checksum");
+        if ((values[VALUES - CHECKSUM - 1] & 15) != 0) throw new Refused("malformed-key");
+        byte[] key = new byte[LENGTH];
+        for (int index = 0, bits = 0, count = 0, at = 0; index < VALUES - CHECKSUM; index++) {
+            bits = bits << 5 | values[index];
+            count += 5;
+            if (count >= 8) {
+                count -= 8;
+                key[at++] = (byte) (bits >> count);
+            }
+        }
+        if (kind == Kind.DEVICE_PUBLIC) checkDeviceKey(key);
+        if (kind == Kind.SENDER_PUBLIC) checkSenderKey(key);
+        return key;
+    }
+
+    /** The text of a key's 32 bytes. Of a secret key it is as secret as the key. */
+    public static String keyText(byte[] key, Kind kind) {
+        int[] values = new int[VALUES];
+        for (int index = 0; index < VALUES - CHECKSUM; index++) {
+            int at = 5 * index / 8, two = (key[at] & 0xff) << 8 | (at + 1 < LENGTH ? key[at + 1] & 0xff : 0);
+            values[index] = two >> 11 - 5 * index % 8 & 31;
+        }
+        int checksum = polymod(kind.prefix, values) ^ 1;
+        for (int index = 0; index < CHECKSUM; index++) values[VALUES - CHECKSUM + index] = checksum >> 5 * (CHECKSUM - 1 - index) & 31;
+        StringBuilder text = new StringBuilder(kind.prefix + "1");
+        for (int value : values) text.append(ALPHABET.charAt(value));
+        return kind.inCase(text.toString());
+    }
+
+    /** The checksum of BIP-173: 1 for a good text. */
+    private static int polymod(String prefix, int[] values) {
+        int checksum = 1, length = prefix.length();
+        for (int index = 0; index < 2 * length + 1 + values.length; index++) {
+            int value = index < length ? prefix.charAt(index) >> 5
+                : index == length ? 0
+                : index <= 2 * length ? prefix.charAt(index - length - 1) & 31
+                : values[index - 2 * length - 1];
+            int top = checksum >> 25;
+            checksum = (checksum & 0x1ffffff) << 5 ^ value;
+            for (int bit = 0; bit < 5; bit++) if ((top >> bit & 1) == 1) checksum ^= GENERATORS[bit];
+        }
+        return checksum;
+    }
+
+    /** Refuses what [K-8] refuses: numbers that are not reduced, and the five from which X25519 gives zero. */
+    public static void checkDeviceKey(byte[] key) throws Refused {
+        BigInteger u = Bytes.integer(key);
+        if (u.compareTo(P) >= 0 || SMALL_ORDER_U.contains(u)) throw new Refused("weak-key");
+    }
+
+    /**
+     * Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y that belongs to no point
+     * has a u on the curve's twist, where this does not hold either.
+     */
+    public static void checkSenderKey(byte[] key) throws Refused {
+        BigInteger y = Bytes.integer(key).clearBit(255);
+        if (y.compareTo(P) >= 0 || y.equals(BigInteger.ONE)) throw new Refused("weak-key");
+        BigInteger u = BigInteger.ONE.add(y).multiply(BigInteger.ONE.subtract(y).modInverse(P)).mod(P);
+        if (SMALL_ORDER_U.contains(u)) throw new Refused("weak-key");
+        byte[] encoded = Bytes.littleEndian(u, LENGTH);
+        BigInteger scalar = L.multiply(BigInteger.valueOf(5)).subtract(BigInteger.ONE);
+        try {
+            if (!java.util.Arrays.equals(x25519(Bytes.littleEndian(scalar, LENGTH), encoded), encoded)) throw new Refused("weak-key");
+        } catch (GeneralSecurityException zero) {
+            throw new Refused("weak-key");
+        }
+    }
+
+    /** X25519. The JDK throws when the result is all zero. */
+    static byte[] x25519(byte[] secret, byte[] publicKey) throws GeneralSecurityException {
+        KeyAgreement agreement = KeyAgreement.getInstance("X25519");
+        agreement.init(privateKey("X25519", 0x6e, secret));
+        agreement.doPhase(publicKey("X25519", 0x6e, publicKey), true);
+        return agreement.generateSecret();
+    }
+
+    static byte[] x25519Public(byte[] secret) throws GeneralSecurityException {
+        byte[] base = new byte[LENGTH];
+        base[0] = 9;
+        return x25519(secret, base);
+    }
+
+    /**
+     * The public key of an Ed25519 seed. The JDK has no function for it, so its generator is given the seed in the place of random
+     * bytes; a signature shows that it took them.
+     */
+    static byte[] ed25519Public(byte[] seed) throws GeneralSecurityException {
+        KeyPairGenerator generator = KeyPairGenerator.getInstance("Ed25519");
+        generator.initialize(NamedParameterSpec.ED25519, new SecureRandom() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            public void nextBytes(byte[] bytes) {
+                System.arraycopy(seed, 0, bytes, 0, LENGTH);
+            }
+        });
+        byte[] encoded = generator.generateKeyPair().getPublic().getEncoded();
+        byte[] key = Bytes.part(encoded, encoded.length - LENGTH, encoded.length);
+        if (!Trust.verifies(key, Seal.sign(seed, key), key)) throw new GeneralSecurityException("the generator took other bytes");
+        return key;
+    }
+
+    /** A key from its 32 bytes, in the frame that RFC 8410 gives it; `oid` is the last byte of its algorithm's identifier. */
+    static PrivateKey privateKey(String algorithm, int oid, byte[] raw) throws GeneralSecurityException {
+        byte[] frame = {0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, (byte) oid, 0x04, 0x22, 0x04, 0x20};
+        return KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(concat(frame, raw)));
+    }
+
+    static PublicKey publicKey(String algorithm, int oid, byte[] raw) throws GeneralSecurityException {
+        byte[] frame = {0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, (byte) oid, 0x03, 0x21, 0x00};
+        return KeyFactory.getInstance(algorithm).generatePublic(new X509EncodedKeySpec(concat(frame, raw)));
+    }
+}

@@ -1,0 +1,177 @@
+package pushcrypt;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The strict JSON of payloads: Docs/Format.md, "Body", rules [J-1] to [J-7].
+ *
+ * <p>Objects are maps, arrays lists, strings {@code String}, and `null` is {@link #NULL}.
+ */
+public final class Payload {
+    /** A number as it is written. The format reads none, so none is rounded and none is too long. */
+    public record Number(String text) {}
+
+    public static final Object NULL = new Object();
+    private static final int DEPTH = 32;
+
+    private final String text, code;
+    private int at;
+
+    private Payload(String text, String code) {
+        this.text = text;
+        this.code = code;
+    }
+
+    /** The members of a JSON object by [J-1] to [J-6]. Anything else is refused with the code. */
+    @SuppressWarnings("unchecked")
+    public static Map<String, Object> parseObject(byte[] data, String code) throws Refused {
+        Payload parser = new Payload(decode(data, code), code);
+        Object value = parser.value(0);
+        parser.space();
+        if (!(value instanceof Map) || parser.at != parser.text.length()) throw parser.refused();
+        return (Map<String, Object>) value;
+    }
+
+    /** The text of UTF-8 [J-1]. A new decoder refuses what is malformed, and leaves a byte order mark in its place. */
+    static String decode(byte[] data, String code) throws Refused {
+        try {
+            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(data)).toString();
+        } catch (CharacterCodingException malformed) {
+            throw new Refused(code);
+        }
+    }
+
+    /** The members of a payload by [J-1] to [J-7]. */
+    public static Map<String, Object> checkPayload(byte[] data) throws Refused {
+        Map<String, Object> members = parseObject(data, "malformed-payload");
+        if (!(members.get("aps") instanceof Map)) throw new Refused("malformed-payload");
+        return members;
+    }
+
+    /** A checked JSON text without the white space between tokens; strings and numbers keep their bytes [S-7]. */
+    public static byte[] minify(byte[] data) {
+        byte[] result = new byte[data.length];
+        int count = 0;
+        boolean inside = false;
+        for (int index = 0; index < data.length; index++) {
+            if (!inside && " \t\n\r".indexOf(data[index]) >= 0) continue;
+            result[count++] = data[index];
+            if (data[index] == '"') inside = !inside;
+            if (inside && data[index] == '\\') result[count++] = data[++index];
+        }
+        return Bytes.part(result, 0, count);
+    }
+
+    private Refused refused() {
+        return new Refused(code);
+    }
+
+    private boolean isAt(String characters) {
+        return at < text.length() && characters.indexOf(text.charAt(at)) >= 0;
+    }
+
+    private void space() {
+        while (isAt(" \t\n\r")) at++;
+    }
+
+    private boolean takes(String token) {
+        space();
+        if (!text.startsWith(token, at)) return false;
+        at += token.length();
+        return true;
+    }
+
+    /** A value that has as many objects and arrays around it. */
+    private Object value(int depth) throws Refused {
+        if (takes("{")) return object(depth + 1);
+        if (takes("[")) return array(depth + 1);
+        if (takes("\"")) return string();
+        if (takes("true")) return true;
+        if (takes("false")) return false;
+        if (takes("null")) return NULL;
+        return number();
+    }
+
+    private Map<String, Object> object(int depth) throws Refused {
+        Map<String, Object> members = new HashMap<>();
+        if (depth > DEPTH) throw refused();
+        if (takes("}")) return members;
+        do {
+            if (!takes("\"")) throw refused();
+            String name = string();
+            if (!takes(":") || members.put(name, value(depth)) != null) throw refused();
+        } while (takes(","));
+        if (!takes("}")) throw refused();
+        return members;
+    }
+
+    private List<Object> array(int depth) throws Refused {
+        List<Object> elements = new ArrayList<>();
+        if (depth > DEPTH) throw refused();
+        if (takes("]")) return elements;
+        do elements.add(value(depth));
+        while (takes(","));
+        if (!takes("]")) throw refused();
+        return elements;
+    }
+
+    /** What follows an opening quotation mark. */
+    private String string() throws Refused {
+        StringBuilder result = new StringBuilder();
+        while (true) {
+            if (at == text.length() || text.charAt(at) < 0x20) throw refused();
+            char character = text.charAt(at++);
+            if (character == '"') break;
+            result.append(character == '\\' ? escape() : character);
+        }
+        // UTF-8 has no surrogates, so whatever is half of a pair was escaped.
+        for (int index = 0; index < result.length(); index += Character.charCount(result.codePointAt(index))) {
+            if (Character.getType(result.codePointAt(index)) == Character.SURROGATE) throw refused();
+        }
+        return result.toString();
+    }
+
+    private char escape() throws Refused {
+        if (at == text.length()) throw refused();
+        int plain = "\"\\/bfnrt".indexOf(text.charAt(at));
+        if (plain >= 0) {
+            at++;
+            return "\"\\/\b\f\n\r\t".charAt(plain);
+        }
+        if (text.charAt(at++) != 'u' || text.length() - at < 4) throw refused();
+        int unit = 0;
+        for (int end = at + 4; at < end; at++) {
+            int digit = "0123456789abcdef".indexOf(text.charAt(at) | (isAt("ABCDEF") ? 0x20 : 0));
+            if (digit < 0) throw refused();
+            unit = unit << 4 | digit;
+        }
+        return (char) unit;
+    }
+
+    private Number number() throws Refused {
+        int start = at;
+        if (isAt("-")) at++;
+        if (isAt("0")) at++; else digits();
+        if (isAt(".")) {
+            at++;
+            digits();
+        }
+        if (isAt("eE")) {
+            at++;
+            if (isAt("+-")) at++;
+            digits();
+        }
+        return new Number(text.substring(start, at));
+    }
+
+    private void digits() throws Refused {
+        if (!isAt("0123456789")) throw refused();
+        while (isAt("0123456789")) at++;
+    }
+}

@@ -1,0 +1,183 @@
+package pushcrypt;
+
+import static pushcrypt.Bytes.concat;
+import static pushcrypt.Bytes.part;
+
+import java.io.ByteArrayOutputStream;
+import java.math.BigInteger;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.util.Arrays;
+import javax.crypto.Cipher;
+import javax.crypto.spec.ChaCha20ParameterSpec;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * Files that travel beside a push: Docs/Format.md, "Sealed file" and "Opening a file".
+ *
+ * <p>The JDK has no secret stream, so it is built here from ChaCha20. Poly1305 in BigInteger is slow and does not run in constant time: it
+ * leaks through timing to whoever can measure it closely. Keys are not wiped.
+ */
+public final class SealedFile {
+    private static final byte[] PREFIX = {'P', 'C', 'A', '1', 0x10};
+    private static final int HEADER = 24, CHUNK = 65553, OVERHEAD = 17, MAC = 16;
+    private static final int MESSAGE = 0x00, FINAL = 0x03;
+
+    private SealedFile() {}
+
+    /** A chunk and its tag. */
+    private record Chunk(byte[] plain, int tag) {}
+
+    /** The state of a stream: a key, and a nonce that changes with each chunk. */
+    private static final class SecretStream {
+        private final byte[] key, nonce;
+
+        SecretStream(byte[] key, byte[] header) throws GeneralSecurityException {
+            // HChaCha20 is what the rounds of ChaCha20 make of its state, words 0-3 and 12-15. A block of ChaCha20 has the state before
+            // the rounds added, of which these words are known: the constants, and what stands here in the place of counter and nonce.
+            byte[] block = chacha20(key, part(header, 0, 16), new byte[64]);
+            byte[] after = concat(part(block, 0, 16), part(block, 48, 64)), known = concat(Bytes.ascii("expand 32-byte k"), part(header, 0, 16));
+            this.key = new byte[32];
+            for (int at = 0; at < 32; at += 4) store(this.key, at, load(after, at) - load(known, at));
+            this.nonce = concat(new byte[] {1, 0, 0, 0}, part(header, 16, HEADER));
+        }
+
+        Chunk pull(byte[] sealed) throws GeneralSecurityException, Refused {
+            byte[] tagBlock = new byte[64], cipher = part(sealed, 1, sealed.length - MAC);
+            tagBlock[0] = sealed[0];
+            int tag = xor(1, tagBlock)[0];
+            byte[] mac = mac(sealed[0], cipher);
+            if (!MessageDigest.isEqual(mac, part(sealed, sealed.length - MAC, sealed.length))) throw new Refused("authentication-failed");
+            byte[] plain = xor(2, cipher);
+            next(mac);
+            return new Chunk(plain, tag);
+        }
+
+        byte[] push(byte[] plain, int tag) throws GeneralSecurityException {
+            byte[] tagBlock = new byte[64];
+            tagBlock[0] = (byte) tag;
+            byte sealedTag = xor(1, tagBlock)[0];
+            byte[] cipher = xor(2, plain), mac = mac(sealedTag, cipher);
+            next(mac);
+            return concat(new byte[] {sealedTag}, cipher, mac);
+        }
+
+        /** The tag's block counts as 64 bytes of ciphertext. The padding after the ciphertext is libsodium's, not that of RFC 8439. */
+        private byte[] mac(byte sealedTag, byte[] cipher) throws GeneralSecurityException {
+            byte[] tagBlock = xor(1, new byte[64]), lengths = new byte[16];
+            tagBlock[0] = sealedTag;
+            store(lengths, 0, PREFIX.length);
+            store(lengths, 8, 64 + cipher.length);
+            byte[] padded = concat(PREFIX, new byte[16 - PREFIX.length], tagBlock, cipher, new byte[cipher.length % 16], lengths);
+            return poly1305(xor(0, new byte[32]), padded);
+        }
+
+        private byte[] xor(int block, byte[] data) throws GeneralSecurityException {
+            return chacha20(key, concat(new byte[] {(byte) block, 0, 0, 0}, nonce), data);
+        }
+
+        /** The nonce of the next chunk. Files of 2^32 chunks or more, 256 TiB, would need a new key here and do not open. */
+        private void next(byte[] mac) {
+            for (int at = 0; at < 8; at++) nonce[4 + at] ^= mac[at];
+            store(nonce, 0, load(nonce, 0) + 1);
+        }
+    }
+
+    /** ChaCha20 of RFC 8439; counter and nonce are one string of 16 bytes. */
+    private static byte[] chacha20(byte[] key, byte[] counterAndNonce, byte[] data) throws GeneralSecurityException {
+        Cipher cipher = Cipher.getInstance("ChaCha20");
+        ChaCha20ParameterSpec parameters = new ChaCha20ParameterSpec(part(counterAndNonce, 4, 16), load(counterAndNonce, 0));
+        cipher.init(Cipher.ENCRYPT_MODE, new SecretKeySpec(key, "ChaCha20"), parameters);
+        return cipher.doFinal(data);
+    }
+
+    /** Poly1305 of RFC 8439. */
+    private static byte[] poly1305(byte[] key, byte[] data) {
+        BigInteger r = Bytes.integer(part(key, 0, 16)).and(new BigInteger("0ffffffc0ffffffc0ffffffc0fffffff", 16));
+        BigInteger p = BigInteger.TWO.pow(130).subtract(BigInteger.valueOf(5)), sum = BigInteger.ZERO;
+        for (int at = 0; at < data.length; at += 16) {
+            byte[] block = part(data, at, Math.min(at + 16, data.length));
+            sum = sum.add(Bytes.integer(block)).add(BigInteger.ONE.shiftLeft(8 * block.length)).multiply(r).mod(p);
+        }
+        return Bytes.littleEndian(sum.add(Bytes.integer(part(key, 16, 32))), 16);
+    }
+
+    private static int load(byte[] bytes, int at) {
+        return bytes[at] & 0xff | (bytes[at + 1] & 0xff) << 8 | (bytes[at + 2] & 0xff) << 16 | (bytes[at + 3] & 0xff) << 24;
+    }
+
+    private static void store(byte[] bytes, int at, int word) {
+        for (int index = 0; index < 4; index++) bytes[at + index] = (byte) (word >> 8 * index);
+    }
+
+    /**
+     * Opens a sealed file that comes in pieces [A-17] to [A-26].
+     *
+     * <p>What `update` gives is authentic but may be cut short: it goes into a file of a temporary name, which is renamed only after `finish`
+     * has given the rest [A-27]. After a {@link Refused} the opener is of no more use.
+     */
+    public static final class Opener {
+        private final byte[] key, sha256;
+        private final long size;
+        private final MessageDigest hash;
+        private byte[] rest = {};
+        private long came;
+        private SecretStream stream;
+        private boolean first = true;
+
+        public Opener(byte[] key, long size, byte[] sha256) throws GeneralSecurityException {
+            this.key = key;
+            this.size = size;
+            this.sha256 = sha256;
+            this.hash = MessageDigest.getInstance("SHA-256");
+        }
+
+        /** Takes bytes of the file and gives those of the chunks that are now known not to be the last. */
+        public byte[] update(byte[] piece) throws GeneralSecurityException, Refused {
+            byte[] within = part(piece, 0, (int) Math.min(piece.length, size - came));
+            came += within.length;
+            hash.update(within);
+            rest = concat(rest, within);
+            ByteArrayOutputStream plain = new ByteArrayOutputStream();
+            if (stream == null && rest.length > PREFIX.length + HEADER) {
+                if (!Arrays.equals(part(rest, 0, PREFIX.length), PREFIX)) throw new Refused("not-a-sealed-file");
+                stream = new SecretStream(key, part(rest, PREFIX.length, PREFIX.length + HEADER));
+                rest = part(rest, PREFIX.length + HEADER, rest.length);
+            }
+            while (stream != null && rest.length > CHUNK) {
+                Chunk chunk = stream.pull(part(rest, 0, CHUNK));
+                if (chunk.tag != MESSAGE) throw new Refused("malformed-file");
+                plain.writeBytes(chunk.plain);
+                rest = part(rest, CHUNK, rest.length);
+                first = false;
+            }
+            if (within.length < piece.length) throw new Refused("wrong-size");
+            return plain.toByteArray();
+        }
+
+        /** The last chunk, when the whole file is as its reference says. */
+        public byte[] finish() throws GeneralSecurityException, Refused {
+            if (came != size) throw new Refused("wrong-size");
+            if (stream == null || rest.length < OVERHEAD) throw new Refused("truncated-file");
+            Chunk chunk = stream.pull(rest);
+            if (chunk.tag == MESSAGE) throw new Refused("truncated-file");
+            if (chunk.tag != FINAL || chunk.plain.length == 0 && !first) throw new Refused("malformed-file");
+            if (!MessageDigest.isEqual(hash.digest(), sha256)) throw new Refused("wrong-hash");
+            return chunk.plain;
+        }
+    }
+
+    /** The sealed file of plain bytes, under a key that was never used before and never will be again to. */
+    public static byte[] seal(byte[] plain, byte[] key) throws GeneralSecurityException {
+        byte[] header = new byte[HEADER];
+        new SecureRandom().nextBytes(header);
+        SecretStream stream = new SecretStream(key, header);
+        ByteArrayOutputStream sealed = new ByteArrayOutputStream();
+        sealed.writeBytes(concat(PREFIX, header));
+        int at = 0, most = CHUNK - OVERHEAD;
+        for (; plain.length - at > most; at += most) sealed.writeBytes(stream.push(part(plain, at, at + most), MESSAGE));
+        sealed.writeBytes(stream.push(part(plain, at, plain.length), FINAL));
+        return sealed.toByteArray();
+    }
+}

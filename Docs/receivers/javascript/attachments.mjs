@@ -1,0 +1,232 @@
+// Files that travel beside a push: Docs/Format.md, "Attachments".
+//
+// Node has no secret stream, so it is built here from ChaCha20. Poly1305 in BigInt is slow and does not run in constant time: it leaks
+// through timing to whoever can measure it closely. Keys are not wiped. Nothing is fetched: https alone, and never more than `size`
+// bytes, is for whoever fetches [A-16].
+import { createCipheriv, createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { Refused } from "./keys.mjs";
+import { NumberText } from "./payload.mjs";
+
+const PREFIX = Buffer.from("PCA1\x10");
+const HEADER = 24;
+const CHUNK = 65553;
+const OVERHEAD = 17;
+const SMALLEST_FILE = 46;
+const LARGEST_FULL_BODY = 65536;
+const MOST = 8;
+const MESSAGE = 0x00, FINAL = 0x03;
+
+const URL = /^https:\/\/(?!:)(?:[A-Za-z0-9._~!$&'()*+,;=:[\]-]|%[0-9A-Fa-f]{2})+(?:[/?](?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?$/;
+const TYPE = /^(?=.{3,255}$)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/;
+
+// References
+
+/**
+ * A reference from a JSON value [A-5] to [A-10]: where a sealed file lies, and what opens it. It holds a key, so it never reaches
+ * `userInfo` or a log [A-15].
+ */
+export function parseReference(value) {
+    if (!(value instanceof Map)) throw new Refused("malformed-reference");
+    const [url, type, name, key, sha256] = ["url", "type", "name", "key", "sha256"].map((member) => {
+        if (typeof value.get(member) !== "string") throw new Refused("malformed-reference");
+        return value.get(member);
+    });
+    const size = value.get("size");
+    if (
+        !URL.test(url) ||
+        !TYPE.test(type) ||
+        name === "" || name === "." || name === ".." || Buffer.byteLength(name) > 255 || /[/\u0000-\u001f\u007f-\u009f]/.test(name) ||
+        !(size instanceof NumberText) || !/^(?:0|[1-9][0-9]{0,15})$/.test(size.text) ||
+        Number(size.text) < SMALLEST_FILE || Number(size.text) > Number.MAX_SAFE_INTEGER
+    ) {
+        throw new Refused("malformed-reference");
+    }
+    return { url, key: bytes32(key), size: Number(size.text), sha256: bytes32(sha256), type, name };
+}
+
+/** 32 bytes from canonical base64url: 43 characters, of which the last has two unused bits. */
+function bytes32(text) {
+    if (!/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(text)) throw new Refused("malformed-reference");
+    return Buffer.from(text, "base64url");
+}
+
+/** The references of a payload's members, and a code for each reason to have dropped some [A-11] to [A-14]. */
+export function attachments(members) {
+    const own = members.get("pushcrypt") ?? null;
+    const list = own instanceof Map ? own.get("attachments") ?? null : own;
+    if (list === null) return { references: [], dropped: [] };
+    if (!(own instanceof Map) || !Array.isArray(list)) return { references: [], dropped: ["malformed-reference"] };
+    const references = [], dropped = [];
+    for (const element of list.slice(0, MOST)) {
+        try {
+            references.push(parseReference(element));
+        } catch (refused) {
+            if (!(refused instanceof Refused)) throw refused;
+            dropped.push(refused.code);
+        }
+    }
+    if (list.length > MOST) dropped.push("too-many-attachments");
+    return { references, dropped };
+}
+
+/** The reference of a text that was too long for the push, or `null` [A-28], [A-31]. */
+export function fullBody(members) {
+    const own = members.get("pushcrypt");
+    const body = own instanceof Map ? own.get("body") ?? null : null;
+    if (body === null) return null;
+    const reference = parseReference(body);
+    if (reference.type !== "public.plain-text" || reference.size > LARGEST_FULL_BODY + SMALLEST_FILE) throw new Refused("malformed-reference");
+    return reference;
+}
+
+/** The text that the plain file of a full body is [A-28], [A-30]. Whatever is refused, the payload's own body is shown. */
+export function checkFullBody(plain) {
+    let text;
+    try {
+        text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(plain);
+    } catch {
+        throw new Refused("malformed-file");
+    }
+    if (plain.length < 1 || plain.length > LARGEST_FULL_BODY || text.startsWith("\ufeff")) throw new Refused("malformed-file");
+    return text;
+}
+
+// The secret stream
+
+/** The state of a stream: a key, and a nonce that changes with each chunk. */
+class SecretStream {
+    constructor(key, header) {
+        // HChaCha20 is what the rounds of ChaCha20 make of its state, words 0-3 and 12-15. A block of ChaCha20 has the state before the
+        // rounds added, of which these words are known: the constants, and what stands here in the place of counter and nonce.
+        const block = chacha20(key, header.subarray(0, 16), Buffer.alloc(64));
+        const known = Buffer.concat([Buffer.from("expand 32-byte k"), header.subarray(0, 16)]);
+        this.key = Buffer.alloc(32);
+        for (let at = 0; at < 32; at += 4) {
+            this.key.writeUInt32LE((block.readUInt32LE(at < 16 ? at : at + 32) - known.readUInt32LE(at)) >>> 0, at);
+        }
+        this.nonce = Buffer.concat([Buffer.of(1, 0, 0, 0), header.subarray(16)]);
+    }
+
+    /** The plain chunk and its tag, or `authentication-failed`. */
+    pull(sealed) {
+        const tagBlock = Buffer.alloc(64);
+        tagBlock[0] = sealed[0];
+        const tag = this.xor(1, tagBlock)[0];
+        const cipher = sealed.subarray(1, -16);
+        const mac = this.mac(sealed[0], cipher);
+        if (!timingSafeEqual(mac, sealed.subarray(-16))) throw new Refused("authentication-failed");
+        const plain = this.xor(2, cipher);
+        this.next(mac);
+        return [plain, tag];
+    }
+
+    push(plain, tag) {
+        const tagBlock = Buffer.alloc(64);
+        tagBlock[0] = tag;
+        const sealedTag = this.xor(1, tagBlock)[0];
+        const cipher = this.xor(2, plain);
+        const mac = this.mac(sealedTag, cipher);
+        this.next(mac);
+        return Buffer.concat([Buffer.of(sealedTag), cipher, mac]);
+    }
+
+    /** The tag's block counts as 64 bytes of ciphertext. The padding after the ciphertext is libsodium's, not that of RFC 8439. */
+    mac(sealedTag, cipher) {
+        const tagBlock = this.xor(1, Buffer.alloc(64));
+        tagBlock[0] = sealedTag;
+        const lengths = Buffer.alloc(16);
+        lengths.writeBigUInt64LE(BigInt(PREFIX.length));
+        lengths.writeBigUInt64LE(BigInt(64 + cipher.length), 8);
+        const parts = [PREFIX, Buffer.alloc(16 - PREFIX.length), tagBlock, cipher, Buffer.alloc(cipher.length % 16), lengths];
+        return poly1305(this.xor(0, Buffer.alloc(32)), Buffer.concat(parts));
+    }
+
+    xor(block, data) {
+        return chacha20(this.key, Buffer.concat([Buffer.of(block, 0, 0, 0), this.nonce]), data);
+    }
+
+    /** The nonce of the next chunk. Files of 2^32 chunks or more, 256 TiB, would need a new key here and do not open. */
+    next(mac) {
+        for (let at = 0; at < 8; at++) this.nonce[4 + at] ^= mac[at];
+        this.nonce.writeUInt32LE((this.nonce.readUInt32LE() + 1) >>> 0);
+    }
+}
+
+/** ChaCha20 of RFC 8439; counter and nonce are one string of 16 bytes. */
+function chacha20(key, counterAndNonce, data) {
+    return createCipheriv("chacha20", key, counterAndNonce).update(data);
+}
+
+/** Poly1305 of RFC 8439. */
+function poly1305(key, data) {
+    const r = littleEndian(key.subarray(0, 16)) & 0x0ffffffc0ffffffc0ffffffc0fffffffn, p = (1n << 130n) - 5n;
+    let sum = 0n;
+    for (let at = 0; at < data.length; at += 16) {
+        const block = data.subarray(at, at + 16);
+        sum = ((sum + littleEndian(block) + (1n << BigInt(8 * block.length))) * r) % p;
+    }
+    sum = (sum + littleEndian(key.subarray(16))) & ((1n << 128n) - 1n);
+    return Buffer.from(sum.toString(16).padStart(32, "0"), "hex").reverse();
+}
+
+function littleEndian(bytes) {
+    return BigInt("0x" + Buffer.from(bytes).reverse().toString("hex"));
+}
+
+// Files
+
+/**
+ * Opens a sealed file that comes in pieces [A-17] to [A-26].
+ *
+ * What `update` gives is authentic but may be cut short: it goes into a file of a temporary name, which is renamed only after `finish`
+ * has given the rest [A-27]. After a `Refused` the opener is of no more use.
+ */
+export class FileOpener {
+    constructor(key, size, sha256) {
+        Object.assign(this, { key, size, sha256, hash: createHash("sha256"), came: 0, rest: Buffer.alloc(0), stream: null, first: true });
+    }
+
+    /** Takes bytes of the file and gives those of the chunks that are now known not to be the last. */
+    update(piece) {
+        const within = piece.subarray(0, this.size - this.came);
+        this.came += within.length;
+        this.hash.update(within);
+        this.rest = Buffer.concat([this.rest, within]);
+        const plain = [];
+        if (this.stream === null && this.rest.length > PREFIX.length + HEADER) {
+            if (!this.rest.subarray(0, 5).equals(PREFIX)) throw new Refused("not-a-sealed-file");
+            this.stream = new SecretStream(this.key, this.rest.subarray(5, 29));
+            this.rest = this.rest.subarray(29);
+        }
+        while (this.stream !== null && this.rest.length > CHUNK) {
+            const [chunk, tag] = this.stream.pull(this.rest.subarray(0, CHUNK));
+            if (tag !== MESSAGE) throw new Refused("malformed-file");
+            plain.push(chunk);
+            this.rest = this.rest.subarray(CHUNK);
+            this.first = false;
+        }
+        if (within.length < piece.length) throw new Refused("wrong-size");
+        return Buffer.concat(plain);
+    }
+
+    /** The last chunk, when the whole file is as its reference says. */
+    finish() {
+        if (this.came !== this.size) throw new Refused("wrong-size");
+        if (this.stream === null || this.rest.length < OVERHEAD) throw new Refused("truncated-file");
+        const [chunk, tag] = this.stream.pull(this.rest);
+        if (tag === MESSAGE) throw new Refused("truncated-file");
+        if (tag !== FINAL || (chunk.length === 0 && !this.first)) throw new Refused("malformed-file");
+        if (!timingSafeEqual(this.hash.digest(), this.sha256)) throw new Refused("wrong-hash");
+        return chunk;
+    }
+}
+
+/** The sealed file of plain bytes, under a key that was never used before and never will be again [A-1] to [A-3]. */
+export function sealFile(plain, key) {
+    const header = randomBytes(HEADER), stream = new SecretStream(key, header), parts = [PREFIX, header];
+    const most = CHUNK - OVERHEAD;
+    let at = 0;
+    for (; plain.length - at > most; at += most) parts.push(stream.push(plain.subarray(at, at + most), MESSAGE));
+    parts.push(stream.push(plain.subarray(at), FINAL));
+    return Buffer.concat(parts);
+}

@@ -1,0 +1,137 @@
+// The layout of an envelope, and how one is opened: Docs/Format.md, "Envelope", "Construction", "Inner plaintext" and "Opening".
+//
+// There is no replay guard: it is the app's store of what it has shown ("Replay"), and an app that shows notifications to a person needs
+// one. Nothing is wiped, and nothing is promised about time but what hpke.mjs says.
+import { setupBaseR } from "./hpke.mjs";
+import { Refused, X25519, keyID, rawPublic, secretKey, sha256 } from "./keys.mjs";
+import { checkPayload, parseObject } from "./payload.mjs";
+import { NEVER, STATEMENT, TOLERANCE, later, verifies } from "./trust.mjs";
+
+export const SUITE = 0x01;
+export const BUCKETS = [256, 512, 1024, 1536, 2048, 2560, 2816, 3584];
+export const OUTSIDE = 53;
+export const CONTENT = 68;
+export const BODY = 99;
+export const LONGEST_TIME_TO_LIVE = 2_592_000;
+export const LARGEST_TIME = 2n ** 53n - 1n;
+export const PAYLOAD = 0x01, STATEMENTS = 0x02;
+export const MOST_STATEMENTS = 4;
+const LONGEST_TEXT = 4850;
+const LONGEST_PUSH = 65536;
+
+/** A device's secret key. A retiring one opens until its end date, that millisecond included. */
+export class DeviceKey {
+    constructor(secret, end = NEVER) {
+        this.secret = secretKey(X25519, secret);
+        this.end = end;
+        this.public = rawPublic(this.secret);
+        this.id = keyID(X25519, this.public);
+    }
+}
+
+/**
+ * Opens a push as it came from the wire. `context` is the app's own bundle id, never a value from the push [O-0.2]. Nothing of the
+ * push but the envelope is looked at [O-0.1].
+ */
+export function openPush(push, context, devices, trust, now) {
+    if (push.length > LONGEST_PUSH) throw new Refused("malformed-notification");
+    const text = parseObject(push, "malformed-notification").get("ENCRYPTED_DATA");
+    if (typeof text !== "string") throw new Refused("not-encrypted");
+    return openText(text, context, devices, trust, now);
+}
+
+/**
+ * Opens the text of an envelope: steps 2 to 7. Times are BigInts.
+ *
+ * What comes out is an authentic, fresh message, and nothing is changed by it. Whether it was shown before is for the app's guard to
+ * say, by `sender` and `messageID`. When the guard has taken it, the new `trust` replaces the one that was there [O-9.1], a pending
+ * `device` key becomes active [O-9.2], and the app is told of a `rotationConflict` [R-7].
+ */
+export function openText(text, context, devices, trust, now) {
+    checkContext(context);
+    const envelope = decode(text);
+    const header = envelope.subarray(0, 5), enc = envelope.subarray(5, 37);
+
+    // Step 3. Exactly one key is tried [O-3.2].
+    const device = devices.find((key) => key.id.equals(header.subarray(1)) && now <= key.end);
+    if (device === undefined) throw new Refused("unknown-recipient-key");
+
+    // Step 4.
+    const inner = setupBaseR(enc, device, envelopeInfo(header, context)).open("", envelope.subarray(37));
+
+    // Step 5.
+    const end = BODY + inner.readUInt16BE(97);
+    if (end > inner.length) throw new Refused("authentication-failed");
+    const [statements, payload] = split(inner[CONTENT], inner.subarray(BODY, end));
+    const after = trust.copy();
+    let conflict = false;
+    for (const statement of statements ?? []) {
+        try {
+            after.evaluate(statement, now);
+        } catch (refused) {
+            if (!(refused instanceof Refused)) throw refused;
+            conflict ||= refused.code === "rotation-conflict";
+        }
+    }
+    let candidates = trust.candidates(inner.subarray(0, 4), now);
+    if (candidates.length === 0) candidates = after.candidates(inner.subarray(0, 4), now);
+    if (candidates.length === 0 && conflict) throw new Refused("rotation-conflict");
+    const sender = candidates.find((sender) =>
+        verifies(sender, inner.subarray(4, 68), signed(header, enc, device.public, sender, context, inner)));
+    if (sender === undefined || inner.subarray(end).some((byte) => byte !== 0)) throw new Refused("authentication-failed");
+
+    // Step 6.
+    const sentAt = inner.readBigUInt64BE(85), timeToLive = inner.readUInt32BE(93);
+    if (inner[CONTENT] !== PAYLOAD && inner[CONTENT] !== STATEMENTS) throw new Refused("unsupported-message");
+    if (timeToLive < 1 || timeToLive > LONGEST_TIME_TO_LIVE || sentAt > LARGEST_TIME) throw new Refused("unsupported-message");
+    if (now > later(sentAt, timeToLive)) throw new Refused("expired");
+    if (sentAt > later(now, TOLERANCE)) throw new Refused("not-yet-valid");
+
+    // Step 7.
+    if (statements === undefined) throw new Refused("malformed-payload");
+    checkPayload(payload);
+    return { payload, messageID: inner.subarray(69, 85), sentAt, timeToLive, sender, device, trust: after, rotationConflict: conflict };
+}
+
+/** The bytes of an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text. */
+export function decode(text) {
+    if (text.length > LONGEST_TEXT || !/^[A-Za-z0-9_-]+$/.test(text) || text.length % 4 === 1) throw new Refused("malformed-envelope");
+    const envelope = Buffer.from(text, "base64url");
+    if (envelope.toString("base64url") !== text) throw new Refused("malformed-envelope");
+    if (envelope[0] !== SUITE) throw new Refused("unsupported-suite");
+    if (!BUCKETS.includes(envelope.length - OUTSIDE)) throw new Refused("malformed-envelope");
+    return envelope;
+}
+
+/** The statements and the payload of a body. The statements are `undefined` when they cannot be read [O-7.1]. */
+function split(contentType, body) {
+    if (contentType !== STATEMENTS) return [[], body];
+    const count = body.length > 0 ? body[0] : 0, start = 1 + STATEMENT * count;
+    if (count < 1 || count > MOST_STATEMENTS || body.length < start) return [undefined, undefined];
+    const statements = [];
+    for (let at = 1; at < start; at += STATEMENT) statements.push(body.subarray(at, at + STATEMENT));
+    return statements.every((statement) => statement[0] === 0x01) ? [statements, body.subarray(start)] : [undefined, undefined];
+}
+
+/** Names an envelope in a log. Nothing may be decided by it. */
+export function fingerprint(text) {
+    return sha256(text).toString("hex", 0, 4);
+}
+
+/** A context is the app's bundle id, without a suffix [K-2]. */
+export function checkContext(context) {
+    if (!/^[A-Za-z0-9.-]{1,255}$/.test(context)) throw new Refused("malformed-context");
+}
+
+function lp16(text) {
+    return Buffer.concat([Buffer.of(text.length >> 8, text.length), Buffer.from(text)]);
+}
+
+export function envelopeInfo(header, context) {
+    return Buffer.concat([Buffer.from("pushcrypt/1 envelope\0"), header, lp16(context)]);
+}
+
+export function signed(header, enc, recipient, sender, context, inner) {
+    const contentHash = sha256(inner.subarray(CONTENT));
+    return Buffer.concat([Buffer.from("pushcrypt/1 signature\0"), header, enc, recipient, sender, lp16(context), contentHash]);
+}

@@ -1,0 +1,152 @@
+// Keys as text, key ids, and the public keys that must be refused: Docs/Format.md, "Key ids" and "Keys as text".
+//
+// BigInt does not run in constant time, and JavaScript cannot wipe a string: a secret key's text stays in memory until it is collected.
+import { createHash, createPrivateKey, createPublicKey, diffieHellman } from "node:crypto";
+
+const ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
+export const DEVICE_PUBLIC = "pcr", SENDER_PUBLIC = "pcs", DEVICE_SECRET = "pcr-secret-", SENDER_SECRET = "pcs-secret-";
+const KINDS = [DEVICE_PUBLIC, SENDER_PUBLIC, DEVICE_SECRET, SENDER_SECRET];
+export const X25519 = 0x01, ED25519 = 0x02;
+
+const P = 2n ** 255n - 19n;
+const L = 2n ** 252n + 27742317777372353535851937790883648493n;
+// The u-coordinates below P from which X25519 gives zero.
+const SMALL_ORDER_U = [
+    0n,
+    1n,
+    integer(Buffer.from("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800", "hex")),
+    integer(Buffer.from("5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157", "hex")),
+    P - 1n,
+];
+
+const FIVE_L_MINUS_1 = secretKey(X25519, bytes(5n * L - 1n));
+
+/** What was read is refused. The code is the format's, for the developer's log and never for a person. */
+export class Refused extends Error {
+    constructor(code) {
+        super(code);
+        this.code = code;
+    }
+}
+
+/** The 4 bytes that name a public key: a hint for a lookup, never to be compared in the place of a key [K-1]. */
+export function keyID(type, publicKey) {
+    return sha256("pushcrypt/1 key id\0", Buffer.of(type), publicKey).subarray(0, 4);
+}
+
+export function sha256(...parts) {
+    const hash = createHash("sha256");
+    for (const part of parts) hash.update(part);
+    return hash.digest();
+}
+
+/** The 32 bytes of a key's text [K-4] to [K-8]. A public key that comes out is one that may be used. */
+export function parseKey(text, kind) {
+    if (text.endsWith("\n")) text = text.slice(0, -1);
+    const of = KINDS.find((other) => text.startsWith(inCase(other, other) + "1"));
+    if (of === undefined) throw new Refused("malformed-key");
+    if (of !== kind) throw new Refused("wrong-kind-of-key");
+    const alphabet = inCase(kind, ALPHABET);
+    const values = [...text.slice(kind.length + 1)].map((character) => alphabet.indexOf(character));
+    if (values.length !== 58 || values.includes(-1)) throw new Refused("malformed-key");
+    if (polymod(kind, values) !== 1) throw new Refused("wrong-checksum");
+    if ((values[51] & 15) !== 0) throw new Refused("malformed-key");
+    const key = regroup(values.slice(0, 52), 5, 8).subarray(0, 32);
+    if (kind === DEVICE_PUBLIC) checkDeviceKey(key);
+    if (kind === SENDER_PUBLIC) checkSenderKey(key);
+    return key;
+}
+
+/** The text of a key's 32 bytes. Of a secret key it is as secret as the key. */
+export function keyText(key, kind) {
+    const values = [...regroup([...key, 0], 8, 5)].slice(0, 52);
+    const checksum = polymod(kind, [...values, 0, 0, 0, 0, 0, 0]) ^ 1;
+    for (let place = 5; place >= 0; place--) values.push((checksum >> (5 * place)) & 31);
+    return inCase(kind, kind + "1" + values.map((value) => ALPHABET[value]).join(""));
+}
+
+/** Secret keys are in capitals, public ones are not. */
+function inCase(kind, text) {
+    return kind === DEVICE_SECRET || kind === SENDER_SECRET ? text.toUpperCase() : text;
+}
+
+/** Groups of bits as groups of another length, most significant bit first; a group that is not full is left out. */
+function regroup(groups, from, to) {
+    const result = [];
+    let bits = 0, count = 0;
+    for (const group of groups) {
+        bits = ((bits << from) | group) & 0xffff;
+        for (count += from; count >= to; ) {
+            count -= to;
+            result.push((bits >> count) & ((1 << to) - 1));
+        }
+    }
+    return Buffer.from(result);
+}
+
+/** The checksum of BIP-173: 1 for a good text. */
+function polymod(kind, values) {
+    const prefix = [...Buffer.from(kind)];
+    let checksum = 1;
+    for (const value of [...prefix.map((byte) => byte >> 5), 0, ...prefix.map((byte) => byte & 31), ...values]) {
+        const top = checksum >> 25;
+        checksum = ((checksum & 0x1ffffff) << 5) ^ value;
+        [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3].forEach((generator, bit) => {
+            if ((top >> bit) & 1) checksum ^= generator;
+        });
+    }
+    return checksum;
+}
+
+/** Refuses what [K-8] refuses: numbers that are not reduced, and the five from which X25519 gives zero. */
+export function checkDeviceKey(key) {
+    const u = integer(key);
+    if (u >= P || SMALL_ORDER_U.includes(u)) throw new Refused("weak-key");
+}
+
+/**
+ * Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y that belongs to no point
+ * has a u on the curve's twist, where this does not hold either.
+ */
+export function checkSenderKey(key) {
+    const y = integer(key) & ((1n << 255n) - 1n);
+    if (y >= P || y === 1n) throw new Refused("weak-key");
+    const u = ((1n + y) * power(P + 1n - y, P - 2n)) % P;
+    if (u === 0n || SMALL_ORDER_U.includes(u)) throw new Refused("weak-key");
+    const product = diffieHellman({ privateKey: FIVE_L_MINUS_1, publicKey: publicKey(X25519, bytes(u)) });
+    if (integer(product) !== u) throw new Refused("weak-key");
+}
+
+/** A secret key from its 32 bytes, in the frame that RFC 8410 gives it. */
+export function secretKey(type, raw) {
+    const frame = Buffer.from(`302e020100300506032b65${type === X25519 ? "6e" : "70"}04220420`, "hex");
+    return createPrivateKey({ key: Buffer.concat([frame, raw]), format: "der", type: "pkcs8" });
+}
+
+/** A public key from its 32 bytes. Node reads this form of it seven times as fast as the other. */
+export function publicKey(type, raw) {
+    const crv = type === X25519 ? "X25519" : "Ed25519";
+    return createPublicKey({ key: { kty: "OKP", crv, x: raw.toString("base64url") }, format: "jwk" });
+}
+
+/** The 32 bytes of a public key, or of the public half of a secret one. */
+export function rawPublic(key) {
+    return Buffer.from((key.type === "private" ? createPublicKey(key) : key).export({ format: "jwk" }).x, "base64url");
+}
+
+function power(base, exponent) {
+    let result = 1n;
+    for (; exponent > 0n; exponent >>= 1n) {
+        if (exponent & 1n) result = (result * base) % P;
+        base = (base * base) % P;
+    }
+    return result;
+}
+
+function integer(littleEndian) {
+    return BigInt("0x" + Buffer.from(littleEndian).reverse().toString("hex"));
+}
+
+function bytes(integer) {
+    return Buffer.from(integer.toString(16).padStart(64, "0"), "hex").reverse();
+}

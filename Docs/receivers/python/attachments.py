@@ -1,0 +1,178 @@
+"""Files that travel beside a push: Docs/Format.md, "Attachments".
+
+The secret stream is libsodium's, through PyNaCl. Keys are not wiped. Nothing is fetched: https alone, and never more than `size`
+bytes, is for whoever fetches [A-16].
+"""
+import base64
+import hashlib
+import hmac
+import re
+from dataclasses import dataclass
+
+from nacl import bindings as sodium
+from nacl.exceptions import CryptoError
+
+from keys import Refused
+from payload import Number
+
+PREFIX = b"PCA1\x10"
+HEADER = 24
+CHUNK = 65553
+OVERHEAD = 17
+SMALLEST_FILE = 46
+LARGEST_FILE = 2**53 - 1
+LARGEST_FULL_BODY = 65536
+MOST = 8
+MESSAGE, FINAL = 0x00, 0x03
+
+URL = re.compile(
+    r"https://(?!:)(?:[A-Za-z0-9._~!$&'()*+,;=:\[\]-]|%[0-9A-Fa-f]{2})+"
+    r"(?:[/?](?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?"
+)
+TYPE = re.compile(r"(?=.{3,255}\Z)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Where a sealed file lies, and what opens it. It holds a key, so it never reaches `userInfo` or a log [A-15]."""
+
+    url: str
+    key: bytes
+    size: int
+    sha256: bytes
+    type: str
+    name: str
+
+
+def parse_reference(value):
+    """A reference from a JSON value [A-5] to [A-10]."""
+    if not isinstance(value, dict):
+        raise Refused("malformed-reference")
+    texts = [value.get(name) for name in ("url", "type", "name", "key", "sha256")]
+    size = value.get("size")
+    if any(type(text) is not str for text in texts) or type(size) is not Number:
+        raise Refused("malformed-reference")
+    url, uniform_type, name, key, sha256 = texts
+    controls = any(character < " " or "\x7f" <= character < "\xa0" for character in name)
+    if (
+        not URL.fullmatch(url)
+        or not TYPE.fullmatch(uniform_type)
+        or name in (".", "..") or not 1 <= len(name.encode()) <= 255 or "/" in name or controls
+        or not re.fullmatch("0|[1-9][0-9]{0,15}", size) or not SMALLEST_FILE <= int(size) <= LARGEST_FILE
+    ):
+        raise Refused("malformed-reference")
+    return Reference(url, bytes32(key), int(size), bytes32(sha256), uniform_type, name)
+
+
+def bytes32(text):
+    """32 bytes from canonical base64url: 43 characters, of which the last has two unused bits."""
+    if not re.fullmatch("[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]", text):
+        raise Refused("malformed-reference")
+    return base64.urlsafe_b64decode(text + "=")
+
+
+def attachments(members):
+    """The references of a payload's members, and a code for each reason to have dropped some [A-11] to [A-14]."""
+    own = members.get("pushcrypt")
+    if own is None:
+        return [], []
+    list_ = own.get("attachments") if isinstance(own, dict) else own
+    if isinstance(own, dict) and list_ is None:
+        return [], []
+    if not isinstance(own, dict) or not isinstance(list_, list):
+        return [], ["malformed-reference"]
+    references, dropped = [], []
+    for element in list_[:MOST]:
+        try:
+            references.append(parse_reference(element))
+        except Refused as refused:
+            dropped.append(refused.code)
+    return references, dropped + ["too-many-attachments"] * (len(list_) > MOST)
+
+
+def full_body(members):
+    """The reference of a text that was too long for the push, or `None` [A-28], [A-31]."""
+    own = members.get("pushcrypt")
+    if not isinstance(own, dict) or own.get("body") is None:
+        return None
+    reference = parse_reference(own["body"])
+    if reference.type != "public.plain-text" or reference.size > LARGEST_FULL_BODY + SMALLEST_FILE:
+        raise Refused("malformed-reference")
+    return reference
+
+
+def check_full_body(plain):
+    """The text that the plain file of a full body is [A-28], [A-30]. Whatever is refused, the payload's own body is shown."""
+    try:
+        text = plain.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Refused("malformed-file") from None
+    if not 1 <= len(plain) <= LARGEST_FULL_BODY or text.startswith("\ufeff"):
+        raise Refused("malformed-file")
+    return text
+
+
+class FileOpener:
+    """Opens a sealed file that comes in pieces [A-17] to [A-26].
+
+    What `update` gives is authentic but may be cut short: it goes into a file of a temporary name, which is renamed only after
+    `finish` has given the rest [A-27]. After a `Refused` the opener is of no more use.
+    """
+
+    def __init__(self, key, size, sha256):
+        self.key, self.size, self.sha256 = key, size, sha256
+        self.hash, self.came, self.rest, self.state, self.first = hashlib.sha256(), 0, b"", None, True
+
+    def update(self, piece):
+        """Takes bytes of the file and gives those of the chunks that are now known not to be the last."""
+        within = piece[: self.size - self.came]
+        self.came += len(within)
+        self.hash.update(within)
+        self.rest += within
+        plain = b""
+        if self.state is None and len(self.rest) > len(PREFIX) + HEADER:
+            if self.rest[:5] != PREFIX:
+                raise Refused("not-a-sealed-file")
+            self.state = sodium.crypto_secretstream_xchacha20poly1305_state()
+            sodium.crypto_secretstream_xchacha20poly1305_init_pull(self.state, self.rest[5:29], self.key)
+            self.rest = self.rest[29:]
+        while self.state is not None and len(self.rest) > CHUNK:
+            chunk, tag = self.pull(self.rest[:CHUNK])
+            if tag != MESSAGE:
+                raise Refused("malformed-file")
+            plain, self.rest, self.first = plain + chunk, self.rest[CHUNK:], False
+        if len(within) < len(piece):
+            raise Refused("wrong-size")
+        return plain
+
+    def finish(self):
+        """The last chunk, when the whole file is as its reference says."""
+        if self.came != self.size:
+            raise Refused("wrong-size")
+        if self.state is None or len(self.rest) < OVERHEAD:
+            raise Refused("truncated-file")
+        chunk, tag = self.pull(self.rest)
+        if tag == MESSAGE:
+            raise Refused("truncated-file")
+        if tag != FINAL or (not chunk and not self.first):
+            raise Refused("malformed-file")
+        if not hmac.compare_digest(self.hash.digest(), self.sha256):
+            raise Refused("wrong-hash")
+        return chunk
+
+    def pull(self, sealed):
+        try:
+            return sodium.crypto_secretstream_xchacha20poly1305_pull(self.state, sealed, PREFIX)
+        except (CryptoError, RuntimeError):
+            raise Refused("authentication-failed") from None
+
+
+def seal_file(plain, key):
+    """The sealed file of plain bytes, under a key that was never used before and never will be again [A-1] to [A-3]."""
+    state = sodium.crypto_secretstream_xchacha20poly1305_state()
+    sealed = PREFIX + sodium.crypto_secretstream_xchacha20poly1305_init_push(state, key)
+    chunks = [plain[start : start + CHUNK - OVERHEAD] for start in range(0, len(plain), CHUNK - OVERHEAD)] or [b""]
+    for index, chunk in enumerate(chunks):
+        tag = FINAL if index + 1 == len(chunks) else MESSAGE
+        sealed += sodium.crypto_secretstream_xchacha20poly1305_push(state, chunk, PREFIX, tag)
+    return sealed

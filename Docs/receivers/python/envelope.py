@@ -1,0 +1,174 @@
+"""The layout of an envelope, and how one is opened: Docs/Format.md, "Envelope", "Construction", "Inner plaintext" and "Opening".
+
+There is no replay guard: it is the app's store of what it has shown ("Replay"), and an app that shows notifications to a person needs
+one. Nothing is wiped, and nothing is promised about time but what hpke.py says.
+"""
+import base64
+import hashlib
+import re
+from dataclasses import dataclass
+
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from hpke import setup_base_r
+from keys import X25519, Refused, key_id
+from payload import check_payload, parse_object
+from trust import NEVER, STATEMENT, TOLERANCE, Trust, later, number, verifies
+
+SUITE = 0x01
+BUCKETS = (256, 512, 1024, 1536, 2048, 2560, 2816, 3584)
+OUTSIDE = 53
+CONTENT = 68
+BODY = 99
+LONGEST_TEXT = 4850
+LONGEST_PUSH = 65536
+LONGEST_TIME_TO_LIVE = 2_592_000
+LARGEST_TIME = 2**53 - 1
+PAYLOAD, STATEMENTS = 0x01, 0x02
+MOST_STATEMENTS = 4
+
+
+class DeviceKey:
+    """A device's secret key. A retiring one opens until its end date, that millisecond included."""
+
+    def __init__(self, secret, end=NEVER):
+        self.secret, self.end = X25519PrivateKey.from_private_bytes(secret), end
+        self.public = self.secret.public_key().public_bytes_raw()
+        self.id = key_id(X25519, self.public)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `message_id`.
+
+    When the guard has taken it, `trust` replaces the trust that was there [O-9.1], a pending `device` key becomes active [O-9.2], and the
+    app is told of a `rotation_conflict` [R-7].
+    """
+
+    payload: bytes
+    message_id: bytes
+    sent_at: int
+    time_to_live: int
+    sender: bytes
+    device: DeviceKey
+    trust: Trust
+    rotation_conflict: bool
+
+
+def open_push(push, context, devices, trust, now):
+    """Opens a push as it came from the wire. `context` is the app's own bundle id, never a value from the push [O-0.2].
+
+    Nothing of the push but the envelope is looked at [O-0.1]. Nothing is changed by it: see `Opened`.
+    """
+    if len(push) > LONGEST_PUSH:
+        raise Refused("malformed-notification")
+    text = parse_object(push, "malformed-notification").get("ENCRYPTED_DATA")
+    if type(text) is not str:
+        raise Refused("not-encrypted")
+    return open_text(text, context, devices, trust, now)
+
+
+def open_text(text, context, devices, trust, now):
+    """Opens the text of an envelope: steps 2 to 7."""
+    check_context(context)
+    envelope = decode(text)
+    header, enc, sealed = envelope[:5], envelope[5:37], envelope[37:]
+
+    # Step 3. Exactly one key is tried [O-3.2].
+    device = next((key for key in devices if key.id == header[1:] and now <= key.end), None)
+    if device is None:
+        raise Refused("unknown-recipient-key")
+
+    # Step 4.
+    inner = setup_base_r(enc, device.secret, envelope_info(header, context)).open(b"", sealed)
+
+    # Step 5.
+    end = BODY + number(inner, 97, 99)
+    if end > len(inner):
+        raise Refused("authentication-failed")
+    body = inner[BODY:end]
+    statements, payload = split(inner[68], body)
+    after, conflict = trust.copy(), False
+    for statement in statements or ():
+        try:
+            after.evaluate(statement, now)
+        except Refused as refused:
+            conflict = conflict or refused.code == "rotation-conflict"
+    candidates = trust.candidates(inner[:4], now) or after.candidates(inner[:4], now)
+    if not candidates and conflict:
+        raise Refused("rotation-conflict")
+    data = [(sender, signed(header, enc, device.public, sender, context, inner)) for sender in candidates]
+    sender = next((sender for sender, data in data if verifies(sender, inner[4:68], data)), None)
+    if sender is None or any(inner[end:]):
+        raise Refused("authentication-failed")
+
+    # Step 6.
+    sent_at, time_to_live = number(inner, 85, 93), number(inner, 93, 97)
+    if inner[68] not in (PAYLOAD, STATEMENTS):
+        raise Refused("unsupported-message")
+    if not 1 <= time_to_live <= LONGEST_TIME_TO_LIVE or sent_at > LARGEST_TIME:
+        raise Refused("unsupported-message")
+    if now > later(sent_at, time_to_live):
+        raise Refused("expired")
+    if sent_at > later(now, TOLERANCE):
+        raise Refused("not-yet-valid")
+
+    # Step 7.
+    if statements is None:
+        raise Refused("malformed-payload")
+    check_payload(payload)
+    return Opened(payload, inner[69:85], sent_at, time_to_live, sender, device, after, conflict)
+
+
+def decode(text):
+    """The bytes of an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text."""
+    if not 1 <= len(text) <= LONGEST_TEXT or not re.fullmatch(r"[A-Za-z0-9_-]+", text) or len(text) % 4 == 1:
+        raise Refused("malformed-envelope")
+    envelope = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    if encode(envelope) != text:
+        raise Refused("malformed-envelope")
+    if envelope[0] != SUITE:
+        raise Refused("unsupported-suite")
+    if len(envelope) - OUTSIDE not in BUCKETS:
+        raise Refused("malformed-envelope")
+    return envelope
+
+
+def encode(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def split(content_type, body):
+    """The statements and the payload of a body. The statements are `None` when they cannot be read [O-7.1]."""
+    if content_type != STATEMENTS:
+        return [], body
+    count = body[0] if body else 0
+    start = 1 + STATEMENT * count
+    statements = [body[1 + STATEMENT * index :][:STATEMENT] for index in range(count)]
+    if not 1 <= count <= MOST_STATEMENTS or len(body) < start or any(statement[0] != 0x01 for statement in statements):
+        return None, b""
+    return statements, body[start:]
+
+
+def fingerprint(text):
+    """Names an envelope in a log. Nothing may be decided by it."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:8]
+
+
+def check_context(context):
+    """A context is the app's bundle id, without a suffix [K-2]."""
+    if not re.fullmatch(r"[A-Za-z0-9.-]{1,255}", context):
+        raise Refused("malformed-context")
+
+
+def lp16(text):
+    return len(text).to_bytes(2, "big") + text.encode()
+
+
+def envelope_info(header, context):
+    return b"pushcrypt/1 envelope\0" + header + lp16(context)
+
+
+def signed(header, enc, recipient, sender, context, inner):
+    content_hash = hashlib.sha256(inner[CONTENT:]).digest()
+    return b"pushcrypt/1 signature\0" + header + enc + recipient + sender + lp16(context) + content_hash

@@ -1,0 +1,74 @@
+"""The strict JSON of payloads: Docs/Format.md, "Body", rules [J-1] to [J-7].
+
+It stands on CPython's own reader, which by itself takes more than RFC 8259: duplicate names, NaN and lone surrogates.
+"""
+import json
+import re
+
+from keys import Refused
+
+DEPTH = 32
+
+
+class Number(str):
+    """A number as it is written. The format reads none, so none is rounded and none is too long."""
+
+
+def parse_object(data, code):
+    """The members of a JSON object by [J-1] to [J-6]; strings are `str`, numbers `Number`. Anything else is refused with the code."""
+
+    def refuse(_):
+        raise Refused(code)
+
+    def members(pairs):
+        object = dict(pairs)
+        return object if len(object) == len(pairs) else refuse(pairs)
+
+    try:
+        text = data.decode("utf-8")
+        if depth(text) > DEPTH:
+            refuse(text)
+        value = json.loads(
+            text, object_pairs_hook=members, parse_int=Number, parse_float=Number, parse_constant=refuse
+        )
+        if not isinstance(value, dict):
+            refuse(value)
+        check_surrogates(value)
+    except ValueError:
+        raise Refused(code) from None
+    return value
+
+
+def check_payload(data):
+    """The members of a payload by [J-1] to [J-7]."""
+    members = parse_object(data, "malformed-payload")
+    if not isinstance(members.get("aps"), dict):
+        raise Refused("malformed-payload")
+    return members
+
+
+def depth(text):
+    """How many objects and arrays are inside each other. It is asked before the text is read, which keeps the stack small."""
+    deepest = level = 0
+    for bracket in re.findall(r"[\[\]{}]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)):
+        level += 1 if bracket in "[{" else -1
+        deepest = max(deepest, level)
+    return deepest
+
+
+def check_surrogates(value):
+    """Raises a `ValueError` when a name or a string has half of a pair [J-6]."""
+    if isinstance(value, str):
+        value.encode("utf-8")
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            check_surrogates(name)
+            check_surrogates(member)
+    elif isinstance(value, list):
+        for element in value:
+            check_surrogates(element)
+
+
+def minify(data):
+    """A JSON text without the white space between tokens; strings and numbers keep their bytes [S-7]."""
+    return re.sub(rb'("(?:[^"\\]|\\.)*")|[ \t\n\r]+', lambda match: match[1] or b"", data)

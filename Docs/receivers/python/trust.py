@@ -1,0 +1,98 @@
+"""Whom a receiver believes, and how that changes: Docs/Format.md, "Rotation", rules [R-1] to [R-11]."""
+from dataclasses import dataclass, field
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from keys import ED25519, Refused, check_sender_key, key_id
+
+STATEMENT = 181
+TRIED = 4
+TOLERANCE = 86_400
+LARGEST_OVERLAP = 5_184_000
+NEVER = 2**64 - 1
+
+
+@dataclass(frozen=True)
+class Superseded:
+    """A sender key that lost its place: to the statement, or without one because the app replaced it."""
+
+    key: bytes
+    statement: bytes = None
+
+    def verifies(self, now):
+        """Whether it verifies messages still. It verifies no statement ever again."""
+        if self.statement is None:
+            return False
+        return now <= later(number(self.statement, 37, 45), number(self.statement, 49, 53))
+
+
+@dataclass
+class Trust:
+    """The pinned sender keys, which the app has checked with `check_sender_key`, and the superseded ones, which it keeps for good."""
+
+    pinned: list = field(default_factory=list)
+    superseded: list = field(default_factory=list)
+
+    def copy(self):
+        return Trust(list(self.pinned), list(self.superseded))
+
+    def candidates(self, id, now):
+        """The keys under which a message with the sender key id may verify: pinned ones first, at most 4."""
+        keys = self.pinned + [old.key for old in self.superseded if old.verifies(now)]
+        return [key for key in keys if key_id(ED25519, key) == id][:TRIED]
+
+    def evaluate(self, statement, now):
+        """Follows a statement, or refuses it and changes nothing. False when it is the one that was followed before."""
+        if len(statement) != STATEMENT or statement[0] != 0x01:
+            raise Refused("malformed-statement")
+        if any(old.statement == statement for old in self.superseded):
+            return False
+        new, issued_at = statement[5:37], number(statement, 37, 45)
+        keys = self.pinned + [old.key for old in self.superseded]
+        keys = [key for key in keys if key_id(ED25519, key) == statement[1:5]][:TRIED]
+        if not keys:
+            raise Refused("untrusted-old-key")
+        old = next((key for key in keys if verifies(key, statement[53:117], signed(statement, 0x01, key))), None)
+        if old is None:
+            raise Refused("bad-statement-signature")
+        check_sender_key(new)
+        if not verifies(new, statement[117:181], signed(statement, 0x02, old)):
+            raise Refused("bad-statement-signature")
+        if old not in self.pinned:
+            by_statement = any(past.key == old and past.statement for past in self.superseded)
+            raise Refused("rotation-conflict" if by_statement else "untrusted-old-key")
+        if new == old or any(past.key == new for past in self.superseded):
+            raise Refused("superseded-new-key")
+        if number(statement, 49, 53) > LARGEST_OVERLAP:
+            raise Refused("overlap-too-long")
+        if issued_at > later(now, TOLERANCE):
+            raise Refused("statement-not-yet-valid")
+        if now > later(issued_at, number(statement, 45, 49)):
+            raise Refused("statement-expired")
+        self.pinned = [key for key in self.pinned if key not in (old, new)] + [new]
+        self.superseded.append(Superseded(old, statement))
+        return True
+
+
+def signed(statement, role, old):
+    """What the key of a role signs: 0x01 the old one, 0x02 the new one."""
+    return b"pushcrypt/1 rotation\0" + bytes([role]) + old + statement[:53]
+
+
+def verifies(key, signature, data):
+    """Ed25519 with S < L. The key is of prime order: `check_sender_key` has seen to that."""
+    try:
+        Ed25519PublicKey.from_public_bytes(key).verify(signature, data)
+        return True
+    except (InvalidSignature, ValueError):
+        return False
+
+
+def later(time, seconds):
+    """A time and a duration in seconds; what does not fit in 64 bits is the last time of all [K-3]."""
+    return min(time + 1000 * seconds, NEVER)
+
+
+def number(data, start, end):
+    return int.from_bytes(data[start:end], "big")

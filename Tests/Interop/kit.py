@@ -1,0 +1,259 @@
+"""Runs a receiver against the test kit, Tests/Vectors/kit: each file gives questions, and what has to be answered.
+
+A folder, a header or an `expect` that is not known here is a failure, and so is a folder without files.
+"""
+import base64
+import hashlib
+import json
+import os
+import random
+
+from drivers import ROOT, Failure, data, word
+
+KIT = os.path.join(ROOT, "Tests/Vectors/kit")
+COMMON = {"expect", "rule", "comment", "encoding"}
+SITUATION = {"time", "context", "device", "sender", "superseded"}
+OPENED = {"payload-sha256", "message-id", "sent-at", "time-to-live", "signed-by", "sender-after", "superseded-after", "told"}
+HEADERS = {
+    "envelopes": SITUATION | OPENED | {"fingerprint", "recipient-key-id", "bucket"},
+    "pushes": SITUATION | OPENED,
+    "statements": {"time", "sender", "superseded", "sender-after", "superseded-after"},
+    "contexts": set(),
+    "keys": {"kind", "bytes", "key-id", "public-key"},
+    "attachments": {"key", "size", "sha256", "plain-size", "plain-sha256"},
+    "references": {"url", "key", "size", "sha256", "type", "name"},
+    "attachment-lists": {"attachment", "full-body", "dropped"},
+    "full-bodies": set(),
+    "payloads": {
+        "push-type", "time", "time-to-live", "title", "clear-sound", "kept", "attachment", "statements", "sent-exactly", "bucket",
+        "payload-sha256", "clear", "length", "widest-length",
+    },
+}
+# What is no part of a receiver: it has no store, shows nothing and registers nowhere.
+NOT_ASKED = {"notifications", "records", "replies", "sequences", "stores"}
+# What the sealers among the receivers do not offer.
+NOT_OFFERED = {"kept", "attachment", "sent-exactly"}
+CODES = {
+    "envelopes": {
+        "malformed-envelope", "unsupported-suite", "unknown-recipient-key", "authentication-failed", "rotation-conflict",
+        "unsupported-message", "expired", "not-yet-valid", "malformed-payload",
+    },
+    "statements": {
+        "malformed-statement", "untrusted-old-key", "bad-statement-signature", "weak-key", "rotation-conflict", "superseded-new-key",
+        "overlap-too-long", "statement-not-yet-valid", "statement-expired",
+    },
+    "contexts": set(),
+    "keys": {"malformed-key", "wrong-checksum", "wrong-kind-of-key", "weak-key"},
+    "attachments": {"not-a-sealed-file", "authentication-failed", "malformed-file", "wrong-size", "truncated-file", "wrong-hash"},
+    "references": {"malformed-reference"},
+    "attachment-lists": set(),
+    "full-bodies": {"malformed-file"},
+    "payloads": set(),
+}
+CODES["pushes"] = CODES["envelopes"] | {"malformed-notification", "not-encrypted"}
+KINDS = {"device-public": "pcr", "sender-public": "pcs", "device-secret": "pcr-secret-", "sender-secret": "pcs-secret-"}
+
+
+def read(path):
+    head, separator, body = open(path, "rb").read().partition(b"\n\n")
+    if not separator or not body.endswith(b"\n"):
+        raise Failure(f"{path}: no file of the kit")
+    header, body = {}, body[:-1]
+    for line in head.decode().split("\n"):
+        name, _, value = line.partition(": ")
+        header.setdefault(name, []).append(value)
+    if header.get("encoding", ["pieces"]) != ["pieces"] or any(not value for values in header.values() for value in values):
+        raise Failure(f"{path}: a header that is not known")
+    if "encoding" in header:
+        pieces = [piece.partition("*") for piece in body.decode().split()]
+        body = b"".join(bytes.fromhex(digits) * int(count or 1) for digits, _, count in pieces)
+    return header, body
+
+
+def files():
+    """All of the kit: folder, path, header and body."""
+    folders = sorted(entry.name for entry in os.scandir(KIT) if entry.is_dir())
+    if folders != sorted(set(HEADERS) | NOT_ASKED):
+        raise Failure(f"{KIT}: other folders than are known here: {folders}")
+    for folder in sorted(HEADERS):
+        names = sorted(os.listdir(os.path.join(KIT, folder)))
+        if not names:
+            raise Failure(f"{folder}: no files")
+        for name in names:
+            path = os.path.join(folder, name)
+            header, body = read(os.path.join(KIT, path))
+            unknown = set(header) - COMMON - HEADERS[folder]
+            expected = header.get("expect", [])
+            good = {"envelopes": {"opened"}, "pushes": {"opened"}, "attachments": {"opened"}, "attachment-lists": {"opened"}}
+            good |= {"statements": {"accepted", "unchanged"}, "contexts": {"accepted", "refused"}, "payloads": {"accepted", "refused"}}
+            if unknown or not expected or set(expected) - good.get(folder, {"accepted"}) - CODES[folder]:
+                raise Failure(f"{path}: {unknown or expected} is not known here")
+            if len(expected) != 1 and folder != "statements":
+                raise Failure(f"{path}: more than one `expect`")
+            yield folder, path, header, body
+
+
+# The worked example's keys.
+DEVICE_SECRET = "PCR-SECRET-145HAW2SRDFRXKJRZVU33YCGGHHFLEELAGG52A3VC6HWZJ2L5HJ0SADFV30"
+DEVICE_PUBLIC = "pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx"
+SENDER_SECRET = "PCS-SECRET-1E5QLJK9AQ39DDTLF8ZW3VHSKTL59Q07DGAS5GFPKGVKT4F9YVNNQLKFTVZ"
+SENDER_PUBLIC = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
+
+
+class Case:
+    """A file and the receiver that is asked about it. Each folder is a method."""
+
+    def __init__(self, driver, path, header, body):
+        self.driver, self.path, self.header, self.body = driver, path, header, body
+        self.expect = header["expect"][0]
+
+    def one(self, name):
+        values = self.header.get(name, [])
+        if len(values) != 1:
+            raise Failure(f"{self.path}: {len(values)} times {name}")
+        return values[0]
+
+    def ask(self, *words):
+        return self.driver.ask([" ".join(words)])[0]
+
+    def check(self, question, found, expected):
+        if found != expected:
+            raise Failure(f"{self.driver.language}: {self.path}: {question} is {str(found)[:300]}, and not {str(expected)[:300]}")
+
+    def trust(self, suffix=""):
+        superseded = [line.split(" ") for line in self.header.get("superseded" + suffix, [])]
+        superseded = [old + ":" + (word(base64url(by[0])) if by else "-") for old, *by in superseded]
+        return ",".join(self.header.get("sender" + suffix, [])) or "-", ",".join(superseded) or "-"
+
+    def check_trust(self, found):
+        expected = self.trust("-after" if "sender-after" in self.header else "")
+        found = tuple(sorted(part.split(",")) for part in found.split(";"))
+        self.check("trust", found, tuple(sorted(part.split(",")) for part in expected))
+
+    def envelopes(self):
+        self.check("the fingerprint", self.ask("fingerprint", word(self.body)), ["ok", self.one("fingerprint")])
+        outside = self.ask("text", word(self.body))
+        if "bucket" in self.header:
+            self.check("the outside", outside, ["ok", self.one("recipient-key-id"), self.one("bucket")])
+        else:
+            self.check("the outside", outside, ["refused", self.expect])
+        self.opening("open")
+
+    def pushes(self):
+        self.opening("push")
+
+    def opening(self, verb):
+        devices = [line.replace(" ", "@") for line in self.header.get("device", [])]
+        trust = ";".join(self.trust())
+        answer = self.ask(verb, self.one("context"), ",".join(devices) or "-", trust, self.one("time"), word(self.body))
+        if self.expect != "opened":
+            self.check("the outcome", answer, ["refused", self.expect])
+            return
+        self.check("the outcome", answer[0], "opened")
+        self.check("the payload", hashlib.sha256(data(answer[1])).hexdigest(), self.one("payload-sha256"))
+        names = ["message-id", "sent-at", "time-to-live", "signed-by"]
+        self.check(names, answer[2:6], [self.one(name) for name in names])
+        self.check_trust(answer[6])
+        self.check("what the app is told", answer[7], self.one("told") if "told" in self.header else "-")
+
+    def statements(self):
+        trust, lines = ";".join(self.trust()), self.body.split(b"\n")
+        self.check("the number of statements", len(lines), len(self.header["expect"]))
+        for line, expected in zip(lines, self.header["expect"]):
+            answer = self.ask("statement", trust, self.one("time"), word(base64url(line.decode())))
+            if answer[0] == "refused":
+                self.check("the outcome", answer, ["refused", expected])
+            else:
+                self.check("the outcome", answer[0], expected)
+                trust = answer[1]
+        self.check_trust(trust)
+
+    def contexts(self):
+        answer = self.ask("context", word(self.body))
+        self.check("the outcome", answer, ["ok"] if self.expect == "accepted" else ["refused", "malformed-context"])
+
+    def keys(self):
+        kind = KINDS[self.one("kind")]
+        answer = self.ask("key", kind, word(self.body))
+        if self.expect == "accepted":
+            extra = [self.header.get(name, ["-"])[0] for name in ("key-id", "public-key")]
+            self.check("the key", answer, ["ok", self.one("bytes"), *extra])
+            self.check("extra headers", extra.count("-"), 1)
+        else:
+            self.check("the outcome", answer, ["refused", self.expect])
+        if kind in ("pcr", "pcs") and "bytes" in self.header:
+            expected = ["ok"] if self.expect == "accepted" else ["refused", self.expect]
+            self.check("the bytes alone", self.ask("check", kind, self.one("bytes")), expected)
+
+    def attachments(self):
+        """In several pieces each, because the outcome must not depend on them."""
+        length, some = len(self.body), random.Random(self.path)
+        for size in {max(length, 1), 65553, 1 if length < 3000 else 4099, some.randrange(1, length + 2)}:
+            pieces = [self.body[start : start + size].hex() for start in range(0, length, size)]
+            answer = self.ask("file", self.one("key"), self.one("size"), self.one("sha256"), ",".join(pieces) or "-")
+            if self.expect == "opened":
+                self.check("the file", answer, ["opened", self.one("plain-size"), self.one("plain-sha256")])
+            else:
+                self.check("the outcome", answer, ["refused", self.expect])
+
+    def references(self):
+        answer = self.ask("reference", word(self.body))
+        if self.expect == "accepted":
+            texts = [word(self.one(name).encode()) for name in ("url", "type", "name")]
+            self.check("the reference", answer, ["ok", *texts, self.one("key"), self.one("sha256"), self.one("size")])
+        else:
+            self.check("the outcome", answer, ["refused", self.expect])
+
+    def attachment_lists(self):
+        names = ",".join(word(name.encode()) for name in self.header.get("attachment", [])) or "-"
+        body = word(self.one("full-body").encode()) if "full-body" in self.header else "-"
+        dropped = ",".join(self.header.get("dropped", [])) or "-"
+        self.check("the list", self.ask("attachments", word(self.body)), ["ok", names, body, dropped])
+
+
+    def full_bodies(self):
+        self.check("the outcome", self.ask("fullbody", word(self.body)), ["ok"] if self.expect == "accepted" else ["refused", self.expect])
+
+    def payloads(self):
+        title, sound = self.header.get("title", ["New message"])[0], self.header.get("clear-sound", ["default"])[0]
+        statements = [("01" + "00" * 180)] * int(self.header.get("statements", ["0"])[0])
+        answer = self.ask(
+            "seal", "com.example.app", DEVICE_PUBLIC, SENDER_SECRET, self.one("time"), self.one("time-to-live"), self.one("push-type"),
+            word(title.encode()), "-" if sound == "none" else word(sound.encode()), "-", ",".join(statements) or "-", word(self.body),
+        )
+        self.check("the outcome", answer[0], "sealed" if self.expect == "accepted" else "refused")
+        if self.expect == "refused":
+            return
+        push = data(answer[1])
+        members = json.loads(push)
+        envelope = members.pop("ENCRYPTED_DATA")
+        self.check("the clear part", members, json.loads(self.one("clear")))
+        self.check("the length", len(push), int(self.one("length")))
+        self.check("the bucket", self.ask("text", word(envelope.encode()))[2:], [self.one("bucket")])
+        trust = SENDER_PUBLIC + ";-"
+        answer = self.ask("push", "com.example.app", DEVICE_SECRET, trust, self.one("time"), word(push))
+        self.check("the outcome", answer[0], "opened")
+        self.check("the payload", hashlib.sha256(data(answer[1])).hexdigest(), self.one("payload-sha256"))
+
+
+def base64url(text):
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def run(driver):
+    """How many files had the outcome that they claim, and how many were not asked about. Raises a `Failure` that names those with
+    another outcome."""
+    count, failures = 0, []
+    not_asked = sum(len(os.listdir(os.path.join(KIT, folder))) for folder in NOT_ASKED)
+    for folder, path, header, body in files():
+        if folder == "payloads" and NOT_OFFERED & set(header):
+            not_asked += 1
+            continue
+        count += 1
+        try:
+            getattr(Case(driver, path, header, body), folder.replace("-", "_"))()
+        except Failure as failure:
+            failures.append(str(failure))
+    if failures:
+        raise Failure("\n".join([*failures, f"{driver.language}: {len(failures)} of {count} files have another outcome"]))
+    return count, not_asked

@@ -1,0 +1,170 @@
+"""Random messages: payloads of every bucket, with every kind of JSON and of character in them, and what else is said of a message."""
+import bisect
+import itertools
+import json
+import random
+
+BUCKETS = (256, 512, 1024, 1536, 2048, 2560, 2816, 3584)
+INNER, STATEMENT = 99, 181
+PUSH_TYPES = ("alert", "alert", "alert", "background", "voip")
+TITLES = ("New message", "Сообщение", "新着", "🙂🙃", 'a "quoted" \\ one', "<&'+=`/>", "a/b")
+SOUNDS = ("default", "bell.caf")
+# White space between tokens, most often none.
+SPACES = ("",) * 12 + (" ", "\n", "\t", "\r", "\r\n", "  ")
+
+
+class Pool:
+    """A long text of random characters, each in one of the forms that JSON has for it. A string is a part of it."""
+
+    def __init__(self, seed, length=60_000):
+        some, characters = random.Random(seed), []
+        while len(characters) < length:
+            kind = some.randrange(12)
+            if kind < 5:
+                point = some.randrange(0x20, 0x7F)
+            elif kind < 6:
+                point = some.randrange(0x20)
+            elif kind < 8:
+                point = some.randrange(0x7F, 0x800)
+            elif kind < 10:
+                point = some.randrange(0x800, 0x10000)
+            else:
+                point = some.randrange(0x10000, 0x110000)
+            if not 0xD800 <= point < 0xE000:
+                characters.append(form(point, some))
+        self.characters = characters
+        self.ends = list(itertools.accumulate(len(character.encode()) for character in characters))
+
+    def part(self, length, some):
+        """About as many bytes, and not more."""
+        start = some.randrange(len(self.characters) // 2)
+        before = self.ends[start - 1] if start else 0
+        return "".join(self.characters[start : bisect.bisect_right(self.ends, before + length)])
+
+
+def form(point, some):
+    """A character of a JSON string: as it is, or as one of its escapes."""
+    short = {0x22: '\\"', 0x5C: "\\\\", 0x2F: "\\/", 8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}
+    if point in short and (point in (0x22, 0x5C) or some.random() < 0.5):
+        return short[point]
+    if point >= 0x20 and some.random() < 0.8:
+        return chr(point)
+    units = [point] if point < 0x10000 else [0xD800 + (point - 0x10000 >> 10), 0xDC00 + (point - 0x10000 & 0x3FF)]
+    return "".join(some.choice(("\\u%04x", "\\u%04X")) % unit for unit in units)
+
+
+class Payloads:
+    """Payloads as lists of tokens: joined they are minimal, and with white space between them another text of the same."""
+
+    def __init__(self, seed):
+        self.pool, self.some = Pool(seed), random.Random(seed)
+
+    def string(self, longest=24):
+        return '"' + self.pool.part(self.some.randrange(longest), self.some) + '"'
+
+    def number(self):
+        some = self.some
+        digits = "".join(some.choice("0123456789") for _ in range(some.choice((1, 1, 3, 17, 40))))
+        text = some.choice(("", "-")) + (digits.lstrip("0") or "0")
+        text += some.choice(("", "", "." + digits))
+        return text + some.choice(("", "", "", "e" + digits[:3], "E+7", "e-400"))
+
+    def value(self, depth):
+        some = self.some
+        kind = some.randrange(8 if depth < 28 else 5)
+        if kind < 2:
+            return [self.string()]
+        if kind < 4:
+            return [self.number()]
+        if kind < 5:
+            return [some.choice(("true", "false", "null"))]
+        tokens, count = [], some.choice((0, 1, 1, 2, 3))
+        for index in range(count):
+            tokens += [","] if index else []
+            # A name is never there twice: its number is a part of it.
+            tokens += [self.string(9)[:-1] + f'{index}"', ":"] if kind < 7 else []
+            tokens += self.value(depth + 1)
+        return ["{", *tokens, "}"] if kind < 7 else ["[", *tokens, "]"]
+
+    def aps(self, push_type):
+        some, members = self.some, []
+        if push_type == "alert":
+            title, body = '"title":' + self.string(40)[:-1] + '!"', '"body":' + self.string(60)[:-1] + '."'
+            members.append(["alert", ":", *some.choice(([body[7:]], ["{", title, ",", body, "}"], ["{", body, "}"]))])
+            if some.random() < 0.5:
+                members.append(["sound", ":", some.choice(('"default"', '"b\\u0065ll.caf"', '{"critical":1,"name":"x","volume":0.50}'))])
+            if some.random() < 0.3:
+                members.append(["badge", ":", str(some.randrange(1000))])
+            if some.random() < 0.3:
+                members.append(["thread-id", ":", self.string()])
+        if some.random() < 0.2 or push_type == "background":
+            members.append(["content-available", ":", "1"])
+        some.shuffle(members)
+        return members
+
+    def tokens(self, push_type, length):
+        """A payload of about as many bytes. Between the numbers of what is random there is a string that fills it up."""
+        some, tokens = self.some, ["{", '"aps"', ":", "{"]
+        for index, (name, *rest) in enumerate(self.aps(push_type)):
+            tokens += [","] * (index > 0) + [f'"{name}"', *rest]
+        tokens += ["}"]
+        count, size = 0, sum(len(token.encode()) for token in tokens) + 1
+        while some.random() < 0.6:
+            value = [",", f'"{count}' + self.pool.part(8, some) + '"', ":", *self.value(2)]
+            count, added = count + 1, sum(len(token.encode()) for token in value)
+            if size + added > length:
+                break
+            tokens, size = tokens + value, size + added
+        if length - size > 12:
+            filler = self.pool.part(length - size - 10, some)
+            tokens += [",", '"fill"', ":", '"' + filler + '"']
+            if some.random() < 0.7:
+                # To the last byte that the bucket holds.
+                missing = length - sum(len(token.encode()) for token in tokens) - 1
+                tokens[-1] = tokens[-1][:-1] + "x" * max(missing, 0) + '"'
+        return [*tokens, "}"]
+
+    def shown(self, tokens):
+        """The payload as `pushcrypt open` writes it: the names of the outermost object without needless escapes, the rest as it is."""
+        depth, shown = 0, []
+        for token, after in zip(tokens, [*tokens[1:], ""]):
+            depth += (token in "{[") - (token in "}]")
+            name = depth == 1 and after == ":"
+            shown.append(json.dumps(json.loads(token), ensure_ascii=False) if name else token)
+        return "".join(shown)
+
+    def spaced(self, tokens):
+        return "".join(token + self.some.choice(SPACES) for token in tokens)
+
+    def message(self, statement_count):
+        """What is said of one message, with its payload in minimal form and in another."""
+        some = self.some
+        push_type = some.choice(PUSH_TYPES)
+        room = 1 + STATEMENT * statement_count if statement_count else 0
+        buckets = [bucket for bucket in BUCKETS if bucket - INNER - room > 200 or not room]
+        bucket = some.choice([bucket for bucket in buckets if push_type == "voip" or bucket <= 2816])
+        tokens = self.tokens(push_type, bucket - INNER - room - some.choice((0, 0, 1, some.randrange(100))))
+        return {
+            "push-type": push_type,
+            "compact": "".join(tokens),
+            "shown": self.shown(tokens),
+            "spaced": self.spaced(tokens),
+            "title": some.choice(TITLES[:1] * 4 + TITLES),
+            "sound": some.choice(SOUNDS),
+            "ttl": some.choice((2_592_000, 2_592_000, some.randrange(7200, 2_592_001))),
+            "id": self.pool.part(20, some) if some.random() < 0.5 else None,
+            "random": some.getrandbits(64),
+        }
+
+
+def corrupted(text, some):
+    """An envelope's text with one character changed, most often to another of its alphabet."""
+    place = some.choice((some.randrange(len(text)), some.randrange(len(text)), some.randrange(8), len(text) - 1))
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    other = some.choice([letter for letter in (letters if some.random() < 0.9 else "+/= .é😀") if letter != text[place]])
+    return text[:place] + other + text[place + 1 :]
+
+
+def name_of(json_text):
+    """The name that the text of a JSON string is."""
+    return json.loads(f'"{json_text}"')

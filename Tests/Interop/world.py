@@ -1,0 +1,185 @@
+"""Providers and phones of the product, and the random messages that its command seals for them."""
+import hashlib
+import json
+import os
+import random
+import subprocess
+import time
+
+import messages
+from drivers import BUILT, ROOT, Driver, Failure
+
+PUSHCRYPT = os.path.join(ROOT, ".build/release/pushcrypt")
+FOLDER = os.path.join(BUILT, "world")
+TOPICS = ("com.example.app", "com.example.Other-App", "a")
+# How often each provider has changed its key. It announces each change in every message.
+ROTATIONS = (0, 1, 2, 4)
+DEVICES = 6
+# How many messages are made, and opened, at a time.
+CHUNK = 10_000
+# One in so many messages is there a second time with a byte changed.
+CORRUPTED = 10
+
+
+def pushcrypt(*arguments, stdin="", codes=(0,)):
+    """What the command prints. Text is not touched on its way: Python would take U+2028 and others for ends of lines."""
+    done = subprocess.run([PUSHCRYPT, *arguments], input=stdin.encode(), capture_output=True)
+    if done.returncode not in codes:
+        raise Failure(f"pushcrypt {' '.join(arguments)}: exit {done.returncode}: {done.stderr.decode()[:2000]}")
+    return done.stdout.decode()
+
+
+def now():
+    return time.time_ns() // 1_000_000
+
+
+class World:
+    """Made once by `make`, and read by the process of each language."""
+
+    def __init__(self):
+        with open(os.path.join(FOLDER, "world.json")) as file:
+            members = json.load(file)
+        self.seed, self.count, self.time = members["seed"], members["count"], members["time"]
+        self.devices, self.providers = members["devices"], members["providers"]
+
+    def chunks(self):
+        for start in range(0, self.count, CHUNK):
+            with open(os.path.join(FOLDER, f"{start}.json")) as file:
+                yield start, json.load(file)
+
+    def ring(self, index):
+        """The keys of the phone that a message is for: three, of which one opens."""
+        return ",".join(self.devices[(index + step) % DEVICES]["secret"] for step in range(3))
+
+    def trusts(self, index):
+        """Whom a phone may trust that is to believe a provider: what it had first, alone or among others, or what it has now."""
+        first, last = self.providers[index]["first"], self.providers[index]["public"]
+        everybody = [provider["first"] for provider in self.providers]
+        return [first + ";-", ",".join(everybody) + ";-", last + ";-"]
+
+    def open_with_pushcrypt(self, index, lines):
+        """The answers to lines for one device, by the number that stands in each."""
+        device, senders = self.devices[index], []
+        for provider in self.providers:
+            senders += ["--sender", provider["first"]]
+        key = os.path.join(FOLDER, f"device{index}.key")
+        text = pushcrypt(
+            "open", "--batch", "--topic", device["topic"], "--device-key-file", key, *senders, stdin="".join(lines), codes=(0, 1)
+        )
+        answers = {int(line[line.rindex(',"n":') + 5 : -1]): line for line in text.split("\n")[:-1]}
+        if len(answers) != len(lines):
+            raise Failure(f"{len(answers)} answers to {len(lines)} lines of pushcrypt open")
+        return answers
+
+
+def line_to_open(push, number):
+    return f'{{"payload":{push},"n":{number}}}\n'
+
+
+def code_of(answer):
+    """The code of an answer that is an error."""
+    return json.loads(answer).get("error", {}).get("code")
+
+
+def make(seed, count):
+    """Keys, stores, and the messages in files of `CHUNK`."""
+    os.makedirs(FOLDER)
+    devices = []
+    for index in range(DEVICES):
+        key = os.path.join(FOLDER, f"device{index}.key")
+        public = pushcrypt("keygen", "device", "-o", key).strip()
+        devices.append({"public": public, "secret": open(key).read().strip(), "topic": TOPICS[index % len(TOPICS)]})
+    providers = [make_provider(index, rotations, devices[0]) for index, rotations in enumerate(ROTATIONS)]
+    members = {"seed": seed, "count": count, "time": now(), "devices": devices, "providers": providers}
+    with open(os.path.join(FOLDER, "world.json"), "w") as file:
+        json.dump(members, file)
+    world = World()
+    payloads = messages.Payloads(f"payloads {seed}")
+    for start in range(0, count, CHUNK):
+        records = make_chunk(world, payloads, start, min(CHUNK, count - start))
+        with open(os.path.join(FOLDER, f"{start}.json"), "w") as file:
+            json.dump(records, file)
+    return world
+
+
+def make_provider(index, rotations, device):
+    """A store whose key was changed so often; the statements are those that a phone finds in its messages."""
+    store, key = os.path.join(FOLDER, f"provider{index}"), os.path.join(FOLDER, f"sender{index}.key")
+    first = public = make_provider_store(store)
+    for _ in range(rotations):
+        public = pushcrypt("--store", store, "rotate", "sender").strip()
+    pushcrypt("--store", store, "export", "sender", "--secret", "-o", key)
+    line = json.dumps({"to": device["public"], "topic": device["topic"], "payload": {"aps": {"alert": "Hello"}}})
+    sealed = json.loads(pushcrypt("--store", store, "seal", "--batch", stdin=line))["payload"]
+    driver = Driver("c")
+    question = f"push {device['topic']} {device['secret']} {first};- {now()} {json.dumps(sealed).encode().hex()}"
+    answer = driver.ask([question])[0]
+    driver.end()
+    if answer[0] != "opened" or answer[5] != public:
+        raise Failure(f"the first message of provider {index}: {answer}: {question}")
+    superseded = answer[6].split(";")[1]
+    statements = [old.split(":")[1] for old in superseded.split(",")] if superseded != "-" else []
+    if len(statements) != rotations:
+        raise Failure(f"provider {index} announces {len(statements)} statements and not {rotations}")
+    return {"store": store, "first": first, "public": public, "secret": open(key).read().strip(), "statements": statements}
+
+
+def make_provider_store(store):
+    """The public key of a new provider."""
+    pushcrypt("--store", store, "init")
+    return pushcrypt("--store", store, "keygen", "sender").strip()
+
+
+def make_chunk(world, payloads, start, count):
+    some = random.Random(f"chunk {world.seed} {start}")
+    records, lines = [], [[] for _ in ROTATIONS]
+    for number in range(start, start + count):
+        device, provider = some.randrange(DEVICES), some.choice((0,) * 12 + (1, 2, 3))
+        message = payloads.message(ROTATIONS[provider])
+        records.append({"device": device, "provider": provider, "trust": some.randrange(3), **message})
+        lines[provider].append(line_to_seal(world.devices[device], message, number))
+    for provider, own in zip(world.providers, lines):
+        for line in pushcrypt("--store", provider["store"], "seal", "--batch", stdin="".join(own), codes=(0, 1)).split("\n")[:-1]:
+            if line.startswith('{"error":'):
+                raise Failure(f"pushcrypt does not seal: {line[:500]}")
+            place = line.rindex(',"n":')
+            record = records[int(line[place + 5 : -1]) - start]
+            record["push"] = line[line.index('"payload":') + 10 : place]
+    corrupt(world, records, some)
+    return records
+
+
+def line_to_seal(device, message, number):
+    # A line of a batch ends at a line feed, so none may stand inside.
+    payload = message["spaced"].replace("\n", " ")
+    name = f'"id":"{message["id"]}",' if message["id"] else ""
+    placeholder = json.dumps({"title": message["title"], "sound": message["sound"]})
+    return (
+        f'{{"to":"{device["public"]}","topic":"{device["topic"]}",{name}"ttl":{message["ttl"]},"push-type":"{message["push-type"]}",'
+        f'"placeholder":{placeholder},"payload":{payload},"n":{number}}}\n'
+    )
+
+
+def corrupt(world, records, some):
+    """Changes a byte of some envelopes, and asks the command for the code."""
+    lines = [[] for _ in range(DEVICES)]
+    for number, record in enumerate(records):
+        if number % CORRUPTED == 0:
+            record["corrupted"] = corrupted_push(record["push"], some)
+            lines[record["device"]].append(line_to_open(record["corrupted"], number))
+    for device in range(DEVICES):
+        for number, answer in world.open_with_pushcrypt(device, lines[device]).items():
+            records[number]["code"] = code_of(answer)
+            if records[number]["code"] is None:
+                raise Failure(f"pushcrypt opens a corrupted envelope: {records[number]['corrupted']}")
+
+
+def corrupted_push(push, some):
+    start = push.index('"ENCRYPTED_DATA":"') + 18
+    end = push.index('"', start)
+    return push[:start] + messages.corrupted(push[start:end], some) + push[end:]
+
+
+def message_id(name):
+    """The id of a message that its caller named."""
+    return hashlib.sha256(b"pushcrypt/1 caller id\0" + name.encode()).hexdigest()[:32]

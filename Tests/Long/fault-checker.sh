@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Plants what the parts on faults look for, and sees that their checks find it. Tests/Faults/README.md says what it shows.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export PYTHONDONTWRITEBYTECODE=1
+Tests/Scripts/setup.sh faults
+make --no-print-directory build
+Tests/Faults/planted.py

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Fails every call that changes a file of a store, or writes half of it. Tests/Faults/README.md says what it shows.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export PYTHONDONTWRITEBYTECODE=1
+Tests/Scripts/setup.sh faults
+make --no-print-directory build
+Tests/Faults/io_errors.py

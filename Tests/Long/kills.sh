@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Kills ten thousand commands at random moments; KILLS= overrides. Tests/Faults/README.md says what it shows.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export PYTHONDONTWRITEBYTECODE=1
+Tests/Scripts/setup.sh faults
+make --no-print-directory build
+Tests/Faults/kills.py "${KILLS:-10000}"

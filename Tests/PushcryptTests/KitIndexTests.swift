@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+import VectorKit
+
+/// Every rule of the specification is proved by a file of the kit, or by a test that the index names.
+@Suite struct KitIndexTests {
+    private static let package = KitFolder.root
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private static func read(_ path: String) throws -> String {
+        try String(contentsOf: package.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    /// The rules that a document states or refers to.
+    private static func rules(in text: String) -> Set<String> {
+        Set(text.matches(of: /\*\*\[([A-Z]-\d+(?:\.\d+)?)\]\*\*/).map { String($0.1) })
+    }
+
+    /// The rules of the format and, of the kit's own, those of stores.
+    private static func allRules() throws -> Set<String> {
+        rules(in: try read("Docs/Format.md")).union(rules(in: try read("Tests/Vectors/kit/README.md")))
+    }
+
+    /// The files of each rule.
+    private static func vectors() throws -> [String: Set<String>] {
+        var files: [String: Set<String>] = [:]
+        for vector in try KitFolder.all.flatMap({ try $0.vectors() }) {
+            for rule in vector.all("rule") { files[rule, default: []].insert(vector.path) }
+        }
+        return files
+    }
+
+    /// What the index says of each rule: the files it links, and the tests it names.
+    private static func index() throws -> [String: (files: Set<String>, tests: [String])] {
+        let sections = try read("Tests/Vectors/kit/INDEX.md").components(separatedBy: "\n## ").dropFirst()
+        let entries = sections.map { section in
+            let rule = String(section.prefix { $0 != "\n" })
+            let files = Set(section.matches(of: /\]\(([^)]+)\)/).map { String($0.1) })
+            return (rule, (files, section.matches(of: /the test `(\w+)`/).map { String($0.1) }))
+        }
+        return Dictionary(uniqueKeysWithValues: entries)
+    }
+
+    @Test func everyRuleHasAVectorOrATest() throws {
+        let vectors = try Self.vectors()
+        let index = try Self.index()
+        let rules = try Self.allRules()
+        #expect(rules.count > 100)
+        for rule in rules.sorted() {
+            let isProved = vectors[rule] != nil || index[rule]?.tests.isEmpty == false
+            #expect(isProved, "\(rule): no vector names it, and the index names no test")
+        }
+        #expect(Set(index.keys) == rules, "the index is not of these rules; run generate.py")
+    }
+
+    @Test func noVectorNamesARuleThatDoesNotExist() throws {
+        let rules = try Self.allRules()
+        for (rule, files) in try Self.vectors() where !rules.contains(rule) {
+            Issue.record("\(rule) is no rule: \(files.sorted())")
+        }
+    }
+
+    @Test func theIndexLinksTheVectorsThatThereAre() throws {
+        let vectors = try Self.vectors()
+        for (rule, entry) in try Self.index() {
+            #expect(entry.files == vectors[rule] ?? [], "\(rule): run generate.py")
+            #expect(entry.tests.isEmpty || entry.files.isEmpty, "\(rule) has vectors and needs no test")
+        }
+    }
+
+    /// A test that was renamed or deleted proves nothing any more.
+    @Test func theTestsOfTheIndexExist() throws {
+        let tests = Self.package.appendingPathComponent("Tests")
+        let files = try #require(FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil))
+        var source = ""
+        for case let file as URL in files where file.lastPathComponent.hasSuffix("Tests.swift") {
+            source += try String(contentsOf: file, encoding: .utf8)
+        }
+        let named = try Self.index().flatMap { rule, entry in entry.tests.map { (rule, $0) } }
+        #expect(!named.isEmpty && named.count <= 12, "tests stand in for few vectors")
+        for (rule, test) in named { #expect(source.contains("func \(test)("), "\(rule): no test \(test)") }
+    }
+
+    /// Wherever the specification says MUST, it says which rule that is.
+    @Test func everyMustHasANumber() throws {
+        let blocks = try Self.read("Docs/Format.md").replacing(/\n(?=[-|] ?|\d+\. )/, with: "\n\n")
+            .components(separatedBy: "\n\n")
+        let musts = blocks.filter { $0.contains("MUST") }
+        #expect(musts.count > 80)
+        for block in musts { #expect(block.contains("**["), "\(block)") }
+    }
+}

@@ -1,0 +1,64 @@
+import Testing
+import VectorKit
+
+@testable import Pushcrypt
+
+/// `Tests/Vectors/kit/payloads`: what a sealer makes of a payload, and what it refuses. (`Docs/Format.md`, S-1 to S-12)
+@Suite struct KitPayloadTests {
+    @Test(.vectors("kit/payloads"), arguments: try KitFolder.payloads.vectors())
+    func aPayloadIsSealedOrNot(_ vector: KitVector) throws {
+        let fixture = try FormatFixture()
+        let time = try vector.time
+        do {
+            let sealed = try seal(vector, fixture, at: time)
+            #expect(vector.expect == "accepted")
+            #expect(String(sealed.envelope.innerLength) == vector.optional("bucket"))
+            #expect(String(sealed.json.count) == vector.optional("length"))
+            #expect(String(sealed.widestLength) == vector.optional("widest-length"))
+            #expect(try clearPart(of: sealed) == vector.one("clear"))
+            // What a receiver opens is the payload without white space.
+            let opened = try fixture.opener().open(sealed.json, at: time)
+            let payload = opened.payload
+            #expect(try SHA256.digest(payload.span) == vector.bytes("payload-sha256"))
+        } catch let error as SealError {
+            #expect(vector.expect == "refused", "\(error)")
+        }
+    }
+
+    private func seal(_ vector: KitVector, _ fixture: FormatFixture, at time: Timestamp) throws -> SealedPayload {
+        var options = Sealer.Options()
+        options.pushType = try PushType(vector.one("push-type"))
+        options.timeToLive = try vector.number("time-to-live")
+        options.isSentExactly = vector.optional("sent-exactly") == "yes"
+        options.announcing = try statements(Int(vector.optional("statements") ?? "0") ?? 0, by: fixture, at: time)
+        let references = try vector.all("attachment").map { try AttachmentReference(json: Bytes($0.utf8)) }
+        return try Sealer(sender: fixture.sender, topic: fixture.topic, placeholder: placeholder(vector)).seal(
+            vector.body, attachments: references, to: fixture.device.publicKey, at: time, options: options)
+    }
+
+    private func placeholder(_ vector: KitVector) throws -> Placeholder {
+        let sound: Placeholder.Sound =
+            switch vector.optional("clear-sound") {
+            case nil: .matching
+            case "none": .silent
+            case let name?: .named(name)
+            }
+        let fields = try vector.all("kept").map { try #require(Placeholder.ClearField(rawValue: $0)) }
+        return try Placeholder(
+            title: vector.optional("title") ?? Placeholder.standardTitle, sound: sound, clearFields: Set(fields))
+    }
+
+    /// As many statements as are asked for, of a chain that ends in the key that signs.
+    private func statements(
+        _ count: Int, by fixture: FormatFixture, at time: Timestamp
+    ) throws -> [RotationStatement] {
+        let keys = try (0..<count).map { try FormatFixture.sender(UInt8(200 + $0)) } + [fixture.sender]
+        return try zip(keys, keys.dropFirst()).map { try RotationStatement(from: $0, to: $1, issuedAt: time) }
+    }
+
+    /// The push without its envelope.
+    private func clearPart(of sealed: SealedPayload) throws -> String {
+        let json = String(decoding: sealed.json, as: UTF8.self)
+        return json.replacing(",\"ENCRYPTED_DATA\":\"\(sealed.envelope.text)\"", with: "")
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Pushcrypt
+import PushcryptKeyStore
+import PushcryptReceiver
+import Testing
+import VectorKit
+
+/// `Tests/Vectors/kit/notifications`: what a person is shown of a push. (`Docs/Format.md`, N-1 to N-6)
+@Suite struct KitNotificationTests {
+    @Test func aPersonIsShownWhatTheKitSays() throws {
+        let vectors = try KitFolder.notifications.vectors()
+        for vector in vectors { try check(vector) }
+        print("vectors: kit/notifications: \(vectors.count)")
+    }
+
+    private func check(_ vector: KitVector) throws {
+        let receiver = try KitReceiver(vector)
+        let phone = try Phone(receiver, Comment(rawValue: vector.path))
+        let delivery: Delivery
+        if vector.optional("may-pass-in-the-clear") == "yes" {
+            var push = IncomingPush(try ReceivedPush(vector.body))
+            push.mayPassInTheClear = true
+            delivery =
+                phone.receiver(phone.replay, topic: receiver.topic)
+                .receive(push, requestID: nil, at: receiver.now).delivery
+        } else {
+            delivery = phone.receive(vector.body, topic: receiver.topic, at: receiver.now).delivery
+        }
+        #expect(delivery.code == vector.expect, "\(vector)")
+        #expect(try fields(of: delivery.content) == expected(vector), "\(vector)")
+    }
+
+    private static let names = KitFolder.notifications.headers.filter { $0.hasPrefix("shown-") }
+
+    private func expected(_ vector: KitVector) throws -> [String: [String]] {
+        let shown = Self.names.map { ($0, vector.all($0)) }.filter { !$1.isEmpty }
+        var fields = Dictionary(uniqueKeysWithValues: shown)
+        for name in ["shown-title-arguments", "shown-subtitle-arguments", "shown-body-arguments"] {
+            guard let json = fields[name]?.first else { continue }
+            fields[name] = try JSONDecoder().decode([String].self, from: Data(json.utf8))
+        }
+        return fields
+    }
+
+    /// The fields that are not empty, under the names of the kit's headers.
+    private func fields(of content: NotificationContent) throws -> [String: [String]] {
+        var fields: [String: [String]] = [:]
+        func put(_ name: String, _ values: String...) { put(name, values) }
+        func put(_ name: String, _ values: [String]) {
+            if values.contains(where: { !$0.isEmpty }) { fields["shown-\(name)"] = values }
+        }
+        for (name, text) in [("title", content.title), ("subtitle", content.subtitle), ("body", content.body)] {
+            switch text {
+            case .plain(let text): put(name, text)
+            case .localized(let key, let arguments):
+                put("\(name)-key", key)
+                put("\(name)-arguments", arguments)
+            }
+        }
+        put("launch-image", content.launchImageName)
+        put("badge", content.badge.map(String.init) ?? "")
+        put("sound", content.sound.map(sound) ?? "")
+        put("thread-id", content.threadIdentifier)
+        put("category", content.categoryIdentifier)
+        put("target-content-id", content.targetContentIdentifier ?? "")
+        put("filter-criteria", content.filterCriteria ?? "")
+        put("interruption-level", content.interruptionLevel == .active ? "" : content.interruptionLevel.rawValue)
+        put("relevance-score", content.relevanceScore == 0 ? "" : "\(content.relevanceScore)")
+        let userInfo = try JSONSerialization.jsonObject(with: Data(content.userInfo)) as? [String: Any]
+        put("user-info", try #require(userInfo).keys.sorted())
+        return fields
+    }
+
+    private func sound(_ sound: NotificationContent.Sound) -> String {
+        switch sound {
+        case .standard: "default"
+        case .named(let name): name
+        case .critical(let name, let volume):
+            (["critical", "\(volume)"] + [name].compactMap(\.self)).joined(separator: " ")
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Pushcrypt
+import PushcryptKeyStore
+import PushcryptReceiver
+import Testing
+import VectorKit
+
+/// `Tests/Vectors/kit/envelopes` and `kit/pushes` through a store on the disk: what a person is shown, and what becomes of
+/// the store.
+@Suite struct KitReceiverTests {
+    @Test func theReceiverAgreesWithTheKit() throws {
+        let envelopes = try KitFolder.envelopes.vectors()
+        let pushes = try KitFolder.pushes.vectors()
+        for vector in envelopes { try check(vector, push: Scene.push(value: try json(vector.text))) }
+        for vector in pushes { try check(vector, push: vector.body) }
+        print("vectors: kit/envelopes, through the receiver: \(envelopes.count)")
+        print("vectors: kit/pushes, through the receiver: \(pushes.count)")
+    }
+
+    private func check(_ vector: KitVector, push: Bytes) throws {
+        let name = Comment(rawValue: vector.path)
+        let receiver = try KitReceiver(vector)
+        let phone = try Phone(receiver, name)
+        let before = try StoreFiles(in: phone.folder)
+        let reception = phone.receive(push, topic: receiver.topic, at: receiver.now)
+        let changes = try StoreFiles(in: phone.folder).changes(since: before)
+
+        #expect(reception.code == vector.expect, name)
+        if vector.expect == "opened" {
+            try phone.expect(receiver.trustAfter, name)
+        } else {
+            // O-9.3: nothing changes because of a message that did not open.
+            #expect(changes == [], name)
+            #expect(reception.shown.subtitle == (vector.expect == "not-encrypted" ? "" : "(Encrypted)"), name)
+            #expect(reception.shown.body == (vector.expect == "not-encrypted" ? "(Encrypted)" : ""), name)
+        }
+    }
+
+    /// A text as a JSON string.
+    private func json(_ text: String) throws -> String {
+        let escaped = text.unicodeScalars.map { scalar in
+            scalar.value < 0x20 || "\"\\".unicodeScalars.contains(scalar)
+                ? "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16) : String(scalar)
+        }
+        return "\"\(escaped.joined())\""
+    }
+}
+
+extension Phone {
+    /// The phone of a vector: with its keys, and believing its senders because it was told so and has followed their
+    /// statements.
+    ///
+    /// `pending` is the next key of the account of the first one.
+    init(
+        _ receiver: KitReceiver, _ name: Comment, floor: Timestamp = Timestamp(milliseconds: 0),
+        pending: DeviceKey? = nil
+    ) throws {
+        var options = StoreOptions()
+        if let pending { options.makeDeviceKey = { pending } }
+        try self.init(floor: floor, options: options, hasKey: false)
+        for (number, device) in receiver.devices.enumerated() {
+            try add(device, name: "account \(number)")
+        }
+        if pending != nil { _ = try store.rotateDeviceKey(name: "account 0", now: .start) }
+        for superseded in receiver.trust.superseded {
+            try pin(superseded.key)
+            if let statement = superseded.statement {
+                _ = try store.acceptStatements([statement], topic: receiver.topic, now: statement.issuedAt)
+            } else {
+                let successor = try #require(receiver.trust.pinned.first)
+                try store.trustSender(name: superseded.key.description, successor, replace: true, now: .start)
+            }
+        }
+        for key in receiver.trust.pinned { try pin(key) }
+        try expect(receiver.trust, "the phone is not the one of \(name)")
+    }
+
+    /// A key that retires gets its end date as every key does: another takes its place.
+    private func add(_ device: KitReceiver.Device, name: String) throws {
+        _ = try store.importDeviceKey(device.key, name: name, now: .start)
+        guard let end = device.end else { return }
+        let grace: UInt64 = 86_400
+        _ = try store.rotateDeviceKey(name: name, now: .start)
+        _ = try store.confirmDeviceKey(
+            name: name, graceSeconds: grace, now: end.subtracting(milliseconds: 1000 * grace))
+    }
+
+    private func pin(_ key: SenderPublicKey) throws {
+        guard try !store.trustedSenders().contains(where: { $0.key == key }) else { return }
+        try store.trustSender(name: key.description, key, now: .start)
+    }
+
+    func expect(_ trust: SenderTrust, _ name: Comment) throws {
+        let senders = try store.trustedSenders()
+        #expect(Set(senders.filter { $0.state == .pinned }.map(\.key)) == Set(trust.pinned), name)
+        #expect(Set(senders.filter { $0.state == .superseded }.map(\.key)) == Set(trust.superseded.map(\.key)), name)
+    }
+}

@@ -1,0 +1,114 @@
+import Pushcrypt
+import PushcryptKeyStore
+import Testing
+import VectorKit
+
+@testable import PushcryptReceiver
+
+/// `Tests/Vectors/kit/records` and `kit/replies`: what a phone and its provider say of keys, and what each end does then.
+/// (`Docs/Format.md`, D-1 to D-13)
+@Suite struct KitRecordTests {
+    @Test func aRecordIsTakenOrNot() throws {
+        let vectors = try KitFolder.records.vectors()
+        for vector in vectors {
+            let outcome = try outcome(of: vector) {
+                try vector.one("kind") == "device" ? try registration(vector) : try announcement(vector)
+            }
+            #expect(outcome == vector.expect, "\(vector)")
+        }
+        print("vectors: kit/records: \(vectors.count)")
+    }
+
+    @Test func aReplyIsTakenOrNot() throws {
+        let vectors = try KitFolder.replies.vectors()
+        for vector in vectors {
+            let outcome = try outcome(of: vector) { try answer(vector) }
+            #expect(outcome == vector.expect, "\(vector)")
+        }
+        print("vectors: kit/replies: \(vectors.count)")
+    }
+
+    private func outcome(of vector: KitVector, _ body: () throws -> Void) throws -> String {
+        do {
+            try body()
+            return "accepted"
+        } catch let error as KeyError {
+            return error.code.description
+        } catch let error as KeyStoreError {
+            return error.code.description
+        }
+    }
+
+    // MARK: A provider
+
+    private func registration(_ vector: KitVector) throws {
+        let record = try DeviceRegistration(json: vector.body)
+        #expect(try DeviceRegistration(json: record.json) == record, "\(vector)")
+        let store = try SQLiteKeyStore.inMemory()
+        if let held = vector.optional("held-key") {
+            let before = DeviceRegistration(
+                publicKey: try DevicePublicKey(text: held),
+                topic: try vector.optional("held-topic").map { try Topic($0) },
+                generation: try vector.number("held-generation"), createdAt: nil)
+            try store.addDevice(id: "phone1", before, now: .start)
+        }
+        try store.addDevice(
+            id: "phone1", record, replace: vector.optional("set-up-anew") == "yes", now: .start)
+        let device = try #require(try store.device("phone1"))
+        #expect(device.publicKey.description == vector.optional("key"), "\(vector)")
+        #expect(record.deviceID == vector.optional("device"), "\(vector)")
+        #expect(device.suites.map(String.init).joined(separator: " ") == vector.optional("suites"), "\(vector)")
+        #expect(device.topic?.bundleID == vector.optional("topic"), "\(vector)")
+        #expect(String(device.generation) == vector.optional("generation"), "\(vector)")
+        #expect(record.createdAt.map { String($0.milliseconds) } == vector.optional("created"), "\(vector)")
+        #expect(device.pinnedSender?.description == vector.optional("sender"), "\(vector)")
+        #expect(device.appVersion?.description == vector.optional("app-version"), "\(vector)")
+    }
+
+    private func announcement(_ vector: KitVector) throws {
+        let record = try SenderAnnouncement(json: vector.body, at: .start)
+        #expect(try SenderAnnouncement(json: record.json, at: .start) == record, "\(vector)")
+        #expect(record.publicKey.description == vector.optional("key"), "\(vector)")
+        #expect(record.topic?.bundleID == vector.optional("topic"), "\(vector)")
+        #expect(String(record.generation) == vector.optional("generation"), "\(vector)")
+        let created = try vector.optional("created").map { try #require(UInt64($0)) }
+        #expect(record.createdAt.milliseconds == created ?? Timestamp.start.milliseconds, "\(vector)")
+    }
+
+    // MARK: A phone
+
+    private func answer(_ vector: KitVector) throws {
+        let reply = try RegistrationReply(json: vector.body)
+        #expect(try RegistrationReply(json: reply.json) == reply, "\(vector)")
+        #expect(reply.sender?.description == vector.optional("sender"), "\(vector)")
+        switch reply.verdict {
+        case .acknowledged(let key):
+            #expect(
+                key.description == vector.optional("acknowledged") && vector.optional("refused") == nil, "\(vector)")
+        case .refused(let reason):
+            #expect(
+                reason.description == vector.optional("refused") && vector.optional("acknowledged") == nil, "\(vector)")
+        }
+
+        let key = try KitReceiver.deviceKey(vector.one("device"))
+        var options = StoreOptions()
+        options.makeDeviceKey = { key }
+        let store = try SQLiteKeyStore.inMemory(options: options)
+        if let pinned = vector.optional("pinned") {
+            try store.trustSender(name: "provider", SenderPublicKey(text: pinned), now: .start)
+        }
+        let enrolment = Enrolment(store: store, topic: .app, firstTrust: .reply)
+        guard
+            case .plan(let plan) = enrolment.reconcile(.state(EnrolmentState()), EnrolmentCircumstances(), now: .start)
+        else {
+            Issue.record("\(vector): no plan")
+            return
+        }
+        var work = try enrolment.begin(plan, now: .start)
+        let request = try #require(work.request)
+        let result = try enrolment.registered(reply, to: request, state: &work.state, now: .start)
+        #expect((result.key == .acknowledged) == (vector.optional("confirms") == "yes"), "\(vector)")
+        let pins = try store.trustedSenders().filter { $0.state == .pinned }.map(\.key.description)
+        #expect(pins == [vector.optional("pinned-after")].compactMap(\.self), "\(vector)")
+    }
+}

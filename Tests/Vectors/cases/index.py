@@ -1,0 +1,70 @@
+"""INDEX.md: every rule with the vectors that prove it. A rule without one, and a vector of no rule, are errors.
+
+What no data can show is proved by a test of the Swift implementation, which the index names.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from .vector import RULE, Vector
+
+# A rule as both documents write it, whether they state it or refer to it.
+MENTION = re.compile(rf"\*\*\[({RULE.pattern})\]\*\*", re.ASCII)
+
+# The tests are named by their functions, each with the reason why it is not a vector.
+TESTS = {
+    "A-3": ("noKeyIsUsedTwice", "It is about two files, and about random values."),
+    "A-4": ("aFileThatChangesBetweenThePassesIsRefused", "It is about a file that changes while it is read."),
+    "A-16": ("whatIsNotHTTPSIsNotEvenAskedFor", "It is about what a receiver does on a network."),
+    "A-27": ("aFailureGivesNoLastChunk", "It is about when bytes are given out, and about time."),
+    "A-29": ("theFullTextComesOutAndAShortOneIsThereWithoutIt", "It is about what a sealer's caller shortens."),
+    "O-8.2": ("oneOfManySessionsSeesAMessageAsNew", "It is about several processes at once."),
+    "O-8.8": ("aGuardThatCannotBeUsedStopsNothing", "It is about a disk that cannot be written."),
+    "S-9": ("twoThousandMessagesHaveTwoThousandSharesAndIDs", "It is about random values."),
+    "S-11": ("aRecipientThatGivesZeroIsRefused", "No text of a key is one; the cases are in `hpke.json`."),
+}
+
+HEAD = """\
+# What proves each rule
+
+Written by `../generate.py`: the rules of `Docs/Format.md` and those of stores in [README.md](README.md), each with the
+files that name it. A rule without one does not get past that program, nor past the Swift tests.
+"""
+
+
+def rules_of(*documents: Path) -> list[str]:
+    found = {rule for document in documents for rule in MENTION.findall(document.read_text(encoding="utf-8"))}
+    letters = "OSJKRDNAT"
+
+    def place(rule: str) -> tuple[int, list[int]]:
+        letter, numbers = rule.split("-")
+        return letters.index(letter), [int(number) for number in numbers.split(".")]
+
+    return sorted(found, key=place)
+
+
+def document(rules: list[str], vectors: Iterable[Vector]) -> str:
+    by_rule: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for vector in vectors:
+        for rule in vector.rules:
+            assert rule in rules, f"{vector.path} names {rule}, which no document states"
+            by_rule[rule][vector.folder].append(vector.path)
+    missing = [rule for rule in rules if rule not in by_rule and rule not in TESTS]
+    assert not missing, f"no vector proves {missing}"
+    idle = [rule for rule in TESTS if rule in by_rule or rule not in rules]
+    assert not idle, f"{idle} have vectors, or are no rules, and need no test"
+
+    sections = []
+    for rule in rules:
+        if rule in TESTS:
+            test, reason = TESTS[rule]
+            lines = [f"- the test `{test}`. {reason}"]
+        else:
+            lines = [
+                f"- {folder}: " + ",\n  ".join(f"[{Path(path).stem}]({path})" for path in sorted(paths))
+                for folder, paths in sorted(by_rule[rule].items())
+            ]
+        sections.append("\n".join([f"\n## {rule}\n", *lines, ""]))
+    return HEAD + "".join(sections)

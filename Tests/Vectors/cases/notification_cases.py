@@ -1,0 +1,234 @@
+"""What a person is shown of a push: a function of the sealed payload, or the fallback."""
+
+import json
+
+from reference import content
+from reference.envelope import to_text
+from reference.opening import Opened
+
+from .forge import flip, forge, opening, receiver_header
+from .material import NOW, PAYLOAD, RECEIVER
+from .vector import Header, Vector, vector
+
+# What a hostile relay writes around an envelope.
+RELAY: dict[str, object] = {
+    "aps": {
+        "mutable-content": 1,
+        "alert": {"title": "Bank", "subtitle": "Send", "body": "money", "launch-image": "x"},
+        "sound": "alarm.caf",
+        "category": "PAY",
+        "badge": 9,
+        "thread-id": "t",
+        "target-content-id": "w",
+        "filter-criteria": "f",
+        "relevance-score": 1,
+        "interruption-level": "critical",
+    },
+    "url": "https://example.com",
+}
+
+
+def push_of(envelope: bytes | str, clear: dict[str, object] | None = None) -> str:
+    text = envelope if isinstance(envelope, str) else to_text(envelope)
+    return json.dumps((RELAY if clear is None else clear) | {"ENCRYPTED_DATA": text}, ensure_ascii=False)
+
+
+def shown_case(name: str, expected: str, rules: str, comment: str, push: str | bytes, may_pass: bool = False) -> Vector:
+    data = push if isinstance(push, bytes) else push.encode()
+    result = opening(data, RECEIVER, NOW)
+    code = result if isinstance(result, str) else "opened"
+    if code == "not-encrypted" and may_pass and "ENCRYPTED_DATA" not in json.loads(data):
+        code = "passed"
+    assert code == expected, (name, code)
+    if isinstance(result, Opened):
+        shown = content.opened(result.payload)
+    elif code == "passed":
+        shown = content.in_the_clear(data)
+    else:
+        shown = content.fallback(data, code)
+    header: list[Header] = [
+        *receiver_header(RECEIVER, NOW),
+        ("may-pass-in-the-clear", "yes" if may_pass else None),
+        *((f"shown-{field}", value) for field, values in shown.fields.items() for value in values),
+    ]
+    return vector("notifications", name, code, rules, comment, header, data)
+
+
+def sealed(name: str, rules: str, comment: str, payload: str) -> Vector:
+    return shown_case(name, "opened", rules, comment, push_of(forge(payload.encode())))
+
+
+def opened_cases() -> list[Vector]:
+    alone = "Shown is what was sealed, whatever the relay wrote around it."
+    field = "A value of another type, or one that the field cannot have, counts as absent."
+    texts = "A key for a localised text wins over the text beside it."
+    every = {
+        "alert": {"title": "Anna", "subtitle": "in Rome", "body": "Look!", "launch-image": "map"},
+        "badge": 3,
+        "sound": "bell.caf",
+        "thread-id": "c41",
+        "category": "CHAT",
+        "interruption-level": "time-sensitive",
+        "relevance-score": 0.5,
+        "target-content-id": "window",
+        "filter-criteria": "work",
+    }
+
+    def aps(**members: object) -> str:
+        return json.dumps(
+            {"aps": {name.replace("_", "-"): value for name, value in members.items()}}, ensure_ascii=False
+        )
+
+    localised = {
+        "title-loc-key": "T",
+        "title-loc-args": ["a", 1.50, None, "b"],
+        "title": "no",
+        "subtitle-loc-key": "S",
+        "loc-key": "B",
+        "loc-args": [],
+        "body": "no",
+    }
+    return [
+        sealed("nothing of the relay's is shown", "N-1 O-0.1", alone, PAYLOAD.decode()),
+        sealed("every field is the sealed one", "N-1", alone, json.dumps({"aps": every, "chat": "c41"})),
+        sealed("an empty payload clears every field", "N-1 O-0.1", alone, '{"aps":{}}'),
+        sealed(
+            "the app sees the members beside aps",
+            "N-2",
+            "The format's own members are not the app's.",
+            '{"aps":{"alert":"hi"},"chat":"c41","n":{"a":[1]},"pushcrypt_":1}',
+        ),
+        sealed(
+            "the app does not see the format's own member",
+            "N-2 A-15",
+            "It holds the keys of attachments.",
+            '{"aps":{"alert":"hi"},"chat":"c41","pushcrypt":{"attachments":[],"later":"secret"}}',
+        ),
+        sealed(
+            "the app does not see a sealed ENCRYPTED_DATA",
+            "N-2",
+            "No sealer writes one; a receiver passes over it.",
+            '{"aps":{"alert":"hi"},"ENCRYPTED_DATA":"AQ","chat":"c41"}',
+        ),
+        sealed(
+            "an alert that is a string is the body", "N-3", "Nothing else is shown then.", aps(alert="See you at 8")
+        ),
+        sealed("localised texts", "N-1", texts, aps(alert=localised)),
+        sealed("an empty key of a localised text", "N-1", texts, aps(alert={"title-loc-key": "", "title": "Anna"})),
+        sealed("a key that is no string", "N-1", texts, aps(alert={"loc-key": 7, "body": "Look!"})),
+        sealed("a title that is a number", "N-1", field, aps(alert={"title": 7, "body": "Look!"})),
+        sealed("an alert that is an array", "N-1", field, aps(alert=["Look!"])),
+        sealed("badge 0", "N-1", field, aps(alert="hi", badge=0)),
+        sealed("a negative badge", "N-1", field, aps(alert="hi", badge=-1)),
+        sealed("a badge with a fraction", "N-1", field, aps(alert="hi", badge=1.0)),
+        sealed("a badge of 2^63", "N-1", field, aps(alert="hi", badge=2**63)),
+        sealed("the largest badge", "N-1", field, aps(alert="hi", badge=2**63 - 1)),
+        sealed("a badge that is a string", "N-1", field, aps(alert="hi", badge="3")),
+        sealed("no sound", "N-1", field, aps(alert="hi", sound="")),
+        sealed("a sound that is a number", "N-1", field, aps(alert="hi", sound=1)),
+        sealed(
+            "a critical sound", "N-1", field, aps(alert="hi", sound={"critical": 1, "name": "a.caf", "volume": 0.25})
+        ),
+        sealed(
+            "a critical sound of the system", "N-1", field, aps(alert="hi", sound={"critical": 1, "name": "default"})
+        ),
+        sealed("a critical sound that is too loud", "N-1", field, aps(alert="hi", sound={"critical": 1, "volume": 7})),
+        sealed(
+            "a critical sound that is less than silent",
+            "N-1",
+            field,
+            aps(alert="hi", sound={"critical": 1, "volume": -1}),
+        ),
+        sealed(
+            "a sound that says it is not critical",
+            "N-1",
+            field,
+            aps(alert="hi", sound={"critical": 0, "name": "a.caf"}),
+        ),
+        sealed(
+            "a sound that says true for critical",
+            "N-1",
+            field,
+            aps(alert="hi", sound={"critical": True, "name": "a.caf"}),
+        ),
+        sealed("a relevance above 1", "N-1", field, aps(alert="hi", relevance_score=5)),
+        sealed("a relevance below 0", "N-1", field, aps(alert="hi", relevance_score=-5)),
+        sealed("a relevance that is a string", "N-1", field, aps(alert="hi", relevance_score="1")),
+        sealed("an interruption level that nobody knows", "N-1", field, aps(alert="hi", interruption_level="loud")),
+        sealed("a passive notification", "N-1", field, aps(alert="hi", interruption_level="passive")),
+        sealed("a category that is null", "N-1", field, aps(alert="hi", category=None)),
+    ]
+
+
+def fallback_cases() -> list[Vector]:
+    keeps = "The clear title and whether it sounds are the relay's; everything else is taken from it."
+    plain = "A push that is not sealed can be anybody's."
+    genuine = forge()
+    nothing: dict[str, object] = {"aps": {}}
+    open_clear = json.dumps(RELAY)
+    return [
+        shown_case(
+            "a push that does not open", "authentication-failed", "N-4 O-9.4", keeps, push_of(flip(-1)(genuine))
+        ),
+        shown_case("a push of an unknown suite", "unsupported-suite", "N-4 O-9.4", keeps, push_of("Ag")),
+        shown_case("a push that has expired", "expired", "N-4 O-9.4", keeps, push_of(forge(ttl=1))),
+        shown_case(
+            "a push that does not open and has no clear part",
+            "authentication-failed",
+            "N-4",
+            keeps,
+            push_of(flip(-1)(genuine), nothing),
+        ),
+        shown_case(
+            "a push that does not open and whose aps is no object",
+            "authentication-failed",
+            "N-4",
+            keeps,
+            push_of(flip(-1)(genuine), {"aps": "Bank"}),
+        ),
+        shown_case("a push that is no JSON", "malformed-notification", "N-4 O-1.1", keeps, b"hello"),
+        shown_case("a push that is not sealed", "not-encrypted", "N-5", plain, open_clear),
+        shown_case(
+            "a push whose ENCRYPTED_DATA is no string",
+            "not-encrypted",
+            "N-5",
+            plain,
+            json.dumps(RELAY | {"ENCRYPTED_DATA": {"a": 1}}),
+        ),
+        shown_case(
+            "a push that is not sealed, and the app lets it pass",
+            "passed",
+            "N-6",
+            "For the time in which a provider begins to seal.",
+            open_clear,
+            may_pass=True,
+        ),
+        shown_case(
+            "a push whose ENCRYPTED_DATA is no string, and the app would let it pass",
+            "not-encrypted",
+            "N-6",
+            "Never when ENCRYPTED_DATA is there.",
+            json.dumps(RELAY | {"ENCRYPTED_DATA": 7}),
+            may_pass=True,
+        ),
+        shown_case(
+            "a push whose ENCRYPTED_DATA is null, and the app would let it pass",
+            "not-encrypted",
+            "N-6",
+            "Never when ENCRYPTED_DATA is there.",
+            json.dumps(RELAY | {"ENCRYPTED_DATA": None}),
+            may_pass=True,
+        ),
+        shown_case(
+            "a push that does not open, and the app would let it pass",
+            "authentication-failed",
+            "N-6",
+            "Never when ENCRYPTED_DATA is there.",
+            push_of(flip(-1)(genuine)),
+            may_pass=True,
+        ),
+    ]
+
+
+def notification_cases() -> list[Vector]:
+    return [*opened_cases(), *fallback_cases()]

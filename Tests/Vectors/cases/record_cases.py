@@ -1,0 +1,350 @@
+"""Records of keys and replies to them, and what becomes of what either end holds."""
+
+import json
+
+from reference import keys, records
+from reference.keys import Kind
+from reference.records import Held, Refused
+
+from .material import PHONE, PROVIDER, SECOND_PROVIDER, SENT_AT, TABLET, TOPIC
+from .vector import Header, Vector, sender_text, vector
+
+MALFORMED = "malformed-record"
+
+
+def device_text(key: bytes) -> str:
+    return keys.text_form(Kind.DEVICE_PUBLIC, key)
+
+
+GOOD: dict[str, object] = {
+    "device": "5d0f9c1e",
+    "public_key": device_text(PHONE.public),
+    "key_id": PHONE.key_id.hex(),
+    "suite": 1,
+    "suites": [1],
+    "topic": TOPIC,
+    "generation": 2,
+    "created": SENT_AT,
+    "sender": sender_text(PROVIDER.public),
+    "app_version": "2.3.1",
+}
+SENDER: dict[str, object] = {
+    "public_key": sender_text(PROVIDER.public),
+    "key_id": PROVIDER.key_id.hex(),
+    "topic": TOPIC,
+    "generation": 3,
+    "created": SENT_AT,
+}
+
+
+def record_case(
+    name: str,
+    expected: str,
+    rules: str,
+    comment: str,
+    text: str,
+    kind: Kind = Kind.DEVICE_PUBLIC,
+    held: Held | None = None,
+    is_anew: bool = False,
+) -> Vector:
+    header: list[Header] = [("kind", kind.value.removesuffix("-public"))]
+    if held:
+        header += [
+            ("held-key", device_text(held.key)),
+            ("held-generation", held.generation),
+            ("held-topic", held.topic),
+            ("set-up-anew", "yes" if is_anew else None),
+        ]
+    try:
+        record = records.read_record(text.encode(), kind)
+        records.register(record, held, is_anew)
+    except Refused as error:
+        assert error.args == (expected,), (name, error.args)
+    else:
+        assert expected == "accepted", name
+        header += [
+            ("key", keys.text_form(kind, record.key)),
+            ("device", record.device),
+            ("suites", " ".join(map(str, record.suites)) or None),
+            ("topic", record.topic or (held and held.topic) or None),
+            ("generation", record.generation),
+            ("created", record.created),
+            ("sender", sender_text(record.sender) if record.sender else None),
+            ("app-version", record.app_version),
+        ]
+    return vector("records", name, expected, rules, comment, header, text.encode())
+
+
+def with_member(name: str, expected: str, rules: str, comment: str, member: str, value: object) -> Vector:
+    return record_case(name, expected, rules, comment, json.dumps(GOOD | {member: value}, ensure_ascii=False))
+
+
+def accepted_cases() -> list[Vector]:
+    least = {"public_key": GOOD["public_key"]}
+    absent = "Everything but the key may be absent."
+    null = {member: None for member in GOOD if member != "public_key"}
+    later = GOOD | {"later": [1, {"a": 2}], "apns_token": "00"}
+    return [
+        record_case("a device's record", "accepted", "D-1 D-2 D-3 D-4 D-5 D-9 D-10", "Every member.", json.dumps(GOOD)),
+        record_case("a device's key alone", "accepted", "D-1 D-6", absent, json.dumps(least)),
+        record_case("members that are null", "accepted", "D-6", absent, json.dumps(least | null)),
+        record_case("members that nobody knows", "accepted", "D-6", "They are passed over.", json.dumps(later)),
+        record_case(
+            "white space, another order, escapes",
+            "accepted",
+            "D-6",
+            "A record is any JSON text of the object.",
+            json.dumps(dict(reversed(GOOD.items())), indent=1).replace("pcr1", "\\u0070cr1"),
+        ),
+        with_member("several suites", "accepted", "D-9", "In ascending order.", "suites", [1, 2, 255]),
+        with_member("sixteen suites", "accepted", "D-9", "The limit is inclusive.", "suites", list(range(1, 17))),
+        with_member("generation 0", "accepted", "D-5", "The limit is inclusive.", "generation", 0),
+        with_member("the largest generation", "accepted", "D-5", "The limit is inclusive.", "generation", 2**53 - 1),
+        with_member("a version of 64 bytes", "accepted", "D-10", "The limit is inclusive.", "app_version", "é" * 32),
+        record_case(
+            "a sender's record", "accepted", "D-1 D-2", "Every member.", json.dumps(SENDER), Kind.SENDER_PUBLIC
+        ),
+        record_case(
+            "a sender's key alone",
+            "accepted",
+            "D-1 D-6",
+            absent,
+            json.dumps({"public_key": SENDER["public_key"]}),
+            Kind.SENDER_PUBLIC,
+        ),
+    ]
+
+
+def refused_cases() -> list[Vector]:
+    faults: list[tuple[str, str, str, object]] = [
+        ("no public key", "D-1", "public_key", None),
+        ("a public key that is a number", "D-1", "public_key", 7),
+        ("the key id of another key", "D-2", "key_id", TABLET.key_id.hex()),
+        ("a key id in capitals", "D-2", "key_id", PHONE.key_id.hex().upper()),
+        ("a key id that is a number", "D-2", "key_id", 1),
+        ("suite 2", "D-3", "suite", 2),
+        ("suite 0", "D-3", "suite", 0),
+        ("a suite that is a string", "D-3", "suite", "1"),
+        ("a suite that is true", "D-3", "suite", True),
+        ("an empty topic", "D-4 K-2", "topic", ""),
+        ("a topic with a space", "D-4 K-2", "topic", "com.example app"),
+        ("a topic that is an object", "D-4", "topic", {}),
+        ("a negative generation", "D-5", "generation", -1),
+        ("a generation of 2^53", "D-5", "generation", 2**53),
+        ("a generation of 2^64", "D-5", "generation", 2**64),
+        ("a generation with a fraction", "D-5", "generation", 2.0),
+        ("a generation that is a string", "D-5", "generation", "2"),
+        ("a time of 2^53", "D-5", "created", 2**53),
+        ("a negative time", "D-5", "created", -1),
+        ("no suite", "D-9", "suites", []),
+        ("seventeen suites", "D-9", "suites", list(range(1, 18))),
+        ("suites in descending order", "D-9", "suites", [2, 1]),
+        ("a suite twice", "D-9", "suites", [1, 1]),
+        ("suites without the key's own", "D-9", "suites", [2, 3]),
+        ("suite 0 among the suites", "D-9", "suites", [0, 1]),
+        ("suite 256 among the suites", "D-9", "suites", [1, 256]),
+        ("a suite with a fraction among the suites", "D-9", "suites", [1, 2.0]),
+        ("a suite that is null among the suites", "D-9", "suites", [1, None]),
+        ("suites that are a number", "D-9", "suites", 1),
+        ("an empty version", "D-10", "app_version", ""),
+        ("a version of 65 bytes", "D-10", "app_version", "é" * 32 + "x"),
+        ("a version with a newline", "D-10", "app_version", "2.3\n"),
+        ("a version with a control character above ASCII", "D-10", "app_version", "2.3\x85"),
+        ("a version that is a number", "D-10", "app_version", 2),
+        ("a sender that is an array", "D-1", "sender", []),
+    ]
+    texts: list[tuple[str, str, str, str, object]] = [
+        (
+            "a sender's key in the place of the device's",
+            "wrong-kind-of-key",
+            "D-1 K-6",
+            "public_key",
+            SENDER["public_key"],
+        ),
+        ("a device's key in the place of the sender's", "wrong-kind-of-key", "D-1 K-6", "sender", GOOD["public_key"]),
+        ("a device's key that is zero", "weak-key", "D-1 K-8", "public_key", device_text(bytes(32))),
+        ("a sender's key that is the identity", "weak-key", "D-1 K-7", "sender", sender_text(b"\x01" + bytes(31))),
+        ("a key that was mistyped", "wrong-checksum", "D-1 K-5", "public_key", str(GOOD["public_key"])[:-1] + "q"),
+        ("a key with a space behind it", "malformed-key", "D-1 K-4", "public_key", str(GOOD["public_key"]) + " "),
+    ]
+    good = json.dumps(GOOD)
+    shapes = [
+        ("a record that is an array", "J-3", f"[{good}]"),
+        ("a record that is a string", "J-3", json.dumps(GOOD["public_key"])),
+        ("a record with a member twice", "J-5", good[:-1] + f', "public_key": "{GOOD["public_key"]}"}}'),
+        ("a record that ends too early", "J-2", good[:-1]),
+        ("a record with an escaped surrogate alone", "J-6", good[:-1] + ', "a": "\\ud83d"}'),
+        ("a record with a byte order mark", "J-1", "\ufeff" + good),
+        ("a record of depth 33", "J-4", good[:-1] + ', "a": ' + "[" * 32 + "]" * 32 + "}"),
+        ("a generation with an exponent", "D-5", good.replace('"generation": 2', '"generation": 2e0')),
+    ]
+    one = "A record with one fault."
+    return [
+        *(with_member(name, MALFORMED, rules, one, member, value) for name, rules, member, value in faults),
+        *(with_member(name, expected, rules, one, member, value) for name, expected, rules, member, value in texts),
+        *(record_case(name, MALFORMED, rules, one, text) for name, rules, text in shapes),
+        record_case(
+            "the key id of another sender's key",
+            MALFORMED,
+            "D-2",
+            one,
+            json.dumps(SENDER | {"key_id": SECOND_PROVIDER.key_id.hex()}),
+            Kind.SENDER_PUBLIC,
+        ),
+        record_case(
+            "a device's record where a sender's belongs",
+            "wrong-kind-of-key",
+            "D-1 K-6",
+            one,
+            good,
+            Kind.SENDER_PUBLIC,
+        ),
+    ]
+
+
+def held_cases() -> list[Vector]:
+    """What a provider must not take although the record is good."""
+    old = "An old record, kept by somebody on the way, must not put an old key back."
+    app = "A device is held for one app."
+    rollback, mismatch = "generation-rollback", "topic-mismatch"
+
+    def case(
+        name: str, expected: str, rules: str, comment: str, held: Held, is_anew: bool = False, **members: object
+    ) -> Vector:
+        return record_case(name, expected, rules, comment, json.dumps(GOOD | members), held=held, is_anew=is_anew)
+
+    same, other = PHONE.public, TABLET.public
+    elsewhere = "com.example.other"
+    return [
+        case("a later generation", "accepted", "D-7", old, Held(other, 1, TOPIC)),
+        case("the same generation and key", "accepted", "D-7", old, Held(same, 2, TOPIC)),
+        case("a lower generation", rollback, "D-7", old, Held(other, 3, TOPIC)),
+        case("a lower generation of the same key", rollback, "D-7", old, Held(same, 3, TOPIC)),
+        case("the same generation and another key", rollback, "D-7", old, Held(other, 2, TOPIC)),
+        case(
+            "no generation where generation 2 is held", rollback, "D-7 D-6", old, Held(other, 2, TOPIC), generation=None
+        ),
+        case(
+            "a lower generation of a device that was set up anew",
+            "accepted",
+            "D-7",
+            "The operator says so.",
+            Held(other, 3, TOPIC),
+            True,
+        ),
+        case("another topic than is held", mismatch, "D-8", app, Held(other, 1, elsewhere)),
+        case("no topic where one is held", "accepted", "D-8", app, Held(other, 1, elsewhere), topic=None),
+        case("a topic where none is held", "accepted", "D-8", app, Held(other, 1, None)),
+        case(
+            "another topic of a device that was set up anew",
+            "accepted",
+            "D-8",
+            "The operator says so.",
+            Held(other, 1, elsewhere),
+            True,
+        ),
+    ]
+
+
+# Replies.
+
+ACKNOWLEDGED = {"version": 1, "acknowledged": GOOD["public_key"], "sender": sender_text(PROVIDER.public)}
+
+
+def reply_case(
+    name: str,
+    expected: str,
+    rules: str,
+    comment: str,
+    text: str,
+    pinned: bytes | None = None,
+) -> Vector:
+    """A phone whose record named the key of `device` gets the text."""
+    header: list[Header] = [
+        ("device", keys.text_form(Kind.DEVICE_SECRET, PHONE.secret)),
+        ("pinned", sender_text(pinned) if pinned else None),
+    ]
+    try:
+        reply = records.read_reply(text.encode())
+    except Refused as error:
+        assert error.args == (expected,), (name, error.args)
+    else:
+        assert expected == "accepted", name
+        confirms = reply.acknowledged == PHONE.public
+        pins = confirms and reply.sender and not pinned
+        after = reply.sender if pins else pinned
+        header += [
+            ("acknowledged", device_text(reply.acknowledged) if reply.acknowledged else None),
+            ("refused", reply.refused),
+            ("sender", sender_text(reply.sender) if reply.sender else None),
+            ("confirms", "yes" if confirms else "no"),
+            ("pinned-after", sender_text(after) if after else None),
+        ]
+    return vector("replies", name, expected, rules, comment, header, text.encode())
+
+
+def reply_cases() -> list[Vector]:
+    provider, other = PROVIDER.public, SECOND_PROVIDER.public
+    reads, one = "What a reply has to have.", "A reply with one fault. It confirms no key and pins no sender."
+    nothing = "It is about another key: nothing changes."
+    keeps = "A pinned sender is replaced by no reply."
+
+    def changed(**members: object) -> str:
+        return json.dumps({name: value for name, value in (ACKNOWLEDGED | members).items() if value is not ...})
+
+    faults: list[tuple[str, str, str, str]] = [
+        ("no version", MALFORMED, "D-11", changed(version=...)),
+        ("version 2", MALFORMED, "D-11", changed(version=2)),
+        ("a version that is a string", MALFORMED, "D-11", changed(version="1")),
+        ("neither acknowledged nor refused", MALFORMED, "D-11", changed(acknowledged=...)),
+        ("both acknowledged and refused", MALFORMED, "D-11", changed(refused="generation-rollback")),
+        ("acknowledged that is null", MALFORMED, "D-11 D-6", changed(acknowledged=None)),
+        ("an empty reason", MALFORMED, "D-11", changed(acknowledged=..., refused="")),
+        ("a reason of 65 characters", MALFORMED, "D-11", changed(acknowledged=..., refused="a" * 65)),
+        ("a reason with a capital", MALFORMED, "D-11", changed(acknowledged=..., refused="Rollback")),
+        ("a reason with a space", MALFORMED, "D-11", changed(acknowledged=..., refused="try again")),
+        ("a reason that is a number", MALFORMED, "D-11", changed(acknowledged=..., refused=7)),
+        ("a weak key acknowledged", "weak-key", "D-11 K-8", changed(acknowledged=device_text(bytes(32)))),
+        ("a sender's key acknowledged", "wrong-kind-of-key", "D-11 K-6", changed(acknowledged=sender_text(provider))),
+        ("a weak sender", "weak-key", "D-11 K-7", changed(sender=sender_text(b"\x01" + bytes(31)))),
+        ("a sender that is a number", MALFORMED, "D-11", changed(sender=1)),
+        ("a reply that is an array", MALFORMED, "J-3", f"[{changed()}]"),
+        ("a reply with a member twice", MALFORMED, "J-5", changed()[:-1] + ', "version": 1}'),
+    ]
+    return [
+        reply_case("the key is acknowledged, and the first sender pinned", "accepted", "D-11 D-13", reads, changed()),
+        reply_case("no sender in the reply", "accepted", "D-11", reads, changed(sender=...)),
+        reply_case("members that nobody knows", "accepted", "D-6", reads, changed(later=[1])),
+        reply_case(
+            "the record is refused",
+            "accepted",
+            "D-11 D-7",
+            reads,
+            changed(acknowledged=..., refused="generation-rollback"),
+        ),
+        reply_case(
+            "the record is refused for a reason of the provider's",
+            "accepted",
+            "D-11",
+            reads,
+            changed(acknowledged=..., refused="a" * 64),
+        ),
+        reply_case(
+            "another key is acknowledged", "accepted", "D-12", nothing, changed(acknowledged=device_text(TABLET.public))
+        ),
+        reply_case(
+            "another key is acknowledged while a sender is pinned",
+            "accepted",
+            "D-12",
+            nothing,
+            changed(acknowledged=device_text(TABLET.public)),
+            other,
+        ),
+        reply_case("another sender than the pinned one", "accepted", "D-13", keeps, changed(), other),
+        reply_case("the sender that is pinned already", "accepted", "D-13", keeps, changed(), provider),
+        *(reply_case(name, expected, rules, one, text) for name, expected, rules, text in faults),
+    ]
+
+
+def record_cases() -> list[Vector]:
+    return [*accepted_cases(), *refused_cases(), *held_cases(), *reply_cases()]

@@ -1,0 +1,338 @@
+"""Several pushes one after the other: what is shown twice, and what a message changes."""
+
+from typing import Any
+
+from reference.envelope import to_text
+from reference.keys import Kind, text_form
+from reference.opening import Receiver
+from reference.replay import Memory
+
+from .carried_cases import FIRST, GOOD, KNOWS_FIRST, SECOND, block, carry
+from .forge import flip, forge, receiver_header
+from .material import (
+    DAY,
+    HOUR,
+    NOW,
+    PAYLOAD,
+    PHONE,
+    PROVIDER,
+    RECEIVER,
+    SECOND_PROVIDER,
+    SENT_AT,
+    STRANGER,
+    TABLET,
+    TOPIC,
+    TRUST,
+    seed,
+    trust_in,
+)
+from .vector import Header, Vector, trust_header, vector
+
+# A line of a sequence: when it comes, under which request, and the envelope. An envelope of None loses the guard.
+Push = tuple[int, str | None, bytes | None]
+
+LOST = "guard-lost"
+OTHER_MESSAGE = seed("another message id")[:16]
+GENUINE = forge()
+
+
+def sequence_case(
+    name: str,
+    expected: str,
+    rules: str,
+    comment: str,
+    *pushes: Push,
+    receiver: Receiver = RECEIVER,
+    pending: bytes | None = None,
+    floor: int = 0,
+    is_strict: bool = False,
+) -> Vector:
+    """`expected` names the outcomes in order. `pending` is a key of the account of the receiver's first one."""
+    states = dict.fromkeys(receiver.device_secrets, "active")
+    holder = receiver
+    if pending:
+        states[pending] = "pending"
+        holder = Receiver(receiver.topic, (*receiver.device_secrets, pending), receiver.trust)
+    memory = Memory(holder, states, floor, is_strict)
+    lines, outcomes = [], []
+    for now, request, envelope in pushes:
+        if envelope is None:
+            memory.lose_guard(now)
+            lines.append(f"{now} - {LOST} -")
+            continue
+        text = to_text(envelope)
+        outcomes.append(memory.receive(text, request, now))
+        lines.append(f"{now} {request or '-'} {outcomes[-1]} {text}")
+    assert outcomes == expected.split(), (name, outcomes)
+
+    def secret_text(secret: bytes) -> str:
+        return text_form(Kind.DEVICE_SECRET, secret)
+
+    time, *known = receiver_header(receiver, 0)
+    assert time[0] == "time"
+    trust = memory.receiver.trust
+    header: list[Header] = [
+        *known,
+        ("pending", secret_text(pending) if pending else None),
+        ("floor", floor),
+        ("strict", "yes" if is_strict else None),
+        *(trust_header(trust, "-after") if trust != receiver.trust else []),
+        *(("device-after", f"{state} {secret_text(secret)}") for secret, state in memory.states.items() if pending),
+    ]
+    return vector("sequences", name, outcomes[-1], rules, comment, header, "\n".join(lines).encode())
+
+
+def replay_cases() -> list[Vector]:
+    twice = "The same message, twice."
+    copy = forge(PAYLOAD[:-1] + b" }")
+    long, short = forge(ttl=30 * 86_400), forge(ttl=3600)
+    later = forge(message_id=OTHER_MESSAGE, sent_at=SENT_AT + 3 * DAY)
+    end = SENT_AT + HOUR
+    both = Receiver(TOPIC, (PHONE.secret,), trust_in(PROVIDER, SECOND_PROVIDER))
+
+    def same(name: str, expected: str, rules: str, after: int, request: str | None, **options: Any) -> Vector:
+        return sequence_case(
+            name, expected, rules, twice, (NOW, "a", GENUINE), (NOW + after, request, GENUINE), **options
+        )
+
+    return [
+        same("the same request at once", "new again", "O-8.3 O-8.4", 0, "a"),
+        same("the same request after exactly a minute", "new again", "O-8.4", 60_000, "a"),
+        same("the same request a millisecond after a minute", "new again-quietly", "O-8.4", 60_001, "a"),
+        same("the same request after a month", "new again-quietly", "O-8.4", 29 * DAY, "a"),
+        same("another request", "new duplicate-quietly", "O-8.1 O-8.5", 1000, "b"),
+        same("another request, and a strict receiver", "new duplicate", "O-8.5", 1000, "b", is_strict=True),
+        same("the same request, and a strict receiver", "new again", "O-8.4", 1000, "a", is_strict=True),
+        sequence_case(
+            "no request identifier, twice",
+            "new again",
+            "O-8.4",
+            "The message id stands for the request.",
+            (NOW, None, GENUINE),
+            (NOW + 1000, None, GENUINE),
+        ),
+        sequence_case(
+            "sealed anew under the same message id",
+            "new duplicate-quietly",
+            "O-8.5",
+            "A retry is a new envelope of the same message.",
+            (NOW, "a", GENUINE),
+            (NOW + 1000, "b", copy),
+        ),
+        sequence_case(
+            "two messages under one request",
+            "new new",
+            "O-8.3",
+            "The message counts, not the request.",
+            (NOW, "a", GENUINE),
+            (NOW + 1000, "a", forge(message_id=OTHER_MESSAGE)),
+        ),
+        sequence_case(
+            "one message id of two senders",
+            "new new",
+            "O-8.3",
+            "A row holds the sender's key: nobody can take the place of another's message.",
+            (NOW, "a", GENUINE),
+            (NOW + 1000, "b", forge(sender=SECOND_PROVIDER)),
+            receiver=both,
+        ),
+        sequence_case(
+            "three copies under three requests",
+            "new duplicate-quietly duplicate-quietly",
+            "O-8.5",
+            "Each is a copy of the first.",
+            (NOW, "a", GENUINE),
+            (NOW + 1, "b", GENUINE),
+            (NOW + 2, "c", GENUINE),
+        ),
+        sequence_case(
+            "a copy that has expired",
+            "new expired",
+            "O-6.3 O-8.5",
+            "Times come before replay.",
+            (NOW, "a", short),
+            (end + 1, "b", short),
+        ),
+        sequence_case(
+            "sent at the floor", "duplicate-quietly", "O-8.5", "It counts as seen.", (NOW, "a", GENUINE), floor=SENT_AT
+        ),
+        sequence_case(
+            "sent a millisecond after the floor", "new", "O-8.3", "It is new.", (NOW, "a", GENUINE), floor=SENT_AT - 1
+        ),
+        sequence_case(
+            "sent before the floor, to a strict receiver",
+            "duplicate",
+            "O-8.5",
+            "It counts as seen.",
+            (NOW, "a", GENUINE),
+            floor=SENT_AT + HOUR,
+            is_strict=True,
+        ),
+        sequence_case(
+            "a guard that was lost, and the message in hand",
+            "new",
+            "O-8.7",
+            "It counts as new up to ten minutes after it was sent.",
+            (SENT_AT + 599_999, None, None),
+            (SENT_AT + 599_999, "a", GENUINE),
+        ),
+        sequence_case(
+            "a guard that was lost, and a message from ten minutes before",
+            "duplicate-quietly",
+            "O-8.7",
+            "What may have been shown counts as shown.",
+            (SENT_AT + 600_000, None, None),
+            (SENT_AT + 600_000, "a", GENUINE),
+        ),
+        sequence_case(
+            "a clock that jumps ahead and back forgets nothing",
+            "new new duplicate-quietly",
+            "O-8.6",
+            "A row is kept for 48 hours beyond the time to live.",
+            (NOW, "a", short),
+            (end + 2 * DAY, "b", later),
+            (NOW + 2000, "c", short),
+        ),
+        sequence_case(
+            "of several copies the one that lives longest counts",
+            "new duplicate-quietly new duplicate-quietly",
+            "O-8.6",
+            "The row of a message is kept for its latest copy.",
+            (NOW, "a", short),
+            (NOW + 1000, "b", long),
+            (end + 2 * DAY + 1000, "c", later),
+            (end + 2 * DAY + 2000, "d", long),
+        ),
+        sequence_case(
+            "a message that does not open takes nobody's place",
+            "authentication-failed new",
+            "O-9.3",
+            "What fails leaves no row.",
+            (NOW, "a", flip(-1)(GENUINE)),
+            (NOW + 1000, "b", GENUINE),
+        ),
+    ]
+
+
+def effect_cases() -> list[Vector]:
+    statement, plain = carry(FIRST, block(GOOD)), forge(sender=SECOND, message_id=OTHER_MESSAGE)
+    one = Receiver(TOPIC, (PHONE.secret,), TRUST)
+    to_pending = forge(device=TABLET)
+    again = "A statement that has taken effect stays in effect."
+    rotates = "The provider seals to it, so it is the one to keep."
+    return [
+        sequence_case(
+            "the statements of a message take effect",
+            "new new",
+            "O-9.1",
+            again,
+            (NOW, "a", statement),
+            (NOW + 1000, "b", plain),
+            receiver=KNOWS_FIRST,
+        ),
+        sequence_case(
+            "without the statement nothing has changed",
+            "new authentication-failed",
+            "O-9.1 R-0",
+            "Nobody is pinned because of a message.",
+            (NOW, "a", forge(sender=FIRST)),
+            (NOW + 1000, "b", plain),
+            receiver=KNOWS_FIRST,
+        ),
+        sequence_case(
+            "the statements of a message that has expired take no effect",
+            "expired authentication-failed",
+            "O-9.1 O-9.3",
+            "They take effect when every step has passed.",
+            (NOW, "a", carry(FIRST, block(GOOD), ttl=1)),
+            (NOW + 1000, "b", plain),
+            receiver=KNOWS_FIRST,
+        ),
+        sequence_case(
+            "the statements of a message with a malformed payload take no effect",
+            "malformed-payload authentication-failed",
+            "O-9.1 O-9.3",
+            "They take effect when every step has passed.",
+            (NOW, "a", carry(FIRST, block(GOOD), b"{")),
+            (NOW + 1000, "b", plain),
+            receiver=KNOWS_FIRST,
+        ),
+        sequence_case(
+            "the statements of a stranger's message take no effect",
+            "authentication-failed authentication-failed",
+            "O-9.1 O-9.3",
+            "A genuine statement, in a message that anyone could have made.",
+            (NOW, "a", carry(STRANGER, block(GOOD))),
+            (NOW + 1000, "b", plain),
+            receiver=KNOWS_FIRST,
+        ),
+        sequence_case(
+            "the statements of a duplicate take no effect",
+            "duplicate-quietly authentication-failed",
+            "O-9.1 O-8.5",
+            "A duplicate has not passed every step.",
+            (NOW, "a", statement),
+            (NOW + 1000, "b", forge(sender=SECOND, message_id=OTHER_MESSAGE, sent_at=SENT_AT + 2 * HOUR)),
+            receiver=KNOWS_FIRST,
+            floor=SENT_AT + HOUR,
+        ),
+        sequence_case(
+            "the same statement in two messages",
+            "new new",
+            "O-9.1 R-2",
+            again,
+            (NOW, "a", statement),
+            (NOW + 1000, "b", carry(SECOND, block(GOOD), message_id=OTHER_MESSAGE)),
+            receiver=KNOWS_FIRST,
+        ),
+        sequence_case(
+            "a pending key that opens a message becomes active",
+            "new",
+            "O-9.2",
+            rotates,
+            (NOW, "a", to_pending),
+            receiver=one,
+            pending=TABLET.secret,
+        ),
+        sequence_case(
+            "after that the key before it still opens",
+            "new new",
+            "O-9.2 O-3.1",
+            "It retires, and opens what is still under way.",
+            (NOW, "a", to_pending),
+            (NOW + 1000, "b", forge(message_id=OTHER_MESSAGE)),
+            receiver=one,
+            pending=TABLET.secret,
+        ),
+        sequence_case(
+            "a message to the active key changes no key",
+            "new",
+            "O-9.2",
+            "The provider does not seal to the pending one yet.",
+            (NOW, "a", GENUINE),
+            receiver=one,
+            pending=TABLET.secret,
+        ),
+        sequence_case(
+            "a message to the pending key that does not open changes no key",
+            "authentication-failed",
+            "O-9.2 O-9.3",
+            "Anyone can seal to a public key.",
+            (NOW, "a", forge(device=TABLET, sender=STRANGER)),
+            receiver=one,
+            pending=TABLET.secret,
+        ),
+        sequence_case(
+            "an expired message to the pending key changes no key",
+            "expired",
+            "O-9.2 O-9.3",
+            "A message that does not open changes nothing.",
+            (NOW, "a", forge(device=TABLET, ttl=1)),
+            receiver=one,
+            pending=TABLET.secret,
+        ),
+    ]
+
+
+def sequence_cases() -> list[Vector]:
+    return [*replay_cases(), *effect_cases()]

@@ -1,0 +1,124 @@
+"""One file of the test kit: its folder, the sentence that is its name, its header and its body.
+
+`kit/README.md` has the format.
+"""
+
+import base64
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+
+from reference.keys import Kind, text_form
+from reference.rotation import Statement, Trust
+
+# A header line. A value of None leaves it out.
+Header = tuple[str, str | int | None]
+
+# A rule of Docs/Format.md.
+RULE = re.compile(r"(?:[OSJKRDNAT])-\d+(?:\.\d+)?", re.ASCII)
+
+# The fewest equal bytes that are written as one byte and a number.
+SHORTEST_RUN = 64
+
+LONGEST_NAME = 120
+
+
+@dataclass(frozen=True)
+class Vector:
+    folder: str
+    name: str
+    header: tuple[tuple[str, str], ...]
+    body: bytes
+
+    @property
+    def path(self) -> str:
+        return f"{self.folder}/{file_name(self.name)}.txt"
+
+    @property
+    def rules(self) -> list[str]:
+        return [value for name, value in self.header if name == "rule"]
+
+    def render(self) -> bytes:
+        lines, body = list(self.header), self.body
+        if not is_text(body):
+            lines.append(("encoding", "pieces"))
+            body = "\n".join(pieces(body)).encode()
+        assert all(value and "\n" not in value for _, value in lines), (self.name, lines)
+        return "".join(f"{name}: {value}\n" for name, value in lines).encode() + b"\n" + body + b"\n"
+
+
+def vector(
+    folder: str, name: str, expect: str, rules: str, comment: str, header: Iterable[Header], body: bytes
+) -> Vector:
+    """`rules` are separated by spaces."""
+    assert rules and all(RULE.fullmatch(rule) for rule in rules.split()), (name, rules)
+    lines: list[Header] = [
+        ("expect", expect),
+        *(("rule", rule) for rule in rules.split()),
+        ("comment", comment),
+        *header,
+    ]
+    return Vector(folder, name, tuple((key, str(value)) for key, value in lines if value is not None), body)
+
+
+def file_name(name: str) -> str:
+    """The sentence in lower-case letters, digits and hyphens."""
+    text = name.replace("^", " to the ").replace(" - ", " minus ").replace(" + ", " plus ").replace("'", "")
+    text = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    assert text and len(text) <= LONGEST_NAME, name
+    return text
+
+
+# Bodies.
+
+
+def is_text(body: bytes) -> bool:
+    """Whether an editor shows the body as it is, and leaves it so."""
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return False
+    return (
+        all(character == "\n" or character >= " " and character != "\x7f" for character in text)
+        and "\ufeff" not in text
+    )
+
+
+def runs(data: bytes) -> list[str]:
+    """The bytes in hexadecimal digits, long runs of one byte as `00*65536`."""
+    found = [""]
+    for _, group in groupby(data):
+        run = bytes(group)
+        if len(run) >= SHORTEST_RUN:
+            found += [f"{run[:1].hex()}*{len(run)}", ""]
+        else:
+            found[-1] += run.hex()
+    return [piece for piece in found if piece]
+
+
+def pieces(data: bytes) -> list[str]:
+    """The same in lines of 64 characters at most."""
+    return [piece[start : start + 64] for piece in runs(data) for start in range(0, len(piece), 64)]
+
+
+# Values.
+
+
+def base64url(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def sender_text(key: bytes) -> str:
+    return text_form(Kind.SENDER_PUBLIC, key)
+
+
+def superseded_text(key: bytes, statement: Statement | None) -> str:
+    return sender_text(key) + (f" {base64url(statement.data)}" if statement else "")
+
+
+def trust_header(trust: Trust, suffix: str = "") -> list[Header]:
+    return [
+        *((f"sender{suffix}", sender_text(key)) for key in trust.pinned),
+        *((f"superseded{suffix}", superseded_text(entry.key, entry.statement)) for entry in trust.superseded),
+    ]

@@ -1,0 +1,118 @@
+"""What a person is shown of one push, field by field. Numbers are read as they are written."""
+
+import json
+from dataclasses import dataclass, field
+
+LEVELS = ("passive", "active", "time-sensitive", "critical")
+
+
+class Number(str):
+    """A number of JSON, as its characters."""
+
+
+@dataclass
+class Content:
+    """The fields that are not empty, by the name of their header; a list is several lines."""
+
+    fields: dict[str, list[str]] = field(default_factory=dict)
+
+    def put(self, name: str, *values: str) -> None:
+        if any(values):
+            self.fields[name] = list(values)
+
+
+def read(text: str) -> dict[str, object]:
+    members = json.loads(text, parse_int=Number, parse_float=Number)
+    assert isinstance(members, dict)
+    return members
+
+
+def text_of(value: object) -> str:
+    """A string, or nothing."""
+    return value if isinstance(value, str) and not isinstance(value, Number) else ""
+
+
+def put_line(content: Content, alert: dict[str, object], plain: str, prefix: str) -> None:
+    key = text_of(alert.get(f"{prefix}loc-key"))
+    if key:
+        arguments = alert.get(f"{prefix}loc-args")
+        content.put(f"{plain}-key", key)
+        if isinstance(arguments, list) and arguments:
+            shown = [value if isinstance(value, str) else "" for value in arguments]
+            content.fields[f"{plain}-arguments"] = [json.dumps(shown, ensure_ascii=False)]
+    else:
+        content.put(plain, text_of(alert.get(plain)))
+
+
+def fraction(value: object) -> float | None:
+    return min(max(float(value), 0.0), 1.0) if isinstance(value, Number) else None
+
+
+def sound_of(value: object) -> str:
+    """`default`, the name of a file, or `critical VOLUME [NAME]`."""
+    if text_of(value):
+        return text_of(value)
+    if not isinstance(value, dict):
+        return ""
+    name = text_of(value.get("name"))
+    if value.get("critical") == "1" and isinstance(value["critical"], Number):
+        volume = fraction(value.get("volume"))
+        words = ["critical", repr(1.0 if volume is None else volume)]
+        return " ".join(words if name in ("", "default") else [*words, name])
+    return name
+
+
+def opened(payload: bytes) -> Content:
+    """A function of the sealed payload alone."""
+    members = read(payload.decode())
+    aps = members["aps"]
+    assert isinstance(aps, dict)
+    content, alert = Content(), aps.get("alert")
+    if text_of(alert):
+        content.put("body", text_of(alert))
+    elif isinstance(alert, dict):
+        put_line(content, alert, "title", "title-")
+        put_line(content, alert, "subtitle", "subtitle-")
+        put_line(content, alert, "body", "")
+        content.put("launch-image", text_of(alert.get("launch-image")))
+    badge = aps.get("badge")
+    if isinstance(badge, Number) and badge.isdecimal() and int(badge) < 2**63:
+        content.put("badge", str(int(badge)))
+    content.put("sound", sound_of(aps.get("sound")))
+    for name in ("thread-id", "category", "target-content-id", "filter-criteria"):
+        content.put(name, text_of(aps.get(name)))
+    level = text_of(aps.get("interruption-level"))
+    content.put("interruption-level", level if level in LEVELS and level != "active" else "")
+    score = fraction(aps.get("relevance-score"))
+    content.put("relevance-score", repr(score) if score else "")
+    others = [name for name in members if name not in ("aps", "pushcrypt", "ENCRYPTED_DATA")]
+    content.put("user-info", *others)
+    return content
+
+
+def fallback(push: bytes, code: str) -> Content:
+    """The clear title and the clear sound, and one text. A push that cannot be parsed has neither."""
+    content, clear = Content(), Content()
+    if code != "malformed-notification":
+        clear = in_the_clear(push)
+    for name in ("title", "title-key", "title-arguments", "sound"):
+        content.put(name, *clear.fields.get(name, []))
+    content.put("body" if code == "not-encrypted" else "subtitle", "(Encrypted)")
+    return content
+
+
+def in_the_clear(push: bytes) -> Content:
+    members = read(push.decode())
+    aps = members.get("aps")
+    return opened(json.dumps(restored(members | {"aps": aps if isinstance(aps, dict) else {}})).encode())
+
+
+def restored(value: object) -> object:
+    """Numbers as numbers again."""
+    if isinstance(value, Number):
+        return json.loads(value)
+    if isinstance(value, dict):
+        return {name: restored(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [restored(element) for element in value]
+    return value

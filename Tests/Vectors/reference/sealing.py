@@ -1,0 +1,124 @@
+"""What a sealer does before it encrypts anything: it checks, removes white space, chooses a bucket and measures."""
+
+import json
+import re
+from dataclasses import dataclass
+
+from . import payload
+from .envelope import BODY_OFFSET, BUCKETS, MAXIMUM_TTL, OUTER_OVERHEAD, TIME_LIMIT
+from .rotation import MAXIMUM_COUNT, SIZE
+
+LIMITS = {"alert": 4096, "background": 4096, "voip": 5120}
+LARGEST_BUCKETS = {"alert": 2816, "background": 2816, "voip": 3584}
+MAXIMUM_ATTACHMENTS = 8
+PLACEHOLDER = "(Encrypted)"
+
+# What a client may write in place of a character of JSON.
+WIDEST = {**dict.fromkeys("<>&'+=`\x7f", 6), "/": 2}
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t\r\n]+|[^"\s]+', re.DOTALL)
+PART = re.compile(r"\\u....|\\.|.", re.DOTALL)
+
+
+class Refused(Exception):
+    pass
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the provider asks for. `clear_sound` is None for one that matches, and empty for none."""
+
+    payload: bytes
+    push_type: str = "alert"
+    title: str = "New message"
+    clear_sound: str | None = None
+    kept: tuple[str, ...] = ()
+    attachments: tuple[str, ...] = ()
+    statements: int = 0
+    time: int = 0
+    time_to_live: int = MAXIMUM_TTL
+    is_sent_exactly: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What becomes of it: the payload that is sealed, the bucket, and the push without its envelope."""
+
+    payload: bytes
+    bucket: int
+    clear: str
+    length: int
+    widest_length: int
+
+
+def minified(text: str) -> str:
+    """The same JSON without white space between tokens: every number and every string as it was written."""
+    return "".join(token for token in TOKEN.findall(text) if token.strip(" \t\r\n"))
+
+
+def widest_length(text: str) -> int:
+    """The length of JSON without white space in the widest form that a client may write it in."""
+    return sum(
+        sum(map(width, PART.findall(token[1:-1]))) + 2
+        if token.startswith('"')
+        else sum(2 if character in ",:" else width(character) for character in token)
+        for token in TOKEN.findall(text)
+    )
+
+
+def width(part: str) -> int:
+    """Of one character, or one escape."""
+    if part.startswith("\\"):
+        return 6
+    if part in WIDEST:
+        return WIDEST[part]
+    size = len(part.encode())
+    return {1: 1, 2: 6, 3: 6, 4: 12}[size]
+
+
+def clear_part(request: Request, aps: dict[str, object]) -> str:
+    """The push without ENCRYPTED_DATA."""
+    clear: dict[str, object] = {}
+    if request.push_type == "alert":
+        clear["mutable-content"] = 1
+        clear["alert"] = {"title": request.title, "body": PLACEHOLDER}
+        sound = request.clear_sound if request.clear_sound is not None else ("default" if aps.get("sound") else "")
+        if sound:
+            clear["sound"] = sound
+        clear |= {name: value for name, value in aps.items() if name in request.kept}
+    if aps.get("content-available") == 1 or request.push_type == "background":
+        clear["content-available"] = 1
+    return json.dumps({"aps": clear}, ensure_ascii=False, separators=(",", ":"))
+
+
+def plan(request: Request) -> Plan:
+    if request.push_type not in LIMITS:
+        raise Refused
+    try:
+        members = payload.parse(request.payload)
+    except payload.MalformedPayload as error:
+        raise Refused from error
+    if "ENCRYPTED_DATA" in members or "pushcrypt" in members:
+        raise Refused
+    if not 1 <= request.time_to_live <= MAXIMUM_TTL or request.time >= TIME_LIMIT:
+        raise Refused
+    if len(request.attachments) > MAXIMUM_ATTACHMENTS or request.statements > MAXIMUM_COUNT:
+        raise Refused
+
+    sealed = minified(request.payload.decode())
+    if request.attachments:
+        sealed = sealed[:-1] + ',"pushcrypt":{"attachments":[' + ",".join(request.attachments) + "]}}"
+    head = 1 + SIZE * request.statements if request.statements else 0
+    size = BODY_OFFSET + head + len(sealed.encode())
+    bucket = next((one for one in BUCKETS if size <= one <= LARGEST_BUCKETS[request.push_type]), None)
+    if bucket is None:
+        raise Refused
+
+    aps = members["aps"]
+    assert isinstance(aps, dict)
+    clear = clear_part(request, aps)
+    around = clear[:-1] + ',"ENCRYPTED_DATA":""}'
+    text = -(-(OUTER_OVERHEAD + bucket) * 4 // 3)
+    length, widest = len(around.encode()) + text, widest_length(around) + text
+    if (length if request.is_sent_exactly else widest) > LIMITS[request.push_type]:
+        raise Refused
+    return Plan(sealed.encode(), bucket, clear, length, widest)

@@ -1,0 +1,276 @@
+"""The database of a key store: how its rows are authenticated and its secrets sealed.
+
+The rules are in `kit/README.md`.
+"""
+
+import hashlib
+import hmac
+import sqlite3
+from dataclasses import dataclass
+from typing import Any
+
+from nacl import bindings as sodium
+from nacl.exceptions import CryptoError
+from nacl.pwhash import argon2id
+
+from . import hpke, keys
+from .keys import Kind, text_form
+
+APPLICATION_ID = 0x50434B53
+CONTEXT = b"pcstore1"
+SEALING, AUTHENTICATION = 1, 2
+ROW_LABEL = b"pushcrypt/1 store row\x00"
+KEY_SIZE = 32
+STORE_ID_SIZE = SALT_SIZE = 16
+NONCE_SIZE = 24
+PASSES, MEMORY = range(1, 9), range(8 << 10, (512 << 20) + 1)
+DEVICE_STATES = {1: "pending", 2: "active", 3: "retiring"}
+TRUST_STATES = {1: "pinned", 2: "superseded"}
+
+MIGRATIONS = [
+    """\
+CREATE TABLE store (
+    id INTEGER PRIMARY KEY CHECK (id = 1), store_id BLOB NOT NULL, salt BLOB, passes INTEGER, memory INTEGER,
+    created INTEGER NOT NULL, key_check BLOB NOT NULL, tag BLOB NOT NULL);
+CREATE TABLE settings (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE device_keys (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, topic TEXT, public_key BLOB NOT NULL,
+    key_id INTEGER NOT NULL UNIQUE, generation INTEGER NOT NULL, state INTEGER NOT NULL,
+    created INTEGER NOT NULL, retires INTEGER, sealed BLOB NOT NULL, tag BLOB NOT NULL,
+    UNIQUE (name, generation));
+CREATE TABLE trusted_senders (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, topic TEXT, public_key BLOB NOT NULL, state INTEGER NOT NULL,
+    verifies_until INTEGER, statement BLOB, created INTEGER NOT NULL, tag BLOB NOT NULL);
+CREATE UNIQUE INDEX one_pin_a_name ON trusted_senders (name) WHERE state = 1;
+CREATE TABLE sender_keys (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, topic TEXT, public_key BLOB NOT NULL,
+    key_id INTEGER NOT NULL UNIQUE, generation INTEGER NOT NULL, created INTEGER NOT NULL, sealed BLOB NOT NULL,
+    tag BLOB NOT NULL);
+CREATE TABLE announcements (
+    id INTEGER PRIMARY KEY, old_key BLOB NOT NULL UNIQUE, new_key BLOB NOT NULL UNIQUE, statement BLOB NOT NULL,
+    announced_until INTEGER NOT NULL, tag BLOB NOT NULL);
+CREATE TABLE devices (
+    id TEXT PRIMARY KEY NOT NULL, public_key BLOB NOT NULL, topic TEXT, generation INTEGER NOT NULL,
+    created INTEGER NOT NULL, updated INTEGER NOT NULL, pinned_sender BLOB, tag BLOB NOT NULL) WITHOUT ROWID;
+""",
+    """\
+ALTER TABLE devices ADD COLUMN suites BLOB;
+ALTER TABLE devices ADD COLUMN app_version TEXT;
+""",
+    """\
+ALTER TABLE devices ADD COLUMN user TEXT;
+CREATE INDEX devices_of_users ON devices (user) WHERE user IS NOT NULL;
+CREATE TABLE removed_devices (
+    id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, tag BLOB NOT NULL) WITHOUT ROWID;
+""",
+]
+
+# The columns of a table under its tag, and how many of them the table had at first.
+COLUMNS = {
+    "store": (("id", "store_id", "salt", "passes", "memory", "created", "key_check"), 7),
+    "settings": (("name", "value"), 2),
+    "device_keys": (
+        ("id", "name", "topic", "public_key", "key_id", "generation", "state", "created", "retires", "sealed"),
+        10,
+    ),
+    "trusted_senders": (
+        ("id", "name", "topic", "public_key", "state", "verifies_until", "statement", "created"),
+        8,
+    ),
+    "sender_keys": (("id", "name", "topic", "public_key", "key_id", "generation", "created", "sealed"), 8),
+    "devices": (
+        (
+            "id",
+            "public_key",
+            "topic",
+            "generation",
+            "created",
+            "updated",
+            "pinned_sender",
+            "suites",
+            "app_version",
+            "user",
+        ),
+        7,
+    ),
+}
+
+Value = int | str | bytes | None
+
+
+class Refused(Exception):
+    """The arguments are the error code, and the table in which the fault lies, or `open`."""
+
+
+def encoded(value: Value) -> bytes:
+    if value is None:
+        return b"\x00"
+    if isinstance(value, int):
+        return b"\x01" + (value % 2**64).to_bytes(8, "big")
+    kind, data = (b"\x02", value.encode()) if isinstance(value, str) else (b"\x03", value)
+    return kind + len(data).to_bytes(8, "big") + data
+
+
+@dataclass(frozen=True)
+class StoreKeys:
+    store_key: bytes
+    store_id: bytes
+
+    def subkey(self, number: int) -> bytes:
+        """libsodium's key derivation: BLAKE2b with the number as salt and the context as personalization."""
+        return hashlib.blake2b(
+            digest_size=KEY_SIZE, key=self.store_key, salt=number.to_bytes(8, "little"), person=CONTEXT
+        ).digest()
+
+    def label(self, table: str) -> bytes:
+        return self.store_id + bytes([len(table)]) + table.encode()
+
+    def tag(self, table: str, values: list[Value]) -> bytes:
+        """Of a row's values without the NULLs in which its added columns end."""
+        first = COLUMNS[table][1] if table in COLUMNS else 0
+        while len(values) > first and values[-1] is None:
+            values = values[:-1]
+        message = ROW_LABEL + self.label(table) + b"".join(map(encoded, values))
+        return hashlib.blake2b(message, digest_size=KEY_SIZE, key=self.subkey(AUTHENTICATION)).digest()
+
+    @property
+    def check(self) -> bytes:
+        return self.tag("key check", [])
+
+    def place(self, table: str, row: int, generation: int, state: int) -> bytes:
+        return self.label(table) + row.to_bytes(8, "big") + generation.to_bytes(8, "big") + bytes([state])
+
+    def seal(self, secret: bytes, place: bytes, nonce: bytes) -> bytes:
+        return nonce + sodium.crypto_aead_xchacha20poly1305_ietf_encrypt(secret, place, nonce, self.subkey(SEALING))
+
+    def open(self, sealed: bytes, place: bytes) -> bytes | None:
+        try:
+            return sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(
+                sealed[NONCE_SIZE:], place, sealed[:NONCE_SIZE], self.subkey(SEALING)
+            )
+        except (CryptoError, ValueError):
+            return None
+
+
+def derive(passphrase: str, salt: bytes, passes: int, memory: int) -> bytes:
+    return argon2id.kdf(KEY_SIZE, passphrase.encode(), salt, passes, memory)
+
+
+# Reading.
+
+
+def open_store(sql: str, store_key: bytes | None, passphrase: str | None) -> list[tuple[str, str]]:
+    """What is in the store, as header lines. Raises Refused for the first fault."""
+    with sqlite3.connect(":memory:") as database:
+        database.executescript(sql)
+        store = unlock(database, store_key, passphrase)
+        return [
+            *device_keys(database, store),
+            *trusted_senders(database, store),
+            *sender_keys(database, store),
+            *devices(database, store),
+            *settings(database, store),
+        ]
+
+
+def unlock(database: sqlite3.Connection, store_key: bytes | None, passphrase: str | None) -> StoreKeys:
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if database.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID or version < 1:
+        raise Refused("corrupt-store", "open")
+    if version > len(MIGRATIONS):
+        raise Refused("newer-version", "open")
+    plain = ("CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX ")
+    objects = database.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
+    if not all(sql.startswith(plain) for (sql,) in objects):
+        raise Refused("corrupt-store", "open")
+    for migration in MIGRATIONS[version:]:
+        database.executescript(migration)
+    columns = ", ".join(COLUMNS["store"][0])
+    header = database.execute(f"SELECT {columns}, tag FROM store WHERE id = 1").fetchone()
+    if header is None:
+        raise Refused("corrupt-store", "open")
+    *values, tag = header
+    _, store_id, salt, passes, memory, _, key_check = values
+    if len(store_id) != STORE_ID_SIZE:
+        raise Refused("corrupt-store", "open")
+    if salt is not None:
+        if len(salt) != SALT_SIZE or passes not in PASSES or memory not in MEMORY:
+            raise Refused("corrupt-store", "open")
+        if passphrase is None:
+            raise Refused("passphrase-needed", "open")
+        store_key = derive(passphrase, salt, passes, memory)
+    elif passphrase is not None:
+        raise Refused("wrong-passphrase", "open")
+    elif store_key is None:
+        raise Refused("store-key-missing", "open")
+    elif len(store_key) != KEY_SIZE:
+        raise Refused("corrupt-store", "open")
+    store = StoreKeys(store_key, store_id)
+    if not hmac.compare_digest(store.check, key_check):
+        raise Refused("wrong-passphrase", "open")
+    if not hmac.compare_digest(store.tag("store", values), tag):
+        raise Refused("corrupt-store", "open")
+    return store
+
+
+def rows(database: sqlite3.Connection, store: StoreKeys, table: str) -> list[list[Any]]:
+    """Every row, its tag checked."""
+    columns = ", ".join(COLUMNS[table][0])
+    found = []
+    for *values, tag in database.execute(f"SELECT {columns}, tag FROM {table} ORDER BY 1"):
+        require(isinstance(tag, bytes) and hmac.compare_digest(store.tag(table, values), tag), table)
+        found.append(values)
+    return found
+
+
+def require(condition: bool, table: str) -> None:
+    if not condition:
+        raise Refused("corrupt-store", table)
+
+
+def device_keys(database: sqlite3.Connection, store: StoreKeys) -> list[tuple[str, str]]:
+    table, lines = "device_keys", []
+    for number, name, _, public, key_id, generation, state, _, _, sealed in rows(database, store, table):
+        require(isinstance(public, bytes) and len(public) == KEY_SIZE and state in DEVICE_STATES, table)
+        assert isinstance(public, bytes) and isinstance(sealed, bytes)
+        require(key_id == int.from_bytes(keys.device_key_id(public), "big"), table)
+        secret = store.open(sealed, store.place(table, number, generation, state))
+        require(secret is not None and len(secret) == KEY_SIZE and hpke.public_key(secret) == public, table)
+        assert secret
+        text = text_form(Kind.DEVICE_SECRET, secret)
+        lines.append(("device-key", f"{DEVICE_STATES[state]} {generation} {text} {name}"))
+    return lines
+
+
+def trusted_senders(database: sqlite3.Connection, store: StoreKeys) -> list[tuple[str, str]]:
+    table, lines = "trusted_senders", []
+    for _, name, _, public, state, _, statement, _ in rows(database, store, table):
+        require(isinstance(public, bytes) and len(public) == KEY_SIZE and state in TRUST_STATES, table)
+        require(statement is None or isinstance(statement, bytes) and len(statement) == 181, table)
+        lines.append(("trusted", f"{TRUST_STATES[state]} {text_form(Kind.SENDER_PUBLIC, public)} {name}"))
+    return lines
+
+
+def sender_keys(database: sqlite3.Connection, store: StoreKeys) -> list[tuple[str, str]]:
+    table, lines = "sender_keys", []
+    for number, name, _, public, key_id, generation, _, sealed in rows(database, store, table):
+        require(isinstance(public, bytes) and len(public) == KEY_SIZE, table)
+        require(key_id == int.from_bytes(keys.sender_key_id(public), "big"), table)
+        secret = store.open(sealed, store.place(table, number, generation, 0))
+        require(secret is not None and len(secret) == KEY_SIZE and keys.sender_public_key(secret) == public, table)
+        assert secret
+        lines.append(("sender-key", f"{generation} {text_form(Kind.SENDER_SECRET, secret)} {name}"))
+    return lines
+
+
+def devices(database: sqlite3.Connection, store: StoreKeys) -> list[tuple[str, str]]:
+    lines = []
+    for name, public, _, generation, *_ in rows(database, store, "devices"):
+        require(isinstance(public, bytes) and len(public) == KEY_SIZE, "devices")
+        lines.append(("device", f"{generation} {text_form(Kind.DEVICE_PUBLIC, public)} {name}"))
+    return lines
+
+
+def settings(database: sqlite3.Connection, store: StoreKeys) -> list[tuple[str, str]]:
+    found = rows(database, store, "settings")
+    return [("setting", f"{name} {value}") for name, value in found if "." not in str(name)]
