@@ -165,6 +165,21 @@ struct DeviceKeyRotationTests {
         #expect(try store.deviceKeys() == before)
     }
 
+    /// What was sent before a rotation and comes late takes nothing back, also while the next key waits.
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aMessageUnderARetiringKeyConfirmsNothing(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
+        let old = try store.generateDeviceKey(now: start)
+        for states in [[.retiring, .active], [.retiring, .active, .pending]] as [[DeviceKeyRecord.State]] {
+            _ = try store.rotateDeviceKey(now: start)
+            if states.count == 2 { _ = try store.confirmDeviceKey(now: start) }
+            let before = try store.deviceKeys()
+            #expect(before.map(\.state) == states)
+            try store.settle(openedWith: old.publicKey, statements: [], topic: .app, now: start + 5)
+            #expect(try store.deviceKeys() == before)
+        }
+    }
+
     // MARK: Crashes and lost replies
 
     /// At every point of rotate, register, reply, confirm, the process may end and the reply be lost: whichever of the two

@@ -65,6 +65,15 @@ struct DeviceTests {
         #expect(try store.device("a")?.generation == .max)
     }
 
+    @Test func aKeyKeepsItsGeneration() throws {
+        let store = try Home(.memory).store
+        let key = DeviceKey().publicKey
+        #expect(try store.addDevice(id: "a", registration(key, generation: 2), now: start) == .added)
+        let older = registration(key, generation: 1)
+        #expect(code { try store.addDevice(id: "a", older, now: start) } == .generationRollback)
+        #expect(try store.device("a")?.generation == 2)
+    }
+
     @Test(arguments: StoreKind.allCases)
     func aDeviceStaysWithItsApp(_ kind: StoreKind) throws {
         let store = try Home(kind).store

@@ -142,7 +142,8 @@ import Testing
             "035a7974509772aad478477bb7742c1be051a082f343bd973b4641223cb5813c",
             "8ce9d50584c0d11068ca83ace2c55a697470944b4e25b916612d84d99c2fc1c4",
         ]
-        let (one, other) = (try SenderKey(seed: seeds[0].bytes.span), try SenderKey(seed: seeds[1].bytes.span))
+        let twins = try seeds.map { seed in try SenderKey(seed: seed.bytes.span) }
+        let (one, other) = (twins[0], twins[1])
         try #require(one.id == other.id && one.publicKey != other.publicKey)
         let statement = try Self.statement(from: other, to: keys[1])
         let fourth = SenderTrust(pinned: Array(repeating: one.publicKey, count: 3) + [other.publicKey])

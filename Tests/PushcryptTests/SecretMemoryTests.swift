@@ -1,7 +1,8 @@
 #if os(Linux)
     import Glibc
-    import Pushcrypt
     import Testing
+
+    @testable import Pushcrypt
 
     /// Where secrets lie, and that nothing of them is left.
     @Suite struct SecretMemoryTests {
@@ -148,9 +149,16 @@
 
         /// Blocks of the heap of one size, as those who had them left them; the heap gives out first what was freed last.
         private static func freedBlocks(of size: Int) -> [Bytes] {
-            let blocks = (0..<8).map { _ in UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8) }
-            defer { for block in unsafe blocks { unsafe block.deallocate() } }
-            return unsafe blocks.map { unsafe Bytes($0) }
+            freedBlocks(of: size, count: 8)
+        }
+
+        private static func freedBlocks(of size: Int, count: Int) -> [Bytes] {
+            if count == 0 { return [] }
+            let block = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
+            let others = freedBlocks(of: size, count: count - 1)
+            let left = unsafe Bytes(block)
+            unsafe block.deallocate()
+            return others + [left]
         }
 
         private static func holds(_ blocks: [Bytes], _ secret: some Collection<UInt8>) -> Bool {

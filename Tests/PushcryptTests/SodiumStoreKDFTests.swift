@@ -62,7 +62,7 @@ import Testing
     #if os(Linux)
         @Test func withoutTheMemoryThereIsNoKeyAndNotOneOfZeros() async {
             await #expect(processExitsWith: .success) {
-                let statistics = try #require(FileHandle(forReadingAtPath: "/proc/self/statm")?.readToEnd())
+                let statistics = try #require(try FileHandle(forReadingAtPath: "/proc/self/statm")?.readToEnd())
                 let pages = try #require(String(decoding: statistics, as: UTF8.self).split(separator: " ").first)
                 let limit = try #require(rlim_t(pages)) * rlim_t(sysconf(Int32(_SC_PAGESIZE))) + 64 << 20
                 var limits = rlimit(rlim_cur: limit, rlim_max: limit)
