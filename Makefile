@@ -11,7 +11,7 @@ STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xlinker "
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-bench setup-peers setup-scale setup-senders setup-interop build demo test test-long test-scale test-senders test-interop bench bench-peers lint install uninstall clean
+.PHONY: help setup setup-bench setup-peers setup-scale setup-senders setup-interop build demo test test-long test-scale test-senders test-interop fuzz fuzz-minimise bench bench-peers lint install uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +41,12 @@ test-senders: build setup-senders ## send through real APNs clients to a local e
 
 test-interop: build setup-interop ## ask receivers in Python, JavaScript, C and Java about the test kit, and about 100,000 random messages both ways
 	@Tests/Interop/run.sh
+
+fuzz: setup ## each fuzz target for SECONDS (60), two at a time; TARGETS names some; adds to Tests/Fuzz/ledger.tsv
+	@Tests/Fuzz/run.sh fuzz $(or $(SECONDS),60) $(TARGETS)
+
+fuzz-minimise: setup ## put what fuzzing has found into the corpus, in as few files as reach as much
+	@Tests/Fuzz/run.sh minimise $(TARGETS)
 
 bench: build setup-bench ## measure against the bare libsodium calls and against age
 	@Tests/Bench/run.sh $(STATIC)

@@ -85,6 +85,9 @@ let rules: [SwiftSetting] = [
                 "BareCalls",
             ],
             path: "Tests/Bench/ServiceBench", swiftSettings: strict),
+        .executableTarget(
+            name: "Proofs", dependencies: ["Pushcrypt", "PushcryptKeyStore", sodium], path: "Tests/Proofs",
+            exclude: ["README.md"], swiftSettings: strict),
     ]
 #else
     let userNotifications: [Target.Dependency] = []
@@ -92,6 +95,26 @@ let rules: [SwiftSetting] = [
     let linuxProducts: [Product] = []
     let linuxTargets: [Target] = []
 #endif
+
+// gold fails on the second `main`, which is libFuzzer's own.
+let fuzzLinker: [LinkerSetting] = [.unsafeFlags(["-use-ld=lld"])]
+// libFuzzer and the address sanitizer come with compiler options of their own, so this is no target of every build.
+let fuzzTargets: [Target] =
+    Context.environment["PUSHCRYPT_FUZZ"] == nil
+    ? []
+    : [
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .target(
+            name: "FuzzHarness", dependencies: ["CFuzzer", "Pushcrypt"], path: "Tests/Fuzz/Harness",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "FuzzFormat", dependencies: ["CSQLite", "FuzzHarness", "Pushcrypt"], path: "Tests/Fuzz/Format",
+            swiftSettings: strict, linkerSettings: fuzzLinker),
+        .executableTarget(
+            name: "FuzzProgram",
+            dependencies: ["FuzzHarness", "Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptReceiver"],
+            path: "Tests/Fuzz/Program", swiftSettings: strict, linkerSettings: fuzzLinker),
+    ]
 
 let package = Package(
     name: "pushcrypt",
@@ -106,7 +129,7 @@ let package = Package(
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
     ] + linuxProducts,
     dependencies: sodiumPackages,
-    targets: sodiumTargets + linuxTargets + [
+    targets: sodiumTargets + linuxTargets + fuzzTargets + [
         .systemLibrary(
             name: "CSQLite", pkgConfig: sqlitePackage,
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),

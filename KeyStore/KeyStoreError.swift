@@ -2,7 +2,8 @@ public import Pushcrypt
 
 /// A key store that cannot do what was asked. Equal when the codes are equal.
 ///
-/// Whatever is thrown, the store is as it was before the call.
+/// Whatever is thrown, the store is as it was before the call. Only a disk that fails at the end of a change, and goes on
+/// failing, leaves open until it answers again whether the change is done.
 public struct KeyStoreError: CodedError {
     /// Why a key store cannot do what was asked.
     public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {

@@ -41,7 +41,8 @@ public final class SQLiteKeyStore: KeyStore {
 
     /// Makes a store; its directory is made too, and those above it.
     ///
-    /// A creation that was interrupted, even by a power cut, leaves no store; another one finishes it.
+    /// A creation that was interrupted, even by a power cut, leaves no store; another one finishes it. One that fails after
+    /// the store was made, because it cannot be opened, leaves it there.
     ///
     /// - Throws: `storeExists`, `unsafeStoreFile`.
     public static func create(

@@ -116,7 +116,9 @@ struct Descriptor: ~Copyable {
 
     /// Waits until what was written lies on the disk.
     func synchronize() throws(KeyStoreError) {
-        guard fsync(number) == 0 else { throw .system(errno, "write \(path)") }
+        while fsync(number) != 0 {
+            guard errno == EINTR else { throw .system(errno, "write \(path)") }
+        }
     }
 
     deinit { _ = close(number) }

@@ -71,11 +71,25 @@ struct StoreDirectory: Sendable {
     }
 
     private static func makeDirectory(_ path: String) throws(KeyStoreError) {
-        guard unsafe mkdir(path, mode) != 0, errno != EEXIST else { return }
-        // A system may refuse to make what is there already in another way than by EEXIST.
-        let code = errno
-        guard try FileFacts(at: path) == nil else { return }
-        throw .system(code, "make the directory \(path)")
+        if unsafe mkdir(path, mode) != 0, errno != EEXIST {
+            // A system may refuse to make what is there already in another way than by EEXIST.
+            let code = errno
+            guard try FileFacts(at: path) != nil else { throw .system(code, "make the directory \(path)") }
+        }
+        try keepName(of: path)
+    }
+
+    /// Waits until a directory's name is on the disk, with which all that it holds would be lost.
+    ///
+    /// Also when it was there before: whoever made it may have been interrupted. A directory above it that may not be read,
+    /// or that lies on no disk, cannot be asked to.
+    private static func keepName(of path: String) throws(KeyStoreError) {
+        let parent = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "./"
+        // The dot follows a link, as the path itself does here.
+        let number = unsafe open(parent + ".", O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC)
+        guard number >= 0 else { return }
+        defer { _ = close(number) }
+        guard fsync(number) == 0 || errno == EINVAL else { throw .system(errno, "write \(parent)") }
     }
 
     // MARK: Rules

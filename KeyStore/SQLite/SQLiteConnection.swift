@@ -30,8 +30,9 @@ final class SQLiteConnection {
 
     /// Opens a file that exists, or a new database in memory.
     ///
-    /// `secure_delete` overwrites what is deleted; `temp_store` keeps what SQLite sorts off the disk; the others
-    /// distrust what stands in the file.
+    /// `secure_delete` overwrites what is deleted; `synchronous` waits for the disk, also until it has forgotten a rollback
+    /// journal, which would take the change back; `temp_store` keeps what SQLite sorts off the disk; the others distrust what
+    /// stands in the file.
     init(path: String, busyTimeout milliseconds: Int32) throws(KeyStoreError) {
         var handle: OpaquePointer?
         var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
@@ -49,7 +50,7 @@ final class SQLiteConnection {
         for (limit, value) in Self.limits { unsafe sqlite3_limit(database, limit, value) }
         try execute(
             """
-            PRAGMA secure_delete = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
+            PRAGMA secure_delete = ON; PRAGMA synchronous = EXTRA; PRAGMA temp_store = MEMORY;
             PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
             """)
     }
@@ -191,6 +192,10 @@ final class SQLiteConnection {
     /// Copies the write-ahead log into the database and cuts it to nothing, so that what was deleted lies in neither.
     func emptyLog() throws(KeyStoreError) {
         try check(unsafe sqlite3_wal_checkpoint_v2(database, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil))
+        // SQLite does not wait for the disk to cut it: without power it would be there again, as long as it was.
+        let log = "\(path)-wal"
+        guard path != Self.memory, try FileFacts(at: log) != nil else { return }
+        try Descriptor(log, O_RDONLY).synchronize()
     }
 
     /// Looks through the whole file for damage to its structure, and compares indexes with tables.
@@ -234,6 +239,11 @@ final class SQLiteConnection {
             return KeyStoreError(
                 .inputOutput, "cannot write \(path): run chmod u+w \(quoted(path)), or use a disk that is not read-only"
             )
+        case SQLITE_CANTOPEN where systemError == ENOENT && (try? FileFacts(at: path)) != nil:
+            // The last of several tries to open a log or its index, and not the one that says why.
+            return KeyStoreError(
+                .inputOutput,
+                "cannot make the files beside \(path): see that the disk has room, and its directory may be written")
         case SQLITE_CANTOPEN, SQLITE_IOERR:
             return systemError == 0
                 ? KeyStoreError(.inputOutput, "cannot use \(path): \(Self.text(of: code))")

@@ -16,6 +16,7 @@ import Testing
             ("send --to a -- -", "to a; file -"),
             ("send --to=--odd", "to --odd; file -"),
             ("send --to=a=b", "to a=b; file -"),
+            ("send --to=\u{301}a", "to \u{301}a; file -"),
             ("send --to - x", "to -; file x"),
             ("send --to a --ttl 30d --priority high", "to a; ttl 2592000; priority high; file -"),
             ("--store S send --to a", "to a; store S; file -"),
@@ -117,12 +118,20 @@ import Testing
             ["send", "--to", "a", "pcr-secret-1qpzry9x8gf2tvdw0"],
             ["PCR-SECRET-1QPZRY9X8GF2TVDW0"],
             ["send", "--to", "a", "--", "PCR-SECRET-1QPZRY9X8GF2TVDW0"],
+            ["send", "--to", "key=PCS-SECRET-1QPZRY9X8GF2TVDW0"],
+            [" PCS-SECRET-1QPZRY9X8GF2TVDW0"],
+            ["\u{fffd}pPcR-sEcReT-1QPZRY9X8GF2TVDW0.txt"],
         ])
     func secretArgument(arguments: [String]) throws {
         let outcome = try outcome(arguments)
         #expect(outcome.exit == .usage)
         #expect(outcome.messages.contains("a secret key is never an argument"))
         #expect(!outcome.messages.lowercased().contains("qpzry9x8"))
+    }
+
+    @Test("A file may have a name that only begins as a secret key does")
+    func fileOfSecret() throws {
+        #expect(try outcome(["send", "--to", "a", "/run/secrets/pcs-secret-1.txt"]).exit == .done)
     }
 
     @Test("A command that fails has its exit code, its message and all its hints")

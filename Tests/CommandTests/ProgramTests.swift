@@ -34,6 +34,19 @@ import Testing
         }
     }
 
+    @Test("The memory of a prepared process is its own: no other program of the user's may look at it")
+    func dumpable() async {
+        await #expect(processExitsWith: .success) {
+            // Swift imports no C function that takes any number of arguments.
+            let symbol = try #require(unsafe dlsym(nil, "prctl"))
+            typealias Control = @convention(c) (CInt, UInt, UInt, UInt, UInt) -> CInt
+            let control = unsafe unsafeBitCast(symbol, to: Control.self)
+            #expect(unsafe control(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1)
+            prepareProcess()
+            #expect(unsafe control(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0)
+        }
+    }
+
     @Test("A prepared process never opens a file as one of its closed streams", arguments: [0, 1, 2] as [CInt])
     func closedStream(number: CInt) async {
         await #expect(processExitsWith: .success) { [number = number as CInt] in

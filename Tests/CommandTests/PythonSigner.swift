@@ -40,10 +40,22 @@ final class PythonSigner {
         process.arguments = [script.path, path, seed] + options
         try? FileManager.default.removeItem(atPath: path)
         try process.run()
-        for _ in 0..<1000 where !FileManager.default.fileExists(atPath: path) { usleep(10_000) }
-        guard FileManager.default.fileExists(atPath: path) else { throw NotStarted() }
-        // The file is there a moment before anybody listens.
-        usleep(20_000)
+        // On a machine that has never run it, and that runs all other tests at the same time, Python takes long to start.
+        for _ in 0..<12_000 where process.isRunning {
+            if isListening { return }
+            usleep(10_000)
+        }
+        throw NotStarted()
+    }
+
+    /// The socket's file is there a moment before anybody listens.
+    private var isListening: Bool {
+        do {
+            _ = try UnixSocket(connectingTo: path, deadline: Surroundings.uptime())
+            return true
+        } catch {
+            return false
+        }
     }
 
     func stop() {

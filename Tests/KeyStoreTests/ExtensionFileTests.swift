@@ -209,4 +209,10 @@ struct ExtensionFileTests {
         #expect(Subject(.journal, at: scratch.store).add(1) == nil)
         #expect(try Set(scratch.names()).isSuperset(of: [kind.name]))
     }
+
+    /// SQLite's level EXTRA. With less, a power cut could bring back the journal of a change that was acknowledged, and the
+    /// next reader would undo it.
+    @Test func aChangeWaitsUntilTheDiskHasForgottenItsJournal() throws {
+        #expect(try Home().raw().integer("PRAGMA synchronous") == 3)
+    }
 }

@@ -123,6 +123,15 @@ struct ReplayFileTests: ReplayFileSuite {
         expectRemade(open(scratch.store, at: now), at: now)
     }
 
+    /// Whatever else it holds: one says whose file it is, the other what may go on behind a statement.
+    @Test(arguments: ["PRAGMA application_id = 1", "CREATE VIEW v AS SELECT 1"])
+    func aFileWithAnotherMarkOrAViewIsReplaced(_ change: String) throws {
+        let scratch = try directory()
+        try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0).execute(change)
+        let now = start + 1_000_000
+        expectRemade(open(scratch.store, at: now), at: now)
+    }
+
     @Test(arguments: [
         "UPDATE seen SET request = 1", "UPDATE seen SET first = 'x'", "DROP TABLE seen", "DROP TABLE senders",
     ])

@@ -166,6 +166,14 @@ struct StoreFileTests {
         #expect(code { try open(scratch) } == .corruptStore)
     }
 
+    /// Whatever it holds, the mark says whose it is.
+    @Test func aStoreWithAnotherMarkIsRefused() throws {
+        let scratch = try Scratch()
+        try create(scratch)
+        try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute("PRAGMA application_id = 1")
+        #expect(code { try open(scratch) } == .corruptStore)
+    }
+
     // MARK: Who is first
 
     @Test func whileOneProcessMakesAStoreAnotherWaits() throws {

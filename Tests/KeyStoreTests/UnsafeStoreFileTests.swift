@@ -114,6 +114,19 @@ struct UnsafeStoreFileTests {
         #expect(error?.description.contains(way.mend) == true, "\(error?.description ?? "none")")
     }
 
+    /// What is looked at before may be a link by the time that it is opened.
+    @Test func noFileIsOpenedThroughALink() throws {
+        let scratch = try Scratch()
+        try create(scratch)
+        for (name, link) in [("store.key", "key"), ("keystore.db", "database")] {
+            try #require(unsafe symlink(scratch.file(name), scratch.path + "/" + link) == 0)
+        }
+        #expect(code { try FileFacts(of: Descriptor(scratch.file("store.key"), O_RDONLY)) } == nil)
+        #expect(code { try FileFacts(of: Descriptor(scratch.path + "/key", O_RDONLY)) } == .inputOutput)
+        #expect(code { try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0) } == nil)
+        #expect(code { try SQLiteConnection(path: scratch.path + "/database", busyTimeout: 0) } == .inputOutput)
+    }
+
     @Test func aStickyParentIsSafe() throws {
         let scratch = try Scratch()
         try create(scratch)

@@ -9,9 +9,12 @@ export SWIFT_BACKTRACE=enable=no
 state=.build/long
 mkdir -p "$state"
 
-# What the figures depend on, as it lies here; documents are not in it.
-sources=$(git ls-files -z --cached --others --exclude-standard -- Package.swift Sources KeyStore Tests Docs/receivers |
-    LC_ALL=C sort -z | xargs -0 sha256sum 2>/dev/null | sha256sum | cut -c 1-16)
+# What the figures depend on, as it lies here, and what a run was told; documents are not in it.
+sources=$({
+    git ls-files -z --cached --others --exclude-standard -- Package.swift Sources KeyStore Tests Docs/receivers ':!Tests/Fuzz/ledger.tsv' |
+        LC_ALL=C sort -z | xargs -0 sha256sum 2>/dev/null
+    echo "${SEED:-} ${COUNT:-} ${KILLS:-} ${SOAK_SECONDS:-}"
+} | sha256sum | cut -c 1-16)
 
 parts=("$@")
 if [ ${#parts[@]} -eq 0 ]; then

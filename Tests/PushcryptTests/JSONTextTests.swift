@@ -56,6 +56,13 @@ import Testing
         }
     }
 
+    /// Below the second halves, between them and above them.
+    @Test(arguments: ["\\u0041", "\\ud800", "\\udbff", "\\ue000", "\\uffff"])
+    func theFirstHalfOfAPairIsFollowedByASecondOne(_ next: String) {
+        let json = ContiguousArray("\"\\ud800\(next)\"".utf8)
+        #expect(jsonRefusal(of: json)?.code == .loneSurrogate)
+    }
+
     @Test func everyPlaneIsReachedByPairs() throws {
         for value in stride(from: 0x10000 as UInt32, through: 0x10FFFF, by: 0x3FF) {
             let character = Character(try #require(Unicode.Scalar(value)))

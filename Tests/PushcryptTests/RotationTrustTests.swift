@@ -14,11 +14,11 @@ import Testing
 
     /// A statement whose fields and signatures a test chooses, also those that no key of ours would sign.
     static func statement(
-        from old: SenderKey, to new: SenderKey, newKey: Bytes? = nil, issuedAt: Timestamp = FormatFixture.now,
-        acceptFor: UInt32 = 34_560_000, overlap: UInt32 = 2_678_400
+        from old: SenderKey, to new: SenderKey, oldKeyID: KeyID? = nil, newKey: Bytes? = nil,
+        issuedAt: Timestamp = FormatFixture.now, acceptFor: UInt32 = 34_560_000, overlap: UInt32 = 2_678_400
     ) throws -> RotationStatement {
         var bytes: Bytes = [0x01]
-        bytes.append(bigEndian: old.id.value)
+        bytes.append(bigEndian: (oldKeyID ?? old.id).value)
         bytes += newKey ?? new.publicKey.bytes
         bytes.append(bigEndian: issuedAt.milliseconds)
         bytes.append(bigEndian: acceptFor)
@@ -130,6 +130,27 @@ import Testing
     }
 
     /// Who floods a receiver with keys of one id makes it try four of them.
+    @Test func aStatementNamesTheKeyThatSignsIt() throws {
+        let trust = SenderTrust(pinned: [keys[0].publicKey, keys[1].publicKey])
+        let statement = try Self.statement(from: keys[0], to: keys[2], oldKeyID: keys[1].id)
+        #expect(refusal(of: statement, by: trust)?.code == .badSignature)
+    }
+
+    /// The seeds were searched for: their keys have one id.
+    @Test func aStatementIsTriedWithAtMostFourKeysOfOneID() throws {
+        let seeds: [Hex] = [
+            "035a7974509772aad478477bb7742c1be051a082f343bd973b4641223cb5813c",
+            "8ce9d50584c0d11068ca83ace2c55a697470944b4e25b916612d84d99c2fc1c4",
+        ]
+        let (one, other) = (try SenderKey(seed: seeds[0].bytes.span), try SenderKey(seed: seeds[1].bytes.span))
+        try #require(one.id == other.id && one.publicKey != other.publicKey)
+        let statement = try Self.statement(from: other, to: keys[1])
+        let fourth = SenderTrust(pinned: Array(repeating: one.publicKey, count: 3) + [other.publicKey])
+        #expect(refusal(of: statement, by: fourth) == nil)
+        let fifth = SenderTrust(pinned: Array(repeating: one.publicKey, count: 4) + [other.publicKey])
+        #expect(refusal(of: statement, by: fifth)?.code == .badSignature)
+    }
+
     @Test func atMostFourKeysOfOneIDAreTried() throws {
         let five = SenderTrust(pinned: Array(repeating: keys[0].publicKey, count: 5))
         #expect(five.candidates(for: keys[0].id, at: now).count == 4)

@@ -144,6 +144,52 @@
             withExtendedLifetime(sealer) {}
         }
 
+        // MARK: States that were given up
+
+        /// Blocks of the heap of one size, as those who had them left them; the heap gives out first what was freed last.
+        private static func freedBlocks(of size: Int) -> [Bytes] {
+            let blocks = (0..<8).map { _ in UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8) }
+            defer { for block in unsafe blocks { unsafe block.deallocate() } }
+            return unsafe blocks.map { unsafe Bytes($0) }
+        }
+
+        private static func holds(_ blocks: [Bytes], _ secret: some Collection<UInt8>) -> Bool {
+            blocks.contains { $0.firstRange(of: secret) != nil }
+        }
+
+        /// libsodium wipes a state that comes to its end; one that is given up before holds what it was fed with last.
+        @Test func nothingIsLeftOfAHashThatIsGivenUp() {
+            let pattern = Self.pattern(48)
+            let size = 104
+            let left = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
+            unsafe left.copyBytes(from: repeatElement(0, count: size - pattern.count) + Array(pattern))
+            unsafe left.deallocate()
+            #expect(Self.holds(Self.freedBlocks(of: size), pattern), "what nobody wipes would not be seen")
+            for _ in 0..<8 {
+                let hash = SHA256()
+                hash.update(pattern.span)
+            }
+            #expect(!Self.holds(Self.freedBlocks(of: size), pattern[8..<24]))
+        }
+
+        @Test func nothingIsLeftOfAnHMACThatIsGivenUp() {
+            let (key, pattern) = (Self.pattern(32), Self.pattern(48))
+            for _ in 0..<8 {
+                let hmac = HMACSHA256(key: key.span)
+                hmac.update(pattern.span)
+            }
+            #expect(!Self.holds(Self.freedBlocks(of: 208), pattern[8..<24]))
+        }
+
+        /// The key in a stream's state as PyNaCl's `crypto_secretstream_xchacha20poly1305_init_pull` leaves it; the heap keeps
+        /// its own notes in the first half.
+        @Test func nothingIsLeftOfTheKeyOfAStream() {
+            let (key, header) = (Bytes(0..<32), Bytes(0x40..<0x58))
+            let derived: Hex = "b67d8bb16b11d2a468db66a2dd53d47d"
+            for _ in 0..<8 { _ = SecretStream.Reader(key: key.span, header: header.span) }
+            #expect(!Self.holds(Self.freedBlocks(of: 52), derived.bytes[4...]))
+        }
+
         @Test func nothingIsLeftOfASecretKeysText() throws {
             let memory = try SecretMemory(count: 70)
             func check(_ text: Span<UInt8>) -> (text: Bytes, address: UInt) {

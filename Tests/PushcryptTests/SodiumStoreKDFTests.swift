@@ -1,5 +1,10 @@
+import Foundation
 import Pushcrypt
 import Testing
+
+#if os(Linux)
+    import Glibc
+#endif
 
 /// Argon2id and the sub-keys of a store key.
 @Suite struct SodiumStoreKDFTests {
@@ -53,6 +58,20 @@ import Testing
         #expect((cost != nil) == isAllowed)
         if let cost { #expect((cost.passes, cost.memory) == (passes, memory)) }
     }
+
+    #if os(Linux)
+        @Test func withoutTheMemoryThereIsNoKeyAndNotOneOfZeros() async {
+            await #expect(processExitsWith: .success) {
+                let statistics = try #require(FileHandle(forReadingAtPath: "/proc/self/statm")?.readToEnd())
+                let pages = try #require(String(decoding: statistics, as: UTF8.self).split(separator: " ").first)
+                let limit = try #require(rlim_t(pages)) * rlim_t(sysconf(Int32(_SC_PAGESIZE))) + 64 << 20
+                var limits = rlimit(rlim_cur: limit, rlim_max: limit)
+                try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limits) == 0)
+                #expect(throws: SodiumRefusal.self) { try Self.key("a", passes: 1, memory: 512 << 20) }
+                #expect(try Self.key("a", passes: 1, memory: 8 << 10).count == 32)
+            }
+        }
+    #endif
 
     @Test func standardCostLiesWithinTheBounds() {
         let standard = StoreKDF.Cost.standard

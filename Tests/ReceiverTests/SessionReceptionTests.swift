@@ -45,6 +45,17 @@ import Testing
         var codes: [String] { deliveries.map(\.outcome.description) }
     }
 
+    /// What an app lets pass is a push without the member, and no other.
+    @Test(arguments: ["7", "null", "true", "{}", "[]"])
+    func whatIsNoTextDoesNotPass(_ data: String) throws {
+        let scene = try Scene()
+        let shell = Shell()
+        let push = Bytes(#"{"aps":{"alert":{"title":"New message","body":"b"}},"ENCRYPTED_DATA":\#(data)}"#.utf8)
+        shell.run(push, scene.phone.receiver(scene.phone.replay), mayPass: true)
+        #expect(shell.codes == ["not-encrypted"])
+        #expect(shell.shown.map(\.body) == ["(Encrypted)"])
+    }
+
     private func run(_ scene: Scene, _ bytes: Bytes, request: String? = nil, duplicates: DuplicatePolicy = .quiet)
         -> Shell
     {

@@ -6,6 +6,7 @@
 #        setup.sh peers      what `make bench-peers` needs besides: a Python environment in .build/peers
 #        setup.sh scale      what `make test-scale` needs besides: brokers, and a Python environment in .build/scale
 #        setup.sh senders    what `make test-senders` needs besides: a Python environment in .build/senders
+#        setup.sh faults     what the parts of `make test-long` need besides that spoil key stores: strace and a C compiler
 #        setup.sh interop    what `make test-interop` needs besides: Node, a JDK, gcc, and a Python environment in .build/interop
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -80,6 +81,11 @@ find_missing() {
         ;;
     senders)
         need python3-venv python3 -c 'import ensurepip'
+        ;;
+    faults)
+        need python3 command -v python3
+        need strace command -v strace
+        need gcc command -v cc
         ;;
     interop)
         need python3-venv python3 -c 'import ensurepip'

@@ -5,6 +5,7 @@
 #     interleavings: NAME: COUNT    how many orders of events it has gone through
 #     kills: NAME: COUNT            how many processes it has killed
 #     races: NAME: COUNT            how many sessions several threads have fought over
+#     fuzz: NAME: COUNT             how many inputs a fuzz target has tried
 #     SKIPPED: …                    what it could not run, and why
 # A screen shows what failed and the closing lines; .build/test.log has everything.
 set -euo pipefail
@@ -29,7 +30,7 @@ run() {
     echo "swift test --parallel $*"
     swift test --skip-build --parallel "$@" 2>&1 | tee -a "$log" | LC_ALL=C awk '
         /^✔ Test run with/ { print; hidden = 1; next }
-        /^(◇|✔|➜|(vectors|interleavings|kills|races):|SKIPPED|transcript|\[0\/1\] Planning)/ { hidden = 1; next }
+        /^(◇|✔|➜|(vectors|interleavings|kills|races|fuzz):|SKIPPED|transcript|\[0\/1\] Planning)/ { hidden = 1; next }
         /^(✘|↳|error:|warning:|Test Suite|\/)/ { hidden = 0 }
         !hidden' || status=1
 }
@@ -47,6 +48,10 @@ echo "races under the thread sanitizer"
 swift build --sanitize=thread --scratch-path .build/races --product Races $quiet &&
     .build/races/debug/Races 100000 2>&1 | tee -a "$log" | { grep -v '^races:' || true; } || status=1
 
+# Every fuzz target from its corpus, and some thousand inputs more.
+echo "fuzz targets under the address sanitizer"
+Tests/Fuzz/run.sh short 2>&1 | tee -a "$log" | { grep -v '^fuzz: [a-z]*: [0-9]' || true; } || status=1
+
 # The examples of the documents, as somebody else's package.
 Tests/Scripts/document-examples.sh .build/debug/pushcrypt || status=1
 
@@ -57,7 +62,7 @@ skipped=$(grep -aE '^(SKIPPED|➜ .* skipped)' "$log" | sort | uniq -c | sed -E 
 [ -z "$skipped" ] || printf '\n%s\n' "$skipped"
 
 echo
-grep -aE '^(vectors|interleavings|kills|races):' "$log" | LC_ALL=C sort | awk -F ': *' '
+grep -aE '^(vectors|interleavings|kills|races|fuzz):' "$log" | LC_ALL=C sort | awk -F ': *' '
     function complain(what) { print "test: error: " what >"/dev/stderr"; bad = 1 }
     NF < 3 || $NF !~ /^[0-9]+$/ { complain("not `KIND: NAME: COUNT`: " $0); next }
     {
@@ -67,7 +72,7 @@ grep -aE '^(vectors|interleavings|kills|races):' "$log" | LC_ALL=C sort | awk -F
         sum[name] += $NF
     }
     END {
-        split("vectors interleavings kills races", kinds, " ")
+        split("vectors interleavings kills races fuzz", kinds, " ")
         for (k = 1; k in kinds; k++) {
             kind = kinds[k]
             for (i = 1; i <= names; i++) {

@@ -60,6 +60,19 @@ struct OpenedTests {
         #expect(content.interruptionLevel.rawValue == UInt(number))
     }
 
+    /// The replay guard would not be used in a folder that is open to others.
+    @Test func aFolderThatTheAppMadeInTheUsualWayIsOfUse() async throws {
+        let path = phone.directory.path
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+        let reports = Reports()
+        var configuration = phone.configuration
+        configuration.observe = reports.append
+        _ = try await show(#"{"aps":{"alert":{"body":"B"}}}"#, configuration)
+        #expect(reports.first?.outcome == .opened && reports.first?.warnings == [])
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o700)
+    }
+
     @Test func customMembersKeepTheirTypes() async throws {
         let content = try await show(
             #"{"aps":{"alert":{"body":"B"}},"i":9007199254740993,"d":0.1,"t":true,"n":null,"a":[1,{"b":"c"}],"u":"ü\u0000"}"#

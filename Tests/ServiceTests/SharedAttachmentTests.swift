@@ -23,6 +23,10 @@ struct SharedAttachmentTests {
         return file
     }
 
+    private func permissions(of file: URL) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+    }
+
     private func texts(_ identifier: String, _ shared: SharedAttachments? = nil) throws -> [String] {
         let request = UNNotificationRequest(identifier: identifier, content: UNNotificationContent(), trigger: nil)
         return try (shared ?? self.shared).files(of: request).map { try String(contentsOf: $0, encoding: .utf8) }
@@ -49,6 +53,10 @@ struct SharedAttachmentTests {
         #expect(files.map(\.lastPathComponent) == ["photo.jpg", "a.pdf"])
         #expect(try files.map { try Data(contentsOf: $0) } == [Data([1, 2, 3]), Data([4, 5])])
         #expect(files.allSatisfy { $0.path.hasPrefix(phone.directory.path + "/attachments/") })
+        for file in files {
+            #expect(try permissions(of: file) == 0o600)
+            #expect(try permissions(of: file.deletingLastPathComponent()) == 0o700)
+        }
         #expect(reports.first?.outcome == .opened)
     }
 

@@ -22,6 +22,8 @@ sys.dont_write_bytecode = True
 
 from cases import (  # noqa: E402
     attachment_cases,
+    attachment_rule_cases,
+    attachment_seal_cases,
     body_cases,
     carried_cases,
     hpke_cases,
@@ -32,8 +34,10 @@ from cases import (  # noqa: E402
     outer_cases,
     payload_cases,
     record_cases,
+    reference_cases,
     request_cases,
     rotation_cases,
+    rotation_key_cases,
     seal_cases,
     sealer_cases,
     sequence_cases,
@@ -56,7 +60,7 @@ def envelopes() -> Document:
 
 def attachments() -> Document:
     return {
-        "seal": attachment_cases.seal_cases(),
+        "seal": attachment_seal_cases.seal_cases(),
     }
 
 
@@ -89,11 +93,13 @@ def kit() -> list[Vector]:
         *carried_cases.known_sender_cases(),
         *carried_cases.overlap_cases(),
         *attachment_cases.open_cases(),
-        *attachment_cases.reference_cases(),
-        *attachment_cases.list_cases(),
+        *attachment_rule_cases.open_cases(),
+        *reference_cases.reference_cases(),
+        *reference_cases.list_cases(),
         *body_cases.body_cases(),
         *key_cases.key_cases(),
         *rotation_cases.evaluation_cases(),
+        *rotation_key_cases.refused_cases(),
         *notification_cases.notification_cases(),
         *record_cases.record_cases(),
         *sequence_cases.sequence_cases(),
@@ -164,8 +170,8 @@ def main(arguments: list[str]) -> int:
         file for file, data in files.items() if not (HERE / file).exists() or (HERE / file).read_bytes() != data
     ]
     if arguments:
-        for file in [*differing, *stale]:
-            print(f"error: {file} is not what this program writes", file=sys.stderr)
+        for wrong in [*differing, *map(str, stale)]:
+            print(f"error: {wrong} is not what this program writes", file=sys.stderr)
         return 1 if differing or stale else 0
     for path in stale:
         path.unlink()

@@ -57,6 +57,10 @@ enum KeyRole: String, Sendable {
         switch self {
         case .device:
             let imported = try invocation.value("--import").map(console.readDeviceKey(from:))
+            // Before the first key that is made here, because nothing that was sent earlier can be for it, and so that whatever
+            // fails leaves no key that nobody was told of.
+            let isFirst = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys().isEmpty }
+            if imported == nil, isFirst { try console.createReplayFile(invocation) }
             let record = try withStoreErrors { () throws(KeyStoreError) in
                 let record =
                     if let imported {
@@ -67,9 +71,6 @@ enum KeyRole: String, Sendable {
                 if isDefault { try store.setDefaultDeviceKey(name: name) }
                 return record
             }
-            // With the first key that was made here: nothing that was sent before can be for it.
-            let isFirst = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys().count == 1 }
-            if imported == nil, isFirst { try console.createReplayFile(invocation) }
             printed = try invocation.flag("--json") ? registrationText(record, store) : "\(record.publicKey)"
         case .sender:
             let imported = try invocation.value("--import").map(console.readSenderKey(from:))

@@ -1,3 +1,5 @@
+internal import Pushcrypt
+
 /// Reads a command line by the table. Every mistake is exit 64, with a hint.
 struct Parser {
     let table: CommandTable
@@ -123,13 +125,14 @@ extension Parser {
 
 extension Parser {
     private func isOption(_ argument: String) -> Bool {
-        argument.hasPrefix("-") && argument != "-"
+        argument.utf8.first == UInt8(ascii: "-") && argument != "-"
     }
 
     private func take(option argument: String, from line: inout Line) throws(CommandFailure) {
-        let equals = argument.hasPrefix("--") ? argument.firstIndex(of: "=") : nil
+        // By bytes: a value may begin with a mark that Swift takes for a part of the character before it.
+        let equals = argument.utf8.starts(with: "--".utf8) ? argument.utf8.firstIndex(of: UInt8(ascii: "=")) : nil
         let name = String(argument[..<(equals ?? argument.endIndex)])
-        let inline = equals.map { String(argument[argument.index(after: $0)...]) }
+        let inline = equals.map { String(argument[argument.utf8.index(after: $0)...]) }
         let known = line.run == nil ? table.sharedOptions : line.command?.options ?? []
         guard let option = known.first(where: { $0.matches(name) }) else {
             throw unknownOption(name, known: known, line: line)
@@ -246,15 +249,30 @@ extension ValueKind {
 // MARK: Secrets
 
 extension Parser {
+    private static let secretPrefixes = ["pcr-secret-1", "pcs-secret-1"]
+    /// So many characters of a key's after the prefix, and it is no name of a file any more.
+    private static let secretLength = 8
+
     /// Arguments are visible to every user of the machine, and stay in the shell's history.
     private func refuseSecrets(in arguments: [String]) throws(CommandFailure) {
-        for argument in arguments {
-            let value = argument.split(separator: "=", maxSplits: 1).last.map { $0.lowercased() } ?? ""
-            if value.hasPrefix("pcr-secret-1") || value.hasPrefix("pcs-secret-1") {
-                throw .usage(
-                    "a secret key is never an argument: other users and the shell's history see it",
-                    hint: "keep it in a file or pipe it in; this key should be replaced")
-            }
+        if arguments.contains(where: Self.holdsSecret) {
+            throw .usage(
+                "a secret key is never an argument: other users and the shell's history see it",
+                hint: "keep it in a file or pipe it in; this key should be replaced")
         }
+    }
+
+    /// Whether a secret key begins anywhere in an argument: messages repeat arguments that make no sense.
+    private static func holdsSecret(_ argument: String) -> Bool {
+        var rest = argument.lowercased().utf8[...]
+        while let start = rest.firstIndex(of: UInt8(ascii: "p")) {
+            rest = rest[start...]
+            for prefix in secretPrefixes where rest.starts(with: prefix.utf8) {
+                let key = rest.dropFirst(prefix.utf8.count).prefix(secretLength)
+                if key.count == secretLength, key.allSatisfy(\.isLetterOrDigit) { return true }
+            }
+            rest = rest.dropFirst()
+        }
+        return false
     }
 }

@@ -116,7 +116,11 @@ import Testing
         program.raise(SIGTERM)
         usleep(300_000)
         #expect(kill(program.id, 0) == 0)
-        program.raise(SIGTERM)
+        // One that comes before the first is taken counts as the first.
+        for _ in 0..<600 where program.isRunning {
+            program.raise(SIGTERM)
+            usleep(100_000)
+        }
         #expect(program.end() == -SIGTERM)
     }
 

@@ -35,6 +35,8 @@ final class RunningProgram {
 
     var id: pid_t { process.processIdentifier }
 
+    var isRunning: Bool { process.isRunning }
+
     // MARK: Input
 
     func send(_ text: String) throws { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }

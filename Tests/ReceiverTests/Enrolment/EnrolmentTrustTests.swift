@@ -136,9 +136,10 @@ import Testing
         case .unknownKey: acknowledged = DeviceKey().publicKey
         case .retiringKey: acknowledged = old.record.publicKey
         case .replyToAnotherDevice:
-            acknowledged = request.record.publicKey
+            // The key is that of the request: only its device is not the one that is enrolled now.
             let other = try Installation(kind)
             request = EnrolmentRequest(record: try #require(try begin(other).request).record, report: request.report)
+            acknowledged = request.record.publicKey
         }
         var state = work.state
         let result = try phone.enrolment.registered(

@@ -10,6 +10,7 @@ public struct KitFolder: Sendable {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Vectors/kit", isDirectory: true)
 
+    /// The name of the folder.
     public let name: String
     let outcomes: Set<String>
     /// Headers that stand once in every file.

@@ -5,13 +5,19 @@ public import Pushcrypt
 public struct KitReceiver: Sendable {
     /// A secret key of the device; one that retires has an end date.
     public struct Device: Sendable {
+        /// What opens.
         public let key: DeviceKey
+        /// The last moment at which it opens; nil without an end.
         public let end: Timestamp?
     }
 
+    /// Its clock.
     public let now: Timestamp
+    /// Its app.
     public let topic: Topic
+    /// Its keys.
     public let devices: [Device]
+    /// Whom it trusts.
     public let trust: SenderTrust
     /// What trust becomes; what it was when nothing changes.
     public let trustAfter: SenderTrust
@@ -19,6 +25,7 @@ public struct KitReceiver: Sendable {
     /// Takes the clock from the file.
     public init(_ vector: KitVector) throws { try self.init(vector, at: vector.time) }
 
+    /// Takes the receiver of a file, at a time of the caller's.
     public init(_ vector: KitVector, at now: Timestamp) throws {
         self.now = now
         topic = try Topic(vector.one("context"))

@@ -2,6 +2,7 @@
 public struct KitVector: Sendable, CustomStringConvertible {
     /// A file that is not as the kit says.
     public struct Failure: Error, CustomStringConvertible {
+        /// Which file, and what is wrong with it.
         public let description: String
 
         init(_ description: String) { self.description = description }
@@ -45,6 +46,7 @@ public struct KitVector: Sendable, CustomStringConvertible {
         }
     }
 
+    /// The place in the kit.
     public var description: String { path }
 
     /// The names of the header's lines, and how often each stands there.

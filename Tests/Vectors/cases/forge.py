@@ -90,9 +90,10 @@ def forge(
 ) -> bytes:
     """The bytes of one envelope.
 
-    `stated_id` stands for the recipient's key id everywhere. The signed_… arguments replace what the signature covers. `edit_content` changes inner[68...] before it is signed,
-    `edit_signature` the signature, `edit_inner` the inner plaintext before it is encrypted, `edit_envelope` what is
-    sent. `zero_share` stands for enc, and the Diffie-Hellman result is taken to be zero.
+    `stated_id` stands for the recipient's key id everywhere. The signed_… arguments replace what the signature covers.
+    `edit_content` changes inner[68...] before it is signed, `edit_signature` the signature, `edit_inner` the inner
+    plaintext before it is encrypted, `edit_envelope` what is sent. `zero_share` stands for enc, and the Diffie-Hellman
+    result is taken to be zero.
     """
     message = Message(body, message_id, sent_at, ttl, content_type)
     signed_content = edit_content(content(message, bucket or smallest_bucket(len(body))))

@@ -9,6 +9,11 @@ def nested(opening: bytes, closing: bytes, levels: int) -> bytes:
     return b'{"aps":{},"d":' + opening * (levels - 1) + b"0" + closing * (levels - 1) + b"}"
 
 
+def many(count: int) -> bytes:
+    """A payload with so many members, aps among them."""
+    return b'{"aps":{}' + b"".join(b',"n%d":%d' % (number, number) for number in range(count - 1)) + b"}"
+
+
 def opened_cases() -> list[Vector]:
     bodies = [
         ("the smallest payload", "J-7", b'{"aps":{}}'),
@@ -42,6 +47,7 @@ def opened_cases() -> list[Vector]:
         ),
         ("a name twice in different objects", "J-5", b'{"aps":{"id":1},"a":{"id":2},"b":[{"id":3},{"id":4}]}'),
         ("a name inside its own value", "J-5", b'{"aps":{"aps":{"aps":{}}}}'),
+        ("a hundred names", "J-5", many(100)),
         ("an empty name", "J-5", b'{"aps":{},"":0}'),
     ]
     comment = "Strict where JSON readers disagree, and no stricter."
@@ -71,6 +77,8 @@ def malformed_cases() -> list[Vector]:
         ("a name twice, once with an escaped slash", "J-5", rb'{"aps":{},"a/b":1,"a\/b":2}'),
         ("a name twice, once as a surrogate pair", "J-5", '{"aps":{},"🚲":1,"\\ud83d\\udeb2":2}'.encode()),
         ("an empty name twice", "J-5", b'{"aps":{},"":1,"":2}'),
+        ("a name twice among nine", "J-5", many(8)[:-1] + b',"n0":0}'),
+        ("a name twice among a hundred", "J-5", many(99)[:-1] + b',"n97":0}'),
         ("arrays to depth 33", "J-4", nested(b"[", b"]", 33)),
         ("objects to depth 33", "J-4", nested(b'{"":', b"}", 33)),
         ("arrays to depth 1500", "J-4", nested(b"[", b"]", 1500)),

@@ -3,14 +3,15 @@
 import hashlib
 import json
 from dataclasses import replace
+from typing import Any
 
 from reference import sealing
 from reference.envelope import BODY_OFFSET, BUCKETS, MAXIMUM_TTL, TIME_LIMIT
 from reference.sealing import Plan, Refused, Request
 
-from .attachment_cases import GOOD
 from .material import PAYLOAD, SENT_AT
 from .payload_cases import nested
+from .reference_cases import GOOD
 from .vector import Header, Vector, vector
 
 SYSTEM_TYPES = (
@@ -245,7 +246,7 @@ def refused_cases() -> list[Vector]:
         ("a payload with the format's own member", b'{"aps":{"alert":"hi"},"pushcrypt":{}}'),
         ("a payload with the format's own member, escaped", b'{"aps":{"alert":"hi"},"push\\u0063rypt":{}}'),
     ]
-    times: list[tuple[str, dict[str, object]]] = [
+    times: list[tuple[str, dict[str, Any]]] = [
         ("a time to live of 0", {"time_to_live": 0}),
         ("a time to live one second over the maximum", {"time_to_live": MAXIMUM_TTL + 1}),
         ("a time of 2^53", {"time": TIME_LIMIT}),

@@ -1,4 +1,7 @@
-"""One file of the test kit: its folder, the sentence that is its name, its header and its body. `kit/README.md` has the format."""
+"""One file of the test kit: its folder, the sentence that is its name, its header and its body.
+
+`kit/README.md` has the format.
+"""
 
 import base64
 import re

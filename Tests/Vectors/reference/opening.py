@@ -187,7 +187,8 @@ def check_freshness(message: Message, now: int) -> None:
 
 def read_body(message: Message, sender: bytes, recipient: bytes, trust: Trust, now: int) -> Opened:
     """Step 7: the payload, and the trust after the statements that came with it."""
-    body, outcomes = message.body, []
+    body = message.body
+    outcomes: list[str] = []
     try:
         if message.content_type == ROTATION_CONTENT:
             statements, body = rotation.split(body)

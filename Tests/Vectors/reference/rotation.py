@@ -73,7 +73,7 @@ class Trust:
     pinned: tuple[bytes, ...] = ()
     superseded: tuple[Superseded, ...] = ()
 
-    def keys(self) -> list[bytes]:
+    def all_keys(self) -> list[bytes]:
         return [*self.pinned, *(entry.key for entry in self.superseded)]
 
     def verification_keys(self, now: int) -> list[bytes]:
@@ -115,7 +115,7 @@ def evaluate(statement: Statement, trust: Trust, now: int) -> tuple[str, Trust]:
     """The outcome and the trust after it: "accepted", "unchanged", or the error code of the first rule that fails."""
     if any(entry.statement == statement for entry in trust.superseded):
         return "unchanged", trust
-    known = [key for key in trust.keys() if keys.sender_key_id(key) == statement.old_key_id]
+    known = [key for key in trust.all_keys() if keys.sender_key_id(key) == statement.old_key_id]
     if not known:
         return "untrusted-old-key", trust
     old_key = next(filter(statement.is_signed_by_old, known[:MAXIMUM_CANDIDATES]), None)

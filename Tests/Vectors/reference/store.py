@@ -1,9 +1,13 @@
-"""The database of a key store: how its rows are authenticated and its secrets sealed. The rules are in `kit/README.md`."""
+"""The database of a key store: how its rows are authenticated and its secrets sealed.
+
+The rules are in `kit/README.md`.
+"""
 
 import hashlib
 import hmac
 import sqlite3
 from dataclasses import dataclass
+from typing import Any
 
 from nacl import bindings as sodium
 from nacl.exceptions import CryptoError
@@ -209,7 +213,7 @@ def unlock(database: sqlite3.Connection, store_key: bytes | None, passphrase: st
     return store
 
 
-def rows(database: sqlite3.Connection, store: StoreKeys, table: str) -> list[list[Value]]:
+def rows(database: sqlite3.Connection, store: StoreKeys, table: str) -> list[list[Any]]:
     """Every row, its tag checked."""
     columns = ", ".join(COLUMNS[table][0])
     found = []

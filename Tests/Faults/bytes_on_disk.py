@@ -1,0 +1,89 @@
+"""A store's files as they lie, read without the product: by Python's own SQLite, and byte by byte."""
+import contextlib, dataclasses, pathlib, shutil, sqlite3, tempfile
+
+DATABASE = "keystore.db"
+# What may lie in a store's folder once every command has ended by itself.
+SETTLED = {DATABASE, "store.key", "replay.db"}
+PENDING, ACTIVE, RETIRING = 1, 2, 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Key:
+    name: str
+    generation: int
+    state: int
+    retires: int | None
+    sealed: bytes
+
+
+@dataclasses.dataclass(frozen=True)
+class Contents:
+    """What a store's database holds, its log and journal played in."""
+    keys: tuple
+    # Generation by name.
+    senders: dict
+    announcements: int
+    devices: frozenset
+    pins: int
+    # The sealed forms of all secrets.
+    sealed: frozenset
+
+
+def contents(store):
+    """Reads a copy of the database, so that nothing is played into the store itself; None where there is no store."""
+    store = pathlib.Path(store)
+    if not (store / DATABASE).exists():
+        return None
+    with tempfile.TemporaryDirectory(dir=store.parent) as copy:
+        for suffix in "", "-wal", "-journal":
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copyfile(store / (DATABASE + suffix), f"{copy}/{DATABASE}{suffix}")
+        with contextlib.closing(sqlite3.connect(f"{copy}/{DATABASE}")) as database:
+            found = database.execute("PRAGMA integrity_check").fetchall()
+            if found != [("ok",)]:
+                raise ValueError(f"integrity_check: {found}")
+            return _read(database)
+
+
+def _read(database):
+    def rows(columns, table):
+        return database.execute(f"SELECT {columns} FROM {table}").fetchall()
+
+    keys = tuple(Key(*row) for row in rows("name, generation, state, retires, sealed", "device_keys"))
+    senders = rows("name, generation, sealed", "sender_keys")
+    return Contents(
+        keys=keys, senders={name: generation for name, generation, _ in senders},
+        announcements=rows("count(*)", "announcements")[0][0],
+        devices=frozenset(identifier for identifier, in rows("id", "devices")),
+        pins=rows("count(*)", "trusted_senders WHERE state = 1")[0][0],
+        sealed=frozenset([key.sealed for key in keys] + [sealed for _, _, sealed in senders]))
+
+
+# MARK: Secrets
+
+def pieces(sealed):
+    """The nonce, the ciphertext and the tag of a sealed secret; a piece of it is as bad as the whole."""
+    return {sealed[:24], sealed[24:56], sealed[56:]}
+
+
+def forms(text):
+    """A secret key in every form in which it could lie in a file: its text, in either case, and its bytes."""
+    text = text.strip()
+    letters = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+    # Five bits each, after the last 1, without the six of the checksum.
+    number = 0
+    digits = text.lower().rsplit(b"1", 1)[1][:-6]
+    for digit in digits:
+        number = number << 5 | letters.index(digit)
+    secret = (number >> len(digits) * 5 % 8).to_bytes(len(digits) * 5 // 8, "big")
+    return {text.upper(), text.lower(), secret}
+
+
+def found_in(store, needles):
+    """The files of a store that hold one of these byte strings."""
+    found = []
+    for file in sorted(pathlib.Path(store).iterdir()):
+        data = file.read_bytes()
+        if any(needle in data for needle in needles):
+            found.append(file.name)
+    return found

@@ -1,0 +1,273 @@
+"""The commands that change a store, each with what the stores are before it and after it."""
+import contextlib, dataclasses, functools, json, pathlib
+from dataclasses import replace
+
+import bytes_on_disk, program
+from checker import KEY_FILE, Bounds, Facts
+from program import Failure
+from scene import APP, Life
+
+IMPORTED = 200
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One command on a scene. `life` is copied for each fault; nothing changes it any more."""
+    name: str
+    life: Life
+    arguments: tuple
+    before: Facts
+    after: Facts
+    # The store, by its name below the scene, or none; and what the command reads.
+    store: str | None = "D"
+    input: bytes = b""
+    # What the command writes once it is done, on standard output or standard error.
+    says: bytes = b""
+    # How the command ends when it is done a second time.
+    again: tuple = (0,)
+    # A rotation of a sender key that is repeated is one rotation more.
+    adds: int = 0
+    # It may be done although it is refused: what comes after the change is a part of it, such as to empty the log.
+    may_be_done: bool = False
+    # Another process has the store open meanwhile.
+    is_shared: bool = False
+
+    def run(self, stores, before=(), environment=None):
+        beside = stores.somebody_beside(self.place(stores)) if self.is_shared else contextlib.nullcontext()
+        with beside:
+            return stores.run(
+                self.place(stores), *self.words(stores), input=self.input, before=before, environment=environment)
+
+    def place(self, stores):
+        return stores.root / self.store if self.store else None
+
+    def words(self, stores):
+        return [str(argument).replace("{root}", str(stores.root)) for argument in self.arguments]
+
+    def is_acknowledged(self, run):
+        return run.exit == 0 or bool(self.says) and self.says in run.output + run.messages
+
+    def bounds(self, is_acknowledged):
+        return Bounds(self.after if is_acknowledged else self.before, self.after)
+
+    def repeat(self, stores):
+        """What a person does who has seen the command end in some other way than well."""
+        done = stores.run(self.place(stores), *self.words(stores), input=self.input)
+        if done.exit not in self.again:
+            raise Failure(f"repeated, it ended with {done.exit}: {done.messages.decode()}")
+
+
+# MARK: Scenes
+
+def facts(life, **changes):
+    """What holds of a scene now."""
+    provider, phone = map(bytes_on_disk.contents, life.stores)
+    found = Facts(
+        provider=provider is not None, phone=phone is not None, messages=tuple(life.messages),
+        secrets=frozenset(life.secrets))
+    if provider is not None:
+        found = replace(found, sender=provider.senders.get("default", 0), devices=provider.devices)
+    if phone is not None and phone.keys:
+        states = {key.generation: key.state for key in phone.keys}
+        found = replace(
+            found, oldest=min(states), newest=max(states),
+            active=max(generation for generation, state in states.items() if state == bytes_on_disk.ACTIVE))
+    if phone is not None:
+        found = replace(found, trusted=phone.pins > 0)
+    return replace(found, **changes)
+
+
+def grown(root, generations=2):
+    """Two stores whose phone has changed its key, with messages to each generation; one was shown already."""
+    life = Life(root).begin().send(1)
+    for generation in range(2, generations + 1):
+        life.rotate().confirm()
+        life.send(generation)
+    return life
+
+
+def crashed(life, store, syscall, *arguments):
+    """The scene after a command was killed at the first call of this kind: its log or its journal is left."""
+    done = life.run(life.root / store, *arguments, before=program.strace(
+        "-o/dev/null", f"-etrace={syscall}", f"-einject={syscall}:signal=KILL:when=1"))
+    if done.exit != -9:
+        raise Failure(f"{program.said(arguments)} was not killed: it ended with {done.exit}")
+    return life
+
+
+# MARK: The cases
+
+def init(root):
+    root.mkdir()
+    return init_of(Life(root))
+
+
+def init_with_passphrase(root):
+    passphrase = root.parent / "passphrase"
+    passphrase.write_text("correct horse battery staple\n")
+    passphrase.chmod(0o600)
+    root.mkdir()
+    return replace(init_of(Life(root, passphrase)), name="init-passphrase")
+
+
+def init_of(life):
+    return Case(
+        "init", life, ("init",), Facts(), Facts(provider=True), store="P", says=b"made the key store", again=(0, 64),
+        may_be_done=True)
+
+
+def keygen_sender(root):
+    life = Life(root)
+    root.mkdir()
+    life.must(life.provider, "init")
+    before = Facts(provider=True)
+    return Case(
+        "keygen-sender", life, ("keygen", "sender", "--topic", APP), before, replace(before, sender=1), store="P",
+        says=b"pcs1", again=(0, 64))
+
+
+def keygen_device(root):
+    life = Life(root)
+    root.mkdir()
+    life.must(life.phone, "init")
+    before = Facts(phone=True)
+    return Case(
+        "keygen-device", life, ("keygen", "device", "--topic", APP), before, replace(before, oldest=1, newest=1, active=1),
+        says=b"pcr1", again=(0, 64))
+
+
+def keygen_imported(root):
+    case = keygen_device(root)
+    file = root.parent / f"{root.name}.key"
+    program.must(["keygen", "device", "--output", file])
+    secrets = frozenset(bytes_on_disk.forms(file.read_bytes()))
+    return replace(
+        case, name="keygen-import", arguments=(*case.arguments, "--import", file),
+        before=replace(case.before, secrets=secrets), after=replace(case.after, secrets=secrets))
+
+
+def key_file(root):
+    """A key without a store: a file that is there whole, or not at all."""
+    root.mkdir()
+    return Case(
+        "key-file", Life(root), ("keygen", "device", "--output", f"{{root}}/{KEY_FILE}"), Facts(), Facts(key_file=True),
+        store=None, says=b"pcr1", again=(0, 1))
+
+
+def device_import(root):
+    life = grown(root)
+    record = json.loads(life.must(life.phone, "export", "device", "--json"))
+    devices = [f"imported{number}" for number in range(IMPORTED)]
+    lines = b"".join(json.dumps({"device": device, "record": record}).encode() + b"\n" for device in devices)
+    before = facts(life)
+    return Case(
+        "device-import", life, ("device", "import", "--json"), before,
+        replace(before, devices=before.devices | frozenset(devices)), store="P", input=lines, says=b'"added"')
+
+
+def rotate_device(root):
+    life = grown(root)
+    before = facts(life)
+    return Case("rotate-device", life, ("rotate", "device"), before, replace(before, newest=3), says=b"pcr1")
+
+
+def rotate_confirm(root):
+    life = grown(root).rotate()
+    life.register()
+    life.send(3)
+    before = facts(life)
+    return Case(
+        "rotate-confirm", life, ("rotate", "device", "--confirm", "--json"), before, replace(before, active=3),
+        says=b"pcr1")
+
+
+def rotate_sender(root):
+    life = grown(root)
+    before = facts(life)
+    return Case(
+        "rotate-sender", life, ("rotate", "sender"), before,
+        replace(before, sender=2, gone=frozenset(life.needles["sender", 1])), store="P", says=b"is destroyed", adds=1)
+
+
+def rotate_purge(root):
+    """Of three generations the first has ended."""
+    life = Life(root).begin().rotate().confirm(grace="0s")
+    life.send(2).rotate().confirm()
+    life.send(3)
+    before = facts(life)
+    return Case(
+        "rotate-purge", life, ("rotate", "device", "--purge", "--json"), before,
+        replace(before, oldest=2, gone=frozenset(life.needles["device", 1])), says=b"purged", may_be_done=True)
+
+
+def log_out(root):
+    life = grown(root)
+    before = facts(life)
+    gone = frozenset().union(*(life.needles["device", generation] for generation in (1, 2)))
+    return Case(
+        "log-out", life, ("rotate", "device", "--purge", "--everything", "--json"), before,
+        replace(before, oldest=0, newest=0, active=0, messages=(), gone=gone), says=b"purged", may_be_done=True)
+
+
+def open_message(root):
+    """A message is shown for the first time, and the replay guard remembers it; another is remembered already."""
+    life = grown(root)
+    message, shown = life.messages[-1], life.messages[0]
+    life.open([shown], "first")
+    before = facts(life, shown=(shown,))
+    return Case(
+        "open", life, ("open", "--json", "--request-id", "first"), before, before,
+        input=json.dumps(message.push).encode(), says=b'"outcome"')
+
+
+def open_with_pending_key(root):
+    """The first message to a pending key makes it active."""
+    life = grown(root).rotate()
+    life.register()
+    life.send(3)
+    before = facts(life)
+    return Case(
+        "open-pending", life, ("open", "--json", "--request-id", "first"), before, replace(before, active=3),
+        input=json.dumps(life.messages[-1].push).encode(), says=b'"outcome"')
+
+
+def shared(make, root):
+    case = make(root)
+    return replace(case, name=f"{case.name}-shared", is_shared=True)
+
+
+def confirm_after_crash(root):
+    """The rotation before was killed when it was on the disk, and not yet said: the log has to be played in."""
+    case = rotate_device(root)
+    crashed(case.life, "D", "write", *case.arguments)
+    after = replace(case.after, active=3)
+    return Case(
+        "confirm-after-crash", case.life, ("rotate", "device", "--confirm", "--json"), case.after, after, says=b"pcr1")
+
+
+def open_after_crash(root):
+    """The opening before was killed when the guard's journal was to go: it has to be played back."""
+    case = open_message(root)
+    life = case.life
+    crashed_input = json.dumps(life.messages[1].push).encode()
+    done = life.run(life.phone, "open", "--request-id", "first", input=crashed_input, before=program.strace(
+        "-o/dev/null", "-etrace=unlink", "-P", life.phone / "replay.db-journal", "-einject=unlink:signal=KILL:when=1"))
+    if done.exit != -9 or not (life.phone / "replay.db-journal").exists():
+        raise Failure("there is no journal to play back")
+    return replace(case, name="open-after-crash")
+
+
+ALL = {
+    "init": init, "init-passphrase": init_with_passphrase, "keygen-sender": keygen_sender,
+    "keygen-device": keygen_device, "keygen-import": keygen_imported, "key-file": key_file, "device-import": device_import,
+    "rotate-device": rotate_device, "rotate-confirm": rotate_confirm, "rotate-sender": rotate_sender,
+    "rotate-purge": rotate_purge, "log-out": log_out, "open": open_message, "open-pending": open_with_pending_key,
+    "rotate-device-shared": functools.partial(shared, rotate_device),
+    "rotate-sender-shared": functools.partial(shared, rotate_sender),
+    "rotate-purge-shared": functools.partial(shared, rotate_purge),
+    "confirm-after-crash": confirm_after_crash, "open-after-crash": open_after_crash,
+}
+
+
+def make(name, root):
+    return ALL[name](pathlib.Path(root))

@@ -1,0 +1,182 @@
+"""What must hold of two stores after whatever has happened to them."""
+import dataclasses, json, re
+
+import bytes_on_disk, scene
+from bytes_on_disk import ACTIVE, PENDING, SETTLED
+from program import Failure
+
+
+# What doctor advises of a store that is well.
+DUE = "is pending: register it", "the store has no key", "no sender is trusted", "has retired: destroy it"
+# A replay guard whose making was interrupted; the next one that is made removes them.
+GUARD_BEGUN = {"replay.db.new", "replay.db.new-journal"}
+
+KEY_FILE = "phone.key"
+
+
+@dataclasses.dataclass(frozen=True)
+class Facts:
+    """How far the stores are. Generations are those of the default names, 0 for no key."""
+    provider: bool = False
+    phone: bool = False
+    sender: int = 0
+    oldest: int = 0
+    newest: int = 0
+    active: int = 0
+    trusted: bool = False
+    devices: frozenset = frozenset()
+    # On their way, and inside the grace.
+    messages: tuple = ()
+    # Shown already, under the request `first`.
+    shown: tuple = ()
+    # Bytes that lie nowhere any more.
+    gone: frozenset = frozenset()
+    # Whether the secret key was written to a file outside the stores.
+    key_file: bool = False
+    # Secrets, which never lie in a store in the clear.
+    secrets: frozenset = frozenset()
+
+
+@dataclasses.dataclass(frozen=True)
+class Bounds:
+    """What was acknowledged, and what was begun: the stores are at one of the two, or on a step between."""
+    low: Facts
+    high: Facts
+
+
+def check(stores, bounds, repeat=None, replay_is_kept=True):
+    """Checks everything, and goes on using the stores; they are of no use afterwards.
+
+    `repeat` is what a person does next, with no step by hand before it. Without `replay_is_kept` a message that was shown
+    may count as new again.
+    """
+    low, high = bounds.low, bounds.high
+    settled = SETTLED if replay_is_kept else SETTLED | GUARD_BEGUN
+    is_logged_out = look(stores, bounds)
+    if replay_is_kept:
+        expect("shown before, under another request", stores.open(low.shown, "second"), ["(suppressed)"] * len(low.shown))
+    open_each_once(stores, () if is_logged_out else low.messages)
+    if repeat is not None:
+        repeat(stores)
+        low = high
+    for store, there in (stores.provider, low.provider), (stores.phone, low.phone):
+        if there:
+            doctor(stores, store)
+            expect(f"files in {store.name}", {entry.name for entry in store.iterdir()} - settled, set())
+    go_on(stores, low)
+    for store in stores.stores:
+        destroyed(store, low.gone)
+
+
+def expect(what, found, expected):
+    if found != expected:
+        raise Failure(f"{what}: {found}, and not {expected}")
+
+
+def destroyed(store, needles):
+    if store.exists() and (found := bytes_on_disk.found_in(store, needles)):
+        raise Failure(f"what was destroyed lies in {store.name}: {', '.join(found)}")
+
+
+# MARK: As the files lie
+
+def look(stores, bounds):
+    """Reads the stores as they lie, before any command has mended anything. Tells whether the keys were given up."""
+    low, high = bounds.low, bounds.high
+    for store in stores.stores:
+        if store.exists() and (found := bytes_on_disk.found_in(store, low.secrets)):
+            raise Failure(f"a secret lies in the clear in {store.name}: {', '.join(found)}")
+        destroyed(store, low.gone)
+    try:
+        provider, phone = map(bytes_on_disk.contents, stores.stores)
+    except Exception as error:
+        raise Failure(f"the database does not read: {error}") from error
+    within("the provider's store", provider is not None, low.provider, high.provider)
+    within("the phone's store", phone is not None, low.phone, high.phone)
+    if provider is not None:
+        generation = provider.senders.get("default", 0)
+        within("the sender key's generation", generation, low.sender, high.sender)
+        rotations = sum(generation - 1 for generation in provider.senders.values())
+        expect("statements, one for each rotation", provider.announcements, rotations)
+        if provider.devices not in (low.devices, high.devices):
+            raise Failure(f"{len(provider.devices)} devices, and neither {len(low.devices)} nor {len(high.devices)}")
+    if phone is not None:
+        one_active(phone)
+        own = [key for key in phone.keys if key.name == "default"]
+        within("the oldest generation", min((key.generation for key in own), default=0), low.oldest, high.oldest)
+        within("the newest generation", max((key.generation for key in own), default=0), low.newest, high.newest)
+        active = max((key.generation for key in own if key.state == ACTIVE), default=0)
+        within("the active generation", active, low.active, high.active)
+        within("a trusted sender", phone.pins > 0, low.trusted, high.trusted)
+    whole_key_file(stores.root / KEY_FILE, bounds)
+    return phone is not None and not phone.keys
+
+
+def whole_key_file(file, bounds):
+    within("the key file", file.exists(), bounds.low.key_file, bounds.high.key_file)
+    if file.exists():
+        expect("the mode of the key file", oct(file.stat().st_mode & 0o777), "0o600")
+        if not re.fullmatch(rb"PCR-SECRET-1[0-9A-Z]{58}\n", file.read_bytes()):
+            raise Failure(f"the key file is not whole: it has {file.stat().st_size} bytes")
+
+
+def one_active(phone):
+    """Each name has exactly one active key; only the newest may be pending."""
+    for name in {key.name for key in phone.keys}:
+        keys = sorted((key for key in phone.keys if key.name == name), key=lambda key: key.generation)
+        if [key.state for key in keys].count(ACTIVE) != 1:
+            raise Failure(f"'{name}' has the states {[key.state for key in keys]}, and not one active key")
+        if any(key.state == PENDING for key in keys[:-1]):
+            raise Failure(f"'{name}' has a pending key that is not the newest")
+
+
+def within(what, found, low, high):
+    if found not in (low, high):
+        raise Failure(f"{what}: {found}, acknowledged {low}, begun {high}")
+
+
+# MARK: As the commands find it
+
+def open_each_once(stores, messages):
+    """Every message opens under one request, again under the same, and under no other."""
+    if not messages:
+        return
+    expect("opened", stores.open(messages, "first"), [message.text for message in messages])
+    expect("opened under another request", stores.open(messages, "second"), ["(suppressed)"] * len(messages))
+
+
+def doctor(stores, store):
+    """Everything about a store is well."""
+    done = stores.run(store, "doctor", "--json")
+    found = [json.loads(line) for line in done.output.splitlines()]
+    bad = [finding for finding in found if finding["level"] != "ok" and not any(due in finding["text"] for due in DUE)]
+    if done.exit != 0 or bad or not found:
+        raise Failure(f"doctor on {store.name} ended with {done.exit}: {bad} {done.messages.decode()}")
+
+
+def go_on(stores, facts):
+    """What is missing is made, and a new message goes from the provider to the phone."""
+    if not facts.provider:
+        stores.must(stores.provider, "init")
+    if not facts.sender:
+        stores.must(stores.provider, "keygen", "sender", "--topic", scene.APP)
+    if not facts.phone:
+        stores.must(stores.phone, "init")
+    if not facts.newest:
+        stores.must(stores.phone, "keygen", "device", "--topic", scene.APP)
+    if not facts.trusted:
+        stores.must(stores.phone, "sender", "trust", "provider", input=stores.must(stores.provider, "export", "sender"))
+    record = stores.must(stores.phone, "export", "device", "--json")
+    # After a log-out the generations begin again.
+    stores.must(stores.provider, "device", "add", scene.PHONE, "--replace", input=record)
+    open_each_once(stores, stores.seal(["it goes on"], 0))
+
+
+# MARK: What was said
+
+def refused(run, codes):
+    """A command that failed says so: exit 1, and one of these codes with words after it."""
+    text = run.messages.decode()
+    expect(f"the exit code of a failure ({text.strip()})", run.exit, 1)
+    if not any(f"error: {code}: " in text and len(text.split(f"{code}: ", 1)[1].strip()) > 10 for code in codes):
+        raise Failure(f"the failure is not said with one of {', '.join(codes)}: {text.strip() or 'nothing'}")

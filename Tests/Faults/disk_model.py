@@ -1,0 +1,161 @@
+"""A disk that loses its power: what may lie on it after any of the calls that were recorded.
+
+What a file holds is certain up to its last fsync. That a name stands for a file is certain once its directory was
+fsynced, and not by the file's own fsync. Everything since may be there or not, in any mixture.
+"""
+import dataclasses, os, pathlib, random
+
+SECTOR = 512
+
+# What becomes of data and of names that nobody has waited for.
+MODES = ("kept", "dropped", "names", "contents", "torn")
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """One line of the shim's log. `mark` is put in between by whoever records."""
+    kind: str
+    process: int = 0
+    descriptor: int = 0
+    offset: int = 0
+    length: int = 0
+    path: str = ""
+    second: str = ""
+    data: bytes = b""
+
+
+def calls(log):
+    """Reads a log that was recorded with its data."""
+    position = 0
+    while position < len(log):
+        end = log.index(b"\n", position)
+        kind, *rest = log[position:end].decode().split(" ", 5)
+        position = end + 1
+        if kind == "mark":
+            yield Call("mark", path=rest[0])
+            continue
+        process, descriptor, offset, length = map(int, rest[:4])
+        path, _, second = rest[4].partition("\t")
+        data = log[position:position + length] if kind == "write" else b""
+        position += len(data)
+        yield Call(kind, process, descriptor, offset, length, os.path.normpath(path), second, data)
+
+
+class File:
+    """One file, whatever it is called. `stable` is certain; `pending` are the writes and cuts since."""
+
+    def __init__(self):
+        self.stable = bytearray()
+        self.pending = []
+
+    def sync(self):
+        for change in self.pending:
+            change(self.stable)
+        self.pending = []
+
+
+def write(data, offset):
+    def change(content, keeps=lambda: True):
+        # Sectors are whole or not there; the length of the file is as if all were.
+        if len(content) < offset + len(data):
+            content.extend(bytes(offset + len(data) - len(content)))
+        position = offset
+        while position < offset + len(data):
+            end = min((position // SECTOR + 1) * SECTOR, offset + len(data))
+            if keeps():
+                content[position:end] = data[position - offset:end - offset]
+            position = end
+    return change
+
+
+def truncate(size):
+    def change(content, keeps=lambda: True):
+        if keeps():
+            del content[size:]
+            content.extend(bytes(size - len(content)))
+    return change
+
+
+class Disk:
+    """What was done to the files below one folder, and how much of it is certain."""
+
+    def __init__(self, root):
+        self.root = str(root)
+        # Name to file, or to None for a directory; as a program sees it, and as is certain.
+        self.names, self.stable = {self.root: None}, {self.root: None}
+        # What became of names since, each with the directory whose fsync makes it certain.
+        self.pending = []
+        self.open = {}
+
+    def apply(self, call):
+        match call.kind:
+            case "create" if call.path not in self.names:
+                file = File()
+                self._rename(call.path, {call.path: file})
+                self.open[call.process, call.descriptor] = file
+            case "create" | "open":
+                self.open[call.process, call.descriptor] = self.names[call.path] or call.path
+            case "write" if call.path != "stdout":
+                self.open[call.process, call.descriptor].pending.append(write(call.data, call.offset))
+            case "truncate":
+                self.open[call.process, call.descriptor].pending.append(truncate(call.offset))
+            case "sync":
+                target = self.open[call.process, call.descriptor]
+                self._sync_directory(target) if isinstance(target, str) else target.sync()
+            case "mkdir":
+                self._rename(call.path, {call.path: None})
+            case "unlink":
+                self._rename(call.path, {call.path: "gone"})
+            case "rename":
+                self._rename(call.path, {call.path: "gone", call.second: self.names[call.path]})
+            case "write":
+                pass
+            case _:
+                raise ValueError(f"the model knows no call of the kind {call.kind}")
+
+    def _rename(self, path, changes):
+        _change(self.names, changes)
+        self.pending.append((str(pathlib.PurePath(path).parent), changes))
+
+    def _sync_directory(self, path):
+        for directory, changes in self.pending:
+            if directory == path:
+                _change(self.stable, changes)
+        self.pending = [entry for entry in self.pending if entry[0] != path]
+
+    # MARK: After the power is back
+
+    def after(self, mode):
+        """The files as path and content, and the directories as path and None; a number is a seed for a mixture."""
+        chance = random.Random(mode)
+        names = dict(self.stable)
+        for _, changes in self.pending:
+            if mode in ("kept", "names", "torn") or isinstance(mode, int) and chance.random() < 0.5:
+                _change(names, changes)
+        found = {}
+        for path in sorted(names):
+            # What lies in a directory that is not there cannot be reached.
+            if path != self.root and str(pathlib.PurePath(path).parent) not in found:
+                continue
+            file = names[path]
+            # The log's index is in memory only, and made anew.
+            if not path.endswith("-shm"):
+                found[path] = None if file is None else self._content(file, mode, chance)
+        return found
+
+    def _content(self, file, mode, chance):
+        content = bytearray(file.stable)
+        for change in file.pending:
+            if mode in ("kept", "contents") or isinstance(mode, int) and chance.random() < 0.5:
+                change(content)
+            elif mode == "torn":
+                change(content, lambda: chance.random() < 0.5)
+        return bytes(content)
+
+
+def _change(names, changes):
+    for path, file in changes.items():
+        if file == "gone":
+            names.pop(path, None)
+        else:
+            names[path] = file

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Fails each call of each command that changes a file, or writes half of it, and checks what is said and what is left.
+
+Usage: io_errors.py [CASE ['NUMBER MODE CODE']]    for example: io_errors.py rotate-sender '12 once 28'
+"""
+import errno, json, re, sys
+
+import cases, checker, program, scene
+from points import Seen, Trials
+
+PART = "io_errors"
+
+# One call fails, as with a bad block or a signal; or every call from there on, as when a disk is full or gone.
+PLANS = (
+    f"once {errno.ENOSPC}", f"once {errno.EIO}", f"once {errno.EINTR}", f"on {errno.ENOSPC}", f"on {errno.EIO}",
+    "half", f"half-on {errno.ENOSPC}",
+)
+# What a failure may be called.
+CODES = ("disk-full", "input-output")
+# Standard output, and a file that was named, are no files of a store: the system's words are enough.
+OUTPUT = "cannot write standard output"
+NAMED = r"error: cannot (make|write|write into) '.*': (no space left on device|input/output error|interrupted system call)"
+
+
+def plans(case, folder):
+    """Every plan for every call that a run makes whom nobody disturbs."""
+    log = folder.with_suffix(".log")
+    stores = case.life.copy(folder)
+    done = case.run(stores, environment=program.through_shim(stores.root, log))
+    if done.exit != 0:
+        raise program.Failure(f"{case.name} fails undisturbed: {done.messages.decode()}")
+    kinds = [line.split(" ", 1)[0] for line in log.read_text().splitlines()]
+    for number, kind in enumerate(kinds, 1):
+        for plan in PLANS:
+            # Half of something can only be written.
+            if kind == "write" or not plan.startswith("half"):
+                yield f"{number} {plan}"
+
+
+def trial(case, seen):
+    def one(plan, folder):
+        stores = case.life.copy(folder)
+        run = case.run(stores, environment=program.through_shim(stores.root, plan=plan))
+        counts = {"faults": 1, "refused": int(run.exit != 0)}
+        if run.exit != 0:
+            said(case, run)
+            done = is_done(case, stores)
+            counts["refused-yet-done"] = int(done)
+            if done and plan.split()[1] == "once" and not case.may_be_done and OUTPUT not in run.messages.decode():
+                raise program.Failure(f"it was done and refused: {run.messages.decode().strip()}")
+        elif case.says not in run.output + run.messages:
+            raise program.Failure(f"it ended with 0 and did not say {case.says}")
+        if seen.is_new(stores, run.exit):
+            checker.check(
+                stores, case.bounds(run.exit == 0), case.repeat, replay_is_kept=remembers(run))
+            counts["states"] = 1
+        return counts
+    return one
+
+
+def said(case, run):
+    """A command that fails says why and ends with 1; a push that cannot be opened ends in the fallback, as on a phone."""
+    text = run.messages.decode()
+    if "Fatal error" in text or run.exit not in (1, 65):
+        raise program.Failure(f"it ended with {run.exit}: {text}")
+    if run.exit == 1 and (OUTPUT in text or case.store is None and re.search(NAMED, text)):
+        return
+    if run.exit == 65:
+        answer = json.loads(run.output)
+        if case.name.startswith("open") and answer["outcome"] == "fallback" and answer["code"] in CODES:
+            return
+    # The words of the system, for another file than the one that failed.
+    if "No such file" in text:
+        raise program.Failure(f"the reason is another one: {text.strip()}")
+    if run.exit != 1 or not re.search(rf"error: ({'|'.join(CODES)}): cannot .{{10,}}", text):
+        raise program.Failure(f"it ended with {run.exit} and said: {text.strip() or 'nothing'}")
+
+
+def remembers(run):
+    """A guard that cannot be written says so, and the message is shown all the same."""
+    return b"replay" not in run.messages
+
+
+def is_done(case, stores):
+    """Whether the database holds what the command has said that it could not do."""
+    try:
+        checker.look(stores, checker.Bounds(case.before, case.before))
+        return False
+    except program.Failure:
+        return True
+
+
+def main(arguments):
+    names = arguments[:1] or [name for name in cases.ALL if "shared" not in name]
+    with scene.scratch(PART) as folder:
+        trials = Trials(PART, folder)
+        for name in names:
+            case = cases.make(name, folder / name)
+            points = arguments[1:] or list(plans(case, folder / f"{name}-calls"))
+            trials.run(name, trial(case, Seen()), points)
+    trials.end(commands=len(names))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

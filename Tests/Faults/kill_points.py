@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Kills each command at every system call that it makes, and checks the stores after each kill.
+
+Usage: kill_points.py [CASE [CALL:NUMBER]]    for example: kill_points.py rotate-sender pwrite64:3
+"""
+import collections, re, signal, sys
+
+import cases, checker, program, scene
+from points import Seen, Trials
+
+PART = "kill_points"
+
+
+def calls(case, folder):
+    """Every system call of a run that nobody disturbs, as its name and the how many-th of the name it is in its thread."""
+    log = folder.with_suffix(".log")
+    done = case.run(case.life.copy(folder), program.strace(f"-o{log}"))
+    if done.exit != 0:
+        raise program.Failure(f"{case.name} fails undisturbed: {done.messages.decode()}")
+    counts = collections.Counter()
+    points = {}
+    for line in log.read_text(errors="replace").splitlines():
+        # strace makes the first call itself, to become the command.
+        if (match := re.match(r"(\d+) +(\w+)\(", line)) and match[2] != "execve":
+            thread, call = match.groups()
+            counts[thread, call] += 1
+            points[f"{call}:{counts[thread, call]}"] = None
+    return points
+
+
+def killed(case, point, folder):
+    """Kills a run before the call is made."""
+    call, number = point.split(":")
+    stores = case.life.copy(folder)
+    # The first thread that comes to this number ends. Only an import has two, one of which reads lines and no store.
+    run = case.run(stores, program.strace(
+        "-o/dev/null", f"-etrace={call}", f"-einject={call}:signal=KILL:when={number}"))
+    if run.exit != -signal.SIGKILL:
+        raise program.Failure(f"it was not killed, but ended with {run.exit}")
+    return stores, run
+
+
+def trial(case, seen):
+    def one(point, folder):
+        stores, run = killed(case, point, folder)
+        counts = {"kills": 1, "acknowledged": int(case.is_acknowledged(run))}
+        if seen.is_new(stores, case.is_acknowledged(run)):
+            checker.check(stores, case.bounds(case.is_acknowledged(run)), case.repeat)
+            counts["states"] = 1
+        return counts
+    return one
+
+
+def main(arguments):
+    names = arguments[:1] or list(cases.ALL)
+    with scene.scratch(PART) as folder:
+        trials = Trials(PART, folder)
+        for name in names:
+            case = cases.make(name, folder / name)
+            points = arguments[1:] or list(calls(case, folder / f"{name}-calls"))
+            trials.run(name, trial(case, Seen()), points)
+    trials.end(commands=len(names))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

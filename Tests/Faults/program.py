@@ -1,0 +1,77 @@
+"""The release command under test: run as it is, with the shim between it and the C library, or under strace."""
+import collections, os, pathlib, subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+CHECKOUT = HERE.parent.parent
+PUSHCRYPT = str(CHECKOUT / ".build/release/pushcrypt")
+BUILT = CHECKOUT / ".build/faults"
+
+# What no run takes: a command waits for others for five seconds.
+LIMIT = 60
+
+# The exit code (negative for a signal), standard output and standard error.
+Run = collections.namedtuple("Run", "exit output messages")
+
+ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "SWIFT_BACKTRACE": "enable=no"}
+
+
+class Failure(Exception):
+    """A claim does not hold."""
+
+
+def run(arguments, input=b"", before=(), environment=None):
+    """Runs the command to its end, whatever the end is."""
+    done = subprocess.run(
+        [*before, PUSHCRYPT, *map(str, arguments)], input=input, capture_output=True, timeout=LIMIT,
+        env=ENVIRONMENT | (environment or {}))
+    return Run(done.returncode, done.stdout, done.stderr)
+
+
+def must(arguments, input=b"", environment=None):
+    """Runs the command, which must succeed, and gives its output."""
+    done = run(arguments, input, environment=environment)
+    if done.exit != 0:
+        raise Failure(f"{said(arguments)} ended with {done.exit}: {done.messages.decode()}")
+    return done.output
+
+
+def said(arguments):
+    """A command as a person types it, without the folder that only this run has."""
+    return "pushcrypt " + " ".join(str(argument).rsplit("/", 1)[-1] for argument in arguments)
+
+
+# MARK: The shim
+
+def shim():
+    """The library that stands between the command and the C library, built when its source is newer."""
+    source, library = HERE / "shim.c", BUILT / "shim.so"
+    if not library.exists() or library.stat().st_mtime < source.stat().st_mtime:
+        BUILT.mkdir(parents=True, exist_ok=True)
+        new = BUILT / f"shim.so.{os.getpid()}"
+        subprocess.run(
+            ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", new, source], check=True)
+        new.rename(library)
+    return str(library)
+
+
+def through_shim(root, log=None, data=False, plan=None):
+    """The environment of a run whose changes to files below a folder go through the shim."""
+    environment = {"LD_PRELOAD": shim(), "FAULTS_ROOT": str(root), "FAULTS_CHEAP": "1"}
+    if log is not None:
+        environment["FAULTS_LOG"] = str(log)
+    if data:
+        environment["FAULTS_DATA"] = "1"
+    if plan is not None:
+        environment["FAULTS_PLAN"] = plan
+    return environment
+
+
+CHEAP = {"LD_PRELOAD": shim(), "FAULTS_CHEAP": "1"}
+
+
+# MARK: strace
+
+def strace(*options, environment=None):
+    """What stands before a command that is traced. The variables are the command's, and not strace's own."""
+    variables = [f"-E{name}={value}" for name, value in (environment or {}).items()]
+    return ("strace", "-f", "-qq", *variables, *options, "--")

@@ -1,0 +1,128 @@
+"""What happens to two stores from their making to a log-out, recorded call by call."""
+import dataclasses, json
+
+import bytes_on_disk, cases, program
+from checker import Facts
+from scene import APP, Life, Message, received
+
+IMPORTED = 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """One command: what the stores are before it and after it."""
+    name: str
+    arguments: tuple
+    store: str
+    input: bytes
+    before: Facts
+    after: Facts
+    again: tuple
+
+    def repeat(self, stores):
+        done = stores.run(stores.root / self.store, *self.arguments, input=self.input)
+        if done.exit not in self.again:
+            raise program.Failure(f"{self.name}, repeated, ended with {done.exit}: {done.messages.decode()}")
+
+
+class Story:
+    """Runs the commands one after the other through the shim. Nothing is copied: what a step leaves unsafe stays unsafe."""
+
+    def __init__(self, folder):
+        self.life = Life(folder / "story")
+        self.life.root.mkdir()
+        self.log = folder / "story.log"
+        self.environment = program.through_shim(self.life.root, self.log, data=True)
+        self.steps = []
+        self.gone = frozenset()
+        self.kept = ()
+        # The processes beside, whose output is no answer of a step.
+        self.others = set()
+
+    def facts(self):
+        return cases.facts(self.life, gone=self.gone, messages=self.kept)
+
+    def step(self, name, store, *arguments, input=b"", again=(0,), gone=frozenset(), ends=()):
+        """One command, which must succeed; `gone` is destroyed by it, and the messages of the generations `ends` too."""
+        before = self.facts()
+        done = self.life.run(self.life.root / store, *arguments, input=input, environment=self.environment)
+        if done.exit != 0:
+            raise program.Failure(f"{name} fails undisturbed: {done.messages.decode()}")
+        self.gone |= gone
+        self.kept = tuple(message for message in self.kept if message.generation not in ends)
+        self.steps.append(Step(name, arguments, store, input, before, self.facts(), again))
+        with self.log.open("a") as log:
+            log.write(f"mark {name}\n")
+        self.note()
+        return done.output
+
+    def note(self):
+        """Looks at the stores without a command, which would change their files unrecorded."""
+        for side, store in ("device", self.life.phone), ("sender", self.life.provider):
+            found = bytes_on_disk.contents(store)
+            if found is not None and side == "device":
+                for key in found.keys:
+                    self.life.needles[side, key.generation] |= bytes_on_disk.pieces(key.sealed)
+            if found is not None and side == "sender" and found.senders:
+                self.life.needles[side, found.senders["default"]] |= {
+                    piece for sealed in found.sealed for piece in bytes_on_disk.pieces(sealed)}
+
+    def send(self, generation):
+        """A message that is on its way from now on."""
+        text = f"message {len(self.life.messages)}"
+        line = json.dumps({"to": "phone1", "payload": {"aps": {"alert": text}}}).encode() + b"\n"
+        answer = json.loads(self.step(f"seal {text}", "P", "seal", "--batch", input=line))
+        self.kept += (Message(text, generation, answer["payload"]),)
+        self.life.messages.append(self.kept[-1])
+
+    def record(self):
+        """The record of the phone's newest key."""
+        return self.step("export device", "D", "export", "device", "--json")
+
+    def make(self):
+        self.step("init P", "P", "init", again=(0, 64))
+        self.step("keygen sender", "P", "keygen", "sender", "--topic", APP, again=(0, 64))
+        self.step("init D", "D", "init", again=(0, 64))
+        self.step("keygen device", "D", "keygen", "device", "--topic", APP, again=(0, 64))
+        sender = self.step("export sender", "P", "export", "sender")
+        self.step("sender trust", "D", "sender", "trust", "provider", input=sender)
+        self.step("device add", "P", "device", "add", "phone1", input=self.record())
+
+    def grow(self):
+        """Three generations, of which the first ends at once, and a change of the provider's key."""
+        for generation, grace in (2, "0s"), (3, "31d"):
+            self.step(f"rotate device {generation}", "D", "rotate", "device")
+            self.step("device add", "P", "device", "add", "phone1", input=self.record())
+            self.step(f"confirm {generation}", "D", "rotate", "device", "--confirm", "--json", "--grace", grace)
+            self.send(generation)
+        self.step("rotate sender", "P", "rotate", "sender", gone=frozenset(self.life.needles["sender", 1]))
+        self.send(3)
+        self.step(
+            "open", "D", "open", "--batch", input=received(self.kept[-1].push, "first"))
+        record = json.loads(self.record())
+        lines = b"".join(
+            json.dumps({"device": f"imported{number}", "record": record}).encode() + b"\n" for number in range(IMPORTED))
+        self.step("device import", "P", "device", "import", "--json", input=lines)
+
+    def destroy(self):
+        self.step("purge", "D", "rotate", "device", "--purge", "--json", gone=frozenset(self.life.needles["device", 1]))
+        gone = frozenset().union(*(self.life.needles["device", generation] for generation in (2, 3)))
+        self.step("log-out", "D", "rotate", "device", "--purge", "--everything", "--json", gone=gone, ends=(2, 3))
+
+    def tell(self):
+        self.make()
+        self.grow()
+        self.destroy()
+        return self
+
+    def tell_beside_others(self):
+        """The same, while other processes have both stores open, so that neither log is ever emptied at an end."""
+        self.make()
+        with (
+            self.life.somebody_beside(self.life.provider, self.environment) as one,
+            self.life.somebody_beside(self.life.phone, self.environment) as other,
+        ):
+            self.others = {one, other}
+            self.grow()
+            self.destroy()
+        return self

@@ -1,0 +1,10 @@
+internal import FuzzHarness
+
+/// What reads the format alone. Apart from the rest, because libFuzzer looks through the counters of a whole program after every
+/// input.
+@main
+enum FuzzFormat {
+    static func main() {
+        Fuzzer.run([AttachmentTarget.self, JSONTarget.self, KeyTarget.self, RotationTarget.self])
+    }
+}

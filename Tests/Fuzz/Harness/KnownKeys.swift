@@ -1,0 +1,31 @@
+package import Pushcrypt
+
+/// Keys that are the same in every run, so that an input means the same in every run; none of them is used anywhere else.
+package enum KnownKeys {
+    package static let topic = known { () throws(InvalidTopic) in try Topic("com.example.app") }
+    package static let otherTopic = known { () throws(InvalidTopic) in try Topic("com.example.other") }
+    /// 2026-01-01 00:00:00 UTC and five seconds.
+    package static let now = Timestamp(milliseconds: 1_767_225_605_000)
+
+    package static let device = deviceKey(0x11)
+    package static let otherDevice = deviceKey(0x12)
+
+    /// A sender's key for each number.
+    package static func sender(_ number: UInt8) -> SenderKey {
+        let seed = Bytes(repeating: 0x20 &+ number, count: 32)
+        return known { () throws(KeyError) in try SenderKey(seed: seed.span) }
+    }
+
+    /// The bytes of the first device key's secret.
+    package static let deviceScalar = Bytes(repeating: 0x11, count: 32)
+
+    private static func deviceKey(_ byte: UInt8) -> DeviceKey {
+        let scalar = Bytes(repeating: byte, count: 32)
+        return known { () throws(KeyError) in try DeviceKey(scalar: scalar.span) }
+    }
+
+    /// What cannot fail for what is written here.
+    package static func known<R, E: Error>(_ make: () throws(E) -> R) -> R {
+        do throws(E) { return try make() } catch { fail("a known value is right: \(error)") }
+    }
+}

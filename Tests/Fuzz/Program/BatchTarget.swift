@@ -1,0 +1,118 @@
+import FuzzHarness
+import PushcryptKeyStore
+
+@testable import Pushcrypt
+@testable import PushcryptCommand
+
+/// The lines of a batch: each has one answer, which is JSON, keeps the line's own keys and no secret; and what was sealed opens to
+/// what was given.
+///
+/// Input: how the batch is told to answer, then its lines. Bytes below 0x09 stand for texts that no mutation would find.
+struct BatchTarget: FuzzTarget {
+    static let name = "batch"
+
+    private let keys: SealingKeys
+    private let opener: Opener
+    private let headers: RequestHeaders
+    private let words: [Bytes]
+    private let secrets: [Bytes]
+
+    init() {
+        let (sender, device) = (KnownKeys.sender(1), KnownKeys.device)
+        keys = KnownKeys.known { () throws(KeyStoreError) in
+            let store = try SQLiteKeyStore.inMemory()
+            _ = try store.importSenderKey(sender, name: "provider", topic: KnownKeys.topic, now: KnownKeys.now)
+            let registration = DeviceRegistration(
+                publicKey: device.publicKey, topic: KnownKeys.topic, createdAt: KnownKeys.now)
+            _ = try store.addDevice(id: "phone", registration, owner: .user("alice"), now: KnownKeys.now)
+            return try SealingKeys(store, .named(nil))
+        }
+        // What a command line says that names none.
+        guard case .command(let invocation, _)? = try? Parser(table: .pushcrypt).parse(["seal", "--batch"]),
+            let headers = try? RequestHeaders(invocation)
+        else { fail("batch: a known command line is understood") }
+        self.headers = headers
+        let trust = SenderTrust(pinned: [sender.publicKey])
+        opener = Opener(topic: KnownKeys.topic, deviceKeys: [device], trust: trust)
+        let sealed = KnownKeys.known { () throws(SealError) in
+            try Sealer(sender: sender, topic: KnownKeys.topic).seal(
+                #"{"aps":{"alert":"Hello"}}"#.utf8, to: device.publicKey, at: KnownKeys.now)
+        }
+        words = [
+            Bytes(device.publicKey.description.utf8), sealed.json,
+            Bytes(#""to":"phone","payload":{"aps":{"alert":"Hello"}}"#.utf8), Bytes(#""payload":{"aps":"#.utf8),
+            Bytes(#""error":{"code":"a","message":"b"},"line":1"#.utf8), Bytes(repeating: UInt8(ascii: "["), count: 33),
+            Bytes(repeating: UInt8(ascii: "x"), count: 2500),
+        ]
+        secrets = [
+            sender.withText { Bytes(copying: $0) }, device.withText { Bytes(copying: $0) },
+        ]
+    }
+
+    func run(_ input: Bytes) {
+        var choices = Choices(input)
+        let form = choices.byte()
+        let text = Bytes(
+            choices.rest().flatMap { 1...UInt8(words.count) ~= $0 ? words[Int($0) - 1] : [$0] }.prefix(1 << 14))
+        let chunk = LineChunk(number: 0, firstLine: 1, bytes: text)
+        if form & 3 == 3 {
+            let worker = OpenWorker(
+                receiver: .keyFile(opener), mayPassInTheClear: form & 4 != 0, console: Self.console)
+            let answer = worker.answer(chunk) { _ in true }
+            let rules = AnswerRules(names: ["payload", "request-id"], reserved: ["notification"], mayBeName: false)
+            check(answer, chunk, rules, isSealed: false)
+        } else {
+            let batch = batch(form)
+            let answer = SealWorker(batch, keys).answer(chunk) { _ in true }
+            let rules = AnswerRules(
+                names: batch.names, reserved: batch.reserved, mayBeName: batch.form == .recipients)
+            check(answer, chunk, rules, isSealed: batch.form == .messages && batch.emission == .payload)
+        }
+    }
+
+    private static let console = Console(
+        input: .standardInput, output: .standardOutput, messages: .standardError, terminal: "/dev/null",
+        variable: { _ in nil }, now: { KnownKeys.now.milliseconds })
+
+    private func batch(_ form: UInt8) -> SealBatch {
+        let isForAll = form & 3 == 1
+        var options = Sealer.Options()
+        options.fitting = form & 32 != 0 ? [.body] : []
+        return SealBatch(
+            form: isForAll ? .recipients : .messages,
+            payload: isForAll ? Bytes(#"{"aps":{"alert":"Hello"}}"#.utf8) : nil, attachments: [], overflow: nil,
+            topic: nil, placeholder: PlaceholderChoice(), options: options,
+            headers: headers, emission: Emission.allCases[Int(form >> 2 & 3) % Emission.allCases.count],
+            hasFacts: form & 16 != 0, passesUnencrypted: form & 64 != 0, log: form & 128 != 0 ? .json : nil,
+            now: { KnownKeys.now })
+    }
+
+    private func check(_ answer: BatchAnswer, _ chunk: LineChunk, _ rules: AnswerRules, isSealed: Bool) {
+        var lines: [Bytes] = []
+        chunk.forEachLine(maximum: BatchLine.maximumLength) { _, line in
+            if case .text(let text) = line { lines.append(text) }
+        }
+        require(answer.output.last ?? newline == newline, "batch: every answer is ended")
+        let answers = answer.output.split(separator: newline).map { Bytes($0) }
+        require(answers.count == lines.count, "batch: \(lines.count) lines have \(answers.count) answers")
+        for (line, text) in zip(lines, answers) {
+            guard let answer = rules.check(text, to: line) else { continue }
+            if isSealed { checkSealed(answer, of: line) }
+        }
+        for secret in secrets {
+            require(!answer.output.contains(secret) || chunk.bytes.contains(secret), "batch: no answer holds a secret")
+            require(!answer.log.contains(secret), "batch: no log holds a secret")
+        }
+    }
+
+    /// What was sealed for the known device opens, and says what was given.
+    private func checkSealed(_ answer: JSONValue, of line: Bytes) {
+        guard answer["error"] == nil, answer["unencrypted"] == nil, answer["shortened"] == nil,
+            let given = (try? JSONDocument(parsing: line, maximumDepth: 33))?.root,
+            given["to"]?.string == "phone" || given["to-user"]?.string == "alice", given["topic"] == nil
+        else { return }
+        guard let payload = answer["payload"]?.minified(), let opened = try? opener.open(payload, at: KnownKeys.now)
+        else { fail("batch: what was sealed opens") }
+        require(opened.payload == given["payload"]?.minified(), "batch: what opens is what was given")
+    }
+}

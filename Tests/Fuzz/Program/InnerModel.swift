@@ -1,0 +1,100 @@
+import FuzzHarness
+
+@testable import Pushcrypt
+
+/// What the format says of an inner plaintext (`Docs/Format.md`, Opening, steps 5 to 7), read apart from the product. Rotations are
+/// left to `SenderTrust`, which has a target of its own.
+struct InnerModel {
+    /// Why it is refused; nil when it opens.
+    let code: OpenError.Code?
+
+    private let inner: Bytes
+    private let block: Int
+
+    /// - Parameter signer: who has signed this inner plaintext rightly, if anybody has.
+    init(inner: Bytes, signer: SenderPublicKey?, trust: SenderTrust, now: Timestamp) {
+        self.inner = inner
+        let type = inner[68]
+        let body = inner.dropFirst(99).prefix(Self.number(inner[97..<99]))
+        let isWhole = body.count == Self.number(inner[97..<99])
+        let statements = type == 2 && isWhole ? Self.statements(body) : nil
+        block = statements.map { 1 + 181 * $0.count } ?? 0
+
+        var believed = trust
+        var hasConflict = false
+        for statement in statements ?? [] {
+            do throws(RotationError) {
+                _ = try believed.accept(statement, at: now)
+            } catch {
+                if error.code == .conflict { hasConflict = true }
+            }
+        }
+        let id = KeyID(value: UInt32(Self.number(inner[0..<4])))
+        let before = trust.candidates(for: id, at: now)
+        let candidates = before.isEmpty ? believed.candidates(for: id, at: now) : before
+
+        let sentAt = UInt64(bitPattern: Int64(Self.number(inner[85..<93])))
+        let seconds = Self.number(inner[93..<97])
+        let (end, isEndless) = sentAt.addingReportingOverflow(UInt64(seconds) * 1000)
+        code =
+            if !isWhole {
+                .authenticationFailed
+            } else if candidates.isEmpty, hasConflict {
+                .rotationConflict
+            } else if signer.map(candidates.contains) != true
+                || inner.dropFirst(99 + body.count).contains(where: { $0 != 0 })
+            {
+                .authenticationFailed
+            } else if type != 1, type != 2 {
+                .unsupportedMessage
+            } else if !(1...2_592_000).contains(seconds) || sentAt >= 1 << 53 {
+                .unsupportedMessage
+            } else if now.milliseconds > end, !isEndless {
+                .expired
+            } else if sentAt > now.milliseconds + 86_400_000 {
+                .notYetValid
+            } else if type == 2, statements == nil {
+                .malformedPayload
+            } else if !Self.isPayload(Bytes(body.dropFirst(block))) {
+                .malformedPayload
+            } else {
+                nil
+            }
+    }
+
+    /// The bytes of which an opened notification tells; what it does not tell of, the signature and statements, is taken over.
+    func written(_ opened: OpenedNotification) -> Bytes {
+        var bytes = Bytes()
+        bytes.append(bigEndian: opened.sender.id.value)
+        bytes.append(contentsOf: inner[4..<69])
+        bytes.append(contentsOf: opened.messageID.bytes)
+        bytes.append(bigEndian: opened.sentAt.milliseconds)
+        bytes.append(bigEndian: UInt32((opened.expiresAt.milliseconds - opened.sentAt.milliseconds) / 1000))
+        bytes.append(bigEndian: UInt16(block + opened.payload.count))
+        bytes.append(contentsOf: inner[99..<99 + block])
+        bytes.append(contentsOf: opened.payload)
+        bytes.append(contentsOf: repeatElement(0, count: inner.count - bytes.count))
+        return bytes
+    }
+
+    /// The statements at the front of a body: a count of 1 to 4, then 181 bytes each.
+    private static func statements(_ body: some Collection<UInt8>) -> [RotationStatement]? {
+        guard let count = body.first, (1...4).contains(count), body.count >= 1 + 181 * Int(count) else { return nil }
+        var statements: [RotationStatement] = []
+        for index in 0..<Int(count) {
+            let bytes = Bytes(body.dropFirst(1 + 181 * index).prefix(181))
+            guard let statement = try? RotationStatement(bytes: bytes.span) else { return nil }
+            statements.append(statement)
+        }
+        return statements
+    }
+
+    private static func number(_ bytes: some Sequence<UInt8>) -> Int {
+        bytes.reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    private static func isPayload(_ bytes: Bytes) -> Bool {
+        guard let root = (try? JSONDocument(parsing: bytes))?.root else { return false }
+        return root["aps"]?.kind == .object
+    }
+}

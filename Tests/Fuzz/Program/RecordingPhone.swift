@@ -1,0 +1,34 @@
+import Pushcrypt
+
+@testable import PushcryptKeyStore
+
+/// A device with one key, for a receiver that takes a push from the beginning to the end; notes what a message is let do.
+final class RecordingPhone: DeviceKeyReading, OpeningEffects, @unchecked Sendable {
+    private let key: DeviceKey
+    private let record: DeviceKeyRecord
+    private let trust: SenderTrust
+    /// What the last message has brought; nil while none was let do anything.
+    var settled: [RotationStatement]?
+
+    init(_ key: DeviceKey, topic: Topic, trust: SenderTrust) {
+        self.key = key
+        self.trust = trust
+        record = DeviceKeyRecord(
+            name: "phone", topic: topic, publicKey: key.publicKey, keyID: key.publicKey.id, generation: 1,
+            state: .active, createdAt: Timestamp(milliseconds: 0), retiresAt: nil, isDefault: true)
+    }
+
+    func deviceKey(
+        id: KeyID, now: Timestamp
+    ) throws(KeyStoreError) -> (record: DeviceKeyRecord, key: DeviceKey)? {
+        id == record.keyID ? (record, key) : nil
+    }
+
+    func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { trust }
+
+    func settle(
+        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, now: Timestamp
+    ) throws(KeyStoreError) {
+        settled = statements
+    }
+}

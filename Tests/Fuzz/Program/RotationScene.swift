@@ -1,0 +1,46 @@
+import FuzzHarness
+
+@testable import Pushcrypt
+
+/// A device that has seen rotations, and statements of every sort for it.
+struct RotationScene {
+    /// Pinned; superseded, and believed until tomorrow; superseded, and believed no more; replaced by the app; unknown, and four
+    /// more that statements speak of.
+    let senders = (1...8 as ClosedRange<UInt8>).map(KnownKeys.sender)
+    let trust: SenderTrust
+    let statements: [RotationStatement]
+
+    init() {
+        let (now, day) = (KnownKeys.now.milliseconds, UInt64(86_400_000))
+        func statement(
+            _ old: SenderKey, _ new: SenderKey, at issuedAt: UInt64 = KnownKeys.now.milliseconds,
+            acceptFor: UInt32 = 100_000, overlap: UInt32 = 86_400
+        ) -> RotationStatement {
+            KnownKeys.known { () throws(RotationError) in
+                try RotationStatement(
+                    from: old, to: new, issuedAt: Timestamp(milliseconds: issuedAt), acceptFor: acceptFor,
+                    overlap: overlap)
+            }
+        }
+        let (pinned, overlapping, ended, replaced, unknown) = (
+            senders[0], senders[1], senders[2], senders[3], senders[4]
+        )
+        let accepted = statement(overlapping, pinned)
+        trust = SenderTrust(
+            pinned: [pinned.publicKey],
+            superseded: [
+                SenderTrust.Superseded(key: replaced.publicKey, verifiesUntil: nil, statement: nil),
+                SenderTrust.Superseded(
+                    key: ended.publicKey, verifiesUntil: Timestamp(milliseconds: now - day),
+                    statement: statement(ended, overlapping, at: now - 2 * day)),
+                SenderTrust.Superseded(
+                    key: overlapping.publicKey, verifiesUntil: Timestamp(milliseconds: now + day), statement: accepted),
+            ])
+        statements = [
+            statement(pinned, unknown), statement(unknown, senders[5]), accepted, statement(overlapping, senders[6]),
+            statement(senders[6], senders[7]), statement(pinned, unknown, at: now - 200_000_000),
+            statement(pinned, unknown, at: now + 2 * day), statement(pinned, overlapping),
+            statement(replaced, senders[6]), statement(pinned, senders[6]),
+        ]
+    }
+}

@@ -1,0 +1,115 @@
+import Pushcrypt
+
+/// Measures whether the time of a refusal depends on where the fault lies: in a tag, a signature, a padding; or on a secret.
+///
+/// The two sets of a pair are interleaved at random, so that whatever else the machine does befalls both.
+enum Timing {
+    /// How many envelopes there are of each set, and how many times one of either is opened.
+    private static let poolSize = 1000
+    private static let samples = 40_000
+    private static let limit = 10.0
+    private static let attempts = 3
+
+    static func run(_ arguments: [String], seed: UInt64) throws {
+        let watch = Stopwatch()
+        try printPlaces(seed: seed)
+        let pairs = arguments.isEmpty ? Places.Pair.allCases : arguments.compactMap(Places.Pair.init(rawValue:))
+        guard !pairs.isEmpty else { throw Misuse("timing [PAIR]") }
+        var figures: [(String, Double)] = []
+        for pair in pairs {
+            let best = try smallest(pair, seed: seed)
+            guard abs(best.t) <= limit else {
+                throw Disproof(
+                    "the time of a refusal depends on where the fault lies in the \(pair.rawValue): t is \(best.t.rounded(to: 2)) at best",
+                    again: "timing \(pair.rawValue)", seed: seed)
+            }
+            figures += [("t-\(pair.rawValue)", best.t), ("resolution-nanoseconds-\(pair.rawValue)", best.resolution)]
+        }
+        let control = try measure(.padding, seed: seed, isLeaking: true)
+        print("control: a padding check that ends at the first fault: t \(control.t.rounded(to: 2))")
+        guard abs(control.t) > limit else { throw Misuse("a check that leaks was not noticed: the machine is too busy") }
+        guard arguments.isEmpty else { return }
+        let values = figures.map { "\($0.0)=\($0.1.rounded(to: 2))" }.joined(separator: " ")
+        print(
+            "figure: timing \(values) t-control=\(control.t.rounded(to: 2)) samples=\(samples) limit=\(Int(limit)) seconds=\(watch.seconds)"
+        )
+    }
+
+    /// The smallest of up to three: a busy machine makes a t large, and never small.
+    private static func smallest(_ pair: Places.Pair, seed: UInt64) throws -> Welch {
+        var best: Welch?
+        for attempt in 1...attempts {
+            let result = try measure(pair, seed: seed &+ UInt64(attempt))
+            print(
+                "\(pair.rawValue): t \(result.t.rounded(to: 2)); a difference of \(result.resolution.rounded(to: 0)) ns would have shown"
+            )
+            if best.map({ abs(result.t) < abs($0.t) }) ?? true { best = result }
+            if abs(result.t) <= limit { break }
+        }
+        guard let best else { preconditionFailure("there is an attempt") }
+        return best
+    }
+
+    private static func measure(_ pair: Places.Pair, seed: UInt64, isLeaking: Bool = false) throws -> Welch {
+        var places = try Places(seed: seed)
+        var pool: [Places.Sample] = []
+        for index in 0..<2 * poolSize { pool.append(try places.sample(pair, isFirst: index % 2 == 0)) }
+        var numbers = Numbers(seed: seed, case: 1)
+        var times: (first: [Double], second: [Double]) = ([], [])
+        for round in -poolSize..<samples {
+            let index = numbers.below(pool.count)
+            let start = Stopwatch.now()
+            try refuse(pool[index])
+            if isLeaking { leak(isFirst: index % 2 == 0) }
+            let time = Double(Stopwatch.now() - start)
+            // The first ones warm up.
+            if round < 0 { continue }
+            if index % 2 == 0 { times.first.append(time) } else { times.second.append(time) }
+        }
+        return Welch(times.first, times.second)
+    }
+
+    @inline(never)
+    private static func refuse(_ sample: Places.Sample) throws {
+        do throws(OpenError) {
+            _ = try sample.opener.open(sample.envelope, at: Places.now)
+        } catch {
+            guard error.code == .authenticationFailed else { throw Misuse("refused elsewhere: \(error.code)") }
+            return
+        }
+        throw Misuse("an envelope with a fault opens")
+    }
+
+    /// What a check that compares byte by byte, and ends at the first that differs, would take in addition.
+    @inline(never)
+    private static func leak(isFirst: Bool) {
+        var padding = [UInt8](repeating: 0, count: Places.padding)
+        padding[isFirst ? 0 : Places.padding - 1] = 1
+        guard padding.contains(where: { $0 != 0 }) else { preconditionFailure("there is a fault") }
+    }
+
+    // MARK: Places
+
+    /// How long each place of the order takes to be reached: these times differ, and may.
+    private static func printPlaces(seed: UInt64) throws {
+        var places = try Places(seed: seed)
+        for place in try places.allPlaces() {
+            var times: [UInt64] = []
+            for _ in 0..<2000 {
+                let start = Stopwatch.now()
+                _ = try? place.sample.opener.open(place.sample.envelope, at: Places.now)
+                times.append(Stopwatch.now() - start)
+            }
+            times.sort()
+            print("refused at \(place.name): \((Double(times[times.count / 2]) / 1000).rounded(to: 1)) microseconds")
+        }
+    }
+}
+
+extension Double {
+    fileprivate func rounded(to digits: Int) -> Double {
+        var scale = 1.0
+        for _ in 0..<digits { scale *= 10 }
+        return (self * scale).rounded() / scale
+    }
+}

@@ -1,0 +1,292 @@
+"""References to sealed files, and what becomes of the member `pushcrypt` of a payload that holds them."""
+
+import json
+from typing import Any
+
+from reference import attachments
+from reference.attachments import Refused
+
+from .attachment_cases import KEY
+from .material import seed
+from .vector import Header, Vector, vector
+
+REFUSED = "malformed-reference"
+
+GOOD: dict[str, Any] = {
+    "url": "https://files.example.com/7f3a",
+    "key": attachments.to_base64url(KEY),
+    "size": 1234,
+    "sha256": attachments.to_base64url(seed("attachment hash")),
+    "type": "public.jpeg",
+    "name": "photo.jpg",
+}
+# 43 characters stand for 258 bits; the last two must be zero.
+UNUSED_BITS = GOOD["key"][:-1] + chr(ord(GOOD["key"][-1]) + 1)
+
+
+def reference_case(name: str, expected: str, rules: str, text: str) -> Vector:
+    comment = "Everything that a reference has to have."
+    if expected != "accepted":
+        comment = "A reference with one fault. It drops itself, and nothing else of the notification."
+    lines: list[Header] = []
+    try:
+        reference = attachments.read_reference(json.loads(text))
+    except Refused as error:
+        assert error.args == (expected,), (name, error.args)
+    else:
+        assert expected == "accepted", name
+        lines = [
+            ("url", reference.url),
+            ("key", reference.file.key.hex()),
+            ("size", reference.file.size),
+            ("sha256", reference.file.sha256.hex()),
+            ("type", reference.type),
+            ("name", reference.name),
+        ]
+    return vector("references", name, expected, rules, comment, lines, text.encode())
+
+
+# The rule of each member.
+RULES = {"url": "A-5", "type": "A-6", "name": "A-7", "size": "A-8", "sha256": "A-9", "key": "A-10"}
+
+
+def with_member(name: str, expected: str, member: str, value: object) -> Vector:
+    return reference_case(name, expected, RULES[member], json.dumps(GOOD | {member: value}, ensure_ascii=False))
+
+
+def accepted_references() -> list[Vector]:
+    good, every = "accepted", " ".join(RULES.values())
+    return [
+        reference_case("a reference", good, f"A-32 {every}", json.dumps(GOOD)),
+        reference_case(
+            "white space, another order, escapes",
+            good,
+            "A-32",
+            json.dumps(dict(reversed(GOOD.items())), indent=1).replace("photo", "\\u0070hoto"),
+        ),
+        reference_case(
+            "a member that is not known", good, "A-32", json.dumps(GOOD | {"thumbnail": {"a": [1]}, "later": None})
+        ),
+        with_member("a url of a host alone", good, "url", "https://a"),
+        with_member(
+            "a url with port, path and query", good, "url", "https://files.example.com:8443/a/b-c_d~e.f?x=1&y=%2F/@:;,"
+        ),
+        with_member("a url with a query and no path", good, "url", "https://files.example.com?x"),
+        with_member("a url with an address as host", good, "url", "https://[2001:db8::1]/a"),
+        with_member("the smallest size", good, "size", attachments.SMALLEST_SIZE),
+        with_member("the largest size", good, "size", attachments.LARGEST_SIZE),
+        with_member("a type of two short labels", good, "type", "a.b"),
+        with_member("a type with capitals, digits and hyphens", good, "type", "com.Example.type-2"),
+        with_member("a type of 255 characters", good, "type", "public." + "x" * 248),
+        with_member("a name of one character", good, "name", "a"),
+        with_member("a name of 255 bytes", good, "name", "한" * 85),
+        with_member("a name with spaces, dots and a backslash", good, "name", "... my photo\\1.jpg "),
+        with_member("a name that is not ASCII", good, "name", "사진 🚲.jpg"),
+    ]
+
+
+def refused_references() -> list[Vector]:
+    members = [
+        reference_case(
+            f"no {member}",
+            REFUSED,
+            f"A-32 {RULES[member]}",
+            json.dumps({name: value for name, value in GOOD.items() if name != member}),
+        )
+        for member in GOOD
+    ]
+    nulls = [
+        reference_case(f"{member} is null", REFUSED, f"A-32 {RULES[member]}", json.dumps(GOOD | {member: None}))
+        for member in GOOD
+    ]
+    kinds = [with_member(f"{member} is a number", REFUSED, member, 7) for member in GOOD if member != "size"]
+    faults = [
+        ("a url without encryption", "url", "http://files.example.com/a"),
+        ("a url of another scheme", "url", "file:///etc/passwd"),
+        ("a url with the scheme in capitals", "url", "HTTPS://files.example.com/a"),
+        ("a url without a scheme", "url", "//files.example.com/a"),
+        ("a url with white space before it", "url", " https://files.example.com/a"),
+        ("an empty url", "url", ""),
+        ("a url without a host", "url", "https:///a"),
+        ("a url with a port and no host", "url", "https://:443/a"),
+        ("a url with a user name", "url", "https://user@files.example.com/a"),
+        ("a url with a password", "url", "https://user:word@files.example.com/a"),
+        ("a url with a fragment", "url", "https://files.example.com/a#b"),
+        ("a url with a space", "url", "https://files.example.com/a b"),
+        ("a url with a newline at the end", "url", "https://files.example.com/a\n"),
+        ("a url with a NUL", "url", "https://files.example.com/a\x00"),
+        ("a url with a backslash", "url", "https://files.example.com\\@evil.example/a"),
+        ("a url with a character outside ASCII", "url", "https://files.example.com/사진"),
+        ("a url with a host outside ASCII", "url", "https://fïles.example.com/a"),
+        ("a url with a percent sign alone", "url", "https://files.example.com/100%"),
+        ("a url with one hexadecimal digit after a percent sign", "url", "https://files.example.com/%2"),
+        ("a url with other characters after a percent sign", "url", "https://files.example.com/%2g"),
+        ("a url with brackets in its path", "url", "https://files.example.com/a[1]"),
+        ("a key of 31 bytes", "key", attachments.to_base64url(KEY[:31])),
+        ("a key of 33 bytes", "key", attachments.to_base64url(KEY + b"\x00")),
+        ("a key with padding", "key", GOOD["key"] + "="),
+        ("a key whose unused bits are not zero", "key", UNUSED_BITS),
+        ("a key with a character of the other base64", "key", "+" + GOOD["key"][1:]),
+        ("an empty key", "key", ""),
+        ("a key in hexadecimal digits", "key", KEY.hex()),
+        ("a hash of 31 bytes", "sha256", GOOD["sha256"][:42]),
+        ("a hash in hexadecimal digits", "sha256", seed("attachment hash").hex()),
+        ("a size below that of the empty file", "size", attachments.SMALLEST_SIZE - 1),
+        ("a size of zero", "size", 0),
+        ("a negative size", "size", -1234),
+        ("a size with a fraction", "size", 1234.0),
+        ("a size that is a string", "size", "1234"),
+        ("a size that is true", "size", True),
+        ("an empty type", "type", ""),
+        ("a type of 256 characters", "type", "public." + "x" * 249),
+        ("a media type", "type", "image/jpeg"),
+        ("a file name extension as type", "type", "jpg"),
+        ("a type with an empty label", "type", "public..jpeg"),
+        ("a type that begins with a dot", "type", ".jpeg"),
+        ("a type that ends with a dot", "type", "public.jpeg."),
+        ("a type with a low line", "type", "public.my_type"),
+        ("a type with a character outside ASCII", "type", "public.jpég"),
+        ("an empty name", "name", ""),
+        ("a name of 256 bytes", "name", "한" * 85 + "a"),
+        ("a name of one dot", "name", "."),
+        ("a name of two dots", "name", ".."),
+        ("a name with a slash", "name", "../photo.jpg"),
+        ("a name with a slash at the end", "name", "photo/"),
+        ("a name with a NUL", "name", "photo.jpg\x00.txt"),
+        ("a name with a newline", "name", "photo\n.jpg"),
+        ("a name with DEL", "name", "photo\x7f.jpg"),
+        ("a name with a control character above ASCII", "name", "photo\x85.jpg"),
+    ]
+    large = json.dumps(GOOD).replace("1234", str(attachments.LARGEST_SIZE + 1))
+    return [
+        *members,
+        *nulls,
+        *kinds,
+        *(with_member(name, REFUSED, member, value) for name, member, value in faults),
+        reference_case("a size above 2^53 - 1", REFUSED, "A-8", large),
+        reference_case("a size beyond 64 bits", REFUSED, "A-8", json.dumps(GOOD).replace("1234", "1" + "0" * 30)),
+        reference_case("a size with an exponent", REFUSED, "A-8", json.dumps(GOOD).replace("1234", "1234e0")),
+        reference_case("a reference that is an array", REFUSED, "A-32", json.dumps([GOOD])),
+        reference_case("a reference that is its url", REFUSED, "A-32", json.dumps(GOOD["url"])),
+        reference_case("a reference that is null", REFUSED, "A-32", "null"),
+    ]
+
+
+def reference_cases() -> list[Vector]:
+    return [*accepted_references(), *refused_references()]
+
+
+# Lists.
+
+
+def list_case(
+    name: str, rules: str, reserved: str, accepted: list[str], dropped: list[str], full_body: str | None = None
+) -> Vector:
+    payload = '{"aps":{"alert":{"title":"Hello"}}' + (f',"pushcrypt":{reserved}' if reserved else "") + "}"
+    references, body, codes = attachments.read_reserved(json.loads(payload))
+    assert ([reference.name for reference in references], codes) == (accepted, dropped), name
+    assert (body and body.url) == full_body, name
+    lines: list[Header] = [
+        *(("attachment", reference) for reference in accepted),
+        ("full-body", full_body),
+        *(("dropped", code) for code in dropped),
+    ]
+    comment = "What becomes of the member pushcrypt of a payload. The text is shown in any case."
+    return vector("attachment-lists", name, "opened", rules, comment, lines, payload.encode())
+
+
+def list_cases() -> list[Vector]:
+    def named(*names: str) -> str:
+        return json.dumps({"attachments": [GOOD | {"name": name} for name in names]})
+
+    def mixed(*elements: object) -> str:
+        return json.dumps(
+            {"attachments": [GOOD | {"name": item} if isinstance(item, str) else item for item in elements]}
+        )
+
+    nine = [f"{number}.jpg" for number in range(1, 10)]
+    insecure = GOOD | {"url": "http://files.example.com/a"}
+    return [
+        list_case("no reserved member", "A-14 A-31", "", [], []),
+        list_case("a reserved member that is null", "A-14 A-31", "null", [], []),
+        list_case("a reserved member without attachments", "A-14 A-31", "{}", [], []),
+        list_case("a reserved member with what a later version may put there", "A-14", '{"later":[1]}', [], []),
+        list_case("attachments that are null", "A-14", '{"attachments":null}', [], []),
+        list_case("an empty list", "A-14", '{"attachments":[]}', [], []),
+        list_case("one attachment", "A-12", named("1.jpg"), ["1.jpg"], []),
+        list_case("eight attachments, in their order", "A-11 A-12", named(*reversed(nine[:8])), nine[7::-1], []),
+        list_case(
+            "nine attachments: the first eight are taken", "A-11 A-12", named(*nine), nine[:8], ["too-many-attachments"]
+        ),
+        list_case("two attachments of one name", "A-12", named("1.jpg", "1.jpg"), ["1.jpg", "1.jpg"], []),
+        list_case(
+            "a bad attachment between two good ones",
+            "A-13",
+            mixed("1.jpg", insecure, "3.jpg"),
+            ["1.jpg", "3.jpg"],
+            [REFUSED],
+        ),
+        list_case("nothing but bad ones", "A-13", mixed(insecure, None, 1, [], {}), [], [REFUSED] * 5),
+        list_case(
+            "a bad one among the first eight makes no room for the ninth",
+            "A-12 A-13",
+            mixed(insecure, *nine[1:]),
+            nine[1:8],
+            [REFUSED, "too-many-attachments"],
+        ),
+        list_case("attachments that are an object", "A-14", json.dumps({"attachments": GOOD}), [], [REFUSED]),
+        list_case("attachments that are a string", "A-14", '{"attachments":"1.jpg"}', [], [REFUSED]),
+        list_case("a reserved member that is a list", "A-14", json.dumps([GOOD]), [], [REFUSED]),
+        list_case("a reserved member that is a string", "A-14", '"x"', [], [REFUSED]),
+        *(list_case(*case) for case in full_bodies()),
+    ]
+
+
+def full_bodies() -> list[tuple[str, str, str, list[str], list[str], str | None]]:
+    text = GOOD | {"type": "public.plain-text", "name": "body"}
+    url = str(GOOD["url"])
+
+    def reserved(value: object, **members: object) -> str:
+        return json.dumps({"body": value} | members)
+
+    return [
+        ("a full body", "A-28", reserved(text), [], [], url),
+        ("the smallest full body", "A-28", reserved(text | {"size": attachments.SMALLEST_SIZE + 1}), [], [], url),
+        ("the largest full body", "A-28", reserved(text | {"size": 65_582}), [], [], url),
+        ("a full body that is too large", "A-28", reserved(text | {"size": 65_583}), [], [REFUSED], None),
+        ("a full body of another type", "A-28", reserved(text | {"type": "public.html"}), [], [REFUSED], None),
+        (
+            "a full body that is fetched without encryption",
+            "A-5 A-28",
+            reserved(text | {"url": "http://a/b"}),
+            [],
+            [REFUSED],
+            None,
+        ),
+        ("a full body that is no reference", "A-28", reserved("text"), [], [REFUSED], None),
+        ("a full body that is null", "A-31", reserved(None), [], [], None),
+        (
+            "a full body is none of the eight attachments",
+            "A-12 A-31",
+            reserved(text, attachments=[GOOD | {"name": f"{number}.jpg"} for number in range(1, 9)]),
+            [f"{number}.jpg" for number in range(1, 9)],
+            [],
+            url,
+        ),
+        (
+            "a bad full body leaves the attachments",
+            "A-13 A-31",
+            reserved(1, attachments=[GOOD | {"name": "1.jpg"}]),
+            ["1.jpg"],
+            [REFUSED],
+            None,
+        ),
+        (
+            "a full body beside attachments that are no array",
+            "A-14 A-31",
+            reserved(text, attachments=7),
+            [],
+            [REFUSED],
+            url,
+        ),
+    ]

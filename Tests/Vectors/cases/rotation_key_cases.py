@@ -1,0 +1,247 @@
+"""Rotation statements that are rightly signed and must not be accepted all the same."""
+
+from reference import keys
+from reference.curve25519 import key_with_torsion, sign_with_torsion, torsion
+from reference.rotation import (
+    DEFAULT_ACCEPT_FOR,
+    DEFAULT_OVERLAP,
+    MAXIMUM_OVERLAP,
+    NEW_ROLE,
+    OLD_ROLE,
+    Statement,
+    Trust,
+    signed_bytes,
+    unsigned,
+)
+
+from .forge import flip, put
+from .material import CHAIN, DAY, HOUR, NOW, STRANGER, TRUST, announce, sign_statement
+from .rotation_cases import ACCEPTED, BAD, FIRST, GOOD, ISSUED, REPLACED, ROTATED, SECOND, THIRD, evaluation
+from .vector import Vector
+
+
+def new_key_cases() -> list[Vector]:
+    """New keys that sign very well and must not be accepted all the same."""
+    cases = []
+    for number, point in enumerate(torsion()):
+        for scalar, kind in ((0, "small"), (2**251 + 1, "mixed")):
+            if scalar and not number:
+                continue
+            public = key_with_torsion(scalar, point)
+            first_53 = unsigned(FIRST.public, public, ISSUED, DEFAULT_ACCEPT_FOR, DEFAULT_OVERLAP)
+            by_old = keys.sign(FIRST.seed, signed_bytes(OLD_ROLE, FIRST.public, first_53))
+            by_new = sign_with_torsion(scalar, public, signed_bytes(NEW_ROLE, FIRST.public, first_53))
+            statement = Statement(first_53 + by_old + by_new)
+            assert statement.is_signed_by_old(FIRST.public), (kind, number)
+            assert statement.is_signed_by_new(FIRST.public), (kind, number)
+            cases.append(
+                evaluation(
+                    f"a new key of {kind} order, {number} times the generator of the eight",
+                    "weak-key",
+                    "R-5",
+                    "Its signature verifies; only the check of the key refuses it.",
+                    statement,
+                )
+            )
+    returned = "A superseded key never takes its place back."
+    return [
+        *cases,
+        evaluation("the new key is the old one", "superseded-new-key", "R-8", returned, announce(FIRST, FIRST)),
+        evaluation(
+            "the new key was superseded before",
+            "superseded-new-key",
+            "R-8",
+            returned,
+            announce(SECOND, FIRST),
+            before=ROTATED,
+        ),
+        evaluation(
+            "the new key was replaced by the app before",
+            "superseded-new-key",
+            "R-8",
+            returned,
+            announce(SECOND, FIRST),
+            before=REPLACED,
+        ),
+        evaluation(
+            "there and back again in one chain",
+            "accepted superseded-new-key",
+            "R-8 R-13",
+            returned,
+            GOOD,
+            announce(SECOND, FIRST),
+        ),
+    ]
+
+
+def limit_cases() -> list[Vector]:
+    early, late, long = "statement-not-yet-valid", "statement-expired", "overlap-too-long"
+    limits = [
+        ("issued 24 hours and a millisecond in the future", early, "R-10", {"issued_at": NOW + DAY + 1}),
+        ("issued at 2^64 - 1", early, "R-10 K-3", {"issued_at": 2**64 - 1}),
+        ("one millisecond after accept for", late, "R-11", {"issued_at": NOW - HOUR - 1, "accept_for": 3600}),
+        ("accepted for no time at all", late, "R-11", {"accept_for": 0}),
+        ("an overlap one second over the maximum", long, "R-9", {"overlap": MAXIMUM_OVERLAP + 1}),
+        ("an overlap of 2^32 - 1", long, "R-9", {"overlap": 2**32 - 1}),
+    ]
+    malformed = [
+        *((f"version {number}", put(0, bytes([number]))(GOOD.data)) for number in (0, 2, 255)),
+        ("no bytes", b""),
+        ("180 bytes", GOOD.data[:-1]),
+        ("182 bytes", GOOD.data + b"\x00"),
+    ]
+    untrusted = "untrusted-old-key"
+    return [
+        *(
+            evaluation(
+                name,
+                expected,
+                rules,
+                "Rightly signed by both keys, and outside a limit.",
+                announce(FIRST, SECOND, **{"issued_at": ISSUED, **fields}),
+            )
+            for name, expected, rules, fields in limits
+        ),
+        evaluation(
+            "issued at 2^64 - 1 at the end of time",
+            ACCEPTED,
+            "K-3",
+            "Neither now + 24 hours nor issued at + accept for wraps around.",
+            announce(FIRST, SECOND, issued_at=2**64 - 1),
+            now=2**64 - 1,
+        ),
+        evaluation(
+            "an old key that is not pinned", untrusted, "R-3", "Nobody knows the key.", announce(STRANGER, SECOND)
+        ),
+        evaluation(
+            "nothing is pinned", untrusted, "R-0 R-3", "A statement pins nothing by itself.", GOOD, before=Trust()
+        ),
+        evaluation(
+            "a chain in the wrong order",
+            "untrusted-old-key accepted",
+            "R-3 R-13",
+            "Each statement is evaluated on the trust that the ones before it left.",
+            CHAIN[1],
+            CHAIN[0],
+        ),
+        *(
+            evaluation(name, "malformed-statement", "R-1", "A statement has 181 bytes and version 1.", data)
+            for name, data in malformed
+        ),
+    ]
+
+
+def order_cases() -> list[Vector]:
+    """Two faults each: the one of the earlier rule is reported."""
+    stranger = announce(STRANGER, SECOND, overlap=MAXIMUM_OVERLAP + 1)
+    weak = unsigned(FIRST.public, bytes(32), ISSUED, DEFAULT_ACCEPT_FOR, MAXIMUM_OVERLAP + 1)
+    faults: list[tuple[str, str, str, Statement | bytes, Trust]] = [
+        ("a wrong version before an unknown old key", "malformed-statement", "R-1", b"\x02" + stranger.data[1:], TRUST),
+        ("an unknown old key before too long an overlap", "untrusted-old-key", "R-3", stranger, TRUST),
+        (
+            "a wrong first signature before a weak new key",
+            BAD,
+            "R-4",
+            sign_statement(weak, STRANGER.seed, STRANGER.seed, signed_old_key=FIRST.public),
+            TRUST,
+        ),
+        (
+            "a weak new key before a wrong second signature",
+            "weak-key",
+            "R-5",
+            sign_statement(weak, FIRST.seed, STRANGER.seed),
+            TRUST,
+        ),
+        (
+            "a wrong second signature before a conflict",
+            BAD,
+            "R-6",
+            Statement(flip(117)(announce(FIRST, THIRD).data)),
+            ROTATED,
+        ),
+        (
+            "a conflict before too long an overlap",
+            "rotation-conflict",
+            "R-7",
+            announce(FIRST, THIRD, overlap=MAXIMUM_OVERLAP + 1),
+            ROTATED,
+        ),
+        (
+            "a conflict before a superseded new key",
+            "rotation-conflict",
+            "R-7",
+            announce(FIRST, FIRST),
+            ROTATED,
+        ),
+        (
+            "a superseded new key before too long an overlap",
+            "superseded-new-key",
+            "R-8",
+            announce(FIRST, FIRST, overlap=MAXIMUM_OVERLAP + 1),
+            TRUST,
+        ),
+        (
+            "too long an overlap before the future",
+            "overlap-too-long",
+            "R-9",
+            announce(FIRST, SECOND, NOW + 2 * DAY, overlap=MAXIMUM_OVERLAP + 1),
+            TRUST,
+        ),
+    ]
+    return [
+        evaluation(name, expected, rule, "Two faults; the earlier rule decides the code.", statement, before=before)
+        for name, expected, rule, statement, before in faults
+    ]
+
+
+def conflict_cases() -> list[Vector]:
+    other, later = announce(FIRST, THIRD), announce(FIRST, SECOND, ISSUED + 1)
+    forged = sign_statement(
+        unsigned(FIRST.public, THIRD.public, ISSUED, DEFAULT_ACCEPT_FOR, DEFAULT_OVERLAP),
+        THIRD.seed,
+        THIRD.seed,
+        signed_old_key=FIRST.public,
+    )
+    long_after, conflict = NOW + 60 * DAY, "rotation-conflict"
+    comment = "A provider rotates a key once: somebody else has it, or a backup came back."
+    return [
+        evaluation("another new key for a superseded key", conflict, "R-7", comment, other, before=ROTATED),
+        evaluation(
+            "the same new key in a different statement for a superseded key",
+            conflict,
+            "R-7",
+            comment,
+            later,
+            before=ROTATED,
+        ),
+        evaluation(
+            "a different statement after the overlap",
+            conflict,
+            "R-7 R-12",
+            "A superseded key verifies no statement ever again, and still tells of the theft.",
+            other,
+            before=ROTATED,
+            now=long_after,
+        ),
+        evaluation("two different statements in one chain", f"accepted {conflict}", "R-7 R-13", comment, GOOD, other),
+        evaluation(
+            "a statement for a superseded key that the old key did not sign is no conflict",
+            BAD,
+            "R-4 R-7",
+            "Anyone could have written it.",
+            forged,
+            before=ROTATED,
+        ),
+        evaluation(
+            "a statement of a key that the app replaced itself",
+            "untrusted-old-key",
+            "R-7",
+            "What it says of its place is nothing new.",
+            other,
+            before=REPLACED,
+        ),
+    ]
+
+
+def refused_cases() -> list[Vector]:
+    return [*new_key_cases(), *limit_cases(), *order_cases(), *conflict_cases()]
