@@ -2,6 +2,7 @@
 import os
 import subprocess
 import threading
+import time
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 BUILT = os.path.join(ROOT, ".build/interop")
@@ -12,6 +13,10 @@ COMMANDS = {
     "c-sanitized": [os.path.join(BUILT, "built/driver-sanitized")],
     "java": ["java", "-cp", os.path.join(BUILT, "built"), "-XX:+UseSerialGC", "-Xmx512m", "Driver"],
 }
+
+
+# Seconds that a receiver may take for an answer.
+PATIENCE = 120
 
 
 class Failure(Exception):
@@ -33,6 +38,16 @@ class Driver:
         self.process = subprocess.Popen(
             COMMANDS[language], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, bufsize=1 << 20
         )
+        self.since = None
+        threading.Thread(target=self.watch, daemon=True).start()
+
+    def watch(self):
+        """Ends a receiver that hangs, so that whoever waits for its answer goes on."""
+        while self.process.poll() is None:
+            since = self.since
+            if since is not None and time.monotonic() - since > PATIENCE:
+                self.process.kill()
+            time.sleep(1)
 
     def ask(self, questions):
         """The words of each answer, in order. The questions go in while the answers come out."""
@@ -40,10 +55,12 @@ class Driver:
         writer.start()
         answers = []
         for question in questions:
+            self.since = time.monotonic()
             line = self.process.stdout.readline()
             if not line:
                 raise Failure(f"{self.language}: ended with {self.process.wait()} instead of an answer to: {question[:2000]}")
             answers.append(line.split())
+        self.since = None
         writer.join()
         return answers
 

@@ -2,8 +2,8 @@
 //
 // Secrets are not wiped, and nothing is promised about time: OpenSSL computes on keys and compares tags in constant time, the
 // JavaScript around it does not.
-import { createCipheriv, createDecipheriv, createHmac, diffieHellman, generateKeyPairSync } from "node:crypto";
-import { Refused, X25519, publicKey, rawPublic } from "./keys.mjs";
+import { createCipheriv, createDecipheriv, createHmac, diffieHellman, randomBytes } from "node:crypto";
+import { Refused, X25519, publicKey, rawPublic, secretKey } from "./keys.mjs";
 
 const KEM_SUITE = "KEM\x00\x20";
 const HPKE_SUITE = "HPKE\x00\x20\x00\x01\x00\x03";
@@ -33,10 +33,14 @@ class Context {
     }
 }
 
-/** enc, and the sender's context for the recipient's public key. The randomness is plain, which the format allows. */
+/**
+ * enc, and the sender's context for the recipient's public key. The randomness is plain, which the format allows.
+ *
+ * Not with `generateKeyPairSync`: in Node 20, to export one of its keys waits for itself forever when memory is collected meanwhile.
+ */
 export function setupBaseS(recipient, info) {
-    const ephemeral = generateKeyPairSync("x25519"), enc = rawPublic(ephemeral.publicKey);
-    return [enc, keySchedule(extractAndExpand(dh(ephemeral.privateKey, recipient), Buffer.concat([enc, recipient])), info)];
+    const ephemeral = secretKey(X25519, randomBytes(32)), enc = rawPublic(ephemeral);
+    return [enc, keySchedule(extractAndExpand(dh(ephemeral, recipient), Buffer.concat([enc, recipient])), info)];
 }
 
 /** The recipient's context. The KEM context is enc as received [O-4.1]. */

@@ -151,12 +151,21 @@ def text_faults(kind: Kind, key: bytes) -> list[Vector]:
         ),
         ("two neighbouring characters exchanged", exchange_neighbours(good, start)),
         ("the checksum of Bech32m", spell(kind.prefix, groups, bech32.BECH32M)),
+        (
+            "a padding bit set under the checksum of none",
+            good[: start + 51] + cased(bech32.ALPHABET[groups[-1] | 1]) + good[start + 52 :],
+        ),
         ("the checksum of another prefix", spell("bc", groups).replace(cased("bc1"), kind.beginning, 1)),
     ]
     kinds = [
         *(
             (f"a key of the kind {other.value}", WRONG_KIND, keys.text_form(other, its))
             for other, its in EVERY_KIND
+            if other is not kind
+        ),
+        *(
+            (f"the beginning of the kind {other.value} and no key", WRONG_KIND, f"{other.beginning}!")
+            for other, _ in EVERY_KIND
             if other is not kind
         ),
         ("the prefix of a later suite", MALFORMED, spell(kind.prefix[:3] + "x" + kind.prefix[3:], groups)),
