@@ -67,7 +67,8 @@ def open_with_pushcrypt(driver, number, plain, some):
     if answer[0] != "sealed":
         raise Failure(f"{driver.language}: a file of {len(plain)} bytes to seal: {answer}")
     sealed = bytes.fromhex(answer[1])
-    reference = {"size": len(sealed), "type": "public.data", "name": "a", "key": text(key), "sha256": text(hashlib.sha256(sealed).digest())}
+    sha256 = hashlib.sha256(sealed).digest()
+    reference = {"size": len(sealed), "type": "public.data", "name": "a", "key": text(key), "sha256": text(sha256)}
     names = {part: path(f"{driver.language}-{part}{number}") for part in ("sealed", "reference", "opened")}
     with open(names["sealed"], "wb") as file:
         file.write(sealed)

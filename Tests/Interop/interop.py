@@ -8,6 +8,7 @@
 import concurrent.futures
 import os
 import random
+import resource
 import shutil
 import subprocess
 import sys
@@ -91,7 +92,8 @@ def seal_all(driver, made, records, some):
                     raise failed(driver.language, f"{line[:200]} of pushcrypt, for", again[corrupted[number - len(records)]], answer)
                 continue
             record, (sent_at, message_id) = records[number], sent[number]
-            said = f'"sender":"{made.providers[record["provider"]]["public"]}","sent_at":{sent_at},"expires_at":{sent_at + 1000 * record["ttl"]},'
+            sender, expires_at = made.providers[record["provider"]]["public"], sent_at + 1000 * record["ttl"]
+            said = f'"sender":"{sender}","sent_at":{sent_at},"expires_at":{expires_at},'
             named = message_id == "-" or f'"message_id":"{message_id}"' in line
             if f',"payload":{record["shown"]},"message_id":"' not in line or said not in line or not named:
                 raise failed(driver.language, "pushcrypt opens another message", questions[number], [line])
@@ -116,8 +118,13 @@ def run_language(language):
         print(f"{language}: {opened} of {made.count} in both directions", file=sys.stderr, flush=True)
     sealed_files = files.run(driver, made.seed)
     driver.end()
+    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    processor = round(sum(used.ru_utime + used.ru_stime for used in usage))
     seconds = round(time.monotonic() - start)
-    return f"figure: interop-{language} kit={vectors}{extra} kit-not-asked={not_asked} opened={opened} sealed={sealed} corrupted={corrupted} files={sealed_files} seconds={seconds}"
+    return (
+        f"figure: interop-{language} kit={vectors}{extra} kit-not-asked={not_asked} opened={opened} sealed={sealed}"
+        f" corrupted={corrupted} files={sealed_files} seconds={seconds} processor-seconds={processor}"
+    )
 
 
 def languages():

@@ -212,7 +212,8 @@ class Case:
 
 
     def full_bodies(self):
-        self.check("the outcome", self.ask("fullbody", word(self.body)), ["ok"] if self.expect == "accepted" else ["refused", self.expect])
+        expected = ["ok"] if self.expect == "accepted" else ["refused", self.expect]
+        self.check("the outcome", self.ask("fullbody", word(self.body)), expected)
 
     def payloads(self):
         title, sound = self.header.get("title", ["New message"])[0], self.header.get("clear-sound", ["default"])[0]

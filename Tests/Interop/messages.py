@@ -92,7 +92,8 @@ class Payloads:
             title, body = '"title":' + self.string(40)[:-1] + '!"', '"body":' + self.string(60)[:-1] + '."'
             members.append(["alert", ":", *some.choice(([body[7:]], ["{", title, ",", body, "}"], ["{", body, "}"]))])
             if some.random() < 0.5:
-                members.append(["sound", ":", some.choice(('"default"', '"b\\u0065ll.caf"', '{"critical":1,"name":"x","volume":0.50}'))])
+                sounds = ('"default"', '"b\\u0065ll.caf"', '{"critical":1,"name":"x","volume":0.50}')
+                members.append(["sound", ":", some.choice(sounds)])
             if some.random() < 0.3:
                 members.append(["badge", ":", str(some.randrange(1000))])
             if some.random() < 0.3:

@@ -41,8 +41,8 @@ class DeviceKey:
 class Opened:
     """An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `message_id`.
 
-    When the guard has taken it, `trust` replaces the trust that was there [O-9.1], a pending `device` key becomes active [O-9.2], and the
-    app is told of a `rotation_conflict` [R-7].
+    When the guard has taken it, `trust` replaces the trust that was there [O-9.1], a pending `device` key becomes active [O-9.2], and
+    the app is told of a `rotation_conflict` [R-7].
     """
 
     payload: bytes
