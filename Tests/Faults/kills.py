@@ -237,6 +237,7 @@ def work(arguments):
             if life.kills >= FULL * (looked + 1):
                 life.look_at_everything()
                 looked += 1
+                print(f"seed {seed}: {life.kills} kills", flush=True)
         life.look_at_everything()
     except Failure as failure:
         return None, f"seed {seed}: {failure}"
