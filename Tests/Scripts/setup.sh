@@ -104,6 +104,7 @@ environment() {
     sum=$(cat "$@" | cksum)
     [ ! -f "$folder/pinned" ] || [ "$(<"$folder/pinned")" != "$sum" ] || return 0
     echo "setup: installing a Python environment in $folder"
+    mkdir -p .build
     rm -rf "$folder"
     {
         python3 -m venv "$folder"
