@@ -11,7 +11,7 @@ built=.build/interop/built
 mkdir -p "$built"
 
 compile_c() {
-    gcc -std=c11 -Wall -Wextra -Werror -O2 "${@:2}" -IDocs/receivers/c Docs/receivers/c/*.c Tests/Interop/c/driver.c -o "$1" \
+    gcc -std=c11 -Wall -Wextra -Werror -O2 "${@:2}" -IDocs/receivers/c Docs/receivers/c/*.c Tests/Interop/c/*.c -o "$1" \
         $(pkg-config --cflags --libs libsodium)
 }
 

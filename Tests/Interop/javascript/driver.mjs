@@ -38,7 +38,8 @@ const readTrust = cached((text) => {
         several(pinned).map((pin) => key(pin, keys.SENDER_PUBLIC)),
         several(superseded).map((pair) => {
             const [old, by] = pair.split(":");
-            return new Superseded(key(old, keys.SENDER_PUBLIC), optional(by));
+            const oldKey = key(old, keys.SENDER_PUBLIC);
+            return by === "-" ? new Superseded(oldKey) : Superseded.by(oldKey, data(by));
         }));
 });
 
@@ -47,10 +48,12 @@ function writeTrust(trust) {
     return `${trust.pinned.map(senderText).join(",") || "-"};${superseded.join(",") || "-"}`;
 }
 
-function opened(found) {
-    const { payload, messageID, sentAt, timeToLive, sender } = found;
+function answerOpen(open, input, context, device, trust, now) {
+    const found = open(input, context, devices(device), readTrust(trust), BigInt(now)), after = readTrust(trust).copy();
+    const { payload, messageID, sentAt, timeToLive, sender, statements } = found;
+    if (after.follow(statements, BigInt(now)).accepted.length !== statements.length) return "broken the statements are not accepted again";
     const told = found.rotationConflict ? "rotation-conflict" : "-";
-    return `opened ${word(payload)} ${word(messageID)} ${sentAt} ${timeToLive} ${senderText(sender)} ${writeTrust(found.trust)} ${told}`;
+    return `opened ${word(payload)} ${word(messageID)} ${sentAt} ${timeToLive} ${senderText(sender)} ${writeTrust(after)} ${told}`;
 }
 
 function referenceText(reference) {
@@ -83,9 +86,8 @@ const ANSWERS = {
     },
     fingerprint: (text) => `ok ${envelope.fingerprint(data(text).toString())}`,
     open: (context, device, trust, now, text) =>
-        opened(envelope.openText(data(text).toString(), context, devices(device), readTrust(trust), BigInt(now))),
-    push: (context, device, trust, now, push) =>
-        opened(envelope.openPush(data(push), context, devices(device), readTrust(trust), BigInt(now))),
+        answerOpen(envelope.openText, data(text).toString(), context, device, trust, now),
+    push: (context, device, trust, now, push) => answerOpen(envelope.openPush, data(push), context, device, trust, now),
     statement(trust, now, statement) {
         const after = readTrust(trust).copy();
         return `${after.evaluate(data(statement), BigInt(now)) ? "accepted" : "unchanged"} ${writeTrust(after)}`;

@@ -1,4 +1,5 @@
 """Reads questions from standard input, a line each, and answers them with the receiver in Python. README.md has the language."""
+import copy
 import functools
 import hashlib
 import os
@@ -46,8 +47,12 @@ def read_trust(text):
     pairs = [old.split(":") for old in several(superseded)]
     return trusts.Trust(
         [key(pin, keys.SENDER_PUBLIC) for pin in several(pinned)],
-        [trusts.Superseded(key(old, keys.SENDER_PUBLIC), data(by) or None) for old, by in pairs],
+        [superseded_key(key(old, keys.SENDER_PUBLIC), data(by)) for old, by in pairs],
     )
+
+
+def superseded_key(old, by):
+    return trusts.Superseded.by(old, by) if by else trusts.Superseded(old)
 
 
 def write_trust(trust):
@@ -98,14 +103,17 @@ def answer_fingerprint(text):
 
 def answer_open(context, device_keys, trust, now, text, open=envelope.open_text):
     opened = open(text, context, devices(device_keys), read_trust(trust), int(now))
+    after = copy.copy(read_trust(trust))
+    if after.follow(opened.statements, int(now)) != (opened.statements, False):
+        return "broken the statements are not accepted again"
     return (
         f"opened {word(opened.payload)} {opened.message_id.hex()} {opened.sent_at} {opened.time_to_live} "
-        f"{sender_text(opened.sender)} {write_trust(opened.trust)} {'rotation-conflict' if opened.rotation_conflict else '-'}"
+        f"{sender_text(opened.sender)} {write_trust(after)} {'rotation-conflict' if opened.rotation_conflict else '-'}"
     )
 
 
 def answer_statement(trust, now, statement):
-    after = read_trust(trust).copy()
+    after = copy.copy(read_trust(trust))
     return f"{'accepted' if after.evaluate(data(statement), int(now)) else 'unchanged'} {write_trust(after)}"
 
 
