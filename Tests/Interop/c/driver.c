@@ -27,6 +27,7 @@ static const struct {
     {"fullbody", 1, answer_fullbody},
     {"file", 4, answer_file},
     {"sealfile", 2, answer_sealfile},
+    {"misuse", 2, answer_misuse},
 };
 
 int main(void) {

@@ -42,4 +42,7 @@ refusal answer_fullbody(char **words);
 refusal answer_file(char **words);
 refusal answer_sealfile(char **words);
 
+// answers-misuse.c
+refusal answer_misuse(char **words);
+
 #endif

@@ -201,6 +201,11 @@ final class Driver {
         return "opened " + length + " " + word(hash.digest());
     }
 
+    private static String answerMisuse(String device, String secret) throws GeneralSecurityException, Refused {
+        List<String> wrong = Misuse.wrong(key(device, Keys.Kind.DEVICE_PUBLIC), sender(secret));
+        return wrong.isEmpty() ? "ok" : "broken " + String.join(", ", wrong);
+    }
+
     private static String answer(String[] words) throws GeneralSecurityException, Refused {
         return switch (words[0]) {
             case "key" -> answerKey(kind(words[1]), text(words[2]));
@@ -223,6 +228,7 @@ final class Driver {
             case "fullbody" -> answerFullBody(data(words[1]));
             case "file" -> answerFile(words[1], words[2], words[3], words[4]);
             case "sealfile" -> "sealed " + word(SealedFile.seal(data(words[2]), data(words[1])));
+            case "misuse" -> answerMisuse(words[1], words[2]);
             default -> "broken no such question";
         };
     }

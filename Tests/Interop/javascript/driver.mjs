@@ -8,6 +8,7 @@ import * as keys from "../../../Docs/receivers/javascript/keys.mjs";
 import * as payload from "../../../Docs/receivers/javascript/payload.mjs";
 import { SenderKey, seal } from "../../../Docs/receivers/javascript/seal.mjs";
 import { NEVER, Superseded, Trust } from "../../../Docs/receivers/javascript/trust.mjs";
+import * as misuse from "./misuse.mjs";
 
 const data = (word) => (word === "-" ? Buffer.alloc(0) : Buffer.from(word, "hex"));
 const optional = (word) => (word === "-" ? undefined : data(word));
@@ -122,6 +123,10 @@ const ANSWERS = {
         const plain = several(pieces).map((piece) => opener.update(data(piece)));
         const all = Buffer.concat([...plain, opener.finish()]);
         return `opened ${all.length} ${createHash("sha256").update(all).digest("hex")}`;
+    },
+    misuse(device, secret) {
+        const wrong = [...misuse.answers(key(device, keys.DEVICE_PUBLIC), senderKey(secret))].filter(([, good]) => !good);
+        return wrong.length > 0 ? `broken ${wrong.map(([name]) => name).join(", ")}` : "ok";
     },
     sealfile: (fileKey, plain) => `sealed ${word(attachments.sealFile(data(plain), data(fileKey)))}`,
 };

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 import attachments
 import envelope
 import keys
+import misuse
 import payload
 import seal
 import trust as trusts
@@ -164,6 +165,13 @@ def answer_sealfile(file_key, plain):
     return f"sealed {attachments.seal_file(data(plain), data(file_key)).hex()}"
 
 
+def answer_misuse(device, secret):
+    seed = key(secret, keys.SENDER_SECRET)
+    public = Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw()
+    wrong = [name for name, good in misuse.answers(key(device, keys.DEVICE_PUBLIC), seed, public) if not good]
+    return f"broken {', '.join(wrong)}" if wrong else "ok"
+
+
 ANSWERS = {
     "key": answer_key,
     "check": answer_check,
@@ -179,6 +187,7 @@ ANSWERS = {
     "fullbody": answer_fullbody,
     "file": answer_file,
     "sealfile": answer_sealfile,
+    "misuse": answer_misuse,
 }
 
 for line in sys.stdin:

@@ -90,6 +90,8 @@ def malformed_cases() -> list[Vector]:
         ("a continuation byte alone", "J-1", b'{"aps":{"alert":"\x80"}}'),
         ("a character cut off", "J-1", b'{"aps":{"alert":"\xf0\x9f\x9a"}}'),
         ("an overlong form", "J-1", b'{"aps":{"alert":"\xc0\xaf"}}'),
+        ("an overlong form of three bytes", "J-1", b'{"aps":{"alert":"\xe0\x9f\xbf"}}'),
+        ("an overlong form of four bytes", "J-1", b'{"aps":{"alert":"\xf0\x8f\xbf\xbf"}}'),
         ("a surrogate in UTF-8", "J-1", b'{"aps":{"alert":"\xed\xa0\xbd"}}'),
         ("a surrogate pair in UTF-8", "J-1", b'{"aps":{"alert":"\xed\xa0\xbd\xed\xba\xb2"}}'),
         ("a code point above U+10FFFF", "J-1", b'{"aps":{"alert":"\xf4\x90\x80\x80"}}'),
@@ -98,6 +100,8 @@ def malformed_cases() -> list[Vector]:
         ("an escaped low surrogate alone", "J-6", rb'{"aps":{"alert":"\udeb2"}}'),
         ("an escaped surrogate pair in the wrong order", "J-6", rb'{"aps":{"alert":"\udeb2\ud83d"}}'),
         ("an escaped high surrogate before a letter", "J-6", rb'{"aps":{"alert":"\ud83da"}}'),
+        ("an escaped high surrogate before an escaped letter", "J-6", rb'{"aps":{"alert":"\ud83d\u0041"}}'),
+        ("two escaped high surrogates", "J-6", rb'{"aps":{"alert":"\ud83d\ud83d"}}'),
         ("an escaped surrogate alone in a name", "J-6", rb'{"aps":{},"\ud83d":0}'),
     ]
     grammar = [
