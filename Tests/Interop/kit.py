@@ -241,20 +241,40 @@ def base64url(text):
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
+def is_asked(folder, header):
+    return folder != "payloads" or not NOT_OFFERED & set(header)
+
+
+def misuse(driver):
+    """What a caller can get wrong: the receiver is asked to get it wrong by itself."""
+    answer = driver.ask([f"misuse {DEVICE_PUBLIC} {SENDER_SECRET}"])[0]
+    if answer != ["ok"]:
+        raise Failure(f"{driver.language}: misuse: {' '.join(answer)}")
+
+
+def outcomes(driver):
+    """Each file that is asked about, with the `Failure` when it has another outcome than it claims; first of all a file that opens."""
+    asked = [file for file in files() if is_asked(file[0], file[2])]
+    first = next(file for file in asked if file[0] == "envelopes" and file[2]["expect"] == ["opened"])
+    for folder, path, header, body in [first, *(file for file in asked if file is not first)]:
+        try:
+            getattr(Case(driver, path, header, body), folder.replace("-", "_"))()
+            yield path, None
+        except Failure as failure:
+            yield path, failure
+    try:
+        misuse(driver)
+        yield "misuse", None
+    except Failure as failure:
+        yield "misuse", failure
+
+
 def run(driver):
     """How many files had the outcome that they claim, and how many were not asked about. Raises a `Failure` that names those with
     another outcome."""
-    count, failures = 0, []
-    not_asked = sum(len(os.listdir(os.path.join(KIT, folder))) for folder in NOT_ASKED)
-    for folder, path, header, body in files():
-        if folder == "payloads" and NOT_OFFERED & set(header):
-            not_asked += 1
-            continue
-        count += 1
-        try:
-            getattr(Case(driver, path, header, body), folder.replace("-", "_"))()
-        except Failure as failure:
-            failures.append(str(failure))
+    found = [failure for _, failure in outcomes(driver)]
+    failures, count = [str(failure) for failure in found if failure], len(found) - 1
     if failures:
         raise Failure("\n".join([*failures, f"{driver.language}: {len(failures)} of {count} files have another outcome"]))
-    return count, not_asked
+    not_asked = sum(len(os.listdir(os.path.join(KIT, folder))) for folder in NOT_ASKED)
+    return count, not_asked + sum(not is_asked(folder, header) for folder, _, header, _ in files())

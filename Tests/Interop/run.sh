@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the drivers of the receivers and runs interop.py, which has the arguments. Called by `make test-interop`, which builds the
 # command and installs what is needed. COUNT=1000 makes it short; SEED=… runs the same messages again.
-# Usage: run.sh                  everything
-#        run.sh kit              the test kit alone
+# Usage: run.sh                  everything, after a look whether the vectors are what their generator writes
+#        run.sh kit              the test kit alone, after the same look
 #        run.sh mutants          the kit against receivers from which a check was removed, one after the other
 #        run.sh ask LANGUAGE     one receiver by hand: questions on standard input, answers on standard output
 set -euo pipefail
@@ -11,13 +11,13 @@ built=.build/interop/built
 mkdir -p "$built"
 
 compile_c() {
-    gcc -std=c11 -Wall -Wextra -Werror -O2 "${@:2}" -IDocs/receivers/c Docs/receivers/c/*.c Tests/Interop/c/driver.c -o "$1" \
+    gcc -std=c11 -Wall -Wextra -Werror -O2 "${@:2}" -IDocs/receivers/c Docs/receivers/c/*.c Tests/Interop/c/*.c -o "$1" \
         $(pkg-config --cflags --libs libsodium)
 }
 
 compile_c "$built/driver"
 compile_c "$built/driver-sanitized" -g -fsanitize=address,undefined -fno-sanitize-recover=all
-javac -Xlint:all -Werror -d "$built" Docs/receivers/java/pushcrypt/*.java Tests/Interop/java/Driver.java
+javac -Xlint:all -Werror -d "$built" Docs/receivers/java/pushcrypt/*.java Tests/Interop/java/*.java
 
 if [ "${1:-}" = ask ]; then
     case $2 in
@@ -28,4 +28,7 @@ if [ "${1:-}" = ask ]; then
     *) echo "interop: error: no receiver is called $2" >&2 && exit 64 ;;
     esac
 fi
+case ${1:-} in
+"" | kit) .build/interop/bin/python -B Tests/Vectors/generate.py --check >"$built/vectors.txt" ;;
+esac
 exec .build/interop/bin/python -B Tests/Interop/interop.py "$@"

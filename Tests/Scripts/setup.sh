@@ -7,7 +7,7 @@
 #        setup.sh scale      what `make test-scale` needs besides: brokers, and a Python environment in .build/scale
 #        setup.sh senders    what `make test-senders` needs besides: a Python environment in .build/senders
 #        setup.sh faults     what the parts of `make test-long` need besides that spoil key stores: strace and a C compiler
-#        setup.sh interop    what `make test-interop` needs besides: Node, a JDK, gcc, and a Python environment in .build/interop
+#        setup.sh interop    what `make test-interop` needs besides: Node 18, JDK 17, gcc, and Python 3.11 with an environment in .build/interop
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -52,6 +52,20 @@ has_cryptography() {
     return 1
 }
 
+# What is there but older counts as missing.
+has_node_18() {
+    node -e 'process.exit(process.versions.node.split(".")[0] >= 18 ? 0 : 1)'
+}
+
+has_jdk_17() {
+    local version
+    version=$(javac -version 2>&1) && version=${version#javac } && [ "${version%%.*}" -ge 17 ] && command -v java
+}
+
+has_python_311() {
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+}
+
 find_missing() {
     missing=()
     case $1 in
@@ -88,9 +102,10 @@ find_missing() {
         need gcc command -v cc
         ;;
     interop)
+        need python3 has_python_311
         need python3-venv python3 -c 'import ensurepip'
-        need nodejs command -v node
-        need openjdk-17-jdk-headless command -v javac
+        need nodejs has_node_18
+        need openjdk-17-jdk-headless has_jdk_17
         need gcc command -v gcc
         ;;
     *) fail "there is nothing called $1 to set up" ;;
@@ -104,6 +119,7 @@ environment() {
     sum=$(cat "$@" | cksum)
     [ ! -f "$folder/pinned" ] || [ "$(<"$folder/pinned")" != "$sum" ] || return 0
     echo "setup: installing a Python environment in $folder"
+    mkdir -p .build
     rm -rf "$folder"
     {
         python3 -m venv "$folder"
@@ -179,7 +195,8 @@ if [ ${#missing[@]} -gt 0 ]; then
     install_missing
     find_missing "$what"
     [ ${#missing[@]} -eq 0 ] || fail "${missing[*]}: installed, but older than needed" \
-        'libsodium 1.0.18 and SQLite 3.36 or later are needed: Debian 12, Ubuntu 22.04 or later have them'
+        'libsodium 1.0.18 and SQLite 3.36 or later are needed: Debian 12, Ubuntu 22.04 or later have them' \
+        'interop needs Node 18, JDK 17 and Python 3.11 or later, each the first of its name in PATH: Debian 12 has them'
 fi
 case $what in
 peers) environment peers Tests/Pipelines/build-requirements.txt Tests/Bench/requirements.txt ;;

@@ -1,9 +1,8 @@
 """Writes the test vectors of the pushcrypt format, version 1.
 
-    python3 -m venv /tmp/pushcrypt-vectors
-    /tmp/pushcrypt-vectors/bin/pip install cryptography pyhpke pynacl
-    /tmp/pushcrypt-vectors/bin/python3 Tests/Vectors/generate.py            writes the files beside this one
-    /tmp/pushcrypt-vectors/bin/python3 Tests/Vectors/generate.py --check    exits with 1 if they differ
+    make setup-interop                                            makes the environment
+    .build/interop/bin/python Tests/Vectors/generate.py           writes the files beside this one
+    .build/interop/bin/python Tests/Vectors/generate.py --check   exits with 1 if they differ
 
 Needs Python 3.11. The output is a function of this source alone: every seed is SHA-256 of a label.
 `reference` implements the format, `cases` says what each case must give. A case is written only after the reference

@@ -62,9 +62,11 @@ static bool is_name(const char *text) {
 static bool bytes32(uint8_t bytes[32], struct json value) {
     char text[43 + 5];
     size_t length, count;
-    if (!json_string((uint8_t *)text, sizeof text, &length, value) || length != 43) return false;
     const int variant = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
-    return sodium_base642bin(bytes, 32, text, length, NULL, &count, NULL, variant) == 0 && count == 32;
+    const bool good = json_string((uint8_t *)text, sizeof text, &length, value) && length == 43 &&
+                      sodium_base642bin(bytes, 32, text, length, NULL, &count, NULL, variant) == 0 && count == 32;
+    sodium_memzero(text, sizeof text);
+    return good;
 }
 
 //
@@ -181,17 +183,14 @@ static refusal take_buffer(struct file_opener *opener, file_sink sink, void *con
         const refusal refused = pull(opener, &length, &tag);
         if (refused != NULL) return refused;
         if (tag != MESSAGE) return "malformed-file";
-        sink(context, opener->plain, length);
+        if (!sink(context, opener->plain, length)) return "not-written";
         opener->first = false;
     }
     opener->buffered = 0;
     return NULL;
 }
 
-// Takes bytes of the file and gives those of the chunks that are now known not to be the last. They are authentic but may be cut
-// short: they go into a file of a temporary name, which is renamed only after `file_finish` has given the rest. After a
-// refusal the opener is of no more use.
-refusal file_update(struct file_opener *opener, const uint8_t *piece, size_t length, file_sink sink, void *context) {
+static refusal take(struct file_opener *opener, const uint8_t *piece, size_t length, file_sink sink, void *context) {
     const uint64_t left = opener->size - opener->came;
     const size_t within = length < left ? length : (size_t)left;
     crypto_hash_sha256_update(&opener->hash, piece, within);
@@ -211,8 +210,7 @@ refusal file_update(struct file_opener *opener, const uint8_t *piece, size_t len
     return within < length ? "wrong-size" : NULL;
 }
 
-// Gives the last chunk, when the whole file is as its reference says.
-refusal file_finish(struct file_opener *opener, file_sink sink, void *context) {
+static refusal take_last(struct file_opener *opener, file_sink sink, void *context) {
     size_t length;
     unsigned char tag;
     uint8_t hash[crypto_hash_sha256_BYTES];
@@ -224,26 +222,46 @@ refusal file_finish(struct file_opener *opener, file_sink sink, void *context) {
     if (tag != FINAL || (length == 0 && !opener->first)) return "malformed-file";
     crypto_hash_sha256_final(&opener->hash, hash);
     if (sodium_memcmp(hash, opener->sha256, sizeof hash) != 0) return "wrong-hash";
-    sink(context, opener->plain, length);
+    return sink(context, opener->plain, length) ? NULL : "not-written";
+}
+
+// After this, everything is refused.
+static void end(struct file_opener *opener) {
     sodium_memzero(opener, sizeof *opener);
-    return NULL;
+    opener->ended = true;
+}
+
+// Takes bytes of the file and gives those of the chunks that are now known not to be the last. They are authentic but may be cut
+// short: they go into a file of a temporary name, which is renamed only after `file_finish` has given the rest. After a
+// refusal, and after `file_finish`, everything is refused. `not-written` is not the format's: the sink could not take what it got.
+refusal file_update(struct file_opener *opener, const uint8_t *piece, size_t length, file_sink sink, void *context) {
+    const refusal refused = opener->ended ? "malformed-file" : take(opener, piece, length, sink, context);
+    if (refused != NULL) end(opener);
+    return refused;
+}
+
+// Gives the last chunk, when the whole file is as its reference says.
+refusal file_finish(struct file_opener *opener, file_sink sink, void *context) {
+    const refusal refused = opener->ended ? "malformed-file" : take_last(opener, sink, context);
+    end(opener);
+    return refused;
 }
 
 // Gives the sealed file of plain bytes, under a key that was never used before and never will be again to.
-void file_seal(const uint8_t *plain, size_t length, const uint8_t key[KEY], file_sink sink, void *context) {
+refusal file_seal(const uint8_t *plain, size_t length, const uint8_t key[KEY], file_sink sink, void *context) {
     static const size_t most = CHUNK - CHUNK_OVERHEAD;
     crypto_secretstream_xchacha20poly1305_state stream;
     uint8_t header[crypto_secretstream_xchacha20poly1305_HEADERBYTES], chunk[CHUNK];
     crypto_secretstream_xchacha20poly1305_init_push(&stream, header, key);
-    sink(context, START, PREFIX);
-    sink(context, header, sizeof header);
-    for (bool last = false; !last;) {
+    bool written = sink(context, START, PREFIX) && sink(context, header, sizeof header);
+    for (bool last = false; written && !last;) {
         last = length <= most;
         const size_t count = last ? length : most;
         crypto_secretstream_xchacha20poly1305_push(&stream, chunk, NULL, plain, count, START, PREFIX, last ? FINAL : MESSAGE);
-        sink(context, chunk, count + CHUNK_OVERHEAD);
+        written = sink(context, chunk, count + CHUNK_OVERHEAD);
         plain += count;
         length -= count;
     }
     sodium_memzero(&stream, sizeof stream);
+    return written ? NULL : "not-written";
 }

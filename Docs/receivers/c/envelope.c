@@ -26,12 +26,18 @@ static bool count_statements(size_t *count, uint8_t content_type, const uint8_t 
     return true;
 }
 
-// Opens a push as it came from the wire. Nothing of it but the envelope is looked at [O-0.1].
+static refusal open_inner(
+    struct opened *opened, uint8_t inner[LARGEST_BUCKET], const uint8_t *envelope, size_t bucket, const struct receiver *receiver,
+    uint64_t now);
+
+// Opens a push as it came from the wire. Nothing of it but the envelope is looked at [O-0.1]. More than APNs carries is refused
+// [O-1.1], which also bounds what the names of a hostile object cost to compare.
 refusal open_push(struct opened *opened, const uint8_t *push, size_t length, const struct receiver *receiver, uint64_t now) {
     struct json object, text;
     uint8_t envelope[LONGEST_TEXT + 8];
     size_t text_length;
-    if (length > LONGEST_RECEIVED) return "malformed-notification";
+    sodium_memzero(opened, sizeof *opened);
+    if (length > LONGEST_PUSH) return "malformed-notification";
     const refusal refused = parse_object(&object, push, length, "malformed-notification");
     if (refused != NULL) return refused;
     if (!json_member(&text, object, "ENCRYPTED_DATA") || !json_is(text, '"')) return "not-encrypted";
@@ -39,16 +45,24 @@ refusal open_push(struct opened *opened, const uint8_t *push, size_t length, con
     return open_text(opened, (const char *)envelope, text_length, receiver, now);
 }
 
-// Opens the text of an envelope: steps 2 to 7. Nothing is changed by it, and `opened` holds nothing to be used unless it returns
-// NULL.
+// Opens the text of an envelope: steps 2 to 7. Nothing is changed by it.
 refusal open_text(struct opened *opened, const char *text, size_t length, const struct receiver *receiver, uint64_t now) {
-    uint8_t envelope[OUTSIDE + LARGEST_BUCKET], *inner = opened->inner;
+    uint8_t envelope[OUTSIDE + LARGEST_BUCKET], inner[LARGEST_BUCKET];
     size_t envelope_length;
+    sodium_memzero(opened, sizeof *opened);
     if (!is_context(receiver->context)) return "malformed-context";
     const refusal malformed = decode_envelope(envelope, &envelope_length, text, length);
     if (malformed != NULL) return malformed;
+    const refusal refused = open_inner(opened, inner, envelope, envelope_length - OUTSIDE, receiver, now);
+    sodium_memzero(inner, sizeof inner);
+    return refused;
+}
+
+// Steps 3 to 7. `opened` is written when all has gone well.
+static refusal open_inner(
+    struct opened *opened, uint8_t inner[LARGEST_BUCKET], const uint8_t *envelope, size_t bucket, const struct receiver *receiver,
+    uint64_t now) {
     const uint8_t *enc = envelope + HEADER;
-    const size_t bucket = envelope_length - OUTSIDE;
 
     // Step 3. Exactly one key is tried [O-3.2].
     const struct device_key *device = NULL;
@@ -72,17 +86,13 @@ refusal open_text(struct opened *opened, const char *text, size_t length, const 
     size_t statement_count;
     const bool readable = count_statements(&statement_count, inner[CONTENT_AT], payload, end - BODY_AT);
     if (statement_count > 0) payload = statements + STATEMENT * statement_count;
-    opened->trust = *receiver->trust;
-    bool conflict = false;
-    for (size_t index = 0; index < statement_count; index++) {
-        bool changed;
-        const refusal refused = trust_evaluate(&opened->trust, &changed, statements + STATEMENT * index, STATEMENT, now);
-        conflict = conflict || (refused != NULL && strcmp(refused, "rotation-conflict") == 0);
-    }
+    struct trust after = *receiver->trust;
+    struct followed followed;
+    trust_follow(&after, &followed, statements, statement_count, now);
     const uint8_t *candidates[TRIED], *sender = NULL;
     size_t count = trust_candidates(candidates, receiver->trust, inner, now);
-    if (count == 0) count = trust_candidates(candidates, &opened->trust, inner, now);
-    if (count == 0 && conflict) return "rotation-conflict";
+    if (count == 0) count = trust_candidates(candidates, &after, inner, now);
+    if (count == 0 && followed.conflict) return "rotation-conflict";
     for (size_t index = 0; index < count && sender == NULL; index++) {
         uint8_t data[LONGEST_SIGNED];
         const size_t signed_length = signed_data(data, envelope, device->public, candidates[index], receiver->context, inner, bucket);
@@ -101,16 +111,17 @@ refusal open_text(struct opened *opened, const char *text, size_t length, const 
     // Step 7.
     struct json object;
     if (!readable) return "malformed-payload";
-    opened->payload = payload;
-    opened->payload_length = (size_t)(inner + end - payload);
-    const refusal refused = check_payload(&object, opened->payload, opened->payload_length);
+    const size_t payload_length = (size_t)(inner + end - payload);
+    const refusal refused = check_payload(&object, payload, payload_length);
     if (refused != NULL) return refused;
+    memcpy(opened->payload, payload, payload_length);
+    opened->payload_length = payload_length;
     memcpy(opened->message_id, inner + ID_AT, MESSAGE_ID);
     memcpy(opened->sender, sender, KEY);
     opened->sent_at = sent_at;
     opened->time_to_live = time_to_live;
     opened->device = device;
-    opened->rotation_conflict = conflict;
+    opened->followed = followed;
     return NULL;
 }
 

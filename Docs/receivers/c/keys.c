@@ -66,8 +66,8 @@ static uint32_t polymod(const char *prefix, const uint8_t values[VALUES]) {
     return checksum;
 }
 
-// The 32 bytes of a key's text [K-4] to [K-8]. A public key that comes out is one that may be used.
-refusal parse_key(uint8_t key[KEY], const char *text, size_t length, enum key_kind kind) {
+// The five bits of each character, and the 32 bytes that they make, before a public key is checked.
+static refusal decode(uint8_t key[KEY], uint8_t values[VALUES], const char *text, size_t length, enum key_kind kind) {
     if (length > 0 && text[length - 1] == '\n') length--;
     int of = -1;
     for (int other = DEVICE_PUBLIC; other <= SENDER_SECRET; other++) {
@@ -77,7 +77,6 @@ refusal parse_key(uint8_t key[KEY], const char *text, size_t length, enum key_ki
     if (of < 0) return "malformed-key";
     if (of != (int)kind) return "wrong-kind-of-key";
     const size_t prefix = strlen(KINDS[kind].written);
-    uint8_t values[VALUES];
     if (length != prefix + VALUES) return "malformed-key";
     for (size_t index = 0; index < VALUES; index++) {
         const char *found = text[prefix + index] == 0 ? NULL : strchr(KINDS[kind].alphabet, text[prefix + index]);
@@ -95,7 +94,15 @@ refusal parse_key(uint8_t key[KEY], const char *text, size_t length, enum key_ki
             key[byte++] = (uint8_t)(bits >> count);
         }
     }
+    return NULL;
+}
+
+// The 32 bytes of a key's text [K-4] to [K-8]. A public key that comes out is one that may be used.
+refusal parse_key(uint8_t key[KEY], const char *text, size_t length, enum key_kind kind) {
+    uint8_t values[VALUES];
+    const refusal refused = decode(key, values, text, length, kind);
     sodium_memzero(values, sizeof values);
+    if (refused != NULL) return refused;
     if (kind == DEVICE_PUBLIC) return check_device_key(key);
     if (kind == SENDER_PUBLIC) return check_sender_key(key);
     return NULL;

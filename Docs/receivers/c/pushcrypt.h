@@ -2,9 +2,9 @@
 // envelope.c, attachments.c. `sodium_init` comes first.
 //
 // A function that can refuse returns NULL or the code of Docs/Format.md, for the developer's log and never for a person. Bytes
-// are a pointer and a length; nothing is kept of a pointer but where it is said. Derived secrets are wiped from the stack, and
-// libsodium computes on keys and compares tags in constant time. The rest is not constant in time, and what the caller holds is
-// the caller's to wipe.
+// are a pointer and a length; nothing is kept of a pointer but where it is said. Secrets that are derived or copied here are wiped,
+// and libsodium computes on keys and compares tags in constant time. The rest is not constant in time, and what the caller holds,
+// with what was given to it, is the caller's to wipe.
 #ifndef PUSHCRYPT_H
 #define PUSHCRYPT_H
 
@@ -47,24 +47,43 @@ size_t json_minify(uint8_t *result, const uint8_t *data, size_t length);
 
 // trust.c
 
-enum { STATEMENT = 181, TRIED = 4, TRUST_CAPACITY = 64 };
+enum { STATEMENT = 181, MOST_STATEMENTS = 4, TRIED = 4, TRUST_CAPACITY = 64 };
 enum { TOLERANCE = 86400 };
 
-// A sender key that lost its place: to the statement, or without one because the app replaced it.
+// A sender key that lost its place. It verifies no statement ever again.
+//
+// It verifies messages until its end, that millisecond included; without one, because the app replaced it, none. The statement that
+// superseded it, if there was one, is kept in any case: and ask for it.
 struct superseded {
     uint8_t key[KEY];
-    bool has_statement;
+    bool has_end, has_statement;
+    uint64_t verifies_until;
     uint8_t statement[STATEMENT];
 };
 
-// The pinned sender keys, which the app has checked with `check_sender_key`, and the superseded ones, which it keeps for good.
+// The pinned sender keys, and the superseded ones, which the app keeps for good. It begins with zeros and is filled by `trust_pin`
+// and `trust_supersede`.
+//
+// It is durable and grows only: see `opened` for how it is changed. No key is in both places, and none is there that [K-7] refuses,
+// as a setting that was never filled in would be.
 struct trust {
     size_t pinned_count, superseded_count;
     uint8_t pinned[TRUST_CAPACITY][KEY];
     struct superseded superseded[TRUST_CAPACITY];
 };
 
+// The statements that were accepted, and whether there was a conflict.
+struct followed {
+    size_t count;
+    uint8_t accepted[MOST_STATEMENTS][STATEMENT];
+    bool conflict;
+};
+
+refusal trust_pin(struct trust *trust, const uint8_t key[KEY]);
+refusal trust_supersede(struct trust *trust, const struct superseded *old);
+void superseded_by(struct superseded *old, const uint8_t key[KEY], const uint8_t statement[STATEMENT]);
 size_t trust_candidates(const uint8_t *candidates[TRIED], const struct trust *trust, const uint8_t id[KEY_ID], uint64_t now);
+void trust_follow(struct trust *trust, struct followed *followed, const uint8_t *statements, size_t count, uint64_t now);
 refusal trust_evaluate(struct trust *trust, bool *changed, const uint8_t *statement, size_t length, uint64_t now);
 uint64_t later(uint64_t time, uint32_t seconds);
 uint64_t number(const uint8_t *bytes, size_t length);
@@ -85,14 +104,14 @@ bool hpke_open(struct hpke_context *context, uint8_t *pt, const uint8_t *ct, siz
 
 // envelope.c
 
-enum { SUITE = 0x01, HEADER = 5, CIPHERTEXT_AT = 37, TAG = 16, LONGEST_CONTEXT = 255, BUCKET_COUNT = 8, MOST_STATEMENTS = 4 };
+enum { SUITE = 0x01, HEADER = 5, CIPHERTEXT_AT = 37, TAG = 16, LONGEST_CONTEXT = 255, BUCKET_COUNT = 8 };
 enum { SIGNATURE_AT = 4, CONTENT_AT = 68, ID_AT = 69, SENT_AT = 85, LIVE_AT = 93, LENGTH_AT = 97, BODY_AT = 99 };
 enum { PAYLOAD = 0x01, STATEMENTS = 0x02, LONGEST_TIME_TO_LIVE = 2592000 };
 enum { LONGEST_INFO = 21 + HEADER + 2 + LONGEST_CONTEXT, LONGEST_SIGNED = 22 + HEADER + 3 * KEY + 2 + LONGEST_CONTEXT + 32 };
 #define LARGEST_TIME ((UINT64_C(1) << 53) - 1)
 extern const size_t BUCKETS[BUCKET_COUNT];
 
-enum { LARGEST_BUCKET = 3584, OUTSIDE = 53, LONGEST_TEXT = 4850, LONGEST_PUSH = 5120, LONGEST_RECEIVED = 65536, MESSAGE_ID = 16 };
+enum { LARGEST_BUCKET = 3584, OUTSIDE = 53, LONGEST_TEXT = 4850, LONGEST_PUSH = 5120, MESSAGE_ID = 16 };
 
 // A device's secret key. A retiring one opens until its end date, that millisecond included; the others have UINT64_MAX.
 struct device_key {
@@ -107,19 +126,22 @@ struct receiver {
     const struct trust *trust;
 };
 
-// An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `message_id`. When the
-// guard has taken it, `trust` replaces the trust that was there [O-9.1], a pending `device` key becomes active [O-9.2], and the
-// app is told of a `rotation_conflict`.
+// An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `message_id`. After a
+// refusal it is all zeros.
+//
+// When the guard has taken it, the app, under one lock, has the trust that is stored *then* follow the statements in `followed`,
+// those that were accepted, with the `now` of the opening, and stores it [O-9.1]. Another message may have changed it since, so what
+// was opened with is not stored. A pending `device` key becomes active [O-9.2], and the app is told of a `conflict`.
+//
+// `pushcrypt` in the payload holds the keys of files. It is removed from what the app, `userInfo` and logs get, [N-2].
 struct opened {
-    uint8_t inner[LARGEST_BUCKET];
-    const uint8_t *payload;  // within `inner`
+    uint8_t payload[LARGEST_BUCKET];
     size_t payload_length;
     uint8_t message_id[MESSAGE_ID], sender[KEY];
     uint64_t sent_at;
     uint32_t time_to_live;
-    const struct device_key *device;
-    struct trust trust;
-    bool rotation_conflict;
+    const struct device_key *device;  // one of the receiver's
+    struct followed followed;
 };
 
 void device_key(struct device_key *device, const uint8_t secret[KEY], uint64_t end);
@@ -138,6 +160,7 @@ size_t signed_data(
 // seal.c
 
 enum push_type { ALERT, BACKGROUND, VOIP };
+enum { LONGEST_PAYLOAD = 65536 };
 
 struct message {
     const char *context;
@@ -159,6 +182,9 @@ refusal seal(char push[LONGEST_PUSH + 1], const struct message *message, const u
 enum { CHUNK = 65553, CHUNK_OVERHEAD = 17, FILE_START = 29, MOST_ATTACHMENTS = 8 };
 
 // Where a sealed file lies, and what opens it. It holds a key, so it never reaches the app's data or a log.
+//
+// The name is a label to show, never a path: lets pass what some system takes for a place, such as `C:x`, `CON` or a
+// backslash.
 struct reference {
     char url[LARGEST_BUCKET + 1], type[256], name[256];
     uint8_t key[KEY], sha256[crypto_hash_sha256_BYTES];
@@ -177,11 +203,11 @@ struct file_opener {
     uint8_t key[KEY], sha256[crypto_hash_sha256_BYTES], buffer[CHUNK], plain[CHUNK - CHUNK_OVERHEAD];
     uint64_t size, came;
     size_t buffered;
-    bool started, first;
+    bool started, first, ended;
 };
 
-// Takes plain bytes of a file.
-typedef void (*file_sink)(void *context, const uint8_t *plain, size_t length);
+// Takes bytes of a file; false when it cannot, because the disk is full for one.
+typedef bool (*file_sink)(void *context, const uint8_t *bytes, size_t length);
 
 refusal parse_reference(struct reference *reference, struct json value);
 void payload_attachments(struct attachments *attachments, struct json payload);
@@ -190,6 +216,6 @@ refusal check_full_body(const uint8_t *plain, size_t length);
 void file_open(struct file_opener *opener, const uint8_t key[KEY], uint64_t size, const uint8_t sha256[crypto_hash_sha256_BYTES]);
 refusal file_update(struct file_opener *opener, const uint8_t *piece, size_t length, file_sink sink, void *context);
 refusal file_finish(struct file_opener *opener, file_sink sink, void *context);
-void file_seal(const uint8_t *plain, size_t length, const uint8_t key[KEY], file_sink sink, void *context);
+refusal file_seal(const uint8_t *plain, size_t length, const uint8_t key[KEY], file_sink sink, void *context);
 
 #endif

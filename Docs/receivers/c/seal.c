@@ -75,10 +75,16 @@ static void write_clear_part(struct writer *writer, const struct message *messag
     write_json(writer, "},\"ENCRYPTED_DATA\":\"");
 }
 
+static bool is_text(const char *text) {
+    return text != NULL && is_utf8((const uint8_t *)text, strlen(text));
+}
+
 // Checks what is to be sealed, and says how long the body is.
 static refusal check(size_t *body_length, struct json *aps, uint8_t *minified, const struct message *message) {
     struct json payload, member;
-    if (message->payload_length > LONGEST_RECEIVED) return "payload-too-large";
+    if ((unsigned)message->push_type > VOIP) return "push-type-not-sealable";
+    if (!is_text(message->title) || (message->sound != NULL && !is_text(message->sound))) return "invalid-request";
+    if (message->payload_length > LONGEST_PAYLOAD) return "payload-too-large";
     const refusal refused = check_payload(&payload, message->payload, message->payload_length);
     if (refused != NULL) return refused;
     if (json_member(&member, payload, "ENCRYPTED_DATA") || json_member(&member, payload, "pushcrypt")) return "reserved-key";
@@ -91,9 +97,9 @@ static refusal check(size_t *body_length, struct json *aps, uint8_t *minified, c
     return NULL;
 }
 
-// The push to send instead of the payload, for one device, with a zero byte behind it.
-refusal seal(char push[LONGEST_PUSH + 1], const struct message *message, const uint8_t device[KEY], const uint8_t seed[KEY]) {
-    uint8_t minified[LONGEST_RECEIVED];
+static refusal seal_minified(
+    char push[LONGEST_PUSH + 1], uint8_t minified[LONGEST_PAYLOAD], const struct message *message, const uint8_t device[KEY],
+    const uint8_t seed[KEY]) {
     size_t body_length, bucket = 0;
     struct json aps;
     if (!is_context(message->context)) return "malformed-context";
@@ -107,6 +113,8 @@ refusal seal(char push[LONGEST_PUSH + 1], const struct message *message, const u
     write_clear_part(&writer, message, aps);
     const size_t text_length = (4 * (OUTSIDE + bucket) + 2) / 3;
     if (!writer.fits || writer.widest + text_length + 2 > LIMITS[message->push_type].push) return "push-too-large";
+    // The widest form is never shorter than what is written. Nothing is written on the strength of that.
+    if ((size_t)(writer.end - writer.at) < text_length + 2) return "push-too-large";
 
     uint8_t envelope[OUTSIDE + LARGEST_BUCKET], inner[LARGEST_BUCKET] = {0}, info[LONGEST_INFO], data[LONGEST_SIGNED];
     uint8_t sender_public[KEY], sender_secret[crypto_sign_SECRETKEYBYTES];
@@ -138,6 +146,13 @@ refusal seal(char push[LONGEST_PUSH + 1], const struct message *message, const u
     }
     sodium_memzero(sender_secret, sizeof sender_secret);
     sodium_memzero(inner, sizeof inner);
-    sodium_memzero(minified, sizeof minified);
     return encapsulated ? NULL : "weak-key";
+}
+
+// The push to send instead of the payload, for one device, with a zero byte behind it.
+refusal seal(char push[LONGEST_PUSH + 1], const struct message *message, const uint8_t device[KEY], const uint8_t seed[KEY]) {
+    uint8_t minified[LONGEST_PAYLOAD];
+    const refusal refused = seal_minified(push, minified, message, device, seed);
+    sodium_memzero(minified, sizeof minified);
+    return refused;
 }

@@ -1,4 +1,4 @@
-// Whom a receiver believes, and how that changes: Docs/Format.md, "Rotation", rules to.
+// Whom a receiver believes, and how that changes: Docs/Format.md, "Rotation", rules to.
 #include <string.h>
 
 #include "pushcrypt.h"
@@ -37,10 +37,30 @@ static size_t find_pinned(const struct trust *trust, const uint8_t key[KEY]) {
     return index;
 }
 
-// Whether it verifies messages still. It verifies no statement ever again.
-static bool inside_overlap(const struct superseded *old, uint64_t now) {
-    if (!old->has_statement) return false;
-    return now <= later(number(old->statement + ISSUED_AT, 8), (uint32_t)number(old->statement + OVERLAP, 4));
+// A key that lost its place to the statement.
+void superseded_by(struct superseded *old, const uint8_t key[KEY], const uint8_t statement[STATEMENT]) {
+    const uint64_t end = later(number(statement + ISSUED_AT, 8), (uint32_t)number(statement + OVERLAP, 4));
+    *old = (struct superseded){.has_end = true, .has_statement = true, .verifies_until = end};
+    memcpy(old->key, key, KEY);
+    memcpy(old->statement, statement, STATEMENT);
+}
+
+// Adds a key that the app pins. `trust-full` is not the format's: this receiver keeps a bounded number of keys.
+refusal trust_pin(struct trust *trust, const uint8_t key[KEY]) {
+    if (check_sender_key(key) != NULL) return "weak-key";
+    if (find_superseded(trust, key) != NULL) return "sender-superseded";
+    if (trust->pinned_count == TRUST_CAPACITY) return "trust-full";
+    memcpy(trust->pinned[trust->pinned_count++], key, KEY);
+    return NULL;
+}
+
+// Adds a key that the app keeps as superseded.
+refusal trust_supersede(struct trust *trust, const struct superseded *old) {
+    if (check_sender_key(old->key) != NULL) return "weak-key";
+    if (find_pinned(trust, old->key) < trust->pinned_count) return "sender-superseded";
+    if (trust->superseded_count == TRUST_CAPACITY) return "trust-full";
+    trust->superseded[trust->superseded_count++] = *old;
+    return NULL;
 }
 
 // The keys with a sender key id: pinned ones first, then superseded ones, at most 4.
@@ -50,7 +70,7 @@ static size_t keys_of(const uint8_t *keys[TRIED], const struct trust *trust, con
         if (has_id(trust->pinned[index], id)) keys[count++] = trust->pinned[index];
     for (size_t index = 0; index < trust->superseded_count && count < TRIED; index++) {
         const struct superseded *old = &trust->superseded[index];
-        if ((all || inside_overlap(old, now)) && has_id(old->key, id)) keys[count++] = old->key;
+        if ((all || (old->has_end && now <= old->verifies_until)) && has_id(old->key, id)) keys[count++] = old->key;
     }
     return count;
 }
@@ -70,6 +90,18 @@ static bool signed_by(
     memcpy(data + sizeof label + 1, old, KEY);
     memcpy(data + sizeof label + 1 + KEY, statement, OLD_SIGNATURE);
     return crypto_sign_verify_detached(signature, data, sizeof data, key) == 0;
+}
+
+// Evaluates statements in order, at most 4; one that fails is passed over.
+void trust_follow(struct trust *trust, struct followed *followed, const uint8_t *statements, size_t count, uint64_t now) {
+    *followed = (struct followed){.count = 0};
+    for (size_t index = 0; index < count && index < MOST_STATEMENTS; index++) {
+        bool changed;
+        const uint8_t *statement = statements + STATEMENT * index;
+        const refusal refused = trust_evaluate(trust, &changed, statement, STATEMENT, now);
+        followed->conflict = followed->conflict || (refused != NULL && strcmp(refused, "rotation-conflict") == 0);
+        if (changed) memcpy(followed->accepted[followed->count++], statement, STATEMENT);
+    }
 }
 
 // Follows a statement, or refuses it and changes nothing. `changed` is false when it is the one that was followed before.
@@ -95,17 +127,13 @@ refusal trust_evaluate(struct trust *trust, bool *changed, const uint8_t *statem
     if (number(statement + OVERLAP, 4) > LARGEST_OVERLAP) return "overlap-too-long";
     if (issued_at > later(now, TOLERANCE)) return "statement-not-yet-valid";
     if (now > later(issued_at, (uint32_t)number(statement + ACCEPT_FOR, 4))) return "statement-expired";
-    // The one code that is not the format's: this receiver keeps a bounded number of keys.
     if (trust->superseded_count == TRUST_CAPACITY) return "trust-full";
 
-    struct superseded *past = &trust->superseded[trust->superseded_count++];
-    *past = (struct superseded){.has_statement = true};
-    memcpy(past->key, old, KEY);
-    memcpy(past->statement, statement, STATEMENT);
+    superseded_by(&trust->superseded[trust->superseded_count++], old, statement);
     if (find_pinned(trust, added) == trust->pinned_count) {
         memcpy(trust->pinned[place], added, KEY);
     } else {
-        memcpy(trust->pinned[place], trust->pinned[--trust->pinned_count], KEY);
+        memmove(trust->pinned[place], trust->pinned[--trust->pinned_count], KEY);
     }
     *changed = true;
     return NULL;

@@ -9,6 +9,7 @@ import { NumberText } from "./payload.mjs";
 
 const PREFIX = Buffer.from("PCA1\x10");
 const HEADER = 24;
+const START = 29;
 const CHUNK = 65553;
 const OVERHEAD = 17;
 const SMALLEST_FILE = 46;
@@ -25,7 +26,10 @@ const TYPE = /^(?=.{3,255}$)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/;
 
 /**
  * A reference from a JSON value [A-5] to [A-10]: where a sealed file lies, and what opens it. It holds a key, so it never reaches
- * `userInfo` or a log [A-15].
+ * `userInfo` or a log [A-15]; the key is not enumerable, so that nothing prints it by chance.
+ *
+ * The name is a label to show, never a path: [A-7] lets pass what some system takes for a place, such as `C:x`, `CON` or a
+ * backslash.
  */
 export function parseReference(value) {
     if (!(value instanceof Map)) throw new Refused("malformed-reference");
@@ -43,7 +47,8 @@ export function parseReference(value) {
     ) {
         throw new Refused("malformed-reference");
     }
-    return { url, key: bytes32(key), size: Number(size.text), sha256: bytes32(sha256), type, name };
+    const reference = { url, size: Number(size.text), sha256: bytes32(sha256), type, name };
+    return Object.defineProperty(reference, "key", { value: bytes32(key) });
 }
 
 /** 32 bytes from canonical base64url: 43 characters, of which the last has two unused bits. */
@@ -84,9 +89,10 @@ export function fullBody(members) {
 
 /** The text that the plain file of a full body is [A-28], [A-30]. Whatever is refused, the payload's own body is shown. */
 export function checkFullBody(plain) {
+    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     let text;
     try {
-        text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(plain);
+        text = decoder.decode(plain);
     } catch {
         throw new Refused("malformed-file");
     }
@@ -183,42 +189,68 @@ function littleEndian(bytes) {
  * Opens a sealed file that comes in pieces [A-17] to [A-26].
  *
  * What `update` gives is authentic but may be cut short: it goes into a file of a temporary name, which is renamed only after
- * `finish` has given the rest [A-27]. After a `Refused` the opener is of no more use.
+ * `finish` has given the rest [A-27]. After a `Refused`, and after `finish`, everything is refused.
  */
 export class FileOpener {
+    #key;
+    #stream = null;
+    #buffer = Buffer.alloc(CHUNK);
+
     constructor(key, size, sha256) {
-        Object.assign(this, { key, size, sha256, hash: createHash("sha256"), came: 0, rest: Buffer.alloc(0) });
-        Object.assign(this, { stream: null, first: true });
+        this.#key = key;
+        Object.assign(this, { size, sha256, hash: createHash("sha256"), came: 0, buffered: 0, first: true, ended: false });
     }
 
     /** Takes bytes of the file and gives those of the chunks that are now known not to be the last. */
     update(piece) {
+        this.#begin();
         const within = piece.subarray(0, this.size - this.came);
         this.came += within.length;
         this.hash.update(within);
-        this.rest = Buffer.concat([this.rest, within]);
         const plain = [];
-        if (this.stream === null && this.rest.length > PREFIX.length + HEADER) {
-            if (!this.rest.subarray(0, 5).equals(PREFIX)) throw new Refused("not-a-sealed-file");
-            this.stream = new SecretStream(this.key, this.rest.subarray(5, 29));
-            this.rest = this.rest.subarray(29);
-        }
-        while (this.stream !== null && this.rest.length > CHUNK) {
-            const [chunk, tag] = this.stream.pull(this.rest.subarray(0, CHUNK));
-            if (tag !== MESSAGE) throw new Refused("malformed-file");
-            plain.push(chunk);
-            this.rest = this.rest.subarray(CHUNK);
-            this.first = false;
+        for (let taken = 0; taken < within.length;) {
+            const full = this.#stream === null ? START : CHUNK;
+            if (this.buffered === full) {
+                plain.push(this.#takeBuffer());
+                continue;
+            }
+            const part = within.subarray(taken, taken + full - this.buffered);
+            this.#buffer.set(part, this.buffered);
+            this.buffered += part.length;
+            taken += part.length;
         }
         if (within.length < piece.length) throw new Refused("wrong-size");
+        this.ended = false;
         return Buffer.concat(plain);
+    }
+
+    /** Until a call has gone well nothing may follow it. */
+    #begin() {
+        if (this.ended) throw new Refused("malformed-file");
+        this.ended = true;
+    }
+
+    /** The start of the file, or a chunk that more bytes follow. */
+    #takeBuffer() {
+        const buffered = this.#buffer.subarray(0, this.buffered);
+        this.buffered = 0;
+        if (this.#stream === null) {
+            if (!buffered.subarray(0, 5).equals(PREFIX)) throw new Refused("not-a-sealed-file");
+            this.#stream = new SecretStream(this.#key, buffered.subarray(5));
+            return Buffer.alloc(0);
+        }
+        const [chunk, tag] = this.#stream.pull(buffered);
+        if (tag !== MESSAGE) throw new Refused("malformed-file");
+        this.first = false;
+        return chunk;
     }
 
     /** The last chunk, when the whole file is as its reference says. */
     finish() {
+        this.#begin();
         if (this.came !== this.size) throw new Refused("wrong-size");
-        if (this.stream === null || this.rest.length < OVERHEAD) throw new Refused("truncated-file");
-        const [chunk, tag] = this.stream.pull(this.rest);
+        if (this.#stream === null || this.buffered < OVERHEAD) throw new Refused("truncated-file");
+        const [chunk, tag] = this.#stream.pull(this.#buffer.subarray(0, this.buffered));
         if (tag === MESSAGE) throw new Refused("truncated-file");
         if (tag !== FINAL || (chunk.length === 0 && !this.first)) throw new Refused("malformed-file");
         if (!timingSafeEqual(this.hash.digest(), this.sha256)) throw new Refused("wrong-hash");

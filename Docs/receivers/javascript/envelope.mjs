@@ -44,8 +44,14 @@ export function openPush(push, context, devices, trust, now) {
  * Opens the text of an envelope: steps 2 to 7. Times are BigInts.
  *
  * What comes out is an authentic, fresh message, and nothing is changed by it. Whether it was shown before is for the app's guard
- * to say, by `sender` and `messageID`. When the guard has taken it, the new `trust` replaces the one that was there [O-9.1], a
- * pending `device` key becomes active [O-9.2], and the app is told of a `rotationConflict` [R-7].
+ * to say, by `sender` and `messageID`.
+ *
+ * When the guard has taken it, the app, under one lock, has the trust that is stored *then* `follow` the `statements`, those that
+ * were accepted, with the `now` of the opening, and stores it [O-9.1]. Another message may have changed it since, so what was
+ * opened with is not stored. A pending `device` key becomes active [O-9.2], and the app is told of a `rotationConflict` [R-7].
+ *
+ * `pushcrypt` in the `payload` holds the keys of files. It is removed from what the app, `userInfo` and logs get [A-15], [N-2]; the
+ * payload is not enumerable, so that nothing prints it by chance.
  */
 export function openText(text, context, devices, trust, now) {
     checkContext(context);
@@ -64,15 +70,7 @@ export function openText(text, context, devices, trust, now) {
     if (end > inner.length) throw new Refused("authentication-failed");
     const [statements, payload] = split(inner[CONTENT], inner.subarray(BODY, end));
     const after = trust.copy();
-    let conflict = false;
-    for (const statement of statements ?? []) {
-        try {
-            after.evaluate(statement, now);
-        } catch (refused) {
-            if (!(refused instanceof Refused)) throw refused;
-            conflict ||= refused.code === "rotation-conflict";
-        }
-    }
+    const { accepted, conflict } = after.follow(statements ?? [], now);
     let candidates = trust.candidates(inner.subarray(0, 4), now);
     if (candidates.length === 0) candidates = after.candidates(inner.subarray(0, 4), now);
     if (candidates.length === 0 && conflict) throw new Refused("rotation-conflict");
@@ -90,8 +88,9 @@ export function openText(text, context, devices, trust, now) {
     // Step 7.
     if (statements === undefined) throw new Refused("malformed-payload");
     checkPayload(payload);
-    const messageID = inner.subarray(69, 85);
-    return { payload, messageID, sentAt, timeToLive, sender, device, trust: after, rotationConflict: conflict };
+    const messageID = Buffer.from(inner.subarray(69, 85));
+    const opened = { messageID, sentAt, timeToLive, sender, device, statements: accepted, rotationConflict: conflict };
+    return Object.defineProperty(opened, "payload", { value: payload });
 }
 
 /** The bytes of an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text. */

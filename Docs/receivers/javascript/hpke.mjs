@@ -50,9 +50,11 @@ export function setupBaseR(enc, device, info) {
 
 /** X25519. A result that is all zero is refused, by OpenSSL as well [O-4.2]. */
 function dh(secret, raw) {
+    // A platform without X25519 fails here, which is no fault of the message.
+    const keys = { privateKey: secret, publicKey: publicKey(X25519, raw) };
     let result;
     try {
-        result = diffieHellman({ privateKey: secret, publicKey: publicKey(X25519, raw) });
+        result = diffieHellman(keys);
     } catch {
         throw new Refused("authentication-failed");
     }

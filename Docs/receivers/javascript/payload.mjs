@@ -24,9 +24,10 @@ export function parseObject(data, code) {
     const refuse = () => {
         throw new Refused(code);
     };
+    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     let text, at = 0;
     try {
-        text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);
+        text = decoder.decode(data);
     } catch {
         refuse();
     }

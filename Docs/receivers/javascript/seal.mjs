@@ -11,6 +11,7 @@ import {
 import { setupBaseS } from "./hpke.mjs";
 import { ED25519, Refused, X25519, checkDeviceKey, keyID, rawPublic, secretKey } from "./keys.mjs";
 import { NumberText, checkPayload, minify } from "./payload.mjs";
+import { STATEMENT } from "./trust.mjs";
 
 /** For each push type the bytes that APNs takes, and the largest bucket. */
 const LIMITS = { alert: [4096, 2816], background: [4096, 2816], voip: [5120, 3584] };
@@ -32,8 +33,12 @@ export function seal(payload, context, device, sender, sentAt, options = {}) {
     const members = checkPayload(payload);
     if (members.has("ENCRYPTED_DATA") || members.has("pushcrypt")) throw new Refused("reserved-key");
     if (!Object.hasOwn(LIMITS, pushType)) throw new Refused("push-type-not-sealable");
-    if (timeToLive < 1 || timeToLive > LONGEST_TIME_TO_LIVE || sentAt > LARGEST_TIME) throw new Refused("invalid-time");
-    if (statements.length > MOST_STATEMENTS) throw new Refused("invalid-request");
+    if (!Number.isInteger(timeToLive) || timeToLive < 1 || timeToLive > LONGEST_TIME_TO_LIVE) throw new Refused("invalid-time");
+    if (typeof sentAt !== "bigint" || sentAt < 0n || sentAt > LARGEST_TIME) throw new Refused("invalid-time");
+    if (statements.length > MOST_STATEMENTS || statements.some((statement) => statement.length !== STATEMENT)) {
+        throw new Refused("invalid-request");
+    }
+    if (messageID.length !== 16 || !isUnicode(title) || !(sound === null || isUnicode(sound))) throw new Refused("invalid-request");
     const [limit, largest] = LIMITS[pushType];
     const count = statements.length > 0 ? [Buffer.of(statements.length)] : [];
     const body = Buffer.concat([...count, ...statements, minify(payload)]);
@@ -55,6 +60,11 @@ export function seal(payload, context, device, sender, sentAt, options = {}) {
     sign(null, signed(header, enc, device, sender.public, context, inner), sender.secret).copy(inner, 4);
     const envelope = Buffer.concat([header, enc, encryption.seal("", inner)]);
     return Buffer.from(before + envelope.toString("base64url") + after);
+}
+
+/** Whether UTF-8 can be made of a text: it has no half of a surrogate pair. */
+function isUnicode(text) {
+    return !/\p{Surrogate}/u.test(text);
 }
 
 /** What stands before and after the envelope's text: all that the relay sees of a push. */

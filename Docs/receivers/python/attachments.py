@@ -7,16 +7,16 @@ import base64
 import hashlib
 import hmac
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nacl import bindings as sodium
-from nacl.exceptions import CryptoError
+from nacl.exceptions import RuntimeError as WrongTag
 
 from keys import Refused
 from payload import Number
 
 PREFIX = b"PCA1\x10"
-HEADER = 24
+START = 29
 CHUNK = 65553
 OVERHEAD = 17
 SMALLEST_FILE = 46
@@ -34,10 +34,13 @@ TYPE = re.compile(r"(?=.{3,255}\Z)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
 
 @dataclass(frozen=True)
 class Reference:
-    """Where a sealed file lies, and what opens it. It holds a key, so it never reaches `userInfo` or a log [A-15]."""
+    """Where a sealed file lies, and what opens it. It holds a key, so it never reaches `userInfo` or a log [A-15].
+
+    The name is a label to show, never a path: [A-7] lets pass what some system takes for a place, such as `C:x`, `CON` or a backslash.
+    """
 
     url: str
-    key: bytes
+    key: bytes = field(repr=False)
     size: int
     sha256: bytes
     type: str
@@ -116,42 +119,64 @@ class FileOpener:
     """Opens a sealed file that comes in pieces [A-17] to [A-26].
 
     What `update` gives is authentic but may be cut short: it goes into a file of a temporary name, which is renamed only after
-    `finish` has given the rest [A-27]. After a `Refused` the opener is of no more use.
+    `finish` has given the rest [A-27]. After a `Refused`, and after `finish`, everything is refused.
     """
 
     def __init__(self, key, size, sha256):
         self.key, self.size, self.sha256 = key, size, sha256
-        self.hash, self.came, self.rest, self.state, self.first = hashlib.sha256(), 0, b"", None, True
+        self.hash, self.came, self.buffer, self.state = hashlib.sha256(), 0, bytearray(), None
+        self.first, self.ended = True, False
 
     def update(self, piece):
         """Takes bytes of the file and gives those of the chunks that are now known not to be the last."""
+        self.begin()
         within = piece[: self.size - self.came]
         self.came += len(within)
         self.hash.update(within)
-        self.rest += within
-        plain = b""
-        if self.state is None and len(self.rest) > len(PREFIX) + HEADER:
-            if self.rest[:5] != PREFIX:
-                raise Refused("not-a-sealed-file")
-            self.state = sodium.crypto_secretstream_xchacha20poly1305_state()
-            sodium.crypto_secretstream_xchacha20poly1305_init_pull(self.state, self.rest[5:29], self.key)
-            self.rest = self.rest[29:]
-        while self.state is not None and len(self.rest) > CHUNK:
-            chunk, tag = self.pull(self.rest[:CHUNK])
-            if tag != MESSAGE:
-                raise Refused("malformed-file")
-            plain, self.rest, self.first = plain + chunk, self.rest[CHUNK:], False
+        plain, taken = [], 0
+        while taken < len(within):
+            full = START if self.state is None else CHUNK
+            if len(self.buffer) == full:
+                plain.append(self.take_buffer())
+                continue
+            part = within[taken : taken + full - len(self.buffer)]
+            self.buffer += part
+            taken += len(part)
         if len(within) < len(piece):
             raise Refused("wrong-size")
-        return plain
+        self.ended = False
+        return b"".join(plain)
+
+    def begin(self):
+        """Until a call has gone well nothing may follow it."""
+        if self.ended:
+            raise Refused("malformed-file")
+        self.ended = True
+
+    def take_buffer(self):
+        """The start of the file, or a chunk that more bytes follow."""
+        chunk = b""
+        if self.state is None:
+            if self.buffer[:5] != PREFIX:
+                raise Refused("not-a-sealed-file")
+            self.state = sodium.crypto_secretstream_xchacha20poly1305_state()
+            sodium.crypto_secretstream_xchacha20poly1305_init_pull(self.state, bytes(self.buffer[5:]), self.key)
+        else:
+            chunk, tag = self.pull()
+            if tag != MESSAGE:
+                raise Refused("malformed-file")
+            self.first = False
+        self.buffer.clear()
+        return chunk
 
     def finish(self):
         """The last chunk, when the whole file is as its reference says."""
+        self.begin()
         if self.came != self.size:
             raise Refused("wrong-size")
-        if self.state is None or len(self.rest) < OVERHEAD:
+        if self.state is None or len(self.buffer) < OVERHEAD:
             raise Refused("truncated-file")
-        chunk, tag = self.pull(self.rest)
+        chunk, tag = self.pull()
         if tag == MESSAGE:
             raise Refused("truncated-file")
         if tag != FINAL or (not chunk and not self.first):
@@ -160,19 +185,19 @@ class FileOpener:
             raise Refused("wrong-hash")
         return chunk
 
-    def pull(self, sealed):
+    def pull(self):
         try:
-            return sodium.crypto_secretstream_xchacha20poly1305_pull(self.state, sealed, PREFIX)
-        except (CryptoError, RuntimeError):
+            return sodium.crypto_secretstream_xchacha20poly1305_pull(self.state, bytes(self.buffer), PREFIX)
+        except WrongTag:
             raise Refused("authentication-failed") from None
 
 
 def seal_file(plain, key):
     """The sealed file of plain bytes, under a key that was never used before and never will be again [A-1] to [A-3]."""
     state = sodium.crypto_secretstream_xchacha20poly1305_state()
-    sealed = PREFIX + sodium.crypto_secretstream_xchacha20poly1305_init_push(state, key)
+    sealed = [PREFIX, sodium.crypto_secretstream_xchacha20poly1305_init_push(state, key)]
     chunks = [plain[start : start + CHUNK - OVERHEAD] for start in range(0, len(plain), CHUNK - OVERHEAD)] or [b""]
     for index, chunk in enumerate(chunks):
         tag = FINAL if index + 1 == len(chunks) else MESSAGE
-        sealed += sodium.crypto_secretstream_xchacha20poly1305_push(state, chunk, PREFIX, tag)
-    return sealed
+        sealed.append(sodium.crypto_secretstream_xchacha20poly1305_push(state, chunk, PREFIX, tag))
+    return b"".join(sealed)

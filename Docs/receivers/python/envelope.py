@@ -4,16 +4,17 @@ There is no replay guard: it is the app's store of what it has shown ("Replay"),
 one. Nothing is wiped, and nothing is promised about time but what hpke.py says.
 """
 import base64
+import copy
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from hpke import setup_base_r
 from keys import X25519, Refused, key_id
 from payload import check_payload, parse_object
-from trust import NEVER, STATEMENT, TOLERANCE, Trust, later, number, verifies
+from trust import NEVER, STATEMENT, TOLERANCE, later, number, verifies
 
 SUITE = 0x01
 BUCKETS = (256, 512, 1024, 1536, 2048, 2560, 2816, 3584)
@@ -41,17 +42,20 @@ class DeviceKey:
 class Opened:
     """An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `message_id`.
 
-    When the guard has taken it, `trust` replaces the trust that was there [O-9.1], a pending `device` key becomes active [O-9.2], and
-    the app is told of a `rotation_conflict` [R-7].
+    When the guard has taken it, the app, under one lock, has the trust that is stored *then* `follow` the `statements`, those that were
+    accepted, with the `now` of the opening, and stores it [O-9.1]. Another message may have changed it since, so what was opened with is
+    not stored. A pending `device` key becomes active [O-9.2], and the app is told of a `rotation_conflict` [R-7].
+
+    `pushcrypt` in the `payload` holds the keys of files. It is removed from what the app, `userInfo` and logs get [A-15], [N-2].
     """
 
-    payload: bytes
+    payload: bytes = field(repr=False)
     message_id: bytes
     sent_at: int
     time_to_live: int
     sender: bytes
     device: DeviceKey
-    trust: Trust
+    statements: list
     rotation_conflict: bool
 
 
@@ -88,12 +92,8 @@ def open_text(text, context, devices, trust, now):
         raise Refused("authentication-failed")
     body = inner[BODY:end]
     statements, payload = split(inner[68], body)
-    after, conflict = trust.copy(), False
-    for statement in statements or ():
-        try:
-            after.evaluate(statement, now)
-        except Refused as refused:
-            conflict = conflict or refused.code == "rotation-conflict"
+    after = copy.copy(trust)
+    accepted, conflict = after.follow(statements or (), now)
     candidates = trust.candidates(inner[:4], now) or after.candidates(inner[:4], now)
     if not candidates and conflict:
         raise Refused("rotation-conflict")
@@ -117,7 +117,7 @@ def open_text(text, context, devices, trust, now):
     if statements is None:
         raise Refused("malformed-payload")
     check_payload(payload)
-    return Opened(payload, inner[69:85], sent_at, time_to_live, sender, device, after, conflict)
+    return Opened(payload, inner[69:85], sent_at, time_to_live, sender, device, accepted, conflict)
 
 
 def decode(text):
@@ -152,7 +152,7 @@ def split(content_type, body):
 
 def fingerprint(text):
     """Names an envelope in a log. Nothing may be decided by it."""
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:8]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def check_context(context):

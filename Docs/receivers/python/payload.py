@@ -1,13 +1,20 @@
 """The strict JSON of payloads: Docs/Format.md, "Body", rules [J-1] to [J-7].
 
-It stands on CPython's own reader, which by itself takes more than RFC 8259: duplicate names, NaN and lone surrogates.
+It stands on CPython's own reader, which by itself takes more than RFC 8259: duplicate names, NaN and lone surrogates. That of
+interpreters without its part in C takes more still: other digits than those of ASCII, and odd escapes.
 """
 import json
+import json.scanner
 import re
 
 from keys import Refused
 
+if json.scanner.c_make_scanner is None:
+    raise ImportError("json has no scanner in C here, and the other is not strict enough")
+
 DEPTH = 32
+# A string, or what is there of it: one that does not end takes the rest of the text, so that no quotation mark is looked at twice.
+STRING = r'"(?:[^"\\]|\\.)*"?'
 
 
 class Number(str):
@@ -50,7 +57,7 @@ def check_payload(data):
 def depth(text):
     """How many objects and arrays are inside each other. It is asked before the text is read, which keeps the stack small."""
     deepest = level = 0
-    for bracket in re.findall(r"[\[\]{}]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)):
+    for bracket in re.findall(r"[\[\]{}]", re.sub(STRING, "", text, flags=re.DOTALL)):
         level += 1 if bracket in "[{" else -1
         deepest = max(deepest, level)
     return deepest
@@ -71,4 +78,4 @@ def check_surrogates(value):
 
 def minify(data):
     """A JSON text without the white space between tokens; strings and numbers keep their bytes [S-7]."""
-    return re.sub(rb'("(?:[^"\\]|\\.)*")|[ \t\n\r]+', lambda match: match[1] or b"", data)
+    return re.sub(rb"(%b)|[ \t\n\r]+" % STRING.encode(), lambda match: match[1] or b"", data)

@@ -17,6 +17,7 @@ from envelope import (
 from hpke import setup_base_s
 from keys import ED25519, X25519, Refused, check_device_key, key_id
 from payload import Number, check_payload, minify
+from trust import STATEMENT
 
 # For each push type the bytes that APNs takes, and the largest bucket.
 LIMITS = {"alert": (4096, 2816), "background": (4096, 2816), "voip": (5120, 3584)}
@@ -32,9 +33,14 @@ def seal(payload, context, device, seed, sent_at, *, time_to_live=LONGEST_TIME_T
         raise Refused("reserved-key")
     if push_type not in LIMITS:
         raise Refused("push-type-not-sealable")
-    if not 1 <= time_to_live <= LONGEST_TIME_TO_LIVE or not 0 <= sent_at <= LARGEST_TIME:
+    if type(time_to_live) is not int or not 1 <= time_to_live <= LONGEST_TIME_TO_LIVE:
         raise Refused("invalid-time")
-    if len(statements) > MOST_STATEMENTS:
+    if type(sent_at) is not int or not 0 <= sent_at <= LARGEST_TIME:
+        raise Refused("invalid-time")
+    if len(statements) > MOST_STATEMENTS or any(len(statement) != STATEMENT for statement in statements):
+        raise Refused("invalid-request")
+    message_id = secrets.token_bytes(16) if message_id is None else message_id
+    if len(message_id) != 16 or not is_unicode(title) or not (sound is None or is_unicode(sound)):
         raise Refused("invalid-request")
     limit, largest = LIMITS[push_type]
     body = bytes([len(statements)]) + b"".join(statements) if statements else b""
@@ -50,13 +56,18 @@ def seal(payload, context, device, seed, sent_at, *, time_to_live=LONGEST_TIME_T
     sender_public = sender.public_key().public_bytes_raw()
     header = bytes([SUITE]) + key_id(X25519, device)
     enc, encryption = setup_base_s(device, envelope_info(header, context))
-    content = bytes([STATEMENTS if statements else PAYLOAD]) + (message_id or secrets.token_bytes(16))
+    content = bytes([STATEMENTS if statements else PAYLOAD]) + message_id
     content += sent_at.to_bytes(8, "big") + time_to_live.to_bytes(4, "big") + len(body).to_bytes(2, "big") + body
     inner = key_id(ED25519, sender_public) + bytes(64) + content.ljust(bucket - CONTENT, b"\0")
     signature = sender.sign(signed(header, enc, device, sender_public, context, inner))
     inner = inner[:4] + signature + inner[CONTENT:]
     text = encode(header + enc + encryption.seal(b"", inner))
     return (before + text + after).encode()
+
+
+def is_unicode(text):
+    """Whether UTF-8 can be made of a text: it has no half of a surrogate pair."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def clear_part(push_type, aps, title, sound):
@@ -66,7 +77,8 @@ def clear_part(push_type, aps, title, sound):
         clear = {"mutable-content": 1, "alert": {"title": title, "body": "(Encrypted)"}}
         if aps.get("sound") is not None and sound is not None:
             clear["sound"] = sound
-    if push_type == "background" or aps.get("content-available") == Number(1):
+    wakes = aps.get("content-available")
+    if push_type == "background" or (type(wakes) is Number and wakes == "1"):
         clear["content-available"] = 1
     aps = json.dumps(clear, ensure_ascii=False, separators=(",", ":"))
     return '{"aps":' + aps + ',"ENCRYPTED_DATA":"', '"}'

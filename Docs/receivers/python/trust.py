@@ -1,5 +1,6 @@
-"""Whom a receiver believes, and how that changes: Docs/Format.md, "Rotation", rules [R-1] to [R-11]."""
-from dataclasses import dataclass, field
+"""Whom a receiver believes, and how that changes: Docs/Format.md, "Rotation", rules [R-1] to [R-13]."""
+from dataclasses import dataclass
+from typing import Optional
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -15,32 +16,56 @@ NEVER = 2**64 - 1
 
 @dataclass(frozen=True)
 class Superseded:
-    """A sender key that lost its place: to the statement, or without one because the app replaced it."""
+    """A sender key that lost its place. It verifies no statement ever again.
+
+    It verifies messages until its end, that millisecond included; without one, because the app replaced it, none. The statement that
+    superseded it, if there was one, is kept in any case: [R-2] and [R-7] ask for it.
+    """
 
     key: bytes
-    statement: bytes = None
+    verifies_until: Optional[int] = None
+    statement: Optional[bytes] = None
+
+    @classmethod
+    def by(cls, key, statement):
+        """A key that lost its place to the statement [R-12]."""
+        return cls(key, later(number(statement, 37, 45), number(statement, 49, 53)), statement)
 
     def verifies(self, now):
-        """Whether it verifies messages still. It verifies no statement ever again."""
-        if self.statement is None:
-            return False
-        return now <= later(number(self.statement, 37, 45), number(self.statement, 49, 53))
+        return self.verifies_until is not None and now <= self.verifies_until
 
 
-@dataclass
 class Trust:
-    """The pinned sender keys, which the app has checked with `check_sender_key`, and the superseded ones, which it keeps for good."""
+    """The pinned sender keys, and the superseded ones, which the app keeps for good.
 
-    pinned: list = field(default_factory=list)
-    superseded: list = field(default_factory=list)
+    It is durable and grows only: see `Opened` for how it is changed. No key is in both places, and none is there that [K-7] refuses, as
+    a setting that was never filled in would be.
+    """
 
-    def copy(self):
-        return Trust(list(self.pinned), list(self.superseded))
+    def __init__(self, pinned=(), superseded=()):
+        self.pinned, self.superseded = tuple(pinned), tuple(superseded)
+        past = [old.key for old in self.superseded]
+        for key in (*self.pinned, *past):
+            check_sender_key(key)
+        if any(key in past for key in self.pinned):
+            raise Refused("sender-superseded")
 
     def candidates(self, id, now):
         """The keys under which a message with the sender key id may verify: pinned ones first, at most 4."""
-        keys = self.pinned + [old.key for old in self.superseded if old.verifies(now)]
+        keys = [*self.pinned, *(old.key for old in self.superseded if old.verifies(now))]
         return [key for key in keys if key_id(ED25519, key) == id][:TRIED]
+
+    def follow(self, statements, now):
+        """Evaluates statements in order; one that fails is passed over [R-13]. Gives those that were accepted, and whether there was a
+        conflict."""
+        accepted, conflict = [], False
+        for statement in statements:
+            try:
+                if self.evaluate(statement, now):
+                    accepted.append(statement)
+            except Refused as refused:
+                conflict = conflict or refused.code == "rotation-conflict"
+        return accepted, conflict
 
     def evaluate(self, statement, now):
         """Follows a statement, or refuses it and changes nothing. False when it is the one that was followed before."""
@@ -49,7 +74,7 @@ class Trust:
         if any(old.statement == statement for old in self.superseded):
             return False
         new, issued_at = statement[5:37], number(statement, 37, 45)
-        keys = self.pinned + [old.key for old in self.superseded]
+        keys = [*self.pinned, *(old.key for old in self.superseded)]
         keys = [key for key in keys if key_id(ED25519, key) == statement[1:5]][:TRIED]
         if not keys:
             raise Refused("untrusted-old-key")
@@ -70,8 +95,8 @@ class Trust:
             raise Refused("statement-not-yet-valid")
         if now > later(issued_at, number(statement, 45, 49)):
             raise Refused("statement-expired")
-        self.pinned = [key for key in self.pinned if key not in (old, new)] + [new]
-        self.superseded.append(Superseded(old, statement))
+        self.pinned = (*(key for key in self.pinned if key not in (old, new)), new)
+        self.superseded = (*self.superseded, Superseded.by(old, statement))
         return True
 
 
@@ -85,7 +110,7 @@ def verifies(key, signature, data):
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(signature, data)
         return True
-    except (InvalidSignature, ValueError):
+    except InvalidSignature:
         return False
 
 

@@ -25,6 +25,7 @@ final class Driver {
     private static final Map<String, byte[]> KEYS = new HashMap<>();
     private static final Map<String, List<Envelope.DeviceKey>> DEVICES = new HashMap<>();
     private static final Map<String, Seal.SenderKey> SENDERS = new HashMap<>();
+    private static final Map<String, Trust> TRUSTS = new HashMap<>();
 
     private Driver() {}
 
@@ -60,7 +61,7 @@ final class Driver {
         return Arrays.stream(Keys.Kind.values()).filter(kind -> kind.prefix.equals(prefix)).findFirst().orElseThrow();
     }
 
-    private static byte[] key(String text, Keys.Kind kind) throws Refused {
+    private static byte[] key(String text, Keys.Kind kind) throws GeneralSecurityException, Refused {
         byte[] known = KEYS.get(text);
         if (known == null) KEYS.put(text, known = Keys.parseKey(text, kind));
         return known;
@@ -72,7 +73,7 @@ final class Driver {
         devices = new ArrayList<>();
         for (String device : several(text)) {
             String[] parts = device.split("@");
-            long end = parts.length > 1 ? Long.parseUnsignedLong(parts[1]) : -1;
+            long end = parts.length > 1 ? Long.parseUnsignedLong(parts[1]) : Trust.NEVER;
             devices.add(Envelope.DeviceKey.of(key(parts[0], Keys.Kind.DEVICE_SECRET), end));
         }
         DEVICES.put(text, devices);
@@ -85,21 +86,25 @@ final class Driver {
         return sender;
     }
 
-    private static Trust readTrust(String text) throws Refused {
+    private static Trust readTrust(String text) throws GeneralSecurityException, Refused {
+        Trust known = TRUSTS.get(text);
+        if (known != null) return known.copy();
         String[] parts = text.split(";");
         List<byte[]> pinned = new ArrayList<>();
         List<Trust.Superseded> superseded = new ArrayList<>();
         for (String pin : several(parts[0])) pinned.add(key(pin, Keys.Kind.SENDER_PUBLIC));
         for (String old : several(parts[1])) {
             String[] pair = old.split(":");
-            superseded.add(new Trust.Superseded(key(pair[0], Keys.Kind.SENDER_PUBLIC), optional(pair[1])));
+            byte[] oldKey = key(pair[0], Keys.Kind.SENDER_PUBLIC);
+            superseded.add(pair[1].equals("-") ? new Trust.Superseded(oldKey, null, null) : Trust.Superseded.by(oldKey, data(pair[1])));
         }
-        return new Trust(pinned, superseded);
+        TRUSTS.put(text, known = new Trust(pinned, superseded));
+        return known.copy();
     }
 
     private static String writeTrust(Trust trust) {
-        List<String> pinned = trust.pinned.stream().map(Driver::senderText).toList();
-        List<String> superseded = trust.superseded.stream().map(old -> senderText(old.key()) + ":" + word(old.statement())).toList();
+        List<String> pinned = trust.pinned().stream().map(Driver::senderText).toList();
+        List<String> superseded = trust.superseded().stream().map(old -> senderText(old.key()) + ":" + word(old.statement())).toList();
         return joined(pinned) + ";" + joined(superseded);
     }
 
@@ -114,12 +119,12 @@ final class Driver {
         return "ok " + word(found) + switch (kind) {
             case DEVICE_PUBLIC -> " " + word(Keys.keyID(Keys.X25519, found)) + " -";
             case SENDER_PUBLIC -> " " + word(Keys.keyID(Keys.ED25519, found)) + " -";
-            case DEVICE_SECRET -> " - " + word(Envelope.DeviceKey.of(found, -1).publicKey());
+            case DEVICE_SECRET -> " - " + word(Envelope.DeviceKey.of(found, Trust.NEVER).publicKey());
             case SENDER_SECRET -> " - " + word(Seal.SenderKey.of(found).publicKey());
         };
     }
 
-    private static String answerCheck(Keys.Kind kind, byte[] key) throws Refused {
+    private static String answerCheck(Keys.Kind kind, byte[] key) throws GeneralSecurityException, Refused {
         if (kind == Keys.Kind.DEVICE_PUBLIC) Keys.checkDeviceKey(key);
         if (kind == Keys.Kind.SENDER_PUBLIC) Keys.checkSenderKey(key);
         return "ok";
@@ -136,13 +141,15 @@ final class Driver {
         return "ok " + word(Arrays.copyOfRange(decoded, 1, 5)) + " " + (decoded.length - Envelope.OUTSIDE);
     }
 
-    private static String answerOpened(Envelope.Opened opened) {
+    private static String answerOpened(Envelope.Opened opened, Trust after, long now) throws GeneralSecurityException, Refused {
+        Trust.Followed again = after.follow(opened.statements(), now);
+        if (again.accepted().size() != opened.statements().size()) return "broken the statements are not accepted again";
         return String.join(" ", "opened", word(opened.payload()), word(opened.messageID()), Long.toString(opened.sentAt()),
-            Long.toString(opened.timeToLive()), senderText(opened.sender()), writeTrust(opened.trust()),
+            Long.toString(opened.timeToLive()), senderText(opened.sender()), writeTrust(after),
             opened.rotationConflict() ? "rotation-conflict" : "-");
     }
 
-    private static String answerStatement(String trust, String now, String statement) throws Refused {
+    private static String answerStatement(String trust, String now, String statement) throws GeneralSecurityException, Refused {
         Trust after = readTrust(trust);
         return (after.evaluate(data(statement), Long.parseUnsignedLong(now)) ? "accepted " : "unchanged ") + writeTrust(after);
     }
@@ -194,6 +201,11 @@ final class Driver {
         return "opened " + length + " " + word(hash.digest());
     }
 
+    private static String answerMisuse(String device, String secret) throws GeneralSecurityException, Refused {
+        List<String> wrong = Misuse.wrong(key(device, Keys.Kind.DEVICE_PUBLIC), sender(secret));
+        return wrong.isEmpty() ? "ok" : "broken " + String.join(", ", wrong);
+    }
+
     private static String answer(String[] words) throws GeneralSecurityException, Refused {
         return switch (words[0]) {
             case "key" -> answerKey(kind(words[1]), text(words[2]));
@@ -201,10 +213,14 @@ final class Driver {
             case "context" -> answerContext(text(words[1]));
             case "text" -> answerText(text(words[1]));
             case "fingerprint" -> "ok " + Envelope.fingerprint(text(words[1]));
-            case "open" -> answerOpened(
-                Envelope.openText(text(words[5]), words[1], devices(words[2]), readTrust(words[3]), Long.parseUnsignedLong(words[4])));
-            case "push" -> answerOpened(
-                Envelope.openPush(data(words[5]), words[1], devices(words[2]), readTrust(words[3]), Long.parseUnsignedLong(words[4])));
+            case "open", "push" -> {
+                Trust trust = readTrust(words[3]);
+                long now = Long.parseUnsignedLong(words[4]);
+                List<Envelope.DeviceKey> devices = devices(words[2]);
+                Envelope.Opened opened = words[0].equals("open") ? Envelope.openText(text(words[5]), words[1], devices, trust, now)
+                    : Envelope.openPush(data(words[5]), words[1], devices, trust, now);
+                yield answerOpened(opened, trust, now);
+            }
             case "statement" -> answerStatement(words[1], words[2], words[3]);
             case "seal" -> answerSeal(words);
             case "reference" -> answerReference(Attachments.parseReference(Payload.parseObject(data(words[1]), "malformed-reference")));
@@ -212,6 +228,7 @@ final class Driver {
             case "fullbody" -> answerFullBody(data(words[1]));
             case "file" -> answerFile(words[1], words[2], words[3], words[4]);
             case "sealfile" -> "sealed " + word(SealedFile.seal(data(words[2]), data(words[1])));
+            case "misuse" -> answerMisuse(words[1], words[2]);
             default -> "broken no such question";
         };
     }

@@ -8,6 +8,7 @@ import * as keys from "../../../Docs/receivers/javascript/keys.mjs";
 import * as payload from "../../../Docs/receivers/javascript/payload.mjs";
 import { SenderKey, seal } from "../../../Docs/receivers/javascript/seal.mjs";
 import { NEVER, Superseded, Trust } from "../../../Docs/receivers/javascript/trust.mjs";
+import * as misuse from "./misuse.mjs";
 
 const data = (word) => (word === "-" ? Buffer.alloc(0) : Buffer.from(word, "hex"));
 const optional = (word) => (word === "-" ? undefined : data(word));
@@ -38,7 +39,8 @@ const readTrust = cached((text) => {
         several(pinned).map((pin) => key(pin, keys.SENDER_PUBLIC)),
         several(superseded).map((pair) => {
             const [old, by] = pair.split(":");
-            return new Superseded(key(old, keys.SENDER_PUBLIC), optional(by));
+            const oldKey = key(old, keys.SENDER_PUBLIC);
+            return by === "-" ? new Superseded(oldKey) : Superseded.by(oldKey, data(by));
         }));
 });
 
@@ -47,10 +49,12 @@ function writeTrust(trust) {
     return `${trust.pinned.map(senderText).join(",") || "-"};${superseded.join(",") || "-"}`;
 }
 
-function opened(found) {
-    const { payload, messageID, sentAt, timeToLive, sender } = found;
+function answerOpen(open, input, context, device, trust, now) {
+    const found = open(input, context, devices(device), readTrust(trust), BigInt(now)), after = readTrust(trust).copy();
+    const { payload, messageID, sentAt, timeToLive, sender, statements } = found;
+    if (after.follow(statements, BigInt(now)).accepted.length !== statements.length) return "broken the statements are not accepted again";
     const told = found.rotationConflict ? "rotation-conflict" : "-";
-    return `opened ${word(payload)} ${word(messageID)} ${sentAt} ${timeToLive} ${senderText(sender)} ${writeTrust(found.trust)} ${told}`;
+    return `opened ${word(payload)} ${word(messageID)} ${sentAt} ${timeToLive} ${senderText(sender)} ${writeTrust(after)} ${told}`;
 }
 
 function referenceText(reference) {
@@ -83,9 +87,8 @@ const ANSWERS = {
     },
     fingerprint: (text) => `ok ${envelope.fingerprint(data(text).toString())}`,
     open: (context, device, trust, now, text) =>
-        opened(envelope.openText(data(text).toString(), context, devices(device), readTrust(trust), BigInt(now))),
-    push: (context, device, trust, now, push) =>
-        opened(envelope.openPush(data(push), context, devices(device), readTrust(trust), BigInt(now))),
+        answerOpen(envelope.openText, data(text).toString(), context, device, trust, now),
+    push: (context, device, trust, now, push) => answerOpen(envelope.openPush, data(push), context, device, trust, now),
     statement(trust, now, statement) {
         const after = readTrust(trust).copy();
         return `${after.evaluate(data(statement), BigInt(now)) ? "accepted" : "unchanged"} ${writeTrust(after)}`;
@@ -120,6 +123,10 @@ const ANSWERS = {
         const plain = several(pieces).map((piece) => opener.update(data(piece)));
         const all = Buffer.concat([...plain, opener.finish()]);
         return `opened ${all.length} ${createHash("sha256").update(all).digest("hex")}`;
+    },
+    misuse(device, secret) {
+        const wrong = [...misuse.answers(key(device, keys.DEVICE_PUBLIC), senderKey(secret))].filter(([, good]) => !good);
+        return wrong.length > 0 ? `broken ${wrong.map(([name]) => name).join(", ")}` : "ok";
     },
     sealfile: (fileKey, plain) => `sealed ${word(attachments.sealFile(data(plain), data(fileKey)))}`,
 };

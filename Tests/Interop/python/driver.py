@@ -1,4 +1,5 @@
 """Reads questions from standard input, a line each, and answers them with the receiver in Python. README.md has the language."""
+import copy
 import functools
 import hashlib
 import os
@@ -12,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 import attachments
 import envelope
 import keys
+import misuse
 import payload
 import seal
 import trust as trusts
@@ -46,8 +48,12 @@ def read_trust(text):
     pairs = [old.split(":") for old in several(superseded)]
     return trusts.Trust(
         [key(pin, keys.SENDER_PUBLIC) for pin in several(pinned)],
-        [trusts.Superseded(key(old, keys.SENDER_PUBLIC), data(by) or None) for old, by in pairs],
+        [superseded_key(key(old, keys.SENDER_PUBLIC), data(by)) for old, by in pairs],
     )
+
+
+def superseded_key(old, by):
+    return trusts.Superseded.by(old, by) if by else trusts.Superseded(old)
 
 
 def write_trust(trust):
@@ -98,14 +104,17 @@ def answer_fingerprint(text):
 
 def answer_open(context, device_keys, trust, now, text, open=envelope.open_text):
     opened = open(text, context, devices(device_keys), read_trust(trust), int(now))
+    after = copy.copy(read_trust(trust))
+    if after.follow(opened.statements, int(now)) != (opened.statements, False):
+        return "broken the statements are not accepted again"
     return (
         f"opened {word(opened.payload)} {opened.message_id.hex()} {opened.sent_at} {opened.time_to_live} "
-        f"{sender_text(opened.sender)} {write_trust(opened.trust)} {'rotation-conflict' if opened.rotation_conflict else '-'}"
+        f"{sender_text(opened.sender)} {write_trust(after)} {'rotation-conflict' if opened.rotation_conflict else '-'}"
     )
 
 
 def answer_statement(trust, now, statement):
-    after = read_trust(trust).copy()
+    after = copy.copy(read_trust(trust))
     return f"{'accepted' if after.evaluate(data(statement), int(now)) else 'unchanged'} {write_trust(after)}"
 
 
@@ -156,6 +165,13 @@ def answer_sealfile(file_key, plain):
     return f"sealed {attachments.seal_file(data(plain), data(file_key)).hex()}"
 
 
+def answer_misuse(device, secret):
+    seed = key(secret, keys.SENDER_SECRET)
+    public = Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw()
+    wrong = [name for name, good in misuse.answers(key(device, keys.DEVICE_PUBLIC), seed, public) if not good]
+    return f"broken {', '.join(wrong)}" if wrong else "ok"
+
+
 ANSWERS = {
     "key": answer_key,
     "check": answer_check,
@@ -171,6 +187,7 @@ ANSWERS = {
     "fullbody": answer_fullbody,
     "file": answer_file,
     "sealfile": answer_sealfile,
+    "misuse": answer_misuse,
 }
 
 for line in sys.stdin:

@@ -18,12 +18,17 @@ public final class Attachments {
     private static final String AUTHORITY = "(?!:)(?:[A-Za-z0-9._~!$&'()*+,;=:\\[\\]-]|%[0-9A-Fa-f]{2})++";
     private static final String REST = "[/?](?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*+";
     private static final Pattern URL = Pattern.compile("https://" + AUTHORITY + "(?:" + REST + ")?");
-    private static final Pattern TYPE = Pattern.compile("[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)+");
+    private static final Pattern TYPE = Pattern.compile("[A-Za-z0-9-]++(?:\\.[A-Za-z0-9-]++)++");
     private static final Pattern NOT_IN_NAME = Pattern.compile("[/\\x00-\\x1f\\x7f-\\x9f]");
     /** 32 bytes as canonical base64url: of the last character two bits are unused. */
     private static final Pattern BYTES32 = Pattern.compile("[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]");
 
-    /** Where a sealed file lies, and what opens it. It holds a key, so it never reaches the app's data or a log. */
+    /**
+     * Where a sealed file lies, and what opens it. It holds a key, so it never reaches the app's data or a log [A-15].
+     *
+     * <p>The name is a label to show, never a path: [A-7] lets pass what some system takes for a place, such as `C:x`, `CON` or a
+     * backslash.
+     */
     public record Reference(String url, byte[] key, long size, byte[] sha256, String type, String name) {
         @Override
         public String toString() {
@@ -41,7 +46,7 @@ public final class Attachments {
         if (!(value instanceof Map<?, ?> object) || !(object.get("size") instanceof Payload.Number size)) throw refused();
         String url = text(object, "url"), type = text(object, "type"), name = text(object, "name");
         boolean good = URL.matcher(url).matches()
-            && TYPE.matcher(type).matches() && type.length() <= 255
+            && type.length() <= 255 && TYPE.matcher(type).matches()
             && !name.equals("") && !name.equals(".") && !name.equals("..") && !NOT_IN_NAME.matcher(name).find()
             && name.getBytes(StandardCharsets.UTF_8).length <= 255
             && size.text().matches("0|[1-9][0-9]{0,15}")

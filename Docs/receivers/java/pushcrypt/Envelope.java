@@ -33,15 +33,30 @@ public final class Envelope {
             byte[] publicKey = Keys.x25519Public(secret);
             return new DeviceKey(secret, publicKey, Keys.keyID(Keys.X25519, publicKey), end);
         }
+
+        @Override
+        public String toString() {
+            return "DeviceKey";
+        }
     }
 
     /**
-     * An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `messageID`. When
-     * the guard has taken it, `trust` replaces the trust that was there [O-9.1], a pending `device` key becomes active [O-9.2],
-     * and the app is told of a `rotationConflict` [R-7].
+     * An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `messageID`.
+     *
+     * <p>When the guard has taken it, the app, under one lock, has the trust that is stored <i>then</i> {@link Trust#follow} the
+     * `statements`, those that were accepted, with the `now` of the opening, and stores it [O-9.1]. Another message may have
+     * changed it since, so what was opened with is not stored. A pending `device` key becomes active [O-9.2], and the app is told
+     * of a `rotationConflict` [R-7].
+     *
+     * <p>`pushcrypt` in the `payload` holds the keys of files. It is removed from what the app and logs get [A-15], [N-2].
      */
-    public record Opened(byte[] payload, byte[] messageID, long sentAt, long timeToLive, byte[] sender, DeviceKey device, Trust trust,
-        boolean rotationConflict) {}
+    public record Opened(byte[] payload, byte[] messageID, long sentAt, long timeToLive, byte[] sender, DeviceKey device,
+        List<byte[]> statements, boolean rotationConflict) {
+        @Override
+        public String toString() {
+            return "Opened";
+        }
+    }
 
     private Envelope() {}
 
@@ -77,18 +92,11 @@ public final class Envelope {
         if (end > inner.length) throw new Refused("authentication-failed");
         List<byte[]> statements = statements(inner[CONTENT], part(inner, BODY, end));
         Trust after = trust.copy();
-        boolean conflict = false;
-        for (byte[] statement : statements == null ? List.<byte[]>of() : statements) {
-            try {
-                after.evaluate(statement, now);
-            } catch (Refused refused) {
-                conflict |= refused.code.equals("rotation-conflict");
-            }
-        }
+        Trust.Followed followed = after.follow(statements == null ? List.of() : statements, now);
         byte[] senderKeyID = part(inner, 0, 4), signature = part(inner, 4, CONTENT);
         List<byte[]> candidates = trust.candidates(senderKeyID, now);
         if (candidates.isEmpty()) candidates = after.candidates(senderKeyID, now);
-        if (candidates.isEmpty() && conflict) throw new Refused("rotation-conflict");
+        if (candidates.isEmpty() && followed.conflict()) throw new Refused("rotation-conflict");
         byte[] sender = null;
         for (byte[] key : candidates) {
             byte[] signed = signed(header, enc, device.publicKey(), key, context, inner);
@@ -111,7 +119,8 @@ public final class Envelope {
         int start = statements.isEmpty() ? BODY : BODY + 1 + Trust.STATEMENT * statements.size();
         byte[] payload = part(inner, start, end);
         Payload.checkPayload(payload);
-        return new Opened(payload, part(inner, 69, 85), sentAt, timeToLive, sender, device, after, conflict);
+        byte[] messageID = part(inner, 69, 85);
+        return new Opened(payload, messageID, sentAt, timeToLive, sender, device, followed.accepted(), followed.conflict());
     }
 
     /** The bytes of an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text. */

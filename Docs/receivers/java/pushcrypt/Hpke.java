@@ -63,14 +63,9 @@ final class Hpke {
         return keySchedule(extractAndExpand(dh(secret, enc), concat(enc, publicKey)), info);
     }
 
-    /** X25519. A result that is all zero is refused, by the JDK as well [O-4.2]. */
-    private static byte[] dh(byte[] secret, byte[] publicKey) throws Refused {
-        byte[] result;
-        try {
-            result = Keys.x25519(secret, publicKey);
-        } catch (GeneralSecurityException zero) {
-            throw new Refused("authentication-failed");
-        }
+    /** X25519. A result that is all zero is refused [O-4.2]. */
+    private static byte[] dh(byte[] secret, byte[] publicKey) throws GeneralSecurityException, Refused {
+        byte[] result = Keys.x25519(secret, publicKey);
         int any = 0;
         for (byte each : result) any |= each;
         if (any == 0) throw new Refused("authentication-failed");

@@ -4,6 +4,7 @@ import static pushcrypt.Bytes.concat;
 
 import java.math.BigInteger;
 import java.security.GeneralSecurityException;
+import java.security.InvalidKeyException;
 import java.security.KeyFactory;
 import java.security.KeyPairGenerator;
 import java.security.PrivateKey;
@@ -12,6 +13,7 @@ import java.security.SecureRandom;
 import java.security.spec.NamedParameterSpec;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.security.spec.X509EncodedKeySpec;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
@@ -68,7 +70,7 @@ public final class Keys {
     }
 
     /** The 32 bytes of a key's text [K-4] to [K-8]. A public key that comes out is one that may be used. */
-    public static byte[] parseKey(String text, Kind kind) throws Refused {
+    public static byte[] parseKey(String text, Kind kind) throws GeneralSecurityException, Refused {
         if (text.endsWith("\n")) text = text.substring(0, text.length() - 1);
         Kind of = null;
         for (Kind other : Kind.values()) if (text.startsWith(other.inCase(other.prefix) + "1")) of = other;
@@ -133,25 +135,26 @@ public final class Keys {
      * Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y that belongs to
      * no point has a u on the curve's twist, where this does not hold either.
      */
-    public static void checkSenderKey(byte[] key) throws Refused {
+    public static void checkSenderKey(byte[] key) throws GeneralSecurityException, Refused {
         BigInteger y = Bytes.integer(key).clearBit(255);
         if (y.compareTo(P) >= 0 || y.equals(BigInteger.ONE)) throw new Refused("weak-key");
         BigInteger u = BigInteger.ONE.add(y).multiply(BigInteger.ONE.subtract(y).modInverse(P)).mod(P);
         if (SMALL_ORDER_U.contains(u)) throw new Refused("weak-key");
         byte[] encoded = Bytes.littleEndian(u, LENGTH);
         BigInteger scalar = L.multiply(BigInteger.valueOf(5)).subtract(BigInteger.ONE);
-        try {
-            if (!java.util.Arrays.equals(x25519(Bytes.littleEndian(scalar, LENGTH), encoded), encoded)) throw new Refused("weak-key");
-        } catch (GeneralSecurityException zero) {
-            throw new Refused("weak-key");
-        }
+        if (!Arrays.equals(x25519(Bytes.littleEndian(scalar, LENGTH), encoded), encoded)) throw new Refused("weak-key");
     }
 
-    /** X25519. The JDK throws when the result is all zero. */
+    /** X25519. The JDK does not take a key from which the result is all zero; it is given here, and is for the caller to refuse. */
     static byte[] x25519(byte[] secret, byte[] publicKey) throws GeneralSecurityException {
         KeyAgreement agreement = KeyAgreement.getInstance("X25519");
         agreement.init(privateKey("X25519", 0x6e, secret));
-        agreement.doPhase(publicKey("X25519", 0x6e, publicKey), true);
+        PublicKey key = publicKey("X25519", 0x6e, publicKey);
+        try {
+            agreement.doPhase(key, true);
+        } catch (InvalidKeyException zero) {
+            return new byte[LENGTH];
+        }
         return agreement.generateSecret();
     }
 

@@ -34,6 +34,11 @@ public final class Seal {
         public static SenderKey of(byte[] seed) throws GeneralSecurityException {
             return new SenderKey(seed, Keys.ed25519Public(seed));
         }
+
+        @Override
+        public String toString() {
+            return "SenderKey";
+        }
     }
 
     /** What is sealed. `sound` may be null, and so may `messageID`: in a retry it has the same 16 bytes each time. */
@@ -50,7 +55,10 @@ public final class Seal {
         if (members.containsKey("ENCRYPTED_DATA") || members.containsKey("pushcrypt")) throw new Refused("reserved-key");
         if (message.timeToLive < 1 || message.timeToLive > Envelope.LONGEST_TIME_TO_LIVE) throw new Refused("invalid-time");
         if (message.sentAt < 0 || message.sentAt > Envelope.LARGEST_TIME) throw new Refused("invalid-time");
-        if (message.statements.size() > Envelope.MOST_STATEMENTS) throw new Refused("invalid-request");
+        boolean whole = message.statements.stream().allMatch(statement -> statement.length == Trust.STATEMENT);
+        if (message.statements.size() > Envelope.MOST_STATEMENTS || !whole) throw new Refused("invalid-request");
+        if (message.messageID != null && message.messageID.length != 16) throw new Refused("invalid-request");
+        if (!isUnicode(message.title) || message.sound != null && !isUnicode(message.sound)) throw new Refused("invalid-request");
         boolean carries = !message.statements.isEmpty();
         byte[] count = carries ? new byte[] {(byte) message.statements.size()} : new byte[0];
         byte[] body = concat(count, concat(message.statements.toArray(new byte[0][])), Payload.minify(message.payload));
@@ -81,6 +89,11 @@ public final class Seal {
         signer.initSign(Keys.privateKey("Ed25519", 0x70, seed));
         signer.update(data);
         return signer.sign();
+    }
+
+    /** Whether UTF-8 can be made of a text: it has no half of a surrogate pair. */
+    private static boolean isUnicode(String text) {
+        return StandardCharsets.UTF_8.newEncoder().canEncode(text);
     }
 
     /** What stands before the envelope's text. With `"}` behind it, it is all that the relay sees of a push. */

@@ -21,7 +21,7 @@ import javax.crypto.spec.SecretKeySpec;
  */
 public final class SealedFile {
     private static final byte[] PREFIX = {'P', 'C', 'A', '1', 0x10};
-    private static final int HEADER = 24, CHUNK = 65553, OVERHEAD = 17, MAC = 16;
+    private static final int HEADER = 24, START = 29, CHUNK = 65553, OVERHEAD = 17, MAC = 16;
     private static final int MESSAGE = 0x00, FINAL = 0x03;
 
     private SealedFile() {}
@@ -118,16 +118,17 @@ public final class SealedFile {
      * Opens a sealed file that comes in pieces [A-17] to [A-26].
      *
      * <p>What `update` gives is authentic but may be cut short: it goes into a file of a temporary name, which is renamed only
-     * after `finish` has given the rest [A-27]. After a {@link Refused} the opener is of no more use.
+     * after `finish` has given the rest [A-27]. After a {@link Refused}, and after `finish`, everything is refused.
      */
     public static final class Opener {
         private final byte[] key, sha256;
         private final long size;
         private final MessageDigest hash;
-        private byte[] rest = {};
+        private final byte[] buffer = new byte[CHUNK];
+        private int buffered;
         private long came;
         private SecretStream stream;
-        private boolean first = true;
+        private boolean first = true, ended;
 
         public Opener(byte[] key, long size, byte[] sha256) throws GeneralSecurityException {
             this.key = key;
@@ -138,32 +139,54 @@ public final class SealedFile {
 
         /** Takes bytes of the file and gives those of the chunks that are now known not to be the last. */
         public byte[] update(byte[] piece) throws GeneralSecurityException, Refused {
-            byte[] within = part(piece, 0, (int) Math.min(piece.length, size - came));
-            came += within.length;
-            hash.update(within);
-            rest = concat(rest, within);
+            begin();
+            int within = (int) Math.min(piece.length, size - came);
+            came += within;
+            hash.update(piece, 0, within);
             ByteArrayOutputStream plain = new ByteArrayOutputStream();
-            if (stream == null && rest.length > PREFIX.length + HEADER) {
-                if (!Arrays.equals(part(rest, 0, PREFIX.length), PREFIX)) throw new Refused("not-a-sealed-file");
-                stream = new SecretStream(key, part(rest, PREFIX.length, PREFIX.length + HEADER));
-                rest = part(rest, PREFIX.length + HEADER, rest.length);
+            for (int taken = 0; taken < within; ) {
+                int full = stream == null ? START : CHUNK;
+                if (buffered == full) {
+                    plain.writeBytes(takeBuffer());
+                    continue;
+                }
+                int count = Math.min(within - taken, full - buffered);
+                System.arraycopy(piece, taken, buffer, buffered, count);
+                buffered += count;
+                taken += count;
             }
-            while (stream != null && rest.length > CHUNK) {
-                Chunk chunk = stream.pull(part(rest, 0, CHUNK));
-                if (chunk.tag != MESSAGE) throw new Refused("malformed-file");
-                plain.writeBytes(chunk.plain);
-                rest = part(rest, CHUNK, rest.length);
-                first = false;
-            }
-            if (within.length < piece.length) throw new Refused("wrong-size");
+            if (within < piece.length) throw new Refused("wrong-size");
+            ended = false;
             return plain.toByteArray();
+        }
+
+        /** Until a call has gone well nothing may follow it. */
+        private void begin() throws Refused {
+            if (ended) throw new Refused("malformed-file");
+            ended = true;
+        }
+
+        /** The start of the file, or a chunk that more bytes follow. */
+        private byte[] takeBuffer() throws GeneralSecurityException, Refused {
+            byte[] sealed = part(buffer, 0, buffered);
+            buffered = 0;
+            if (stream == null) {
+                if (!Arrays.equals(part(sealed, 0, PREFIX.length), PREFIX)) throw new Refused("not-a-sealed-file");
+                stream = new SecretStream(key, part(sealed, PREFIX.length, START));
+                return new byte[0];
+            }
+            Chunk chunk = stream.pull(sealed);
+            if (chunk.tag != MESSAGE) throw new Refused("malformed-file");
+            first = false;
+            return chunk.plain;
         }
 
         /** The last chunk, when the whole file is as its reference says. */
         public byte[] finish() throws GeneralSecurityException, Refused {
+            begin();
             if (came != size) throw new Refused("wrong-size");
-            if (stream == null || rest.length < OVERHEAD) throw new Refused("truncated-file");
-            Chunk chunk = stream.pull(rest);
+            if (stream == null || buffered < OVERHEAD) throw new Refused("truncated-file");
+            Chunk chunk = stream.pull(part(buffer, 0, buffered));
             if (chunk.tag == MESSAGE) throw new Refused("truncated-file");
             if (chunk.tag != FINAL || chunk.plain.length == 0 && !first) throw new Refused("malformed-file");
             if (!MessageDigest.isEqual(hash.digest(), sha256)) throw new Refused("wrong-hash");

@@ -2,42 +2,78 @@ package pushcrypt;
 
 import java.security.GeneralSecurityException;
 import java.security.Signature;
+import java.security.SignatureException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
- * Whom a receiver believes, and how that changes: Docs/Format.md, "Rotation", rules [R-1] to [R-11].
+ * Whom a receiver believes, and how that changes: Docs/Format.md, "Rotation", rules [R-1] to [R-13].
  *
- * <p>The pinned sender keys, which the app has checked with {@link Keys#checkSenderKey}, and the superseded ones, which it keeps
- * for good.
+ * <p>The pinned sender keys, and the superseded ones, which the app keeps for good. It is durable and grows only: see
+ * {@link Envelope.Opened} for how it is changed. No key is in both places, and none is there that [K-7] refuses, as a setting that
+ * was never filled in would be.
  */
 public final class Trust {
     public static final int STATEMENT = 181;
-    static final long TOLERANCE = 86_400, NEVER = -1;
+    /** The last time of all: times are unsigned. */
+    public static final long NEVER = -1;
+    static final long TOLERANCE = 86_400;
     private static final int TRIED = 4, ISSUED_AT = 37, ACCEPT_FOR = 45, OVERLAP = 49, OLD_SIGNATURE = 53, NEW_SIGNATURE = 117;
     private static final long LARGEST_OVERLAP = 5_184_000;
 
-    /** A sender key that lost its place: to the statement, or to nothing, with {@code null}, because the app replaced it. */
-    public record Superseded(byte[] key, byte[] statement) {
-        /** Whether it verifies messages still. It verifies no statement ever again. */
-        boolean verifies(long now) {
-            if (statement == null) return false;
+    /**
+     * A sender key that lost its place. It verifies no statement ever again.
+     *
+     * <p>It verifies messages until its end, that millisecond included; without one, which is {@code null}, because the app
+     * replaced it, none. The statement that superseded it, if there was one, is kept in any case: [R-2] and [R-7] ask for it.
+     */
+    public record Superseded(byte[] key, Long verifiesUntil, byte[] statement) {
+        /** A key that lost its place to the statement. */
+        public static Superseded by(byte[] key, byte[] statement) {
             long issuedAt = Bytes.number(statement, ISSUED_AT, ACCEPT_FOR);
-            return !isAfter(now, later(issuedAt, Bytes.number(statement, OVERLAP, OLD_SIGNATURE)));
+            return new Superseded(key, later(issuedAt, Bytes.number(statement, OVERLAP, OLD_SIGNATURE)), statement);
+        }
+
+        boolean verifies(long now) {
+            return verifiesUntil != null && !isAfter(now, verifiesUntil);
         }
     }
 
-    public final List<byte[]> pinned;
-    public final List<Superseded> superseded;
+    /** The statements that were accepted, and whether there was a conflict. */
+    public record Followed(List<byte[]> accepted, boolean conflict) {}
 
-    public Trust(List<byte[]> pinned, List<Superseded> superseded) {
-        this.pinned = new ArrayList<>(pinned);
-        this.superseded = new ArrayList<>(superseded);
+    private List<byte[]> pinned;
+    private List<Superseded> superseded;
+
+    public Trust(List<byte[]> pinned, List<Superseded> superseded) throws GeneralSecurityException, Refused {
+        this.pinned = List.copyOf(pinned);
+        this.superseded = List.copyOf(superseded);
+        List<byte[]> past = superseded.stream().map(Superseded::key).toList();
+        for (byte[] key : pinned) {
+            Keys.checkSenderKey(key);
+            if (contains(past, key)) throw new Refused("sender-superseded");
+        }
+        for (byte[] key : past) Keys.checkSenderKey(key);
+    }
+
+    /** Another one with the same keys, which were checked already. */
+    private Trust(Trust other) {
+        this.pinned = other.pinned;
+        this.superseded = other.superseded;
+    }
+
+    public List<byte[]> pinned() {
+        return pinned;
+    }
+
+    public List<Superseded> superseded() {
+        return superseded;
     }
 
     public Trust copy() {
-        return new Trust(pinned, superseded);
+        return new Trust(this);
     }
 
     /** The keys under which a message with the sender key id may verify: pinned ones first, at most 4. */
@@ -51,8 +87,22 @@ public final class Trust {
         return keys.stream().filter(key -> Arrays.equals(Keys.keyID(Keys.ED25519, key), id)).limit(TRIED).toList();
     }
 
+    /** Evaluates statements in order; one that fails is passed over. */
+    public Followed follow(List<byte[]> statements, long now) throws GeneralSecurityException {
+        List<byte[]> accepted = new ArrayList<>();
+        boolean conflict = false;
+        for (byte[] statement : statements) {
+            try {
+                if (evaluate(statement, now)) accepted.add(statement);
+            } catch (Refused refused) {
+                conflict |= refused.code.equals("rotation-conflict");
+            }
+        }
+        return new Followed(accepted, conflict);
+    }
+
     /** Follows a statement, or refuses it and changes nothing. False when it is the one that was followed before. */
-    public boolean evaluate(byte[] statement, long now) throws Refused {
+    public boolean evaluate(byte[] statement, long now) throws GeneralSecurityException, Refused {
         if (statement.length != STATEMENT || statement[0] != 0x01) throw new Refused("malformed-statement");
         if (superseded.stream().anyMatch(past -> Arrays.equals(past.statement(), statement))) return false;
         byte[] added = Bytes.part(statement, 5, ISSUED_AT), old = null;
@@ -76,9 +126,9 @@ public final class Trust {
         if (isAfter(issuedAt, later(now, TOLERANCE))) throw new Refused("statement-not-yet-valid");
         if (isAfter(now, later(issuedAt, Bytes.number(statement, ACCEPT_FOR, OVERLAP)))) throw new Refused("statement-expired");
         final byte[] replaced = old;
-        pinned.removeIf(key -> Arrays.equals(key, replaced) || Arrays.equals(key, added));
-        pinned.add(added);
-        superseded.add(new Superseded(old, statement));
+        Stream<byte[]> others = pinned.stream().filter(key -> !Arrays.equals(key, replaced) && !Arrays.equals(key, added));
+        pinned = Stream.concat(others, Stream.of(added)).toList();
+        superseded = Stream.concat(superseded.stream(), Stream.of(Superseded.by(old, statement))).toList();
         return true;
     }
 
@@ -93,13 +143,13 @@ public final class Trust {
     }
 
     /** Ed25519 with S < L, by a key of prime order: `checkSenderKey` has seen to that. The JDK throws when a signature has no form. */
-    static boolean verifies(byte[] key, byte[] signature, byte[] data) {
+    static boolean verifies(byte[] key, byte[] signature, byte[] data) throws GeneralSecurityException {
+        Signature verifier = Signature.getInstance("Ed25519");
+        verifier.initVerify(Keys.publicKey("Ed25519", 0x70, key));
+        verifier.update(data);
         try {
-            Signature verifier = Signature.getInstance("Ed25519");
-            verifier.initVerify(Keys.publicKey("Ed25519", 0x70, key));
-            verifier.update(data);
             return verifier.verify(signature);
-        } catch (GeneralSecurityException malformed) {
+        } catch (SignatureException malformed) {
             return false;
         }
     }

@@ -1,0 +1,55 @@
+"""What a caller can get wrong, and no file of the kit can ask about: each has to be refused, or to do no harm."""
+import os
+import time
+
+import attachments
+import envelope
+import keys
+import payload
+import seal
+import trust as trusts
+
+
+def refused(code, function, *arguments, **named):
+    """Whether the call is refused with the code."""
+    try:
+        function(*arguments, **named)
+    except keys.Refused as refused:
+        return refused.code == code
+    return False
+
+
+def seals(sender, device, **named):
+    def attempt(**other):
+        return seal.seal(b'{"aps":{"alert":"a","sound":"b"}}', "a", device, sender, 0, **other)
+
+    return refused("invalid-time" if "time_to_live" in named else "invalid-request", attempt, **named)
+
+
+def answers(device, sender, sender_public):
+    """A name for each, and whether it is as it must be. The keys are good ones."""
+    half, key = "\ud800", os.urandom(32)
+    yield "a title with half of a pair", seals(sender, device, title=half)
+    yield "a sound with half of a pair", seals(sender, device, sound=half)
+    yield "a message id of 15 bytes", seals(sender, device, message_id=bytes(15))
+    yield "a statement of 180 bytes", seals(sender, device, statements=[bytes(180)])
+    yield "a time to live with a fraction", seals(sender, device, time_to_live=1.5)
+    woken = seal.seal(b'{"aps":{"alert":"a","content-available":"1"}}', "a", device, sender, 0)
+    yield "a string that looks like the number 1", b"content-available" not in woken
+    yield "a pin of zeros", refused("weak-key", trusts.Trust, [bytes(32)])
+    yield "a superseded key of zeros", refused("weak-key", trusts.Trust, [], [trusts.Superseded(bytes(32))])
+    both = [sender_public], [trusts.Superseded(sender_public)]
+    yield "a key that is pinned and superseded", refused("sender-superseded", trusts.Trust, *both)
+    statement = bytes([1]) + bytes(180)
+    ended = trusts.Superseded(sender_public, None, statement)
+    yield "a superseded key with a statement and no end", not trusts.Trust([], [ended]).candidates(keys.key_id(keys.ED25519, sender_public), 0)
+    yield "the same statement of a key that the app replaced", not trusts.Trust([], [ended]).evaluate(statement, 0)
+    opener = attachments.FileOpener(key, 46, bytes(32))
+    first = refused("not-a-sealed-file", opener.update, bytes(46))
+    yield "a file after it was refused", first and refused("malformed-file", opener.update, b"") and refused("malformed-file", opener.finish)
+    reference = attachments.Reference("https://a", key, 46, bytes(32), "a.b", "a")
+    yield "a key that is printed", repr(key) not in repr(reference)
+    yield "the fingerprint of half of a pair", len(envelope.fingerprint(half)) == 8
+    start = time.process_time()
+    hard = refused("malformed-payload", payload.check_payload, b'{"' + b'\\"' * 8_000)
+    yield "an unterminated string", hard and time.process_time() - start < 0.1
