@@ -3,6 +3,7 @@
 Without it nobody would know that a receiver which passes the kit has the checks, and not only the arithmetic. What is replaced has to
 stand in its file exactly once, so that the list cannot fall behind the receivers unseen.
 """
+import functools
 import os
 import shutil
 import subprocess
@@ -249,15 +250,29 @@ MUTANTS = {"python": PYTHON, "javascript": JAVASCRIPT, "c": C, "java": JAVA}
 TWICE = {("python", "all-zero result"), ("c", "order of a sender key")}
 
 
-def build(language, folder):
-    """The command of a receiver that was copied with its driver."""
+# A check that is left out may leave an argument unused, and an out-of-bounds read that the sanitizer ends.
+GCC = ["gcc", "-std=c11", "-O1", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+
+@functools.cache
+def compiled(source):
+    """The object of a source in C as it is, compiled once."""
+    objects = os.path.join(drivers.BUILT, "mutants")
+    os.makedirs(objects, exist_ok=True)
+    result = os.path.join(objects, os.path.basename(source) + ".o")
+    subprocess.run([*GCC, f"-I{ROOT}/Docs/receivers/c", "-c", source, "-o", result], check=True)
+    return result
+
+
+def build(language, folder, file):
+    """The command of a receiver that was copied with its driver, and of which one file is another."""
     receivers, tests = os.path.join(folder, "Docs/receivers", language), os.path.join(folder, "Tests/Interop", language)
     if language == "c":
-        sources = [os.path.join(part, name) for part in (receivers, tests) for name in os.listdir(part) if name.endswith(".c")]
-        program = os.path.join(folder, "driver")
-        # A check that is left out may leave an argument unused, and an out-of-bounds read that the sanitizer ends.
-        flags = ["-std=c11", "-O1", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-I" + receivers]
-        subprocess.run(["gcc", *flags, *sources, "-o", program, "-lsodium"], check=True)
+        program, mutated = os.path.join(folder, "driver"), os.path.join(receivers, file)
+        sources = [os.path.join(ROOT, part, "c") for part in ("Docs/receivers", "Tests/Interop")]
+        sources = [os.path.join(part, name) for part in sources for name in os.listdir(part) if name.endswith(".c") and name != file]
+        others = [compiled(source) for source in sources]
+        subprocess.run([*GCC, f"-I{receivers}", mutated, *others, "-o", program, "-lsodium"], check=True)
         return [program]
     if language == "java":
         package = os.path.join(receivers, "pushcrypt")
@@ -283,7 +298,7 @@ def noticed_by(language, name, file, old, new):
             raise Failure(f"{language}: {name}: {text.count(old)} times in {file}: {old}")
         with open(path, "w") as source:
             source.write(text.replace(old, new))
-        drivers.COMMANDS["mutant"] = build(language, folder)
+        drivers.COMMANDS["mutant"] = build(language, folder, file)
         driver = Driver("mutant", errors=subprocess.DEVNULL)
         try:
             outcomes = kit.outcomes(driver)

@@ -41,12 +41,12 @@ def answers(device, sender, sender_public):
     both = [sender_public], [trusts.Superseded(sender_public)]
     yield "a key that is pinned and superseded", refused("sender-superseded", trusts.Trust, *both)
     statement = bytes([1]) + bytes(180)
-    ended = trusts.Superseded(sender_public, None, statement)
-    yield "a superseded key with a statement and no end", not trusts.Trust([], [ended]).candidates(keys.key_id(keys.ED25519, sender_public), 0)
-    yield "the same statement of a key that the app replaced", not trusts.Trust([], [ended]).evaluate(statement, 0)
+    trust, sender_id = trusts.Trust([], [trusts.Superseded(sender_public, None, statement)]), keys.key_id(keys.ED25519, sender_public)
+    yield "a superseded key with a statement and no end", not trust.candidates(sender_id, 0)
+    yield "the same statement of a key that the app replaced", not trust.evaluate(statement, 0)
     opener = attachments.FileOpener(key, 46, bytes(32))
-    first = refused("not-a-sealed-file", opener.update, bytes(46))
-    yield "a file after it was refused", first and refused("malformed-file", opener.update, b"") and refused("malformed-file", opener.finish)
+    first, then = refused("not-a-sealed-file", opener.update, bytes(46)), refused("malformed-file", opener.update, b"")
+    yield "a file after it was refused", first and then and refused("malformed-file", opener.finish)
     reference = attachments.Reference("https://a", key, 46, bytes(32), "a.b", "a")
     yield "a key that is printed", repr(key) not in repr(reference)
     yield "the fingerprint of half of a pair", len(envelope.fingerprint(half)) == 8
