@@ -63,25 +63,25 @@ def search(program: str, folder: pathlib.Path) -> tuple[int, int]:
 def search_session(
     program: str, name: str, needs: list[str], commands: list[str], files: dict[str, str]
 ) -> tuple[int, int]:
-    with tempfile.TemporaryDirectory() as directory:
+    def run(command: str, directory: str) -> subprocess.CompletedProcess:
         environment = {"PATH": f"{os.path.dirname(program)}:/usr/bin:/bin", "HOME": directory, "LC_ALL": "C.UTF-8"}
+        return subprocess.run(
+            ["/bin/sh", "-c", command], cwd=directory, env=environment, stdin=subprocess.DEVNULL, capture_output=True)
 
-        def run(command: str) -> subprocess.CompletedProcess:
-            return subprocess.run(
-                ["/bin/sh", "-c", command], cwd=directory, env=environment, stdin=subprocess.DEVNULL,
-                capture_output=True)
-
+    # Apart, because a need may leave something that the session would stumble over.
+    with tempfile.TemporaryDirectory() as directory:
+        if any(run(need, directory).returncode != 0 for need in needs):
+            print(f"SKIPPED: {name} needs what is not here")
+            return 0, 0
+    with tempfile.TemporaryDirectory() as directory:
         for file, content in files.items():
             path = os.path.join(directory, file)
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w") as output:
                 output.write(content)
-        if any(run(need).returncode != 0 for need in needs):
-            print(f"SKIPPED: {name} needs what is not here")
-            return 0, 0
         said, secrets = [], {}
         for command in commands:
-            result = run(command)
+            result = run(command, directory)
             said.append((command, result.stderr))
             if not ASKS_FOR_A_SECRET.search(command):
                 said.append((command, result.stdout))
