@@ -4,10 +4,11 @@
 PREFIX ?= /usr/local
 
 # The installed command stands alone; on a Mac the Swift library is part of the system. The C++ and GCC libraries below Swift's
-# are linked in too, if there are archives of them: to load them took a fifth of what sealing one message takes.
+# are linked in too, if there are archives of them: to load them took a fifth of what sealing one message takes. What is not linked
+# in is looked up at the start: later, the linker would save vector registers on the stack, and a key that they still hold.
 CXX_ARCHIVE := .build/static
 STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xlinker "-L$(CURDIR)/$(CXX_ARCHIVE)" \
-    -Xswiftc -Xclang-linker -Xswiftc -static-libgcc) --disable-local-rpath
+    -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -z -Xlinker now) --disable-local-rpath
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 

@@ -87,7 +87,8 @@ let rules: [SwiftSetting] = [
             path: "Tests/Bench/ServiceBench", swiftSettings: strict),
         .executableTarget(
             name: "Proofs", dependencies: ["Pushcrypt", "PushcryptKeyStore", sodium], path: "Tests/Proofs",
-            exclude: ["README.md"], swiftSettings: strict),
+            exclude: ["README.md", "Secrets"], swiftSettings: strict
+        ),
     ]
 #else
     let userNotifications: [Target.Dependency] = []

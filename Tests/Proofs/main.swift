@@ -16,7 +16,8 @@ do {
     case "traffic": try Traffic.run(rest, seed: Numbers.chosenSeed())
     case "replay": try Replay.run(seed: Numbers.chosenSeed())
     case "replay-worker": try ReplayWorker.run(rest)
-    default: throw Misuse("Proofs exhaustive")
+    case "stack": try StackProof.run(seed: Numbers.chosenSeed())
+    default: throw Misuse("no such part: see Tests/Proofs/README.md")
     }
 } catch {
     let message = "proofs: error: \(error)\n"

@@ -33,6 +33,7 @@ struct EnvelopeOpener {
 
     /// Step 4: HPKE.
     private func decrypt(_ envelope: Envelope) throws(OpenError) -> Ephemeral {
+        defer { Sodium.wipeStack() }
         do throws(SodiumRefusal) {
             let info = envelope.withHeader { envelopeInfo(header: $0, topic: topic) }
             let publicKey = deviceKey.publicKey.bytes

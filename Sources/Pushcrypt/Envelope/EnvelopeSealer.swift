@@ -38,6 +38,7 @@ struct EnvelopeSealer: Sendable {
         _ body: Span<UInt8>, _ message: Message, to recipient: DevicePublicKey, bucket: Int,
         randomness: consuming Randomness
     ) throws(SodiumRefusal) -> PreparedEnvelope {
+        defer { Sodium.wipeStack() }
         var envelope = ContiguousArray<UInt8>()
         envelope.reserveCapacity(Envelope.headerLength + DHKEM.encLength)
         envelope.append(Envelope.suite)

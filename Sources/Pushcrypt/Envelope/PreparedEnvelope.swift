@@ -25,6 +25,7 @@ struct PreparedEnvelope: ~Copyable {
         inner.withMutableSpan { $0.write(signature.span, at: InnerPlaintext.signature.lowerBound) }
         var envelope = headerAndEnc
         envelope.reserveCapacity(Envelope.overhead + inner.count)
+        defer { Sodium.wipeStack() }
         let empty = ContiguousArray<UInt8>()
         try inner.withSpan { (inner) throws(SodiumRefusal) in
             try context.seal(inner, authenticating: empty.span, appendingTo: &envelope)

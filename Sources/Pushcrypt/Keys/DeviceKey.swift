@@ -37,6 +37,7 @@ public final class DeviceKey: Sendable {
         }
         publicKey = DevicePublicKey(checked: point)
         self.scalar = scalar
+        Sodium.wipeStack()
     }
 
     /// Gives the key's text to `body` and wipes it afterwards; what `body` keeps is the caller's to guard.

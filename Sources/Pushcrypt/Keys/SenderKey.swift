@@ -78,6 +78,7 @@ public final class SenderKey: Sendable {
         secret.withSpan {
             Ed25519.sign(message, secretKey: $0.extracting(0..<Ed25519.secretKeyLength), into: &output)
         }
+        Sodium.wipeStack()
         return signature
     }
 }

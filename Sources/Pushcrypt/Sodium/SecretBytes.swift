@@ -29,6 +29,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
         var span = unsafe buffer.mutableSpan
         try fill(&span)
         Sodium.expectSuccess(unsafe sodium_mprotect_readonly(base))
+        Sodium.wipeStack()
     }
 
     /// Allocates a secret of fresh random bytes.

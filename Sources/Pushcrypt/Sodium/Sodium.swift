@@ -44,6 +44,13 @@ package enum Sodium {
         unsafe bytes.withBase { unsafe sodium_is_zero($0, $1) == 1 }
     }
 
+    /// Overwrites what calls that had a secret have left on the stack, below the frame of the caller: libsodium wipes what it keeps
+    /// there by name, and not what compiler and linker have put there beside it.
+    static func wipeStack() {
+        // Above what those calls take: the state of vector registers alone, which the linker saves, may be 2.7 KiB.
+        sodium_stackzero(8 << 10)
+    }
+
     /// Checks the result of a call that libsodium documents to succeed on every input, such as a hash.
     static func expectSuccess(_ code: Int32) {
         precondition(code == 0, "a libsodium call that cannot fail has failed")

@@ -53,7 +53,8 @@ enum Contexts {
                 try choices.flatMap { devices in
                     try choices.map { senders in
                         let opener = Opener(
-                            topic: try Topic(topics[topic]), deviceKeys: try devices.map { try parties.devices[$0].key() },
+                            topic: try Topic(topics[topic]),
+                            deviceKeys: try devices.map { try parties.devices[$0].key() },
                             trust: SenderTrust(pinned: try senders.map { try parties.senders[$0].trusted() }))
                         return Receiver(topic: topic, devices: devices, senders: senders, opener: opener)
                     }
@@ -124,7 +125,9 @@ enum Contexts {
         let (opened, refused) = totals.withLock { $0 }
         // 2 topics, 2 devices, 2 senders and 2 types, each at the receivers of its topic with the device and the sender.
         guard opened == 16 * 4 else { throw Misuse("\(opened) mixtures opened, and 64 are whole") }
-        print("contexts: \(opened) opened and \(refused) were refused, of \(Mixture.count) mixtures at \(receivers.count) receivers")
+        print(
+            "contexts: \(opened) opened and \(refused) were refused, of \(Mixture.count) mixtures at \(receivers.count) receivers"
+        )
         let points = try Points(seed: seed).run()
         printFigure(
             "contexts",

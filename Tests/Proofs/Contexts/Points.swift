@@ -6,7 +6,8 @@ struct Points {
     private static let now = Timestamp(milliseconds: 1_790_000_000_000)
     private static let topic = "com.example.app"
     /// L, little-endian.
-    private static let order = WeakPoints.bytes(hex: "edd3f55c1a631258d69cf7a2def9de14" + "00000000000000000000000000000010")
+    private static let order = WeakPoints.bytes(
+        hex: "edd3f55c1a631258d69cf7a2def9de14" + "00000000000000000000000000000010")
 
     private let seed: UInt64
     private let device: ForgedDevice
@@ -206,7 +207,9 @@ struct Points {
         var honest = genuine()
         for multiple in 1...15 {
             honest.changeSignature = { signature in
-                for _ in 0..<multiple { signature.replaceSubrange(32..., with: Self.sum(Array(signature[32...]), Self.order)) }
+                for _ in 0..<multiple {
+                    signature.replaceSubrange(32..., with: Self.sum(Array(signature[32...]), Self.order))
+                }
             }
             try expect("S of a signature", Self.order, opening(honest), demanded: "authentication-failed")
         }

@@ -57,7 +57,9 @@ struct ReplayPlan {
     }
 
     static func senderKeys() throws -> [SenderPublicKey] {
-        try (0..<largestSenderCount).map { try ForgedSender(seed: [UInt8](repeating: UInt8($0 + 1), count: 32)).trusted() }
+        try (0..<largestSenderCount).map {
+            try ForgedSender(seed: [UInt8](repeating: UInt8($0 + 1), count: 32)).trusted()
+        }
     }
 }
 

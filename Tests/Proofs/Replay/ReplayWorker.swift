@@ -18,7 +18,8 @@ enum ReplayWorker {
         else { throw Misuse("replay-worker DIRECTORY PROCESS ROUNDS SEED") }
         // One process shares a guard between its threads, the other has one for each.
         let first = ReplayFile.open(at: arguments[0], now: ReplayPlan.start, busyTimeout: patience)
-        let second = process == 0 ? first : ReplayFile.open(at: arguments[0], now: ReplayPlan.start, busyTimeout: patience)
+        let second =
+            process == 0 ? first : ReplayFile.open(at: arguments[0], now: ReplayPlan.start, busyTimeout: patience)
         let guards = [first, second]
         let senders = try ReplayPlan.senderKeys()
         while let line = readLine(), let round = Int(line) {

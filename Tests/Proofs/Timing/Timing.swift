@@ -27,7 +27,9 @@ enum Timing {
         }
         let control = try measure(.padding, seed: seed, isLeaking: true)
         print("control: a padding check that ends at the first fault: t \(control.t.rounded(to: 2))")
-        guard abs(control.t) > limit else { throw Misuse("a check that leaks was not noticed: the machine is too busy") }
+        guard abs(control.t) > limit else {
+            throw Misuse("a check that leaks was not noticed: the machine is too busy")
+        }
         guard arguments.isEmpty else { return }
         let values = figures.map { "\($0.0)=\($0.1.rounded(to: 2))" }.joined(separator: " ")
         print(

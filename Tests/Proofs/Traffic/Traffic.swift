@@ -20,7 +20,8 @@ enum Traffic {
             "traffic",
             [
                 "messages": tally.messages, "opened": tally.opened, "rotations": tally.rotations,
-                "longest-delay-days": tally.longestDelay / 86_400_000, "opened-in-the-last-millisecond": tally.openedAtTheEnd,
+                "longest-delay-days": tally.longestDelay / 86_400_000,
+                "opened-in-the-last-millisecond": tally.openedAtTheEnd,
                 "refused-after-the-end": tally.refusedAfterTheEnd, "seconds": watch.seconds,
             ])
     }

@@ -189,7 +189,9 @@ struct World {
     private mutating func noteEndings(at now: Timestamp) throws {
         for record in try phone.store.deviceKeys() {
             guard let end = record.retiresAt, endings.insert(record.publicKey).inserted else { continue }
-            guard end == now.adding(milliseconds: Self.grace) else { throw disproof("a grace of another length: \(end)") }
+            guard end == now.adding(milliseconds: Self.grace) else {
+                throw disproof("a grace of another length: \(end)")
+            }
             agenda.enter(.probeDeviceKey(record.publicKey, opens: true), at: end)
             agenda.enter(.probeDeviceKey(record.publicKey, opens: false), at: end.adding(milliseconds: 1))
         }

@@ -1,0 +1,95 @@
+"""A provider's and a phone's store, and the commands that are watched while they work."""
+
+import dataclasses, os, subprocess
+
+import forms
+
+PAYLOAD = b'{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}}}'
+PASSPHRASE = b"correct horse battery staple 7731"
+TOPIC = "com.example.app"
+
+# What is made before anything is watched. P is a provider, D its phone, W the same phone behind a passphrase.
+SETUP = """
+pushcrypt --store P init
+pushcrypt --store D init
+pushcrypt keygen sender -o sender.key > sender.pub
+pushcrypt keygen device -o spare.key > spare.pub
+pushcrypt --store P keygen sender --topic com.example.app --import sender.key
+pushcrypt --store D keygen device --topic com.example.app > phone.pub
+pushcrypt --store D export device --secret -o phone.key
+pushcrypt --store D sender trust provider sender.pub
+pushcrypt --store P device add phone1 phone.pub
+pushcrypt --store P seal --to phone1 today.json > push.json
+pushcrypt --store W init --passphrase-file pass
+pushcrypt --store W keygen device --passphrase-file pass --topic com.example.app --import phone.key
+pushcrypt --store W sender trust --passphrase-file pass provider sender.pub
+pushcrypt --store P attach seal today.json --type public.json -o sealed --reference reference
+"""
+
+
+@dataclasses.dataclass
+class Command:
+    """One run of the program, and which secrets it takes in or gives out as text: only those may lie in ordinary memory."""
+
+    line: str
+    text: tuple[str, ...] = ()
+
+
+COMMANDS = [
+    Command("--store P seal --to phone1 today.json"),
+    Command("seal --sender-key-file sender.key --topic com.example.app --to {phone.pub} today.json", ("sender.key", "P: sender key 1.1")),
+    Command("--store D open push.json"),
+    Command("--store W open --passphrase-file pass push.json", ("W: passphrase",)),
+    Command("--store P attach seal today.json --type public.json -o sealed2 --reference reference2"),
+    Command("attach open sealed --reference reference -o opened"),
+    Command("--store P device test phone1"),
+    Command("--store D doctor"),
+    Command("--store D keygen device --name spare --import spare.key", ("spare.key",)),
+    Command("--store D export device --secret -o exported.key", ("D: device key 1.1",)),
+    Command("--store D rotate device"),
+    Command("--store D rotate device --confirm"),
+    Command("--store D rotate device --purge --everything --name spare"),
+    Command("--store P rotate sender"),
+]
+
+
+class Scene:
+    """A directory with the stores in it, and every secret that they have had."""
+
+    def __init__(self, program: str, directory: str):
+        self.program, self.directory = program, directory
+        self.environment = {"HOME": directory, "PATH": f"{os.path.dirname(program)}:/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+        self.write("today.json", PAYLOAD)
+        self.write("pass", PASSPHRASE)
+        for line in SETUP.strip().split("\n"):
+            self.shell(line)
+        self.secrets: dict[str, bytes] = {}
+        self.collect()
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.directory, name)
+
+    def write(self, name: str, content: bytes) -> None:
+        with open(os.open(self.path(name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(content)
+
+    def read(self, name: str) -> str:
+        with open(self.path(name)) as file:
+            return file.read().strip()
+
+    def shell(self, line: str) -> subprocess.CompletedProcess:
+        result = subprocess.run(line, shell=True, cwd=self.directory, env=self.environment, capture_output=True)
+        assert result.returncode == 0, f"{line}: {result.stderr.decode()}"
+        return result
+
+    def arguments(self, line: str) -> list[str]:
+        return [self.read(word[1:-1]) if word.startswith("{") else word for word in line.split()]
+
+    def collect(self) -> None:
+        """Adds the secrets that are there now: a rotation makes some, and destroys others."""
+        for store in "PD":
+            self.secrets |= forms.in_store(self.path(store), store)
+        self.secrets |= forms.of_sender(forms.key_of_text(self.read("sender.key")), "sender.key")
+        self.secrets |= forms.of_device(forms.key_of_text(self.read("spare.key")), "spare.key")
+        if "W: passphrase" not in self.secrets:
+            self.secrets |= forms.of_passphrase(PASSPHRASE, self.path("W"), "W")
