@@ -22,7 +22,9 @@ def begun(story, calls):
     for call in calls:
         yield step, is_said
         if call.kind == "mark":
-            step, is_said = next(steps, None), False
+            # After the last step only the processes beside come to their end.
+            following = next(steps, None)
+            step, is_said = following or step, following is None
         elif call.path == "stdout" and call.length and call.process not in story.others:
             is_said = True
 
