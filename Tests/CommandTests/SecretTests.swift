@@ -228,3 +228,15 @@ private final class Asking: Sendable {
         #expect(terminal.echoes)
     }
 }
+
+@Suite struct SecretOutputTests {
+    @Test("A new secret key is not shown on a terminal", arguments: ["device", "sender"])
+    func terminal(role: String) throws {
+        let terminal = try PseudoTerminal()
+        let captured = try CapturedConsole()
+        let console = captured.console.writing(terminal.person, messages: terminal.person)
+        let exit = run(arguments: ["keygen", role, "--output", "-"], table: .pushcrypt, console: console)
+        try #require(exit == .usage)
+        #expect(!terminal.shown(until: "hint").contains("SECRET-1"))
+    }
+}
