@@ -117,6 +117,12 @@ extension Explanation {
 
     static let nothingChanged = "Whoever runs the command sees it, and no phone does. Nothing was changed."
 
+    /// Of a disk that fails at the end of a change nobody knows what it has kept.
+    static let wholeOrNot = """
+        Whoever runs the command sees it. A change is there as a whole or not at all; when the disk has failed at its very end,
+        only a look tells which: list what is in the store.
+        """
+
     static let unreadableKeys =
         "On a phone: the fallback. At the command line: whoever runs the command sees it. Nothing was changed."
 }

@@ -123,7 +123,7 @@ extension Explanation {
             cause:
                 "A write to the store found no room. On a phone a full disk stops no delivery.",
             mend: "Free some space and try again; the command ends with 1, because the same call may succeed then.",
-            shown: nothingChanged),
+            shown: wholeOrNot),
         Explanation(
             KeyStoreError.Code.inputOutput, .store,
             summary: "the system refuses to read or write",
@@ -135,7 +135,7 @@ extension Explanation {
                 Do what the system's own words in the message suggest. Keep the store on a local disk that its user may
                 write, for reading too.
                 """,
-            shown: unreadableKeys),
+            shown: "On a phone: the fallback. \(wholeOrNot)"),
     ]
 
     /// A store that works, and refuses a request.
