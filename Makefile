@@ -12,7 +12,7 @@ STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xlinker "
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-bench setup-peers setup-scale setup-senders setup-interop build demo test test-long test-scale test-senders test-interop fuzz fuzz-minimise bench bench-peers lint install uninstall clean
+.PHONY: help setup setup-bench setup-peers setup-scale setup-senders setup-interop build archives demo test test-long test-scale test-senders test-interop fuzz fuzz-minimise bench bench-peers lint install uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -20,10 +20,12 @@ help: ## list the targets (the default)
 setup: ## install what is missing (apt) and check the Swift version
 	@Tests/Scripts/setup.sh
 
-build: setup ## build the command, optimised: .build/release/pushcrypt
+build: setup archives ## build the command, optimised: .build/release/pushcrypt
+	swift build -c release $(STATIC) --product pushcrypt $(QUIET)
+
+archives:
 	@mkdir -p $(CXX_ARCHIVE)
 	@archive=$$(clang -print-file-name=libstdc++.a 2>/dev/null); test ! -f "$$archive" || ln -sf "$$archive" $(CXX_ARCHIVE)
-	swift build -c release $(STATIC) --product pushcrypt $(QUIET)
 
 demo: build ## seal, look, open, tamper, rotate: the whole story with real output
 	@.build/release/pushcrypt demo

@@ -8,6 +8,7 @@ scratch=.build/long/secrets/build
 mkdir -p "$scratch"
 
 # With the options of `make build`: how it is linked decides what the linker leaves on the stack.
+make -s archives
 options=$(make -s --eval 'options: ; @echo $(STATIC)' options)
 for product in pushcrypt Proofs; do
     swift build -c release $options --scratch-path "$scratch" --product "$product" --quiet
