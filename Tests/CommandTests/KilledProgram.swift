@@ -53,7 +53,7 @@ struct KilledProgram {
         unsafe posix_spawn_file_actions_addopen(&actions, 1, outputPath, O_WRONLY | O_TRUNC, 0)
         unsafe posix_spawn_file_actions_addopen(&actions, 2, messagesPath, O_WRONLY | O_TRUNC, 0)
         let argv = unsafe Self.pointers([program] + arguments)
-        let environment = unsafe Self.pointers(["HOME=\(directory.path)", "SWIFT_BACKTRACE=enable=no"])
+        let environment = unsafe Self.pointers(programEnvironment(["HOME": directory.path]).map { "\($0)=\($1)" })
         defer {
             unsafe argv.forEach { unsafe free($0) }
             unsafe environment.forEach { unsafe free($0) }

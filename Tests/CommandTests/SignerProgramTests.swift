@@ -18,7 +18,7 @@ struct SignerProgramTests {
         let process = Process()
         process.executableURL = try builtProgram()
         process.arguments = arguments
-        process.environment = ["HOME": directory.path]
+        process.environment = programEnvironment(["HOME": directory.path])
         process.standardInput = try FileHandle(forReadingFrom: URL(filePath: streams.write(input, to: "in")))
         process.standardOutput = try FileHandle(forWritingTo: URL(filePath: streams.write("", to: "out")))
         process.standardError = try FileHandle(forWritingTo: URL(filePath: streams.write("", to: "err")))

@@ -122,10 +122,10 @@ extension Transcript {
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = ["-c", command]
         process.currentDirectoryURL = URL(filePath: directory.path)
-        process.environment = [
+        process.environment = programEnvironment([
             "PATH": program.deletingLastPathComponent().path + ":/usr/bin:/bin" + Self.toolchain,
-            "HOME": directory.path, "LC_ALL": "C.UTF-8", "SWIFT_BACKTRACE": "enable=no",
-        ]
+            "HOME": directory.path, "LC_ALL": "C.UTF-8",
+        ])
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: URL(filePath: streams.write("", to: "out", mode: 0o644)))
         process.standardError = try FileHandle(forWritingTo: URL(filePath: streams.write("", to: "err", mode: 0o644)))

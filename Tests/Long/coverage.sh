@@ -13,8 +13,8 @@ scratch=$state/build
 products=$scratch/debug
 
 nice -n 5 swift build --build-tests --enable-code-coverage --scratch-path "$scratch" --quiet
-# Apart, as in Tests/Scripts/test.sh; each run clears what the one before has counted.
-waiting='^(BatchTests|ServiceTests|SimulatorTests|StandInTests)\.'
+# Each run clears what the one before has counted.
+. Tests/Scripts/waiting.sh
 rm -rf "$state"/profiles && mkdir -p "$state"/profiles
 run() {
     nice -n 5 swift test --skip-build --parallel --enable-code-coverage --scratch-path "$scratch" "${@:2}" >"$state/$1.log" 2>&1 || {

@@ -35,10 +35,8 @@ run() {
         !hidden' || status=1
 }
 
-# Tests of an extension and of tasks wait for threads, and those of the others compute for long: each in a process of its own, or the first
-# would find no thread of Swift's pool free.
 status=0
-waiting='^(BatchTests|ServiceTests|SimulatorTests|StandInTests)\.'
+. Tests/Scripts/waiting.sh
 : >"$log"
 run --skip "$waiting"
 run --filter "$waiting"

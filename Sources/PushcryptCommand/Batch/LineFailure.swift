@@ -40,7 +40,7 @@ struct LineFailure: Error {
     func write(line number: Int, to json: inout JSONWriter) {
         json.object(for: "error") { json in
             json.string(code, for: "code")
-            json.string(message, for: "message")
+            json.string(SecretText.removed(from: message), for: "message")
         }
         json.integer(number, for: "line")
     }

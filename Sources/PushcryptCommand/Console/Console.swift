@@ -108,6 +108,7 @@ extension Console {
     }
 
     private func report(_ label: String, _ style: TextStyle, _ text: String) {
+        let text = SecretText.removed(from: text)
         switch logFormat {
         case .text:
             let label = allowsColour(messages) ? style.applied(to: label + ":") : label + ":"

@@ -249,30 +249,12 @@ extension ValueKind {
 // MARK: Secrets
 
 extension Parser {
-    private static let secretPrefixes = ["pcr-secret-1", "pcs-secret-1"]
-    /// So many characters of a key's after the prefix, and it is no name of a file any more.
-    private static let secretLength = 8
-
     /// Arguments are visible to every user of the machine, and stay in the shell's history.
     private func refuseSecrets(in arguments: [String]) throws(CommandFailure) {
-        if arguments.contains(where: Self.holdsSecret) {
+        if arguments.contains(where: SecretText.isIn) {
             throw .usage(
                 "a secret key is never an argument: other users and the shell's history see it",
                 hint: "keep it in a file or pipe it in; this key should be replaced")
         }
-    }
-
-    /// Whether a secret key begins anywhere in an argument: messages repeat arguments that make no sense.
-    private static func holdsSecret(_ argument: String) -> Bool {
-        var rest = argument.lowercased().utf8[...]
-        while let start = rest.firstIndex(of: UInt8(ascii: "p")) {
-            rest = rest[start...]
-            for prefix in secretPrefixes where rest.starts(with: prefix.utf8) {
-                let key = rest.dropFirst(prefix.utf8.count).prefix(secretLength)
-                if key.count == secretLength, key.allSatisfy(\.isLetterOrDigit) { return true }
-            }
-            rest = rest.dropFirst()
-        }
-        return false
     }
 }

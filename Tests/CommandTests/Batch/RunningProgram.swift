@@ -18,7 +18,7 @@ final class RunningProgram {
         let errors = try FileHandle(forWritingTo: URL(filePath: messages.write("", to: "err")))
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = ["-c", shell + "exec \"$0\" \"$@\"", try builtProgram().path] + arguments
-        process.environment = ["HOME": messages.path, "PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no"]
+        process.environment = programEnvironment(["HOME": messages.path, "PATH": "/usr/bin:/bin"])
         process.standardInput = input
         process.standardOutput = output
         process.standardError = errors

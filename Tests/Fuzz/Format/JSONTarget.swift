@@ -16,16 +16,24 @@ struct JSONTarget: FuzzTarget {
         } catch {
             require((0...input.count).contains(error.offset), "json: an error points into the text")
             require(
-                theirs == nil || Self.isStricter(error, input), "json: SQLite refuses what is refused: \(error.code)")
+                theirs == nil || isStricter(error, input),
+                "json: SQLite refuses what is refused, or its reason is one to be stricter: \(error.code) at \(error.offset)"
+            )
         }
     }
 
-    /// What this reader refuses and SQLite's does not.
-    private static func isStricter(_ error: JSONError, _ text: Bytes) -> Bool {
-        switch error.code {
-        case .invalidUTF8, .loneSurrogate, .tooDeep, .duplicateName: true
+    /// Whether a text that SQLite takes really has what this reader refuses and SQLite's does not.
+    private func isStricter(_ error: JSONError, _ text: Bytes) -> Bool {
+        let place = JSONPlace(error.offset, in: text)
+        return switch error.code {
+        case .invalidUTF8:
+            String(validating: text, as: UTF8.self) == nil
+                && String(validating: text[..<error.offset], as: UTF8.self) != nil
+        case .loneSurrogate: place.isHalfOfNoPair
+        case .tooDeep: place.opens && place.depth == JSONDocument.maximumDepth
+        case .duplicateName: other.hasNameTwice(text)
         // SQLite 3.40 takes an object or an array for the name of a member when the last thing in it is a string.
-        case .unexpectedByte: text[error.offset] == UInt8(ascii: "{") || text[error.offset] == UInt8(ascii: "[")
+        case .unexpectedByte: place.opens && place.isForName
         default: false
         }
     }

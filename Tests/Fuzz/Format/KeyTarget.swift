@@ -68,6 +68,16 @@ struct KeyTarget: FuzzTarget {
     }
 
     private func senderPublic(_ text: Bytes) throws(KeyError) -> String {
-        try SenderPublicKey(text: String(decoding: text, as: UTF8.self)).description
+        let key: SenderPublicKey
+        do throws(KeyError) {
+            key = try SenderPublicKey(text: String(decoding: text, as: UTF8.self))
+        } catch {
+            require(
+                error.code != .weakKey || !Ed25519Point.isUsable(KeyText.bytes(of: text)),
+                "keys: a sender's key that is called weak is weak")
+            throw error
+        }
+        require(Ed25519Point.isUsable(key.bytes), "keys: an accepted sender's key is no weak point")
+        return key.description
     }
 }

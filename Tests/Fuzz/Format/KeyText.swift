@@ -26,6 +26,20 @@ enum KeyText {
             })
     }
 
+    /// The bytes that the text of a key stands for, whose form somebody else has checked.
+    static func bytes(of text: Bytes) -> Bytes {
+        let symbols =
+            text.filter { $0 > 0x20 }.map { $0 | ($0 < 0x40 ? 0 : 0x20) }.split(separator: UInt8(ascii: "1")).last ?? []
+        let bits = symbols.dropLast(6).flatMap { letter in
+            let symbol = alphabet.firstIndex(of: letter) ?? 0
+            return (0..<5).map { UInt8(symbol >> (4 - $0) & 1) }
+        }
+        return Bytes(
+            stride(from: 0, through: bits.count - 8, by: 8).map { start in
+                bits[start..<start + 8].reduce(0) { $0 << 1 | $1 }
+            })
+    }
+
     private static func polymod(_ values: Bytes) -> UInt32 {
         values.reduce(1) { state, value in
             let next = (state & 0x1ff_ffff) << 5 ^ UInt32(value)

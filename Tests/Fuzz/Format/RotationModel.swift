@@ -27,7 +27,7 @@ struct RotationModel {
         guard !ids.isEmpty else { return .untrustedKey }
         guard let facts, facts.isSignedByOld, ids.contains(facts.old) else { return .badSignature }
         let newKey = Bytes(bytes[5..<37])
-        guard let new = try? SenderPublicKey(bytes: newKey.span) else { return .weakKey }
+        guard Ed25519Point.isUsable(newKey), let new = try? SenderPublicKey(bytes: newKey.span) else { return .weakKey }
         guard facts.isSignedByNew else { return .badSignature }
         guard pinned.contains(facts.old) else {
             return superseded.contains { $0.key == facts.old && $0.statement != nil } ? .conflict : .untrustedKey

@@ -12,16 +12,20 @@ package protocol FuzzTarget {
 }
 
 /// Runs the target that `FUZZ_TARGET` names under libFuzzer, which has the command line for itself: to merge, it starts the program
-/// again with words of its own. Without a name the targets are listed.
+/// again with words of its own. Without a name the targets are listed; a name that there is not is exit 64.
 package enum Fuzzer {
     /// What the callback, which can capture nothing, calls.
     private nonisolated(unsafe) static var target: (any FuzzTarget)?
 
     package static func run(_ targets: [any FuzzTarget.Type]) {
         let name = unsafe getenv("FUZZ_TARGET").map { unsafe String(cString: $0) }
-        guard let type = targets.first(where: { $0.name == name }) else {
+        guard let name else {
             for target in targets { print(target.name) }
             return
+        }
+        guard let type = targets.first(where: { $0.name == name }) else {
+            say("error: FUZZ_TARGET names no target of this program: \(name)")
+            exit(64)
         }
         unsafe target = type.init()
         var count = CommandLine.argc

@@ -8,9 +8,14 @@ package func require(_ holds: @autoclosure () -> Bool, _ property: @autoclosure 
 
 /// Ends the process because a property does not hold.
 package func fail(_ property: String) -> Never {
-    let line = Bytes("fault: \(property)\n".utf8)
-    unsafe line.withUnsafeBytes { _ = unsafe write(2, $0.baseAddress, $0.count) }
+    say("fault: \(property)")
     abort()
+}
+
+/// Writes a line to standard error, past every buffer.
+func say(_ text: String) {
+    let line = Bytes("\(text)\n".utf8)
+    unsafe line.withUnsafeBytes { _ = unsafe write(2, $0.baseAddress, $0.count) }
 }
 
 extension ContiguousArray<UInt8> {

@@ -12,17 +12,26 @@ struct AnswerRules {
     /// A line that does not begin with a brace is the name of a recipient.
     let mayBeName: Bool
 
-    /// Checks an answer; nil where the line is no object, so that nothing is kept.
-    func check(_ text: Bytes, to line: Bytes) -> JSONValue? {
+    /// What an answer was found to be.
+    struct Answer {
+        /// The program's own error.
+        var error: JSONValue?
+        /// The answer, where it is no error and the line is an object, of which it keeps members.
+        var kept: JSONValue?
+    }
+
+    /// Checks an answer to a line.
+    func check(_ text: Bytes, to line: Bytes) -> Answer {
         guard let answer = (try? JSONDocument(parsing: text, maximumDepth: 36))?.root, answer.kind == .object else {
             fail("batch: an answer is a JSON object")
         }
         require(answer.minified() == text, "batch: an answer has no white space between its tokens")
-        if mayBeName, line.first != UInt8(ascii: "{") { return nil }
-        guard let given = (try? JSONDocument(parsing: line, maximumDepth: 33))?.root, given.kind == .object else {
-            return nil
-        }
         let isError = answer["error"] != nil && answer["line"] != nil && answer["payload"] == nil
+        let said = isError ? answer["error"] : nil
+        if mayBeName, line.first != UInt8(ascii: "{") { return Answer(error: said) }
+        guard let given = (try? JSONDocument(parsing: line, maximumDepth: 33))?.root, given.kind == .object else {
+            return Answer(error: said)
+        }
         let passed = given.members.filter { !names.contains($0.name) && !reserved.contains($0.name) }
         for (name, value) in passed where !["error", "line"].contains(name) {
             require(answer[name]?.minified() == value.minified(), "batch: what is passed through stays as it is")
@@ -30,6 +39,7 @@ struct AnswerRules {
         let kept = passed.map(\.name).filter { !["error", "line"].contains($0) }
         let keptInAnswer = answer.members.map(\.name).filter(Set(kept).contains)
         require(kept == keptInAnswer, "batch: what is passed through stays in its order")
-        return isError ? nil : answer
+        // An error of the line's own is passed through.
+        return isError ? Answer(error: given["error"] == nil ? said : nil) : Answer(kept: answer)
     }
 }

@@ -7,14 +7,15 @@ import PushcryptKeyStore
 /// The lines of a batch: each has one answer, which is JSON, keeps the line's own keys and no secret; and what was sealed opens to
 /// what was given.
 ///
-/// Input: how the batch is told to answer, then its lines. Bytes below 0x09 stand for texts that no mutation would find.
+/// Input: how the batch is told to answer, then its lines. The bytes 0x01 to 0x08 and 0x0E stand for texts that no mutation would
+/// find, the last two of them for the texts of the secret keys.
 struct BatchTarget: FuzzTarget {
     static let name = "batch"
 
     private let keys: SealingKeys
     private let opener: Opener
     private let headers: RequestHeaders
-    private let words: [Bytes]
+    private let words: [UInt8: Bytes]
     private let secrets: [Bytes]
 
     init() {
@@ -38,22 +39,22 @@ struct BatchTarget: FuzzTarget {
             try Sealer(sender: sender, topic: KnownKeys.topic).seal(
                 #"{"aps":{"alert":"Hello"}}"#.utf8, to: device.publicKey, at: KnownKeys.now)
         }
+        secrets = [sender.withText { Bytes(copying: $0) }, device.withText { Bytes(copying: $0) }]
         words = [
-            Bytes(device.publicKey.description.utf8), sealed.json,
-            Bytes(#""to":"phone","payload":{"aps":{"alert":"Hello"}}"#.utf8), Bytes(#""payload":{"aps":"#.utf8),
-            Bytes(#""error":{"code":"a","message":"b"},"line":1"#.utf8), Bytes(repeating: UInt8(ascii: "["), count: 33),
-            Bytes(repeating: UInt8(ascii: "x"), count: 2500),
-        ]
-        secrets = [
-            sender.withText { Bytes(copying: $0) }, device.withText { Bytes(copying: $0) },
+            0x01: Bytes(device.publicKey.description.utf8), 0x02: sealed.json,
+            0x03: Bytes(#""to":"phone","payload":{"aps":{"alert":"Hello"}}"#.utf8),
+            0x04: Bytes(#""payload":{"aps":"#.utf8),
+            0x05: Bytes(#""error":{"code":"a","message":"b"},"line":1"#.utf8),
+            0x06: Bytes(repeating: UInt8(ascii: "["), count: 33),
+            0x07: Bytes(repeating: UInt8(ascii: "x"), count: 2500),
+            0x08: secrets[0], 0x0e: secrets[1],
         ]
     }
 
     func run(_ input: Bytes) {
         var choices = Choices(input)
         let form = choices.byte()
-        let text = Bytes(
-            choices.rest().flatMap { 1...UInt8(words.count) ~= $0 ? words[Int($0) - 1] : [$0] }.prefix(1 << 14))
+        let text = Bytes(choices.rest().flatMap { words[$0] ?? [$0] }.prefix(1 << 14))
         let chunk = LineChunk(number: 0, firstLine: 1, bytes: text)
         if form & 3 == 3 {
             let worker = OpenWorker(
@@ -96,13 +97,23 @@ struct BatchTarget: FuzzTarget {
         let answers = answer.output.split(separator: newline).map { Bytes($0) }
         require(answers.count == lines.count, "batch: \(lines.count) lines have \(answers.count) answers")
         for (line, text) in zip(lines, answers) {
-            guard let answer = rules.check(text, to: line) else { continue }
-            if isSealed { checkSealed(answer, of: line) }
+            let answer = rules.check(text, to: line)
+            for secret in secrets {
+                require(
+                    !text.contains(secret) || line.contains(secret),
+                    "batch: an answer holds no secret but its line's own")
+                require(!says(answer.error, secret), "batch: no error quotes a secret")
+            }
+            if isSealed, let kept = answer.kept { checkSealed(kept, of: line) }
         }
         for secret in secrets {
-            require(!answer.output.contains(secret) || chunk.bytes.contains(secret), "batch: no answer holds a secret")
             require(!answer.log.contains(secret), "batch: no log holds a secret")
         }
+    }
+
+    private func says(_ error: JSONValue?, _ secret: Bytes) -> Bool {
+        guard let error else { return false }
+        return error.members.contains { $0.value.string.map { Bytes($0.utf8).contains(secret) } ?? false }
     }
 
     /// What was sealed for the known device opens, and says what was given.
