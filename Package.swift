@@ -109,7 +109,8 @@ let fuzzTargets: [Target] =
             name: "FuzzHarness", dependencies: ["CFuzzer", "Pushcrypt"], path: "Tests/Fuzz/Harness",
             swiftSettings: strict),
         .executableTarget(
-            name: "FuzzFormat", dependencies: ["CSQLite", sodium, "FuzzHarness", "Pushcrypt"], path: "Tests/Fuzz/Format",
+            name: "FuzzFormat", dependencies: ["CSQLite", sodium, "FuzzHarness", "Pushcrypt"],
+            path: "Tests/Fuzz/Format",
             swiftSettings: strict, linkerSettings: fuzzLinker),
         .executableTarget(
             name: "FuzzProgram",
