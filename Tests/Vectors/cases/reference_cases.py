@@ -257,7 +257,7 @@ def full_bodies() -> list[tuple[str, str, str, list[str], list[str], str | None]
         ("a full body of another type", "A-28", reserved(text | {"type": "public.html"}), [], [REFUSED], None),
         (
             "a full body that is fetched without encryption",
-            "A-5 A-28",
+            "A-5 A-28 A-31",
             reserved(text | {"url": "http://a/b"}),
             [],
             [REFUSED],
@@ -271,6 +271,14 @@ def full_bodies() -> list[tuple[str, str, str, list[str], list[str], str | None]
             reserved(text, attachments=[GOOD | {"name": f"{number}.jpg"} for number in range(1, 9)]),
             [f"{number}.jpg" for number in range(1, 9)],
             [],
+            url,
+        ),
+        (
+            "a full body beside nine attachments",
+            "A-12 A-31",
+            reserved(text, attachments=[GOOD | {"name": f"{number}.jpg"} for number in range(1, 10)]),
+            [f"{number}.jpg" for number in range(1, 9)],
+            ["too-many-attachments"],
             url,
         ),
         (

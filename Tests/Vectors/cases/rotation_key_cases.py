@@ -209,10 +209,26 @@ def conflict_cases() -> list[Vector]:
         evaluation(
             "the same new key in a different statement for a superseded key",
             conflict,
-            "R-7",
+            "R-2 R-7",
             comment,
             later,
             before=ROTATED,
+        ),
+        evaluation(
+            "the statement that took effect here with one bit of its second signature changed",
+            BAD,
+            "R-2 R-6",
+            "All 181 bytes are compared, signatures too.",
+            Statement(flip(-1)(GOOD.data)),
+            before=ROTATED,
+        ),
+        evaluation(
+            "the statement of a handover that the app did without it",
+            "untrusted-old-key",
+            "R-2 R-7",
+            "These bytes superseded no key here.",
+            GOOD,
+            before=REPLACED,
         ),
         evaluation(
             "a different statement after the overlap",
