@@ -16,9 +16,12 @@ MENTION = re.compile(rf"\*\*\[({RULE.pattern})\]\*\*", re.ASCII)
 # The tests are named by their functions, each with the reason why it is not a vector.
 TESTS = {
     "A-3": ("noKeyIsUsedTwice", "It is about two files, and about random values."),
-    "A-4": ("aFileThatChangesBetweenThePassesIsRefused", "It is about a file that changes while it is read."),
+    "A-4": ("whatWasSealedBeforeAChangeHasNoEnd", "It is about when a reference is given out."),
     "A-16": ("whatIsNotHTTPSIsNotEvenAskedFor", "It is about what a receiver does on a network."),
     "A-27": ("aFailureGivesNoLastChunk", "It is about when bytes are given out, and about time."),
+    "A-33": ("aFileThatChangesBetweenThePassesIsRefused", "It is about a file that changes while it is read."),
+    "A-34": ("whatIsNotTheFileIsRefused", "It is about what a receiver does on a network."),
+    "A-35": ("aFileThatIsShorterLongerAnotherOrNotThereDropsItselfAlone", "It is about when a file is shown."),
     "A-29": ("theFullTextComesOutAndAShortOneIsThereWithoutIt", "It is about what a sealer's caller shortens."),
     "O-8.2": ("oneOfManySessionsSeesAMessageAsNew", "It is about several processes at once."),
     "O-8.8": ("aGuardThatCannotBeUsedStopsNothing", "It is about a disk that cannot be written."),
