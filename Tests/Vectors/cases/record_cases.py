@@ -85,7 +85,7 @@ def accepted_cases() -> list[Vector]:
     null = {member: None for member in GOOD if member != "public_key"}
     later = GOOD | {"later": [1, {"a": 2}], "apns_token": "00"}
     return [
-        record_case("a device's record", "accepted", "D-1 D-2 D-3 D-4 D-5 D-9 D-10", "Every member.", json.dumps(GOOD)),
+        record_case("a device's record", "accepted", "D-1 D-2 D-3 D-4 D-5 D-9 D-10 D-14", "Every member.", json.dumps(GOOD)),
         record_case("a device's key alone", "accepted", "D-1 D-6", absent, json.dumps(least)),
         record_case("members that are null", "accepted", "D-6", absent, json.dumps(least | null)),
         record_case("members that nobody knows", "accepted", "D-6", "They are passed over.", json.dumps(later)),
@@ -100,6 +100,19 @@ def accepted_cases() -> list[Vector]:
         with_member("sixteen suites", "accepted", "D-9", "The limit is inclusive.", "suites", list(range(1, 17))),
         with_member("generation 0", "accepted", "D-5", "The limit is inclusive.", "generation", 0),
         with_member("the largest generation", "accepted", "D-5", "The limit is inclusive.", "generation", 2**53 - 1),
+        with_member("a device id of 255 bytes", "accepted", "D-14", "The limit is inclusive.", "device", "é" * 127 + "x"),
+        with_member("a device id of one character", "accepted", "D-14", "The limit is inclusive.", "device", "1"),
+        with_member(
+            "a device id with spaces around it", "accepted", "D-14", "It is kept as it is.", "device", " Anna's phone "
+        ),
+        with_member(
+            "a device id that begins like a key in capitals",
+            "accepted",
+            "D-14",
+            "A public key is written in lower case.",
+            "device",
+            "PCR1phone",
+        ),
         with_member("a version of 64 bytes", "accepted", "D-10", "The limit is inclusive.", "app_version", "é" * 32),
         record_case(
             "a sender's record", "accepted", "D-1 D-2", "Every member.", json.dumps(SENDER), Kind.SENDER_PUBLIC
@@ -152,6 +165,15 @@ def refused_cases() -> list[Vector]:
         ("a version with a control character above ASCII", "D-10", "app_version", "2.3\x85"),
         ("a version that is a number", "D-10", "app_version", 2),
         ("a sender that is an array", "D-1", "sender", []),
+        ("an empty device id", "D-14", "device", ""),
+        ("a device id of 256 bytes", "D-14", "device", "é" * 128),
+        ("a device id of spaces", "D-14", "device", "  "),
+        ("a device id that begins like a key", "D-14", "device", "pcr1phone"),
+        ("a device's public key as its id", "D-14", "device", GOOD["public_key"]),
+        ("a device id with a newline", "D-14", "device", "phone1\n"),
+        ("a device id with a NUL", "D-14", "device", "phone\x001"),
+        ("a device id with a control character above ASCII", "D-14", "device", "phone\x85"),
+        ("a device id that is a number", "D-14", "device", 7),
     ]
     texts: list[tuple[str, str, str, str, object]] = [
         (
