@@ -1,7 +1,7 @@
 """INDEX.md: every rule with the vectors that prove it. A rule without one, and a vector of no rule, are errors.
 
-So is a rule by which no vector refuses anything, unless `WRITTEN` has it. What no data can show is proved by a test of the
-Swift implementation, which the index names.
+So is a rule by which no vector refuses anything, unless `WRITTEN` has it. What no data can show is proved by a test of
+the Swift implementation, which the index names.
 """
 
 import re
@@ -40,8 +40,8 @@ HEAD = """\
 # What proves each rule
 
 Written by `../generate.py`: the rules of `Docs/Format.md` and those of stores in [README.md](README.md), each with the
-files that name it. A rule without one does not get past that program, nor past the Swift tests; neither does a rule by which
-no file refuses anything, unless it says here why none can.
+files that name it. A rule without one does not get past that program, nor past the Swift tests. Neither does a rule by
+which no file refuses anything, unless it says here why none can.
 """
 
 
