@@ -88,7 +88,7 @@ def open_case(
 def opened_cases() -> list[Vector]:
     return [
         open_case("an empty file", "opened", "A-1 A-2 A-25", "A file as a sealer makes it.", Chunk(0, TAG_FINAL)),
-        open_case("one byte", "opened", "A-1 A-2 A-25", "A file as a sealer makes it.", Chunk(1, TAG_FINAL)),
+        open_case("a file of one byte", "opened", "A-1 A-2 A-25", "A file as a sealer makes it.", Chunk(1, TAG_FINAL)),
         open_case(
             "one byte less than a chunk",
             "opened",

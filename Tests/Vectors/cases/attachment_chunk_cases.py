@@ -15,7 +15,12 @@ def chunk_cases() -> list[Vector]:
     another, _ = pushed((Chunk(), LAST), header=seed("another attachment header")[:24])
     return [
         open_case(
-            "another key", FAILED, "A-23", "The last chunk does not open.", LAST, key=seed("another attachment key")
+            "the key of another file",
+            FAILED,
+            "A-23",
+            "The last chunk does not open.",
+            LAST,
+            key=seed("another attachment key"),
         ),
         open_case(
             "a bit of the encrypted tag flipped",

@@ -41,7 +41,7 @@ def list_cases() -> list[Vector]:
         list_case("a reserved member with what a later version may put there", "A-14", '{"later":[1]}', [], []),
         list_case("attachments that are null", "A-14", '{"attachments":null}', [], []),
         list_case("an empty list", "A-14", '{"attachments":[]}', [], []),
-        list_case("one attachment", "A-12", named("1.jpg"), ["1.jpg"], []),
+        list_case("one attachment is taken", "A-12", named("1.jpg"), ["1.jpg"], []),
         list_case("eight attachments, in their order", "A-11 A-12", named(*reversed(nine[:8])), nine[7::-1], []),
         list_case(
             "nine attachments: the first eight are taken", "A-11 A-12", named(*nine), nine[:8], ["too-many-attachments"]

@@ -29,7 +29,7 @@ def text_cases() -> list[Vector]:
     )
     faults = [
         ("an empty text", "O-2.1", ""),
-        ("one character", "O-2.2", "A"),
+        ("a text of one character", "O-2.2", "A"),
         ("a length of 1 modulo 4", "O-2.2", text + "A"),
         ("a text one character short", "O-2.5", text[:-1]),
         ("padding where padding belongs", "O-2.2", four + "=="),
@@ -50,8 +50,8 @@ def text_cases() -> list[Vector]:
         ("the lowest of four unused bits set", "O-2.3", raised(four, 1)),
         ("the highest of two unused bits set", "O-2.3", raised(two, 2)),
         ("the lowest of two unused bits set", "O-2.3", raised(two, 1)),
-        ("4851 characters", "O-2.1", long + "A"),
-        ("5000 characters", "O-2.1", "A" * 5000),
+        ("a text of 4851 characters", "O-2.1", long + "A"),
+        ("a text of 5000 characters", "O-2.1", "A" * 5000),
     ]
     comment = "An envelope has exactly one text. No cryptography runs before this is checked."
     return [open_case(name, MALFORMED, rule, fault, comment) for name, rule, fault in faults]
@@ -62,7 +62,13 @@ def header_cases() -> list[Vector]:
     envelope = forge()
     suite_comment = "The suite is checked before the length: a later version may have other lengths."
     cases = [
-        open_case(f"suite 0x{suite:02x}", "unsupported-suite", "O-2.4", put(0, bytes([suite]))(envelope), suite_comment)
+        open_case(
+            f"suite 0x{suite:02x} is unknown",
+            "unsupported-suite",
+            "O-2.4",
+            put(0, bytes([suite]))(envelope),
+            suite_comment,
+        )
         for suite in (0x00, 0x02, 0x03, 0x81, 0xFF)
     ]
     cases += [

@@ -14,22 +14,22 @@ PLACEHOLDER = '{"aps":{"mutable-content":1,"alert":{"title":"New message","body"
 def context_cases() -> list[Vector]:
     """What both ends take as a context, and what they refuse before they do anything with it."""
     valid = [
-        ("one letter", "a"),
-        ("one digit", "0"),
-        ("a bundle id", TOPIC),
-        ("capitals digits and hyphens", "Com.Example-2.App-01"),
-        ("255 characters", "x" * 255),
+        ("a context of one letter", "a"),
+        ("a context of one digit", "0"),
+        ("a bundle id as context", TOPIC),
+        ("a context of capitals, digits and hyphens", "Com.Example-2.App-01"),
+        ("a context of 255 characters", "x" * 255),
     ]
     invalid = [
-        ("empty", ""),
-        ("256 characters", "x" * 256),
-        ("a space", "com.example app"),
-        ("a low line", "com.example_app"),
-        ("a slash", "com/example"),
-        ("a trailing newline", "com.example.app\n"),
-        ("a NUL at the end", "com.example.app\x00"),
-        ("a letter outside ASCII", "com.example.äpp"),
-        ("a digit outside ASCII", "com.example.\uff11"),
+        ("an empty context", ""),
+        ("a context of 256 characters", "x" * 256),
+        ("a context with a space", "com.example app"),
+        ("a context with a low line", "com.example_app"),
+        ("a context with a slash", "com/example"),
+        ("a context with a newline at the end", "com.example.app\n"),
+        ("a context with a NUL at the end", "com.example.app\x00"),
+        ("a context with a letter outside ASCII", "com.example.äpp"),
+        ("a context with a digit outside ASCII", "com.example.\uff11"),
     ]
     assert all(is_topic(topic) for _, topic in valid) and not any(is_topic(topic) for _, topic in invalid)
     comment = "A context has 1 to 255 of the ASCII letters, digits, '.' and '-'."

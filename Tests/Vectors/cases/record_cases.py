@@ -98,9 +98,11 @@ def accepted_cases() -> list[Vector]:
             "A record is any JSON text of the object.",
             json.dumps(dict(reversed(GOOD.items())), indent=1).replace("pcr1", "\\u0070cr1"),
         ),
-        with_member("several suites", "accepted", "D-9", "In ascending order.", "suites", [1, 2, 255]),
-        with_member("sixteen suites", "accepted", "D-9", "The limit is inclusive.", "suites", list(range(1, 17))),
-        with_member("generation 0", "accepted", "D-5", "The limit is inclusive.", "generation", 0),
+        with_member("a record of several suites", "accepted", "D-9", "In ascending order.", "suites", [1, 2, 255]),
+        with_member(
+            "a record of sixteen suites", "accepted", "D-9", "The limit is inclusive.", "suites", list(range(1, 17))
+        ),
+        with_member("a record of generation 0", "accepted", "D-5", "The limit is inclusive.", "generation", 0),
         with_member("the largest generation", "accepted", "D-5", "The limit is inclusive.", "generation", 2**53 - 1),
         with_member(
             "a device id of 255 bytes", "accepted", "D-14", "The limit is inclusive.", "device", "é" * 127 + "x"
@@ -139,8 +141,8 @@ def refused_cases() -> list[Vector]:
         ("the key id of another key", "D-2", "key_id", TABLET.key_id.hex()),
         ("a key id in capitals", "D-2", "key_id", PHONE.key_id.hex().upper()),
         ("a key id that is a number", "D-2", "key_id", 1),
-        ("suite 2", "D-3", "suite", 2),
-        ("suite 0", "D-3", "suite", 0),
+        ("a key of suite 2", "D-3", "suite", 2),
+        ("a key of suite 0", "D-3", "suite", 0),
         ("a suite that is a string", "D-3", "suite", "1"),
         ("a suite that is true", "D-3", "suite", True),
         ("an empty topic", "D-4 K-2", "topic", ""),
@@ -153,8 +155,8 @@ def refused_cases() -> list[Vector]:
         ("a generation that is a string", "D-5", "generation", "2"),
         ("a time of 2^53", "D-5", "created", 2**53),
         ("a negative time", "D-5", "created", -1),
-        ("no suite", "D-9", "suites", []),
-        ("seventeen suites", "D-9", "suites", list(range(1, 18))),
+        ("a record of no suite at all", "D-9", "suites", []),
+        ("a record of seventeen suites", "D-9", "suites", list(range(1, 18))),
         ("suites in descending order", "D-9", "suites", [2, 1]),
         ("a suite twice", "D-9", "suites", [1, 1]),
         ("suites without the key's own", "D-9", "suites", [2, 3]),

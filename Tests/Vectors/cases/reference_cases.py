@@ -57,7 +57,7 @@ def with_member(name: str, expected: str, member: str, value: object) -> Vector:
 def accepted_references() -> list[Vector]:
     good, every = "accepted", " ".join(RULES.values())
     return [
-        reference_case("a reference", good, f"A-32 {every}", json.dumps(GOOD)),
+        reference_case("a reference with every member", good, f"A-32 {every}", json.dumps(GOOD)),
         reference_case(
             "white space, another order, escapes",
             good,
@@ -88,7 +88,7 @@ def accepted_references() -> list[Vector]:
 def refused_references() -> list[Vector]:
     members = [
         reference_case(
-            f"no {member}",
+            f"a reference without {member}",
             REFUSED,
             f"A-32 {RULES[member]}",
             json.dumps({name: value for name, value in GOOD.items() if name != member}),

@@ -55,8 +55,8 @@ def reply_cases() -> list[Vector]:
         return json.dumps({name: value for name, value in (ACKNOWLEDGED | members).items() if value is not ...})
 
     faults: list[tuple[str, str, str, str]] = [
-        ("no version", MALFORMED, "D-11", changed(version=...)),
-        ("version 2", MALFORMED, "D-11", changed(version=2)),
+        ("a reply without a version", MALFORMED, "D-11", changed(version=...)),
+        ("a reply of version 2", MALFORMED, "D-11", changed(version=2)),
         ("a version that is a string", MALFORMED, "D-11", changed(version="1")),
         ("neither acknowledged nor refused", MALFORMED, "D-11", changed(acknowledged=...)),
         ("both acknowledged and refused", MALFORMED, "D-11", changed(refused="generation-rollback")),

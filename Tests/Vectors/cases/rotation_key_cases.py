@@ -85,10 +85,10 @@ def limit_cases() -> list[Vector]:
         ("an overlap of 2^32 - 1", long, "R-9", {"overlap": 2**32 - 1}),
     ]
     malformed = [
-        *((f"version {number}", put(0, bytes([number]))(GOOD.data)) for number in (0, 2, 255)),
-        ("no bytes", b""),
-        ("180 bytes", GOOD.data[:-1]),
-        ("182 bytes", GOOD.data + b"\x00"),
+        *((f"a statement of version {number}", put(0, bytes([number]))(GOOD.data)) for number in (0, 2, 255)),
+        ("a statement of no bytes", b""),
+        ("a statement of 180 bytes", GOOD.data[:-1]),
+        ("a statement of 182 bytes", GOOD.data + b"\x00"),
     ]
     untrusted = "untrusted-old-key"
     return [

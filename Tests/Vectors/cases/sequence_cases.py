@@ -96,7 +96,7 @@ def replay_cases() -> list[Vector]:
         same("the same request after exactly a minute", "new again", "O-8.4", 60_000, "a"),
         same("the same request a millisecond after a minute", "new again-quietly", "O-8.4", 60_001, "a"),
         same("the same request after a month", "new again-quietly", "O-8.4", 29 * DAY, "a"),
-        same("another request", "new duplicate-quietly", "O-8.1 O-8.3 O-8.5", 1000, "b"),
+        same("the same message under another request", "new duplicate-quietly", "O-8.1 O-8.3 O-8.5", 1000, "b"),
         same("another request, and a strict receiver", "new duplicate", "O-8.5", 1000, "b", is_strict=True),
         same("the same request, and a strict receiver", "new again", "O-8.4", 1000, "a", is_strict=True),
         sequence_case(
