@@ -96,6 +96,18 @@ import VectorKit
         }
     }
 
+    /// How many files there are stands in the index and on the front page.
+    @Test func theFilesAreCountedRightly() throws {
+        let counts = try KitFolder.all.map { try ($0.name, $0.vectors().count) }
+        let all = counts.map(\.1).reduce(0, +)
+        let index = try Self.read("Tests/Vectors/kit/INDEX.md")
+        for (name, count) in counts + [("all", all)] {
+            #expect(index.contains("\n| `\(name)` | \(count) |\n"), "\(name): run generate.py")
+        }
+        let written = "\(all / 1000),\(String(all % 1000 + 1000).dropFirst())"
+        #expect(try Self.read("README.md").contains("a test kit of \(written) files"))
+    }
+
     /// A test that was renamed or deleted proves nothing any more.
     @Test func theTestsOfTheIndexExist() throws {
         let tests = Self.package.appendingPathComponent("Tests")

@@ -5,7 +5,7 @@ the Swift implementation, which the index names.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from .vector import RULE, Vector
@@ -85,4 +85,6 @@ def document(rules: list[str], vectors: list[Vector]) -> str:
             if rule in WRITTEN:
                 lines.append(f"- nothing is refused by it. {WRITTEN[rule]}")
         sections.append("\n".join([f"\n## {rule}\n", *lines, ""]))
-    return HEAD + "".join(sections)
+    counts = Counter(vector.folder for vector in vectors)
+    table = [f"| `{folder}` | {count} |\n" for folder, count in [*sorted(counts.items()), ("all", sum(counts.values()))]]
+    return HEAD + "\n| folder | files |\n|---|---:|\n" + "".join(table) + "".join(sections)
