@@ -33,7 +33,7 @@ extension SQLiteKeyStore {
 
 extension DeviceRow {
     fileprivate static func listedID(_ row: SQLiteRow) -> Result<String, KeyStoreError> {
-        guard case .text(let bytes) = row[0], let id = String(exactly: bytes), StoreName.isDeviceID(id) else {
+        guard case .text(let bytes) = row[0], let id = String(exactly: bytes), DeviceID.isAllowed(id) else {
             return .failure(.damagedRow(row[0], in: table.name))
         }
         return .success(id)

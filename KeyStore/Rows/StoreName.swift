@@ -15,27 +15,21 @@ package enum StoreName {
     /// Throws `invalidName` for what no device is called: also for a name that would pass for a key, or for an empty line.
     static func checkDeviceID(_ id: String) throws(KeyStoreError) {
         try check(id, "a device id")
-        guard !isKeyLike(id) else {
+        guard !DeviceID.isKeyLike(id) else {
             throw KeyStoreError(
                 .invalidName,
                 "a device id does not begin with \(DevicePublicKey.textPrefix), as a public key does; name the device otherwise"
             )
         }
-        guard !isBlank(id) else {
+        guard !DeviceID.isBlank(id) else {
             throw KeyStoreError(.invalidName, "a device id has more in it than spaces; name the device otherwise")
         }
     }
-
-    static func isDeviceID(_ id: String) -> Bool { isAllowed(id) && !isKeyLike(id) && !isBlank(id) }
 
     static func isAllowed(_ name: String) -> Bool {
         (1...maximumLength).contains(name.utf8.count)
             && !name.unicodeScalars.contains(where: \.isControl)
     }
-
-    private static func isKeyLike(_ id: String) -> Bool { id.utf8.starts(with: DevicePublicKey.textPrefix.utf8) }
-
-    private static func isBlank(_ id: String) -> Bool { id.utf8.allSatisfy { $0 == UInt8(ascii: " ") } }
 
     /// Compares bytes, as the database does: Swift takes two spellings of one accented letter for the same.
     static func areEqual(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) }

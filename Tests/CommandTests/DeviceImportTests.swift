@@ -48,8 +48,7 @@ import Testing
     @Test(
         "The same of an export, and times that have not come",
         arguments: [
-            (#"{"device":"LONG","public_key":"KEY"}"#, KeyStoreError.Code.invalidName),
-            (#"{"device":"a","public_key":"KEY","user":"LONG"}"#, .invalidName),
+            (#"{"device":"a","public_key":"KEY","user":"LONG"}"#, KeyStoreError.Code.invalidName),
             (#"{"device":"LONG","removed":1}"#, .invalidName),
             (#"{"device":"a","removed":1,"reason":"LONG"}"#, .invalidName),
             (#"{"device":"a","removed":1699999999999000}"#, .futureTime),
@@ -58,6 +57,14 @@ import Testing
     func refusedLinesOfAnExport(_ line: String, _ code: KeyStoreError.Code) throws {
         let failure = #expect(throws: CommandFailure.self) { try ExportedDevice.change(Self.bytes(line), at: Self.now) }
         #expect(failure?.storeError?.code == code)
+    }
+
+    /// The rest of the line of an export is a registration record, which has its own rule of what a device may be called.
+    @Test("A record whose device id no store keeps is no record", arguments: ["LONG", "pcr1LONG", " ", "a\\nb"])
+    func longNamesOfRecords(_ id: String) throws {
+        let line = Self.bytes(#"{"device":"\#(id)","public_key":"KEY"}"#)
+        let failure = #expect(throws: CommandFailure.self) { try ExportedDevice.change(line, at: Self.now) }
+        #expect(failure?.message.contains("malformed-record") == true)
     }
 
     @Test("The same of what a sender was answered")

@@ -1,97 +1,16 @@
-"""Runs a receiver against the test kit, Tests/Vectors/kit: each file gives questions, and what has to be answered.
-
-A folder, a header or an `expect` that is not known here is a failure, and so is a folder without files.
-"""
+"""Runs a receiver against the test kit: each file gives questions, and what has to be answered."""
 import base64
 import hashlib
 import json
 import os
 import random
 
-from drivers import ROOT, Failure, data, word
+from drivers import Failure, data, word
+from kit_files import KIT, NOT_ASKED, check_reader, files
 
-KIT = os.path.join(ROOT, "Tests/Vectors/kit")
-COMMON = {"expect", "rule", "comment", "encoding"}
-SITUATION = {"time", "context", "device", "sender", "superseded"}
-OPENED = {"payload-sha256", "message-id", "sent-at", "time-to-live", "signed-by", "sender-after", "superseded-after", "told"}
-HEADERS = {
-    "envelopes": SITUATION | OPENED | {"fingerprint", "recipient-key-id", "bucket"},
-    "pushes": SITUATION | OPENED,
-    "statements": {"time", "sender", "superseded", "sender-after", "superseded-after"},
-    "contexts": set(),
-    "keys": {"kind", "bytes", "key-id", "public-key"},
-    "attachments": {"key", "size", "sha256", "plain-size", "plain-sha256"},
-    "references": {"url", "key", "size", "sha256", "type", "name"},
-    "attachment-lists": {"attachment", "full-body", "dropped"},
-    "full-bodies": set(),
-    "payloads": {
-        "push-type", "time", "time-to-live", "title", "clear-sound", "kept", "attachment", "statements", "sent-exactly", "bucket",
-        "payload-sha256", "clear", "length", "widest-length",
-    },
-}
-# What is no part of a receiver: it has no store, shows nothing and registers nowhere.
-NOT_ASKED = {"notifications", "records", "replies", "sequences", "stores"}
 # What the sealers among the receivers do not offer.
 NOT_OFFERED = {"kept", "attachment", "sent-exactly"}
-CODES = {
-    "envelopes": {
-        "malformed-envelope", "unsupported-suite", "unknown-recipient-key", "authentication-failed", "rotation-conflict",
-        "unsupported-message", "expired", "not-yet-valid", "malformed-payload",
-    },
-    "statements": {
-        "malformed-statement", "untrusted-old-key", "bad-statement-signature", "weak-key", "rotation-conflict", "superseded-new-key",
-        "overlap-too-long", "statement-not-yet-valid", "statement-expired",
-    },
-    "contexts": set(),
-    "keys": {"malformed-key", "wrong-checksum", "wrong-kind-of-key", "weak-key"},
-    "attachments": {"not-a-sealed-file", "authentication-failed", "malformed-file", "wrong-size", "truncated-file", "wrong-hash"},
-    "references": {"malformed-reference"},
-    "attachment-lists": set(),
-    "full-bodies": {"malformed-file"},
-    "payloads": set(),
-}
-CODES["pushes"] = CODES["envelopes"] | {"malformed-notification", "not-encrypted"}
 KINDS = {"device-public": "pcr", "sender-public": "pcs", "device-secret": "pcr-secret-", "sender-secret": "pcs-secret-"}
-
-
-def read(path):
-    head, separator, body = open(path, "rb").read().partition(b"\n\n")
-    if not separator or not body.endswith(b"\n"):
-        raise Failure(f"{path}: no file of the kit")
-    header, body = {}, body[:-1]
-    for line in head.decode().split("\n"):
-        name, _, value = line.partition(": ")
-        header.setdefault(name, []).append(value)
-    if header.get("encoding", ["pieces"]) != ["pieces"] or any(not value for values in header.values() for value in values):
-        raise Failure(f"{path}: a header that is not known")
-    if "encoding" in header:
-        pieces = [piece.partition("*") for piece in body.decode().split()]
-        body = b"".join(bytes.fromhex(digits) * int(count or 1) for digits, _, count in pieces)
-    return header, body
-
-
-def files():
-    """All of the kit: folder, path, header and body."""
-    folders = sorted(entry.name for entry in os.scandir(KIT) if entry.is_dir())
-    if folders != sorted(set(HEADERS) | NOT_ASKED):
-        raise Failure(f"{KIT}: other folders than are known here: {folders}")
-    for folder in sorted(HEADERS):
-        names = sorted(os.listdir(os.path.join(KIT, folder)))
-        if not names:
-            raise Failure(f"{folder}: no files")
-        for name in names:
-            path = os.path.join(folder, name)
-            header, body = read(os.path.join(KIT, path))
-            unknown = set(header) - COMMON - HEADERS[folder]
-            expected = header.get("expect", [])
-            good = {"envelopes": {"opened"}, "pushes": {"opened"}, "attachments": {"opened"}, "attachment-lists": {"opened"}}
-            good |= {"statements": {"accepted", "unchanged"}, "contexts": {"accepted", "refused"}, "payloads": {"accepted", "refused"}}
-            if unknown or not expected or set(expected) - good.get(folder, {"accepted"}) - CODES[folder]:
-                raise Failure(f"{path}: {unknown or expected} is not known here")
-            if len(expected) != 1 and folder != "statements":
-                raise Failure(f"{path}: more than one `expect`")
-            yield folder, path, header, body
-
 
 # The worked example's keys.
 DEVICE_SECRET = "PCR-SECRET-145HAW2SRDFRXKJRZVU33YCGGHHFLEELAGG52A3VC6HWZJ2L5HJ0SADFV30"
@@ -254,6 +173,7 @@ def misuse(driver):
 
 def outcomes(driver):
     """Each file that is asked about, with the `Failure` when it has another outcome than it claims; first of all a file that opens."""
+    check_reader()
     asked = [file for file in files() if is_asked(file[0], file[2])]
     first = next(file for file in asked if file[0] == "envelopes" and file[2]["expect"] == ["opened"])
     for folder, path, header, body in [first, *(file for file in asked if file is not first)]:

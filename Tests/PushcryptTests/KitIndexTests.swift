@@ -30,13 +30,31 @@ import VectorKit
         return files
     }
 
-    /// What the index says of each rule: the files it links, and the tests it names.
-    private static func index() throws -> [String: (files: Set<String>, tests: [String])] {
+    /// The rules by which a file refuses something.
+    private static func stoppingRules() throws -> Set<String> {
+        var rules: Set<String> = []
+        for folder in KitFolder.all {
+            for vector in try folder.vectors() where folder.refuses(vector) { rules.formUnion(vector.all("rule")) }
+        }
+        return rules
+    }
+
+    /// What the index says of a rule: the files it links, the tests it names, and whether it says why no file refuses anything.
+    private struct Entry {
+        let files: Set<String>
+        let tests: [String]
+        let hasReason: Bool
+    }
+
+    private static func index() throws -> [String: Entry] {
         let sections = try read("Tests/Vectors/kit/INDEX.md").components(separatedBy: "\n## ").dropFirst()
         let entries = sections.map { section in
             let rule = String(section.prefix { $0 != "\n" })
             let files = Set(section.matches(of: /\]\(([^)]+)\)/).map { String($0.1) })
-            return (rule, (files, section.matches(of: /the test `(\w+)`/).map { String($0.1) }))
+            let tests = section.matches(of: /the test `(\w+)`/).map { String($0.1) }
+            return (
+                rule, Entry(files: files, tests: tests, hasReason: section.contains(/nothing is refused by it\. \w/))
+            )
         }
         return Dictionary(uniqueKeysWithValues: entries)
     }
@@ -53,6 +71,16 @@ import VectorKit
         #expect(Set(index.keys) == rules, "the index is not of these rules; run generate.py")
     }
 
+    /// A rule that only good files name could be left out of an implementation, and every file would still pass.
+    @Test func everyRuleStopsSomethingOrTheIndexSaysWhyNot() throws {
+        let stopping = try Self.stoppingRules()
+        for (rule, entry) in try Self.index() where entry.tests.isEmpty {
+            #expect(
+                stopping.contains(rule) != entry.hasReason,
+                "\(rule): a file has to refuse something by it, or else the index says why none can")
+        }
+    }
+
     @Test func noVectorNamesARuleThatDoesNotExist() throws {
         let rules = try Self.allRules()
         for (rule, files) in try Self.vectors() where !rules.contains(rule) {
@@ -66,6 +94,18 @@ import VectorKit
             #expect(entry.files == vectors[rule] ?? [], "\(rule): run generate.py")
             #expect(entry.tests.isEmpty || entry.files.isEmpty, "\(rule) has vectors and needs no test")
         }
+    }
+
+    /// How many files there are stands in the index and on the front page.
+    @Test func theFilesAreCountedRightly() throws {
+        let counts = try KitFolder.all.map { try ($0.name, $0.vectors().count) }
+        let all = counts.map(\.1).reduce(0, +)
+        let index = try Self.read("Tests/Vectors/kit/INDEX.md")
+        for (name, count) in counts + [("all", all)] {
+            #expect(index.contains("\n| `\(name)` | \(count) |\n"), "\(name): run generate.py")
+        }
+        let written = "\(all / 1000),\(String(all % 1000 + 1000).dropFirst())"
+        #expect(try Self.read("README.md").contains("a test kit of \(written) files"))
     }
 
     /// A test that was renamed or deleted proves nothing any more.

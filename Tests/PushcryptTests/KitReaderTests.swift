@@ -6,9 +6,12 @@ import Testing
 /// A reader of vectors that passes over what it does not know would prove nothing.
 @Suite struct KitReaderTests {
     private static let folder = KitFolder(
-        "things", ["opened", "expired"], once: ["time"], optional: ["told"], many: ["device"])
+        "things", taken: ["opened"], refused: ["expired", "shut"], once: ["time"], whenTaken: ["size"],
+        optional: ["told", "place"], many: ["device"], bound: [["told"]: ["opened"], ["place"]: ["opened", "shut"]],
+        withholds: { $0.optional("told") == "less" })
 
-    private static let good = "expect: opened\nrule: O-1.2\ncomment: Why.\ntime: 7\n\nbody\n"
+    private static let good = "expect: opened\nrule: O-1.2\ncomment: Why.\ntime: 7\nsize: 4\n\nbody\n"
+    private static let refused = "expect: expired\nrule: O-1.2\ncomment: Why.\ntime: 7\n\nbody\n"
 
     /// Reads these files as the only ones of a folder.
     private static func read(_ files: [String: String], folder: KitFolder = folder) throws -> [KitVector] {
@@ -26,7 +29,7 @@ import Testing
 
     @Test func whatIsUnderstoodIsRead() throws {
         let vector = try Self.read(
-            "expect: opened\nrule: O-1.2\nrule: O-2.1\ncomment: Why: because.\ntime: 7\ndevice: a\ndevice: b c\n\n\nb: c\n\n"
+            "expect: opened\nrule: O-1.2\nrule: O-2.1\ncomment: Why: because.\ntime: 7\nsize: 4\ndevice: a\ndevice: b c\n\n\nb: c\n\n"
         )
         #expect(vector.expect == "opened")
         #expect(vector.all("rule") == ["O-1.2", "O-2.1"])
@@ -56,8 +59,12 @@ import Testing
         ("a missing comment", good.replacing("comment: Why.\n", with: "")),
         ("no rule", good.replacing("rule: O-1.2\n", with: "")),
         ("no outcome", good.replacing("expect: opened\n", with: "")),
-        ("an unknown outcome", good.replacing("opened", with: "shut")),
+        ("an unknown outcome", good.replacing("opened", with: "ajar")),
         ("two outcomes", good.replacing("rule", with: "expect: opened\nrule")),
+        ("no header of what is taken", good.replacing("size: 4\n", with: "")),
+        ("a header of what is taken, of something refused", refused.replacing("time: 7", with: "time: 7\nsize: 4")),
+        ("a header of another outcome", refused.replacing("time: 7", with: "time: 7\nplace: a")),
+        ("an optional header of what is taken, of something refused", refused.replacing("7\n", with: "7\ntold: a\n")),
         ("a header that stands twice", good.replacing("time: 7\n", with: "time: 7\ntime: 7\n")),
         ("an optional header that stands twice", good.replacing("time: 7\n", with: "time: 7\ntold: a\ntold: a\n")),
         ("an empty value", good.replacing("time: 7", with: "time: ")),
@@ -71,6 +78,19 @@ import Testing
     ])
     func whatIsNotUnderstoodIsAFailure(_ fault: String, _ text: String) {
         #expect(throws: KitVector.Failure.self, "\(fault)") { try Self.read(text) }
+    }
+
+    @Test func aHeaderStandsWithTheOutcomesItBelongsTo() throws {
+        #expect(try Self.read(Self.refused).expect == "expired")
+        let shut = Self.refused.replacing("expired", with: "shut").replacing("time: 7", with: "time: 7\nplace: a")
+        #expect(try Self.read(shut).optional("place") == "a")
+    }
+
+    @Test func whatIsRefusedOrWithheldIsRefused() throws {
+        #expect(try Self.folder.refuses(Self.read(Self.refused)))
+        #expect(try !Self.folder.refuses(Self.read(Self.good)))
+        #expect(try !Self.folder.refuses(Self.read(Self.good.replacing("time: 7", with: "time: 7\ntold: more"))))
+        #expect(try Self.folder.refuses(Self.read(Self.good.replacing("time: 7", with: "time: 7\ntold: less"))))
     }
 
     @Test func aValueThatIsNoNumberIsAFailure() throws {

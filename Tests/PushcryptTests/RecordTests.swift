@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// The JSON objects in which public keys travel between a phone and its provider. (`Docs/Format.md`, D-1 to D-6, D-9, D-10)
+/// The JSON objects in which public keys travel between a phone and its provider. (`Docs/Format.md`, D-1 to D-6, D-9, D-10, D-14)
 @Suite struct RecordTests {
     private static let device = "pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx"
     private static let sender = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"
@@ -60,6 +60,19 @@ import Testing
             announcement
                 == SenderAnnouncement(
                     publicKey: try SenderPublicKey(text: Self.sender), topic: nil, generation: 1, createdAt: Self.now))
+    }
+
+    /// What no store takes as a device id is refused with the record, and not only when the device is added.
+    @Test(arguments: ["", " ", "pcr1phone", "phone\u{85}", String(repeating: "é", count: 128)])
+    func aDeviceIDThatNoDeviceHasIsRefused(_ id: String) {
+        var json = JSONWriter()
+        json.object { json in
+            json.string(id, for: "device")
+            json.string(Self.device, for: "public_key")
+        }
+        let record = json.bytes
+        let error = #expect(throws: KeyError.self) { try DeviceRegistration(json: record) }
+        #expect(error?.code == .malformedRecord && error?.description.contains("the record's device") == true)
     }
 
     @Test func whatIsNotSaidIsNotWritten() throws {

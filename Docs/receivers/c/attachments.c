@@ -1,7 +1,7 @@
 // Files that travel beside a push: Docs/Format.md, "Attachments".
 //
 // The secret stream is libsodium's. Nothing is fetched: https alone, and never more than `size` bytes, is for whoever fetches
-//
+//
 #include <string.h>
 
 #include "pushcrypt.h"
@@ -232,7 +232,7 @@ static void end(struct file_opener *opener) {
 }
 
 // Takes bytes of the file and gives those of the chunks that are now known not to be the last. They are authentic but may be cut
-// short: they go into a file of a temporary name, which is renamed only after `file_finish` has given the rest. After a
+// short: they go into a file of a temporary name, which is renamed only after `file_finish` has given the rest, [A-35]. After a
 // refusal, and after `file_finish`, everything is refused. `not-written` is not the format's: the sink could not take what it got.
 refusal file_update(struct file_opener *opener, const uint8_t *piece, size_t length, file_sink sink, void *context) {
     const refusal refused = opener->ended ? "malformed-file" : take(opener, piece, length, sink, context);

@@ -2,7 +2,7 @@
 //
 // Node has no secret stream, so it is built here from ChaCha20. Poly1305 in BigInt is slow and does not run in constant time: it
 // leaks through timing to whoever can measure it closely. Keys are not wiped. Nothing is fetched: https alone, and never more
-// than `size` bytes, is for whoever fetches [A-16].
+// than `size` bytes, is for whoever fetches [A-16], [A-34].
 import { createCipheriv, createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { Refused } from "./keys.mjs";
 import { NumberText } from "./payload.mjs";
@@ -189,7 +189,7 @@ function littleEndian(bytes) {
  * Opens a sealed file that comes in pieces [A-17] to [A-26].
  *
  * What `update` gives is authentic but may be cut short: it goes into a file of a temporary name, which is renamed only after
- * `finish` has given the rest [A-27]. After a `Refused`, and after `finish`, everything is refused.
+ * `finish` has given the rest [A-27], [A-35]. After a `Refused`, and after `finish`, everything is refused.
  */
 export class FileOpener {
     #key;

@@ -1,7 +1,7 @@
 """Files that travel beside a push: Docs/Format.md, "Attachments".
 
 The secret stream is libsodium's, through PyNaCl. Keys are not wiped. Nothing is fetched: https alone, and never more than `size`
-bytes, is for whoever fetches [A-16].
+bytes, is for whoever fetches [A-16], [A-34].
 """
 import base64
 import hashlib
@@ -119,7 +119,7 @@ class FileOpener:
     """Opens a sealed file that comes in pieces [A-17] to [A-26].
 
     What `update` gives is authentic but may be cut short: it goes into a file of a temporary name, which is renamed only after
-    `finish` has given the rest [A-27]. After a `Refused`, and after `finish`, everything is refused.
+    `finish` has given the rest [A-27], [A-35]. After a `Refused`, and after `finish`, everything is refused.
     """
 
     def __init__(self, key, size, sha256):

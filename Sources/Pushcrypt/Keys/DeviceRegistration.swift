@@ -2,7 +2,8 @@
 ///
 /// (`Docs/Format.md`, Registration record)
 public struct DeviceRegistration: Hashable, Sendable {
-    /// The name under which the provider keeps the device; the phone may leave it to the provider.
+    /// The name under which the provider keeps the device; the phone may leave it to the provider. 1 to 255 bytes without
+    /// control characters, not spaces alone, not beginning with `pcr1`: a record with another one is refused where it is read.
     public var deviceID: String?
     /// What to seal to.
     public var publicKey: DevicePublicKey

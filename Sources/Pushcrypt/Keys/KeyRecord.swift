@@ -60,6 +60,17 @@ package struct KeyRecord {
         return suites
     }
 
+    func deviceID() throws(KeyError) -> String? {
+        guard let id = try text("device") else { return nil }
+        guard DeviceID.isAllowed(id) else {
+            throw KeyError(
+                .malformedRecord,
+                "the record's device has not 1 to \(DeviceID.maximumLength) bytes, is blank, has control characters or begins as a key does"
+            )
+        }
+        return id
+    }
+
     func appVersion() throws(KeyError) -> AppVersion? {
         guard let text = try text("app_version") else { return nil }
         guard let version = AppVersion(text) else {
@@ -118,7 +129,7 @@ extension DeviceRegistration {
         let publicKey = try DevicePublicKey(text: record.publicKey())
         try record.checkID(publicKey.id)
         self.init(
-            deviceID: try record.text("device"), publicKey: publicKey, suites: try record.suites(),
+            deviceID: try record.deviceID(), publicKey: publicKey, suites: try record.suites(),
             topic: try record.topic(), generation: try record.number("generation") ?? 1,
             createdAt: try record.time("created"), pinnedSender: try record.sender(),
             appVersion: try record.appVersion())

@@ -46,7 +46,7 @@ extension Explanation {
             summary: "the record around a key is not as it must be",
             cause: """
                 The registration or sender record is no JSON object, has no public_key, has a key_id that does not belong to it,
-                another suite than 1, or a number that is no integer.
+                another suite than 1, a number that is no integer, or a device id that no provider can keep.
                 """,
             mend: """
                 Pass on what the app, or 'pushcrypt export --json', has written. The section Records of Docs/Format.md lists the

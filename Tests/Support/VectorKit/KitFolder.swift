@@ -12,27 +12,47 @@ public struct KitFolder: Sendable {
 
     /// The name of the folder.
     public let name: String
-    let outcomes: Set<String>
+    /// Outcomes of what is taken.
+    let taken: Set<String>
+    /// Outcomes of what is refused, or taken with a part of it withheld.
+    let refused: Set<String>
     /// Headers that stand once in every file.
     let once: Set<String>
+    /// Headers that stand once in every file with an outcome of `taken`, and in no other.
+    let whenTaken: Set<String>
     /// Headers that stand once at most.
     let optional: Set<String>
     /// Headers that stand as often as they like.
     let many: Set<String>
+    /// Of those two, the ones that say nothing but with some outcomes: these.
+    let bound: [String: Set<String>]
+    /// Whether a file with an outcome of `taken` says that a part of its input was not.
+    private let withholds: @Sendable (KitVector) -> Bool
 
     init(
-        _ name: String, _ outcomes: Set<String>, once: Set<String> = [], optional: Set<String> = [],
-        many: Set<String> = []
+        _ name: String, taken: Set<String>, refused: Set<String>, once: Set<String> = [], whenTaken: Set<String> = [],
+        optional: Set<String> = [], many: Set<String> = [], bound: [Set<String>: Set<String>] = [:],
+        withholds: @escaping @Sendable (KitVector) -> Bool = { _ in false }
     ) {
         self.name = name
-        self.outcomes = outcomes
+        self.taken = taken
+        self.refused = refused
         self.once = once.union(["comment"])
+        self.whenTaken = whenTaken
         self.optional = optional.union(["encoding"])
         self.many = many.union(["rule"])
+        self.bound = Dictionary(
+            uniqueKeysWithValues: bound.flatMap { names, outcomes in names.map { ($0, outcomes) } })
+        self.withholds = withholds
     }
 
     /// The names of all headers that a file may have.
-    public var headers: Set<String> { once.union(optional).union(many).union(["expect"]) }
+    public var headers: Set<String> { once.union(whenTaken).union(optional).union(many).union(["expect"]) }
+
+    /// Whether a file shows something that a rule stops.
+    public func refuses(_ vector: KitVector) -> Bool {
+        !taken.isSuperset(of: vector.all("expect")) || withholds(vector)
+    }
 
     /// Every file, in order.
     public func vectors(under root: URL = KitFolder.root) throws -> [KitVector] {
@@ -55,8 +75,16 @@ public struct KitFolder: Sendable {
             guard count == 1 || many.contains(name) else { throw fail("the header \(name) stands \(count) times") }
         }
         for name in once.union(["expect", "rule"]).sorted() where names[name] == nil { throw fail("no header \(name)") }
-        for outcome in vector.all("expect") where !outcomes.contains(outcome) {
+        let found = Set(vector.all("expect"))
+        for outcome in found.subtracting(taken).subtracting(refused).sorted() {
             throw fail("the outcome \(outcome) is not known")
+        }
+        let isTaken = !found.isDisjoint(with: taken)
+        for name in whenTaken.sorted() where (names[name] != nil) != isTaken {
+            throw fail("the header \(name) \(isTaken ? "is missing" : "says nothing of what is refused")")
+        }
+        for (name, outcomes) in bound where names[name] != nil && found.isDisjoint(with: outcomes) {
+            throw fail("the header \(name) says nothing with this outcome")
         }
         return vector
     }

@@ -2,122 +2,139 @@ extension KitFolder {
     /// Every folder that there is.
     public static let all: [KitFolder] = [
         envelopes, pushes, notifications, sequences, statements, contexts, keys, records, replies, payloads,
-        attachments,
-        references, attachmentLists, fullBodies, stores,
+        attachments, references, attachmentLists, fullBodies, stores,
     ]
 
     // MARK: Opening
 
-    private static let openingCodes: Set = [
-        "opened", "malformed-envelope", "unsupported-suite", "unknown-recipient-key", "authentication-failed",
-        "rotation-conflict", "unsupported-message", "expired", "not-yet-valid", "malformed-payload",
+    /// Codes of step 2 but for the text itself, and of the steps after it.
+    private static let laterCodes: Set = [
+        "unknown-recipient-key", "authentication-failed", "rotation-conflict", "unsupported-message", "expired",
+        "not-yet-valid", "malformed-payload",
     ]
-    private static let trust: Set = ["sender", "superseded", "sender-after", "superseded-after"]
-    private static let opened: Set = [
-        "payload-sha256", "message-id", "sent-at", "time-to-live", "signed-by", "told",
-    ]
+    private static let openingCodes = laterCodes.union(["malformed-envelope", "unsupported-suite"])
+    private static let pushCodes = openingCodes.union(["malformed-notification", "not-encrypted"])
+    private static let before: Set = ["sender", "superseded"]
+    private static let after: Set = ["sender-after", "superseded-after"]
+    private static let opened: Set = ["payload-sha256", "message-id", "sent-at", "time-to-live", "signed-by"]
 
     /// Texts under `ENCRYPTED_DATA`.
     public static let envelopes = KitFolder(
-        "envelopes", openingCodes, once: ["time", "context", "fingerprint"],
-        optional: opened.union(["recipient-key-id", "bucket"]), many: trust.union(["device"]))
+        "envelopes", taken: ["opened"], refused: openingCodes, once: ["time", "context", "fingerprint"],
+        whenTaken: opened, optional: ["told", "recipient-key-id", "bucket"],
+        many: before.union(after).union(["device"]),
+        bound: [
+            after.union(["told"]): ["opened"],
+            ["recipient-key-id", "bucket"]: laterCodes.union(["opened"]),
+        ])
 
     /// Whole pushes.
     public static let pushes = KitFolder(
-        "pushes", pushCodes, once: ["time", "context"],
-        optional: opened, many: trust.union(["device"]))
+        "pushes", taken: ["opened"], refused: pushCodes, once: ["time", "context"], whenTaken: opened,
+        optional: ["told"], many: before.union(after).union(["device"]),
+        bound: [after.union(["told"]): ["opened"]])
 
     /// Rotation statements, one a line.
     public static let statements = KitFolder(
-        "statements",
-        [
-            "accepted", "unchanged", "malformed-statement", "untrusted-old-key", "bad-statement-signature", "weak-key",
-            "rotation-conflict", "superseded-new-key", "overlap-too-long", "statement-not-yet-valid",
-            "statement-expired",
-        ], once: ["time"], many: trust.union(["expect"]))
+        "statements", taken: ["accepted", "unchanged"],
+        refused: [
+            "malformed-statement", "untrusted-old-key", "bad-statement-signature", "weak-key", "rotation-conflict",
+            "superseded-new-key", "overlap-too-long", "statement-not-yet-valid", "statement-expired",
+        ], once: ["time"], many: before.union(after).union(["expect"]), bound: [after: ["accepted"]])
 
-    private static let pushCodes = openingCodes.union(["malformed-notification", "not-encrypted"])
+    private static let fallback: Set = ["shown-title", "shown-subtitle", "shown-body", "shown-sound"]
+    private static let fields: Set = [
+        "shown-title-key", "shown-title-arguments", "shown-subtitle-key", "shown-subtitle-arguments", "shown-body-key",
+        "shown-body-arguments", "shown-launch-image", "shown-badge", "shown-thread-id", "shown-category",
+        "shown-target-content-id", "shown-filter-criteria", "shown-interruption-level", "shown-relevance-score",
+    ]
 
     /// Pushes, and what a person is shown of them.
     public static let notifications = KitFolder(
-        "notifications", pushCodes.union(["passed"]), once: ["time", "context"],
-        optional: [
-            "may-pass-in-the-clear", "shown-title", "shown-title-key", "shown-title-arguments", "shown-subtitle",
-            "shown-subtitle-key", "shown-subtitle-arguments", "shown-body", "shown-body-key", "shown-body-arguments",
-            "shown-launch-image", "shown-badge", "shown-sound", "shown-thread-id", "shown-category",
-            "shown-target-content-id", "shown-filter-criteria", "shown-interruption-level", "shown-relevance-score",
-        ], many: trust.union(["device", "shown-user-info"]))
+        "notifications", taken: ["opened", "passed"], refused: pushCodes, once: ["time", "context"],
+        optional: fallback.union(fields).union(["may-pass-in-the-clear"]),
+        many: before.union(["device", "shown-user-info", "not-shown"]),
+        bound: [fields.union(["shown-user-info"]): ["opened", "passed"]],
+        withholds: { !$0.all("not-shown").isEmpty })
 
     /// Envelopes one after the other, one a line.
     public static let sequences = KitFolder(
-        "sequences", openingCodes.union(["new", "again", "again-quietly", "duplicate-quietly", "duplicate"]),
-        once: ["context", "floor"], optional: ["pending", "strict"], many: trust.union(["device", "device-after"]))
+        "sequences", taken: ["new", "again"],
+        refused: openingCodes.union(["again-quietly", "duplicate-quietly", "duplicate"]),
+        once: ["context", "floor"], optional: ["pending", "strict"],
+        many: before.union(after).union(["device", "device-after"]))
 
     // MARK: Sealing
 
     /// What a provider gives a sealer.
     public static let payloads = KitFolder(
-        "payloads", ["accepted", "refused"], once: ["push-type", "time", "time-to-live"],
-        optional: [
-            "title", "clear-sound", "statements", "sent-exactly", "bucket", "payload-sha256", "clear", "length",
-            "widest-length",
-        ], many: ["kept", "attachment"])
+        "payloads", taken: ["accepted"], refused: ["refused"], once: ["push-type", "time", "time-to-live"],
+        whenTaken: ["bucket", "payload-sha256", "clear", "length", "widest-length"],
+        optional: ["title", "clear-sound", "statements", "sent-exactly"], many: ["kept", "attachment"])
 
     // MARK: Keys
 
     /// Bundle ids.
-    public static let contexts = KitFolder("contexts", ["accepted", "refused"])
+    public static let contexts = KitFolder("contexts", taken: ["accepted"], refused: ["refused"])
+
+    private static let keyCodes: Set = ["malformed-key", "wrong-checksum", "wrong-kind-of-key", "weak-key"]
 
     /// The texts of keys.
     public static let keys = KitFolder(
-        "keys", ["accepted", "malformed-key", "wrong-checksum", "wrong-kind-of-key", "weak-key"], once: ["kind"],
-        optional: ["bytes", "key-id", "public-key"])
+        "keys", taken: ["accepted"], refused: keyCodes, once: ["kind"], optional: ["bytes", "key-id", "public-key"],
+        bound: [["key-id", "public-key"]: ["accepted"], ["bytes"]: ["accepted", "weak-key"]])
 
-    private static let recordCodes: Set = [
-        "accepted", "malformed-record", "malformed-key", "wrong-checksum", "wrong-kind-of-key", "weak-key",
-    ]
+    private static let recordCodes = keyCodes.union(["malformed-record"])
+    private static let recordMembers: Set = ["device", "suites", "topic", "created", "sender", "app-version"]
 
     /// What a phone tells its provider of its key, or a provider its phones.
     public static let records = KitFolder(
-        "records", recordCodes.union(["generation-rollback", "topic-mismatch"]), once: ["kind"],
-        optional: [
-            "held-key", "held-generation", "held-topic", "set-up-anew", "key", "device", "suites", "topic",
-            "generation", "created", "sender", "app-version",
-        ])
+        "records", taken: ["accepted"], refused: recordCodes.union(["generation-rollback", "topic-mismatch"]),
+        once: ["kind"], whenTaken: ["key", "generation"],
+        optional: recordMembers.union(["held-key", "held-generation", "held-topic", "set-up-anew"]),
+        bound: [recordMembers: ["accepted"]])
+
+    private static let replyMembers: Set = ["acknowledged", "refused", "sender", "pinned-after"]
 
     /// What a provider answers.
     public static let replies = KitFolder(
-        "replies", recordCodes, once: ["device"],
-        optional: [
-            "pinned", "acknowledged", "refused", "sender", "confirms", "pinned-after",
-        ])
+        "replies", taken: ["accepted"], refused: recordCodes, once: ["device"], whenTaken: ["confirms"],
+        optional: replyMembers.union(["pinned"]), bound: [replyMembers: ["accepted"]],
+        withholds: { reply in
+            let isPassedOver = reply.optional("confirms") == "no"
+            return isPassedOver || reply.optional("sender").map { $0 != reply.optional("pinned-after") } ?? false
+        })
+
+    private static let storeCodes: Set = [
+        "corrupt-store", "newer-version", "wrong-passphrase", "passphrase-needed", "store-key-missing",
+    ]
+    private static let rows: Set = ["device-key", "sender-key", "trusted", "device", "setting"]
 
     /// Databases of key stores.
     public static let stores = KitFolder(
-        "stores",
-        [
-            "opened", "corrupt-store", "newer-version", "wrong-passphrase", "passphrase-needed", "store-key-missing",
-        ], optional: ["store-key", "passphrase", "fails-at"],
-        many: ["device-key", "sender-key", "trusted", "device", "setting"])
+        "stores", taken: ["opened"], refused: storeCodes, optional: ["store-key", "passphrase", "fails-at"],
+        many: rows, bound: [rows: ["opened"], ["fails-at"]: storeCodes])
 
     // MARK: Attachments
 
     /// Sealed files.
     public static let attachments = KitFolder(
-        "attachments",
-        [
-            "opened", "not-a-sealed-file", "authentication-failed", "malformed-file", "truncated-file", "wrong-size",
+        "attachments", taken: ["opened"],
+        refused: [
+            "not-a-sealed-file", "authentication-failed", "malformed-file", "truncated-file", "wrong-size",
             "wrong-hash",
-        ], once: ["key", "size", "sha256"], optional: ["plain-size", "plain-sha256"])
+        ], once: ["key", "size", "sha256"], whenTaken: ["plain-size", "plain-sha256"])
 
     /// References to sealed files.
     public static let references = KitFolder(
-        "references", ["accepted", "malformed-reference"], optional: ["url", "key", "size", "sha256", "type", "name"])
+        "references", taken: ["accepted"], refused: ["malformed-reference"],
+        whenTaken: ["url", "key", "size", "sha256", "type", "name"])
 
     /// Payloads with references.
     public static let attachmentLists = KitFolder(
-        "attachment-lists", ["opened"], optional: ["full-body"], many: ["attachment", "dropped"])
+        "attachment-lists", taken: ["opened"], refused: [], optional: ["full-body"], many: ["attachment", "dropped"],
+        withholds: { !$0.all("dropped").isEmpty })
 
     /// Plain files of full bodies.
-    public static let fullBodies = KitFolder("full-bodies", ["accepted", "malformed-file"])
+    public static let fullBodies = KitFolder("full-bodies", taken: ["accepted"], refused: ["malformed-file"])
 }

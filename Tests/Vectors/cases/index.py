@@ -1,11 +1,11 @@
 """INDEX.md: every rule with the vectors that prove it. A rule without one, and a vector of no rule, are errors.
 
-What no data can show is proved by a test of the Swift implementation, which the index names.
+So is a rule by which no vector refuses anything, unless `WRITTEN` has it. What no data can show is proved by a test of
+the Swift implementation, which the index names.
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from .vector import RULE, Vector
@@ -16,9 +16,12 @@ MENTION = re.compile(rf"\*\*\[({RULE.pattern})\]\*\*", re.ASCII)
 # The tests are named by their functions, each with the reason why it is not a vector.
 TESTS = {
     "A-3": ("noKeyIsUsedTwice", "It is about two files, and about random values."),
-    "A-4": ("aFileThatChangesBetweenThePassesIsRefused", "It is about a file that changes while it is read."),
+    "A-4": ("whatWasSealedBeforeAChangeHasNoEnd", "It is about when a reference is given out."),
     "A-16": ("whatIsNotHTTPSIsNotEvenAskedFor", "It is about what a receiver does on a network."),
     "A-27": ("aFailureGivesNoLastChunk", "It is about when bytes are given out, and about time."),
+    "A-33": ("aFileThatChangesBetweenThePassesIsRefused", "It is about a file that changes while it is read."),
+    "A-34": ("whatIsNotTheFileIsRefused", "It is about what a receiver does on a network."),
+    "A-35": ("aFileThatIsShorterLongerAnotherOrNotThereDropsItselfAlone", "It is about when a file is shown."),
     "A-29": ("theFullTextComesOutAndAShortOneIsThereWithoutIt", "It is about what a sealer's caller shortens."),
     "O-8.2": ("oneOfManySessionsSeesAMessageAsNew", "It is about several processes at once."),
     "O-8.8": ("aGuardThatCannotBeUsedStopsNothing", "It is about a disk that cannot be written."),
@@ -26,11 +29,19 @@ TESTS = {
     "S-11": ("aRecipientThatGivesZeroIsRefused", "No text of a key is one; the cases are in `hpke.json`."),
 }
 
+# Rules by which nothing that arrives can be refused, each with the reason.
+WRITTEN = {
+    "S-2": "A sealer writes the clear part by itself: each accepted payload has it in `clear`, byte for byte.",
+    "S-3": "A sealer writes the clear part by itself: each accepted payload has it in `clear`, byte for byte.",
+    "S-7": "It says what a sealer keeps of a payload: each accepted one has the hash of what is sealed.",
+}
+
 HEAD = """\
 # What proves each rule
 
 Written by `../generate.py`: the rules of `Docs/Format.md` and those of stores in [README.md](README.md), each with the
-files that name it. A rule without one does not get past that program, nor past the Swift tests.
+files that name it. A rule without one does not get past that program, nor past the Swift tests. Neither does a rule by
+which no file refuses anything, unless it says here why none can.
 """
 
 
@@ -45,12 +56,17 @@ def rules_of(*documents: Path) -> list[str]:
     return sorted(found, key=place)
 
 
-def document(rules: list[str], vectors: Iterable[Vector]) -> str:
+def document(rules: list[str], vectors: list[Vector]) -> str:
     by_rule: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for vector in vectors:
         for rule in vector.rules:
             assert rule in rules, f"{vector.path} names {rule}, which no document states"
             by_rule[rule][vector.folder].append(vector.path)
+    stopping = {rule for vector in vectors if vector.refuses for rule in vector.rules}
+    idle = [rule for rule in WRITTEN if rule in stopping or rule not in by_rule]
+    assert not idle, f"{idle} have vectors that refuse something, or none at all, and need no reason"
+    missing = [rule for rule in by_rule if rule not in stopping and rule not in WRITTEN]
+    assert not missing, f"by {missing} no vector refuses anything"
     missing = [rule for rule in rules if rule not in by_rule and rule not in TESTS]
     assert not missing, f"no vector proves {missing}"
     idle = [rule for rule in TESTS if rule in by_rule or rule not in rules]
@@ -66,5 +82,9 @@ def document(rules: list[str], vectors: Iterable[Vector]) -> str:
                 f"- {folder}: " + ",\n  ".join(f"[{Path(path).stem}]({path})" for path in sorted(paths))
                 for folder, paths in sorted(by_rule[rule].items())
             ]
+            if rule in WRITTEN:
+                lines.append(f"- nothing is refused by it. {WRITTEN[rule]}")
         sections.append("\n".join([f"\n## {rule}\n", *lines, ""]))
-    return HEAD + "".join(sections)
+    counts = Counter(vector.folder for vector in vectors)
+    table = [f"| `{folder}` | {count} |\n" for folder, count in [*sorted(counts.items()), ("all", sum(counts.values()))]]
+    return HEAD + "\n| folder | files |\n|---|---:|\n" + "".join(table) + "".join(sections)

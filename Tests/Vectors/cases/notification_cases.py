@@ -7,8 +7,9 @@ from reference.envelope import to_text
 from reference.opening import Opened
 
 from .forge import flip, forge, opening, receiver_header
-from .material import NOW, PAYLOAD, RECEIVER
-from .vector import Header, Vector, vector
+from .material import NOW, PAYLOAD, RECEIVER, seed
+from .reference_cases import GOOD
+from .vector import Header, Vector, base64url, vector
 
 # What a hostile relay writes around an envelope.
 RELAY: dict[str, object] = {
@@ -26,6 +27,8 @@ RELAY: dict[str, object] = {
     },
     "url": "https://example.com",
 }
+# The words of it that are in no payload sealed here.
+RELAYS = ("Bank", "Send", "money", "alarm.caf", "PAY", "example.com")
 
 
 def push_of(envelope: bytes | str, clear: dict[str, object] | None = None) -> str:
@@ -33,7 +36,16 @@ def push_of(envelope: bytes | str, clear: dict[str, object] | None = None) -> st
     return json.dumps((RELAY if clear is None else clear) | {"ENCRYPTED_DATA": text}, ensure_ascii=False)
 
 
-def shown_case(name: str, expected: str, rules: str, comment: str, push: str | bytes, may_pass: bool = False) -> Vector:
+def shown_case(
+    name: str,
+    expected: str,
+    rules: str,
+    comment: str,
+    push: str | bytes,
+    may_pass: bool = False,
+    withheld: tuple[str, ...] = (),
+) -> Vector:
+    """`withheld` are words of the push, in the clear or sealed, that nothing shown has."""
     data = push if isinstance(push, bytes) else push.encode()
     result = opening(data, RECEIVER, NOW)
     code = result if isinstance(result, str) else "opened"
@@ -46,16 +58,21 @@ def shown_case(name: str, expected: str, rules: str, comment: str, push: str | b
         shown = content.in_the_clear(data)
     else:
         shown = content.fallback(data, code)
+    everything = data + (result.payload if isinstance(result, Opened) else b"")
+    values = [value for values in shown.fields.values() for value in values]
+    assert all(word.encode() in everything for word in withheld), name
+    assert not any(word in value for word in withheld for value in values), name
     header: list[Header] = [
         *receiver_header(RECEIVER, NOW),
         ("may-pass-in-the-clear", "yes" if may_pass else None),
         *((f"shown-{field}", value) for field, values in shown.fields.items() for value in values),
+        *(("not-shown", word) for word in withheld),
     ]
     return vector("notifications", name, code, rules, comment, header, data)
 
 
-def sealed(name: str, rules: str, comment: str, payload: str) -> Vector:
-    return shown_case(name, "opened", rules, comment, push_of(forge(payload.encode())))
+def sealed(name: str, rules: str, comment: str, payload: str, withheld: tuple[str, ...] = ()) -> Vector:
+    return shown_case(name, "opened", rules, comment, push_of(forge(payload.encode())), withheld=withheld)
 
 
 def opened_cases() -> list[Vector]:
@@ -79,6 +96,7 @@ def opened_cases() -> list[Vector]:
             {"aps": {name.replace("_", "-"): value for name, value in members.items()}}, ensure_ascii=False
         )
 
+    full_body = GOOD | {"type": "public.plain-text", "key": base64url(seed("full body key"))}
     localised = {
         "title-loc-key": "T",
         "title-loc-args": ["a", 1.50, None, "b"],
@@ -89,9 +107,9 @@ def opened_cases() -> list[Vector]:
         "body": "no",
     }
     return [
-        sealed("nothing of the relay's is shown", "N-1 O-0.1", alone, PAYLOAD.decode()),
-        sealed("every field is the sealed one", "N-1", alone, json.dumps({"aps": every, "chat": "c41"})),
-        sealed("an empty payload clears every field", "N-1 O-0.1", alone, '{"aps":{}}'),
+        sealed("nothing of the relay's is shown", "N-1 O-0.1", alone, PAYLOAD.decode(), RELAYS),
+        sealed("every field is the sealed one", "N-1", alone, json.dumps({"aps": every, "chat": "c41"}), RELAYS),
+        sealed("an empty payload clears every field", "N-1 O-0.1", alone, '{"aps":{}}', RELAYS),
         sealed(
             "the app sees the members beside aps",
             "N-2",
@@ -103,28 +121,48 @@ def opened_cases() -> list[Vector]:
             "N-2 A-15",
             "It holds the keys of attachments.",
             '{"aps":{"alert":"hi"},"chat":"c41","pushcrypt":{"attachments":[],"later":"secret"}}',
+            ("pushcrypt", "secret"),
+        ),
+        sealed(
+            "the app does not see the keys of attachments and of a full body",
+            "N-2 A-15 A-31",
+            "Whoever has the key of a file can read it.",
+            json.dumps({"aps": {"alert": "hi"}, "pushcrypt": {"attachments": [GOOD], "body": full_body}}),
+            ("pushcrypt", GOOD["key"], full_body["key"]),
+        ),
+        sealed(
+            "a name of the app's inside the format's own member",
+            "N-2 A-15",
+            "Only the top level of the payload is the app's.",
+            '{"aps":{"alert":"hi"},"pushcrypt":{"chat":"c41"}}',
+            ("chat", "c41"),
         ),
         sealed(
             "the app does not see a sealed ENCRYPTED_DATA",
             "N-2",
             "No sealer writes one; a receiver passes over it.",
             '{"aps":{"alert":"hi"},"ENCRYPTED_DATA":"AQ","chat":"c41"}',
+            ("ENCRYPTED_DATA",),
         ),
         sealed(
-            "an alert that is a string is the body", "N-3", "Nothing else is shown then.", aps(alert="See you at 8")
+            "an alert that is a string is the body",
+            "N-3",
+            "Nothing else is shown then.",
+            aps(alert="See you at 8"),
+            RELAYS,
         ),
-        sealed("localised texts", "N-1", texts, aps(alert=localised)),
+        sealed("localised texts win over the texts beside them", "N-1", texts, aps(alert=localised)),
         sealed("an empty key of a localised text", "N-1", texts, aps(alert={"title-loc-key": "", "title": "Anna"})),
         sealed("a key that is no string", "N-1", texts, aps(alert={"loc-key": 7, "body": "Look!"})),
         sealed("a title that is a number", "N-1", field, aps(alert={"title": 7, "body": "Look!"})),
         sealed("an alert that is an array", "N-1", field, aps(alert=["Look!"])),
-        sealed("badge 0", "N-1", field, aps(alert="hi", badge=0)),
+        sealed("a badge of 0 is set", "N-1", field, aps(alert="hi", badge=0)),
         sealed("a negative badge", "N-1", field, aps(alert="hi", badge=-1)),
         sealed("a badge with a fraction", "N-1", field, aps(alert="hi", badge=1.0)),
         sealed("a badge of 2^63", "N-1", field, aps(alert="hi", badge=2**63)),
         sealed("the largest badge", "N-1", field, aps(alert="hi", badge=2**63 - 1)),
         sealed("a badge that is a string", "N-1", field, aps(alert="hi", badge="3")),
-        sealed("no sound", "N-1", field, aps(alert="hi", sound="")),
+        sealed("an empty sound is silence", "N-1", field, aps(alert="hi", sound="")),
         sealed("a sound that is a number", "N-1", field, aps(alert="hi", sound=1)),
         sealed(
             "a critical sound", "N-1", field, aps(alert="hi", sound={"critical": 1, "name": "a.caf", "volume": 0.25})

@@ -1,4 +1,4 @@
-"""Records of keys and replies to them, and what becomes of what either end holds."""
+"""Records of keys, and what becomes of what a provider holds."""
 
 import json
 
@@ -85,7 +85,9 @@ def accepted_cases() -> list[Vector]:
     null = {member: None for member in GOOD if member != "public_key"}
     later = GOOD | {"later": [1, {"a": 2}], "apns_token": "00"}
     return [
-        record_case("a device's record", "accepted", "D-1 D-2 D-3 D-4 D-5 D-9 D-10", "Every member.", json.dumps(GOOD)),
+        record_case(
+            "a device's record", "accepted", "D-1 D-2 D-3 D-4 D-5 D-9 D-10 D-14", "Every member.", json.dumps(GOOD)
+        ),
         record_case("a device's key alone", "accepted", "D-1 D-6", absent, json.dumps(least)),
         record_case("members that are null", "accepted", "D-6", absent, json.dumps(least | null)),
         record_case("members that nobody knows", "accepted", "D-6", "They are passed over.", json.dumps(later)),
@@ -96,10 +98,27 @@ def accepted_cases() -> list[Vector]:
             "A record is any JSON text of the object.",
             json.dumps(dict(reversed(GOOD.items())), indent=1).replace("pcr1", "\\u0070cr1"),
         ),
-        with_member("several suites", "accepted", "D-9", "In ascending order.", "suites", [1, 2, 255]),
-        with_member("sixteen suites", "accepted", "D-9", "The limit is inclusive.", "suites", list(range(1, 17))),
-        with_member("generation 0", "accepted", "D-5", "The limit is inclusive.", "generation", 0),
+        with_member("a record of several suites", "accepted", "D-9", "In ascending order.", "suites", [1, 2, 255]),
+        with_member(
+            "a record of sixteen suites", "accepted", "D-9", "The limit is inclusive.", "suites", list(range(1, 17))
+        ),
+        with_member("a record of generation 0", "accepted", "D-5", "The limit is inclusive.", "generation", 0),
         with_member("the largest generation", "accepted", "D-5", "The limit is inclusive.", "generation", 2**53 - 1),
+        with_member(
+            "a device id of 255 bytes", "accepted", "D-14", "The limit is inclusive.", "device", "é" * 127 + "x"
+        ),
+        with_member("a device id of one character", "accepted", "D-14", "The limit is inclusive.", "device", "1"),
+        with_member(
+            "a device id with spaces around it", "accepted", "D-14", "It is kept as it is.", "device", " Anna's phone "
+        ),
+        with_member(
+            "a device id that begins like a key in capitals",
+            "accepted",
+            "D-14",
+            "A public key is written in lower case.",
+            "device",
+            "PCR1phone",
+        ),
         with_member("a version of 64 bytes", "accepted", "D-10", "The limit is inclusive.", "app_version", "é" * 32),
         record_case(
             "a sender's record", "accepted", "D-1 D-2", "Every member.", json.dumps(SENDER), Kind.SENDER_PUBLIC
@@ -122,8 +141,8 @@ def refused_cases() -> list[Vector]:
         ("the key id of another key", "D-2", "key_id", TABLET.key_id.hex()),
         ("a key id in capitals", "D-2", "key_id", PHONE.key_id.hex().upper()),
         ("a key id that is a number", "D-2", "key_id", 1),
-        ("suite 2", "D-3", "suite", 2),
-        ("suite 0", "D-3", "suite", 0),
+        ("a key of suite 2", "D-3", "suite", 2),
+        ("a key of suite 0", "D-3", "suite", 0),
         ("a suite that is a string", "D-3", "suite", "1"),
         ("a suite that is true", "D-3", "suite", True),
         ("an empty topic", "D-4 K-2", "topic", ""),
@@ -136,8 +155,8 @@ def refused_cases() -> list[Vector]:
         ("a generation that is a string", "D-5", "generation", "2"),
         ("a time of 2^53", "D-5", "created", 2**53),
         ("a negative time", "D-5", "created", -1),
-        ("no suite", "D-9", "suites", []),
-        ("seventeen suites", "D-9", "suites", list(range(1, 18))),
+        ("a record of no suite at all", "D-9", "suites", []),
+        ("a record of seventeen suites", "D-9", "suites", list(range(1, 18))),
         ("suites in descending order", "D-9", "suites", [2, 1]),
         ("a suite twice", "D-9", "suites", [1, 1]),
         ("suites without the key's own", "D-9", "suites", [2, 3]),
@@ -152,6 +171,15 @@ def refused_cases() -> list[Vector]:
         ("a version with a control character above ASCII", "D-10", "app_version", "2.3\x85"),
         ("a version that is a number", "D-10", "app_version", 2),
         ("a sender that is an array", "D-1", "sender", []),
+        ("an empty device id", "D-14", "device", ""),
+        ("a device id of 256 bytes", "D-14", "device", "é" * 128),
+        ("a device id of spaces", "D-14", "device", "  "),
+        ("a device id that begins like a key", "D-14", "device", "pcr1phone"),
+        ("a device's public key as its id", "D-14", "device", GOOD["public_key"]),
+        ("a device id with a newline", "D-14", "device", "phone1\n"),
+        ("a device id with a NUL", "D-14", "device", "phone\x001"),
+        ("a device id with a control character above ASCII", "D-14", "device", "phone\x85"),
+        ("a device id that is a number", "D-14", "device", 7),
     ]
     texts: list[tuple[str, str, str, str, object]] = [
         (
@@ -246,105 +274,5 @@ def held_cases() -> list[Vector]:
     ]
 
 
-# Replies.
-
-ACKNOWLEDGED = {"version": 1, "acknowledged": GOOD["public_key"], "sender": sender_text(PROVIDER.public)}
-
-
-def reply_case(
-    name: str,
-    expected: str,
-    rules: str,
-    comment: str,
-    text: str,
-    pinned: bytes | None = None,
-) -> Vector:
-    """A phone whose record named the key of `device` gets the text."""
-    header: list[Header] = [
-        ("device", keys.text_form(Kind.DEVICE_SECRET, PHONE.secret)),
-        ("pinned", sender_text(pinned) if pinned else None),
-    ]
-    try:
-        reply = records.read_reply(text.encode())
-    except Refused as error:
-        assert error.args == (expected,), (name, error.args)
-    else:
-        assert expected == "accepted", name
-        confirms = reply.acknowledged == PHONE.public
-        pins = confirms and reply.sender and not pinned
-        after = reply.sender if pins else pinned
-        header += [
-            ("acknowledged", device_text(reply.acknowledged) if reply.acknowledged else None),
-            ("refused", reply.refused),
-            ("sender", sender_text(reply.sender) if reply.sender else None),
-            ("confirms", "yes" if confirms else "no"),
-            ("pinned-after", sender_text(after) if after else None),
-        ]
-    return vector("replies", name, expected, rules, comment, header, text.encode())
-
-
-def reply_cases() -> list[Vector]:
-    provider, other = PROVIDER.public, SECOND_PROVIDER.public
-    reads, one = "What a reply has to have.", "A reply with one fault. It confirms no key and pins no sender."
-    nothing = "It is about another key: nothing changes."
-    keeps = "A pinned sender is replaced by no reply."
-
-    def changed(**members: object) -> str:
-        return json.dumps({name: value for name, value in (ACKNOWLEDGED | members).items() if value is not ...})
-
-    faults: list[tuple[str, str, str, str]] = [
-        ("no version", MALFORMED, "D-11", changed(version=...)),
-        ("version 2", MALFORMED, "D-11", changed(version=2)),
-        ("a version that is a string", MALFORMED, "D-11", changed(version="1")),
-        ("neither acknowledged nor refused", MALFORMED, "D-11", changed(acknowledged=...)),
-        ("both acknowledged and refused", MALFORMED, "D-11", changed(refused="generation-rollback")),
-        ("acknowledged that is null", MALFORMED, "D-11 D-6", changed(acknowledged=None)),
-        ("an empty reason", MALFORMED, "D-11", changed(acknowledged=..., refused="")),
-        ("a reason of 65 characters", MALFORMED, "D-11", changed(acknowledged=..., refused="a" * 65)),
-        ("a reason with a capital", MALFORMED, "D-11", changed(acknowledged=..., refused="Rollback")),
-        ("a reason with a space", MALFORMED, "D-11", changed(acknowledged=..., refused="try again")),
-        ("a reason that is a number", MALFORMED, "D-11", changed(acknowledged=..., refused=7)),
-        ("a weak key acknowledged", "weak-key", "D-11 K-8", changed(acknowledged=device_text(bytes(32)))),
-        ("a sender's key acknowledged", "wrong-kind-of-key", "D-11 K-6", changed(acknowledged=sender_text(provider))),
-        ("a weak sender", "weak-key", "D-11 K-7", changed(sender=sender_text(b"\x01" + bytes(31)))),
-        ("a sender that is a number", MALFORMED, "D-11", changed(sender=1)),
-        ("a reply that is an array", MALFORMED, "J-3", f"[{changed()}]"),
-        ("a reply with a member twice", MALFORMED, "J-5", changed()[:-1] + ', "version": 1}'),
-    ]
-    return [
-        reply_case("the key is acknowledged, and the first sender pinned", "accepted", "D-11 D-13", reads, changed()),
-        reply_case("no sender in the reply", "accepted", "D-11", reads, changed(sender=...)),
-        reply_case("members that nobody knows", "accepted", "D-6", reads, changed(later=[1])),
-        reply_case(
-            "the record is refused",
-            "accepted",
-            "D-11 D-7",
-            reads,
-            changed(acknowledged=..., refused="generation-rollback"),
-        ),
-        reply_case(
-            "the record is refused for a reason of the provider's",
-            "accepted",
-            "D-11",
-            reads,
-            changed(acknowledged=..., refused="a" * 64),
-        ),
-        reply_case(
-            "another key is acknowledged", "accepted", "D-12", nothing, changed(acknowledged=device_text(TABLET.public))
-        ),
-        reply_case(
-            "another key is acknowledged while a sender is pinned",
-            "accepted",
-            "D-12",
-            nothing,
-            changed(acknowledged=device_text(TABLET.public)),
-            other,
-        ),
-        reply_case("another sender than the pinned one", "accepted", "D-13", keeps, changed(), other),
-        reply_case("the sender that is pinned already", "accepted", "D-13", keeps, changed(), provider),
-        *(reply_case(name, expected, rules, one, text) for name, expected, rules, text in faults),
-    ]
-
-
 def record_cases() -> list[Vector]:
-    return [*accepted_cases(), *refused_cases(), *held_cases(), *reply_cases()]
+    return [*accepted_cases(), *refused_cases(), *held_cases()]

@@ -1,4 +1,4 @@
-"""References to sealed files, and what becomes of the member `pushcrypt` of a payload that holds them."""
+"""References to sealed files."""
 
 import json
 from typing import Any
@@ -57,7 +57,7 @@ def with_member(name: str, expected: str, member: str, value: object) -> Vector:
 def accepted_references() -> list[Vector]:
     good, every = "accepted", " ".join(RULES.values())
     return [
-        reference_case("a reference", good, f"A-32 {every}", json.dumps(GOOD)),
+        reference_case("a reference with every member", good, f"A-32 {every}", json.dumps(GOOD)),
         reference_case(
             "white space, another order, escapes",
             good,
@@ -88,7 +88,7 @@ def accepted_references() -> list[Vector]:
 def refused_references() -> list[Vector]:
     members = [
         reference_case(
-            f"no {member}",
+            f"a reference without {member}",
             REFUSED,
             f"A-32 {RULES[member]}",
             json.dumps({name: value for name, value in GOOD.items() if name != member}),
@@ -174,119 +174,3 @@ def refused_references() -> list[Vector]:
 
 def reference_cases() -> list[Vector]:
     return [*accepted_references(), *refused_references()]
-
-
-# Lists.
-
-
-def list_case(
-    name: str, rules: str, reserved: str, accepted: list[str], dropped: list[str], full_body: str | None = None
-) -> Vector:
-    payload = '{"aps":{"alert":{"title":"Hello"}}' + (f',"pushcrypt":{reserved}' if reserved else "") + "}"
-    references, body, codes = attachments.read_reserved(json.loads(payload))
-    assert ([reference.name for reference in references], codes) == (accepted, dropped), name
-    assert (body and body.url) == full_body, name
-    lines: list[Header] = [
-        *(("attachment", reference) for reference in accepted),
-        ("full-body", full_body),
-        *(("dropped", code) for code in dropped),
-    ]
-    comment = "What becomes of the member pushcrypt of a payload. The text is shown in any case."
-    return vector("attachment-lists", name, "opened", rules, comment, lines, payload.encode())
-
-
-def list_cases() -> list[Vector]:
-    def named(*names: str) -> str:
-        return json.dumps({"attachments": [GOOD | {"name": name} for name in names]})
-
-    def mixed(*elements: object) -> str:
-        return json.dumps(
-            {"attachments": [GOOD | {"name": item} if isinstance(item, str) else item for item in elements]}
-        )
-
-    nine = [f"{number}.jpg" for number in range(1, 10)]
-    insecure = GOOD | {"url": "http://files.example.com/a"}
-    return [
-        list_case("no reserved member", "A-14 A-31", "", [], []),
-        list_case("a reserved member that is null", "A-14 A-31", "null", [], []),
-        list_case("a reserved member without attachments", "A-14 A-31", "{}", [], []),
-        list_case("a reserved member with what a later version may put there", "A-14", '{"later":[1]}', [], []),
-        list_case("attachments that are null", "A-14", '{"attachments":null}', [], []),
-        list_case("an empty list", "A-14", '{"attachments":[]}', [], []),
-        list_case("one attachment", "A-12", named("1.jpg"), ["1.jpg"], []),
-        list_case("eight attachments, in their order", "A-11 A-12", named(*reversed(nine[:8])), nine[7::-1], []),
-        list_case(
-            "nine attachments: the first eight are taken", "A-11 A-12", named(*nine), nine[:8], ["too-many-attachments"]
-        ),
-        list_case("two attachments of one name", "A-12", named("1.jpg", "1.jpg"), ["1.jpg", "1.jpg"], []),
-        list_case(
-            "a bad attachment between two good ones",
-            "A-13",
-            mixed("1.jpg", insecure, "3.jpg"),
-            ["1.jpg", "3.jpg"],
-            [REFUSED],
-        ),
-        list_case("nothing but bad ones", "A-13", mixed(insecure, None, 1, [], {}), [], [REFUSED] * 5),
-        list_case(
-            "a bad one among the first eight makes no room for the ninth",
-            "A-12 A-13",
-            mixed(insecure, *nine[1:]),
-            nine[1:8],
-            [REFUSED, "too-many-attachments"],
-        ),
-        list_case("attachments that are an object", "A-14", json.dumps({"attachments": GOOD}), [], [REFUSED]),
-        list_case("attachments that are a string", "A-14", '{"attachments":"1.jpg"}', [], [REFUSED]),
-        list_case("a reserved member that is a list", "A-14", json.dumps([GOOD]), [], [REFUSED]),
-        list_case("a reserved member that is a string", "A-14", '"x"', [], [REFUSED]),
-        *(list_case(*case) for case in full_bodies()),
-    ]
-
-
-def full_bodies() -> list[tuple[str, str, str, list[str], list[str], str | None]]:
-    text = GOOD | {"type": "public.plain-text", "name": "body"}
-    url = str(GOOD["url"])
-
-    def reserved(value: object, **members: object) -> str:
-        return json.dumps({"body": value} | members)
-
-    return [
-        ("a full body", "A-28", reserved(text), [], [], url),
-        ("the smallest full body", "A-28", reserved(text | {"size": attachments.SMALLEST_SIZE + 1}), [], [], url),
-        ("the largest full body", "A-28", reserved(text | {"size": 65_582}), [], [], url),
-        ("a full body that is too large", "A-28", reserved(text | {"size": 65_583}), [], [REFUSED], None),
-        ("a full body of another type", "A-28", reserved(text | {"type": "public.html"}), [], [REFUSED], None),
-        (
-            "a full body that is fetched without encryption",
-            "A-5 A-28",
-            reserved(text | {"url": "http://a/b"}),
-            [],
-            [REFUSED],
-            None,
-        ),
-        ("a full body that is no reference", "A-28", reserved("text"), [], [REFUSED], None),
-        ("a full body that is null", "A-31", reserved(None), [], [], None),
-        (
-            "a full body is none of the eight attachments",
-            "A-12 A-31",
-            reserved(text, attachments=[GOOD | {"name": f"{number}.jpg"} for number in range(1, 9)]),
-            [f"{number}.jpg" for number in range(1, 9)],
-            [],
-            url,
-        ),
-        (
-            "a bad full body leaves the attachments",
-            "A-13 A-31",
-            reserved(1, attachments=[GOOD | {"name": "1.jpg"}]),
-            ["1.jpg"],
-            [REFUSED],
-            None,
-        ),
-        (
-            "a full body beside attachments that are no array",
-            "A-14 A-31",
-            reserved(text, attachments=7),
-            [],
-            [REFUSED],
-            url,
-        ),
-    ]

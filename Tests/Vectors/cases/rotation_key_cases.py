@@ -85,10 +85,10 @@ def limit_cases() -> list[Vector]:
         ("an overlap of 2^32 - 1", long, "R-9", {"overlap": 2**32 - 1}),
     ]
     malformed = [
-        *((f"version {number}", put(0, bytes([number]))(GOOD.data)) for number in (0, 2, 255)),
-        ("no bytes", b""),
-        ("180 bytes", GOOD.data[:-1]),
-        ("182 bytes", GOOD.data + b"\x00"),
+        *((f"a statement of version {number}", put(0, bytes([number]))(GOOD.data)) for number in (0, 2, 255)),
+        ("a statement of no bytes", b""),
+        ("a statement of 180 bytes", GOOD.data[:-1]),
+        ("a statement of 182 bytes", GOOD.data + b"\x00"),
     ]
     untrusted = "untrusted-old-key"
     return [
@@ -209,10 +209,26 @@ def conflict_cases() -> list[Vector]:
         evaluation(
             "the same new key in a different statement for a superseded key",
             conflict,
-            "R-7",
+            "R-2 R-7",
             comment,
             later,
             before=ROTATED,
+        ),
+        evaluation(
+            "the statement that took effect here with one bit of its second signature changed",
+            BAD,
+            "R-2 R-6",
+            "All 181 bytes are compared, signatures too.",
+            Statement(flip(-1)(GOOD.data)),
+            before=ROTATED,
+        ),
+        evaluation(
+            "the statement of a handover that the app did without it",
+            "untrusted-old-key",
+            "R-2 R-7",
+            "These bytes superseded no key here.",
+            GOOD,
+            before=REPLACED,
         ),
         evaluation(
             "a different statement after the overlap",

@@ -134,7 +134,7 @@ def bucket_cases() -> list[Vector]:
         ),
         accepted("one statement and the largest payload beside it", "S-6 S-12", smallest, of_size(231), statements=1),
         accepted("one statement and a payload of one byte more", "S-6 S-12", smallest, of_size(232), statements=1),
-        accepted("four statements", "S-6 S-12", "A message carries at most four.", statements=4),
+        accepted("four statements in one message", "S-6 S-12", "A message carries at most four.", statements=4),
         refused(
             "statements that leave no room",
             "S-5 S-12",
@@ -264,8 +264,8 @@ def refused_cases() -> list[Vector]:
         *(refused(name, "S-10", "No receiver opens it.", **options) for name, options in times),
         accepted("the shortest time to live", "S-10", "The limit is inclusive.", time_to_live=1),
         accepted("the latest time", "S-10", "The limit is inclusive.", time=TIME_LIMIT - 1),
-        accepted("eight attachments", "A-11", "References are part of the body.", attachments=(REFERENCE,) * 8),
-        refused("nine attachments", "A-11", "A receiver would drop the ninth.", attachments=(REFERENCE,) * 9),
+        accepted("eight attachments are taken", "A-11", "References are part of the body.", attachments=(REFERENCE,) * 8),
+        refused("nine attachments are too many", "A-11", "A receiver would drop the ninth.", attachments=(REFERENCE,) * 9),
         refused(
             "attachments that leave no room",
             "A-11 S-5",

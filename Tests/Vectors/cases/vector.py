@@ -23,6 +23,9 @@ SHORTEST_RUN = 64
 
 LONGEST_NAME = 120
 
+# Outcomes of what is taken as it came. With every other one something is refused, or withheld.
+TAKEN = {"accepted", "opened", "passed", "unchanged", "new", "again"}
+
 
 @dataclass(frozen=True)
 class Vector:
@@ -37,7 +40,21 @@ class Vector:
 
     @property
     def rules(self) -> list[str]:
-        return [value for name, value in self.header if name == "rule"]
+        return self.values("rule")
+
+    def values(self, name: str) -> list[str]:
+        return [value for other, value in self.header if other == name]
+
+    @property
+    def refuses(self) -> bool:
+        """Whether it shows something that a rule stops: a part of what is taken may be left out, or passed over."""
+        sender, pinned = self.values("sender"), self.values("pinned-after")
+        return (
+            not TAKEN.issuperset(self.values("expect"))
+            or bool(self.values("dropped") or self.values("not-shown"))
+            or self.folder == "replies"
+            and (self.values("confirms") == ["no"] or bool(sender) and sender != pinned)
+        )
 
     def render(self) -> bytes:
         lines, body = list(self.header), self.body

@@ -11,6 +11,7 @@ from .keys import KeyRefused, Kind
 SUITE = 1
 MAXIMUM_SUITES = 16
 MAXIMUM_VERSION = 64
+MAXIMUM_DEVICE_ID = 255
 REASON = re.compile(r"[a-z0-9-]{1,64}", re.ASCII)
 
 
@@ -92,11 +93,13 @@ def read_record(text: bytes, kind: Kind) -> Record:
     generation = number_of(record, "generation")
     created = number_of(record, "created")
     is_device = kind is Kind.DEVICE_PUBLIC
+    device = text_of(record, "device") if is_device else None
+    require(device is None or is_device_id(device))
     version = text_of(record, "app_version") if is_device else None
-    require(version is None or is_version(version))
+    require(version is None or is_label(version, MAXIMUM_VERSION))
     return Record(
         key,
-        text_of(record, "device") if is_device else None,
+        device,
         suites_of(record) if is_device else [],
         topic,
         1 if generation is None else generation,
@@ -106,9 +109,14 @@ def read_record(text: bytes, kind: Kind) -> Record:
     )
 
 
-def is_version(text: str) -> bool:
+def is_label(text: str, maximum: int) -> bool:
     has_control = any(unicodedata.category(character) == "Cc" for character in text)
-    return 1 <= len(text.encode()) <= MAXIMUM_VERSION and not has_control
+    return 1 <= len(text.encode()) <= maximum and not has_control
+
+
+def is_device_id(text: str) -> bool:
+    """It would pass neither for a key nor for an empty line."""
+    return is_label(text, MAXIMUM_DEVICE_ID) and not text.startswith("pcr1") and bool(text.strip(" "))
 
 
 def suites_of(record: dict[str, object]) -> list[int]:

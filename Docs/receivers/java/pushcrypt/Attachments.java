@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 /**
  * The references to files that travel beside a push: Docs/Format.md, "Reference", "In a payload" and "Full body".
  *
- * <p>Nothing is fetched: https alone, and never more than `size` bytes, is for whoever fetches [A-16].
+ * <p>Nothing is fetched: https alone, and never more than `size` bytes, is for whoever fetches [A-16], [A-34].
  */
 public final class Attachments {
     private static final int MOST = 8, LARGEST_FULL_BODY = 65536;

@@ -118,7 +118,7 @@ public final class SealedFile {
      * Opens a sealed file that comes in pieces [A-17] to [A-26].
      *
      * <p>What `update` gives is authentic but may be cut short: it goes into a file of a temporary name, which is renamed only
-     * after `finish` has given the rest [A-27]. After a {@link Refused}, and after `finish`, everything is refused.
+     * after `finish` has given the rest [A-27], [A-35]. After a {@link Refused}, and after `finish`, everything is refused.
      */
     public static final class Opener {
         private final byte[] key, sha256;
