@@ -170,13 +170,3 @@ def go_on(stores, facts):
     # After a log-out the generations begin again.
     stores.must(stores.provider, "device", "add", scene.PHONE, "--replace", input=record)
     open_each_once(stores, stores.seal(["it goes on"], 0))
-
-
-# MARK: What was said
-
-def refused(run, codes):
-    """A command that failed says so: exit 1, and one of these codes with words after it."""
-    text = run.messages.decode()
-    expect(f"the exit code of a failure ({text.strip()})", run.exit, 1)
-    if not any(f"error: {code}: " in text and len(text.split(f"{code}: ", 1)[1].strip()) > 10 for code in codes):
-        raise Failure(f"the failure is not said with one of {', '.join(codes)}: {text.strip() or 'nothing'}")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Removes each security check of the product in turn, and shows that a test notices.
 
-    mutants.py [NAME …]     only the mutants with one of these texts in their names; nothing is kept then
+    mutants.py [NAME …]         only the mutants with one of these texts in their names; nothing is kept then
+    mutants.py --check TESTS    looks whether the tables fit the sources, and a program with the tests, and runs nothing
 
 The tables beside this file say what is changed. All mutants are built at once: each change asks whether its mutant is the one that
 is on, and the one that is on is named by a file. So there is one build and one run of tests for each mutant.
@@ -241,18 +242,23 @@ def judge(number, mutant):
     return "unclear", output
 
 
-def check_baseline(mutants):
-    """With no mutant on, the tests of all of them pass, and every filter names one that there is."""
-    ACTIVE.unlink(missing_ok=True)
+def check_filters(mutants, tests):
+    """Every filter names a test that there is."""
     listed = subprocess.run(
-        [BUILD / "debug" / "pushcryptPackageTests.xctest", "--testing-library", "swift-testing", "--list-tests"],
-        cwd=CHECKOUT, check=True, capture_output=True, text=True).stdout.splitlines()
+        [tests, "--testing-library", "swift-testing", "--list-tests"], check=True, capture_output=True,
+        text=True).stdout.splitlines()
     problems = [
         f"{mutant.place}: '{mutant.name}' names tests that are not there: {test}"
         for mutant in mutants for test, pattern in zip(mutant.tests, mutant.filters())
         if not any(re.search(pattern, line) for line in listed)]
     if problems:
         fail(*problems)
+
+
+def check_baseline(mutants):
+    """With no mutant on, the tests of all of them pass."""
+    ACTIVE.unlink(missing_ok=True)
+    check_filters(mutants, BUILD / "debug" / "pushcryptPackageTests.xctest")
     tests = sorted({pattern for mutant in mutants for pattern in mutant.filters()})
     output, code = run(tests, SECONDS_FOR_ALL)
     if code != 0:
@@ -266,6 +272,10 @@ def main():
     start = time.monotonic()
     mutants = read_tables()
     texts = mutated(mutants)
+    if sys.argv[1:2] == ["--check"]:
+        if len(sys.argv) != 3:
+            fail("--check takes the program with the tests: .build/debug/pushcryptPackageTests.xctest")
+        return check_filters(mutants, sys.argv[2])
     WORK.mkdir(parents=True, exist_ok=True)
     STATE.mkdir(parents=True, exist_ok=True)
     sources = make_checkout(texts)

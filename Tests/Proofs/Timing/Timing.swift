@@ -17,13 +17,13 @@ enum Timing {
         guard !pairs.isEmpty else { throw Misuse("timing [PAIR]") }
         var figures: [(String, Double)] = []
         for pair in pairs {
-            let best = try smallest(pair, seed: seed)
-            guard abs(best.t) <= limit else {
+            let middle = try middle(pair, seed: seed)
+            guard abs(middle.t) <= limit else {
                 throw Disproof(
-                    "the time of a refusal depends on where the fault lies in the \(pair.rawValue): t is \(best.t.rounded(to: 2)) at best",
+                    "the time of a refusal depends on where the fault lies in the \(pair.rawValue): t is \(middle.t.rounded(to: 2))",
                     again: "timing \(pair.rawValue)", seed: seed)
             }
-            figures += [("t-\(pair.rawValue)", best.t), ("resolution-nanoseconds-\(pair.rawValue)", best.resolution)]
+            figures += [("t-\(pair.rawValue)", middle.t), ("resolution-nanoseconds-\(pair.rawValue)", middle.resolution)]
         }
         let control = try measure(.padding, seed: seed, isLeaking: true)
         print("control: a padding check that ends at the first fault: t \(control.t.rounded(to: 2))")
@@ -37,19 +37,18 @@ enum Timing {
         )
     }
 
-    /// The smallest of up to three: a busy machine makes a t large, and never small.
-    private static func smallest(_ pair: Places.Pair, seed: UInt64) throws -> Welch {
-        var best: Welch?
+    /// The middle one of three by the size of t: a difference that is there shows in most of them, and what else the machine does may
+    /// spoil one.
+    private static func middle(_ pair: Places.Pair, seed: UInt64) throws -> Welch {
+        var results: [Welch] = []
         for attempt in 1...attempts {
             let result = try measure(pair, seed: seed &+ UInt64(attempt))
             print(
                 "\(pair.rawValue): t \(result.t.rounded(to: 2)); a difference of \(result.resolution.rounded(to: 0)) ns would have shown"
             )
-            if best.map({ abs(result.t) < abs($0.t) }) ?? true { best = result }
-            if abs(result.t) <= limit { break }
+            results.append(result)
         }
-        guard let best else { preconditionFailure("there is an attempt") }
-        return best
+        return results.sorted { abs($0.t) < abs($1.t) }[attempts / 2]
     }
 
     private static func measure(_ pair: Places.Pair, seed: UInt64, isLeaking: Bool = false) throws -> Welch {

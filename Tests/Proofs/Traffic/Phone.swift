@@ -19,13 +19,10 @@ struct Phone {
             return .failure(.unknownRecipientKey(envelope.recipientKeyID))
         }
         let opener = Opener(topic: topic, deviceKeys: [candidate.key], trust: try store.trust(for: topic))
-        do throws(OpenError) {
-            let opened = try opener.open(envelope, at: now)
-            try? store.settle(openedWith: opened.openedWith, statements: opened.statements, topic: topic, now: now)
-            return .success(opened)
-        } catch {
-            return .failure(error)
-        }
+        let opened: OpenedNotification
+        do throws(OpenError) { opened = try opener.open(envelope, at: now) } catch { return .failure(error) }
+        try store.settle(openedWith: opened.openedWith, statements: opened.statements, topic: topic, now: now)
+        return .success(opened)
     }
 
     /// The newest key, as the phone registers it, and the sender that it believes.
