@@ -23,7 +23,9 @@ enum Timing {
                     "the time of a refusal depends on where the fault lies in the \(pair.rawValue): t is \(middle.t.rounded(to: 2))",
                     again: "timing \(pair.rawValue)", seed: seed)
             }
-            figures += [("t-\(pair.rawValue)", middle.t), ("resolution-nanoseconds-\(pair.rawValue)", middle.resolution)]
+            figures += [
+                ("t-\(pair.rawValue)", middle.t), ("resolution-nanoseconds-\(pair.rawValue)", middle.resolution),
+            ]
         }
         let control = try measure(.padding, seed: seed, isLeaking: true)
         print("control: a padding check that ends at the first fault: t \(control.t.rounded(to: 2))")
