@@ -19,22 +19,26 @@ import Testing
         return ["README.md"] + below.sorted()
     }()
 
-    /// The text of a document outside of code, by line.
-    private static func prose(of path: String) throws -> [String] {
+    /// The lines of a document outside of code, and those in it.
+    private static func lines(of path: String) throws -> (prose: [String], code: [String]) {
+        var lines: (prose: [String], code: [String]) = ([], [])
         var isCode = false
-        return try text(of: path).components(separatedBy: "\n").filter { line in
+        for line in try text(of: path).components(separatedBy: "\n") {
             if line.drop(while: { $0 == " " }).hasPrefix("```") {
                 isCode.toggle()
-                return false
+            } else if isCode || line.hasPrefix("    ") {
+                lines.code.append(line)
+            } else {
+                lines.prose.append(line)
             }
-            return !isCode
         }
+        return lines
     }
 
     /// What follows the `#` of a link to each heading, as the hosts of repositories make it.
     private static func anchors(of path: String) throws -> Set<String> {
         Set(
-            try prose(of: path).filter { $0.hasPrefix("#") }.map { heading in
+            try lines(of: path).prose.filter { $0.hasPrefix("#") }.map { heading in
                 let title = heading.drop { $0 == "#" }.dropFirst()
                 return String(title.lowercased().compactMap { $0 == " " ? "-" : "`.,:?!'()/…".contains($0) ? nil : $0 })
             })
@@ -48,7 +52,7 @@ import Testing
     @Test("A link leads to a file that is there, and to a heading of it", arguments: documents)
     func links(document: String) throws {
         let folder = Self.root.appending(path: document).deletingLastPathComponent()
-        for link in try Self.prose(of: document).flatMap(Self.links) where !link.hasPrefix("http") {
+        for link in try Self.lines(of: document).prose.flatMap(Self.links) where !link.hasPrefix("http") {
             let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let target =
                 parts[0].isEmpty ? Self.root.appending(path: document) : folder.appending(path: parts[0]).standardized
@@ -61,7 +65,7 @@ import Testing
 
     @Test("The map of the documents names each of them, once")
     func map() throws {
-        let named = try Self.prose(of: "Docs/README.md").filter { $0.hasPrefix("| [") }.compactMap {
+        let named = try Self.lines(of: "Docs/README.md").prose.filter { $0.hasPrefix("| [") }.compactMap {
             Self.links(in: $0).first
         }
         #expect(Set(named).count == named.count, "a document stands twice")
@@ -74,9 +78,26 @@ import Testing
         }
     }
 
+    @Test("Every target of make that a document names is in the Makefile", arguments: documents)
+    func targets(document: String) throws {
+        let lines = try Self.text(of: "Makefile").components(separatedBy: "\n")
+        let targets = Set(
+            lines.filter { $0.contains(": ") && $0.contains("## ") }.compactMap { $0.split(separator: ":").first })
+        #expect(targets.contains("test"))
+        let (prose, code) = try Self.lines(of: document)
+        let text = (code.map { "`" + $0.drop { $0 == " " } } + prose).joined(separator: "\n")
+        let typed = ["`make ", "&& make ", "sudo make "].flatMap { start in
+            text.components(separatedBy: start).dropFirst().compactMap { rest in
+                rest.split(maxSplits: 1, whereSeparator: { !($0.isLetter || $0 == "-") }).first
+            }
+        }
+        // One pattern makes all that begin like this.
+        for target in typed where !target.hasPrefix("setup-") { #expect(targets.contains(target), "make \(target)") }
+    }
+
     @Test("The newest entry of the changelog is of this version")
     func changelog() throws {
-        let newest = try #require(try Self.prose(of: "Docs/Changelog.md").first { $0.hasPrefix("## ") })
+        let newest = try #require(try Self.lines(of: "Docs/Changelog.md").prose.first { $0.hasPrefix("## ") })
         let version = try #require(newest.dropFirst(3).split(separator: ",").first)
         let transcript = try Transcript(name: "version", text: "$ pushcrypt --version\n> pushcrypt \(version) …")
         #expect(try transcript.differences(program: builtProgram()) == [])
