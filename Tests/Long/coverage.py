@@ -8,9 +8,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXCEPTIONS = ROOT / "Tests/Long/coverage-exceptions.txt"
 LIBRARIES = {"pushcrypt": "Sources/Pushcrypt", "receiver": "Sources/PushcryptReceiver", "keystore": "KeyStore"}
-# Of each library, and of each file that no exception names.
 LIBRARY_PERCENT = 95
-FILE_PERCENT = 90
 
 
 def read_lines(path):
@@ -26,12 +24,27 @@ def read_lines(path):
     return {path: lines for path, lines in files.items() if lines}
 
 
+class Excuse:
+    """Why no test runs a place, which words of one of its lines tell."""
+
+    def __init__(self, path, words, reason):
+        self.path, self.words, self.reason = path, words, reason
+        self.is_used = False
+
+
 def read_exceptions():
-    exceptions = {}
-    for line in EXCEPTIONS.read_text().splitlines():
-        if line and not line.startswith("# "):
-            path, _, reason = line.partition(": ")
-            exceptions[path] = reason
+    """A line without an indentation names a file; those below it are `words of a line: reason`."""
+    exceptions, path = [], None
+    for number, line in enumerate(EXCEPTIONS.read_text().splitlines(), 1):
+        if not line or line.startswith("# "):
+            continue
+        if not line.startswith(" "):
+            path = line
+            continue
+        words, colon, reason = line.strip().rpartition(" :: ")
+        if not (path and words and reason):
+            sys.exit(f"coverage: error: {EXCEPTIONS.name}:{number} is no `words of a line :: reason` below a file")
+        exceptions.append(Excuse(path, words, reason))
     return exceptions
 
 
@@ -39,34 +52,45 @@ def percent(lines):
     return 100 * sum(lines.values()) / len(lines)
 
 
-def ranges(numbers):
-    """1, 2, 3, 7 as 1-3, 7."""
-    parts = []
-    for number in sorted(numbers):
-        if parts and parts[-1][1] == number - 1:
-            parts[-1][1] = number
+def ranges(lines):
+    """The places that no test runs: the first and the last line of each. Lines without code part nothing."""
+    places, inside = [], False
+    for number, ran in sorted(lines.items()):
+        if ran:
+            inside = False
+        elif inside:
+            places[-1][1] = number
         else:
-            parts.append([number, number])
-    return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in parts)
+            places.append([number, number])
+            inside = True
+    return places
+
+
+def excused(path, text, place, exceptions):
+    """The exception for a place, found by the words of its lines."""
+    for exception in exceptions:
+        if exception.path == path and any(exception.words in line for line in text[place[0] - 1:place[1]]):
+            exception.is_used = True
+            return exception
+    return None
 
 
 def main():
     files, exceptions = read_lines(sys.argv[1]), read_exceptions()
-    problems, figures = [], []
-    print("percent   lines  file and the lines that no test runs")
+    problems, figures, places = [], [], 0
     for path, lines in sorted(files.items(), key=lambda file: (percent(file[1]), file[0])):
-        missing = [number for number, ran in lines.items() if not ran]
-        if missing:
-            print(f"{percent(lines):7.1f} {len(lines):7}  {path}: {ranges(missing)}")
-        if percent(lines) < FILE_PERCENT and path not in exceptions:
-            problems.append(f"{path} has {percent(lines):.1f} percent: write the tests, or say why not in {EXCEPTIONS.name}")
-    for path, reason in exceptions.items():
-        if not reason:
-            problems.append(f"{EXCEPTIONS.name} gives no reason for {path}")
-        if path not in files:
-            problems.append(f"{EXCEPTIONS.name} names {path}, which is not there or has no line that runs")
-        elif percent(files[path]) >= FILE_PERCENT:
-            problems.append(f"{EXCEPTIONS.name} names {path}, which has {percent(files[path]):.1f} percent: take it out")
+        text = (ROOT / path).read_text().splitlines()
+        for place in ranges(lines):
+            places += 1
+            where = f"{path}:{place[0]}" + (f"-{place[1]}" if place[1] > place[0] else "")
+            exception = excused(path, text, place, exceptions)
+            if exception:
+                print(f"{where}: {exception.reason}")
+            else:
+                problems.append(f"{where} is run by no test: write one, or say why not in {EXCEPTIONS.name}")
+    for exception in exceptions:
+        if not exception.is_used:
+            problems.append(f"{EXCEPTIONS.name}: '{exception.words}' of {exception.path} is run by a test, or not there: take it out")
     for name, folder in LIBRARIES.items():
         lines = [ran for path, lines in files.items() if path.startswith(folder + "/") for ran in lines.values()]
         share = 100 * sum(lines) / len(lines) if lines else 0
@@ -77,7 +101,7 @@ def main():
         for problem in problems:
             print(f"coverage: error: {problem}", file=sys.stderr)
         sys.exit(1)
-    print(f"figure: coverage {' '.join(figures)} files={len(files)} excepted-files={len(exceptions)}")
+    print(f"figure: coverage {' '.join(figures)} files={len(files)} places-with-reasons={places}")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,13 @@ import Testing
         )
     }
 
+    @Test(arguments: [
+        (#""url":"https://a.example/1","#, true), (#""url":null,"#, false), ("", false), (#""url":1,"#, true),
+    ])
+    func thePlaceOfAFileMayBeUnknownStill(_ member: String, _ isKnown: Bool) throws {
+        #expect(try AttachmentFields(Bytes("{\(member)\"name\":\"a.jpg\"}".utf8)).hasURL == isKnown)
+    }
+
     /// To open a file that is at hand, its place and its name do not matter.
     @Test func aSealedFileIsReadFromThreeMembers() throws {
         let whole = try Self.reference().json

@@ -41,6 +41,7 @@ import Testing
         #expect(object.members.map(\.value).map { jsonText($0.raw) } == ["4", #"[5,{"c":6}]"#, "7"])
         #expect(object.elements.isEmpty)
         #expect(object["a"]?.elements[1]["c"]?.integer == 6)
+        #expect(object["a"].map { jsonText($0.written) } == #"[5,{"c":6}]"#)
         #expect(object["c"]?.integer == 7)
     }
 

@@ -21,6 +21,15 @@ import Testing
         "clear-key \"\"", "readable-collapse-id apns-collapse-id",
     ]
 
+    @Test func whatIsTimeSensitiveNeedsAnEntitlementToo() {
+        let lint = PayloadLint(#"{"aps":{"alert":"x","interruption-level":"time-sensitive"}}"#)
+        #expect(lint.lines(.note).contains("needs-entitlement aps.interruption-level"))
+        #expect(
+            !PayloadLint(#"{"aps":{"alert":"x","interruption-level":"active"}}"#).lines(.note).contains {
+                $0.hasPrefix("needs-entitlement")
+            })
+    }
+
     @Test func everyLeakOfAPushWithOneOfEachIsNamed() {
         let lint = PayloadLint(Self.oneOfEach, .init(collapseID: "chat-41"))
         #expect(lint.lines(.warning) == Self.leaks)

@@ -142,6 +142,7 @@ import Testing
         )
         #expect(registration.suites == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 255])
         #expect(registration.appVersion?.description == version)
+        #expect(Set([AppVersion("e\u{301}"), AppVersion("é"), AppVersion("é")]).count == 2)
         #expect(AppVersion("e\u{301}") != AppVersion("é"))
     }
 
