@@ -12,7 +12,7 @@ STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xlinker "
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-bench setup-peers setup-scale setup-senders setup-interop build archives demo test test-long test-scale test-senders test-interop fuzz fuzz-minimise bench bench-peers lint install uninstall clean
+.PHONY: help setup setup-bench setup-peers setup-scale setup-senders setup-interop build archives demo test test-readme test-clean test-long test-scale test-senders test-interop fuzz fuzz-minimise bench bench-peers lint install uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,12 @@ demo: build ## seal, look, open, tamper, rotate: the whole story with real outpu
 
 test: lint ## lint, then run every test and say what was counted
 	@Tests/Scripts/test.sh
+
+test-readme: setup ## do what README.md tells a new user, in a fresh copy with an empty home
+	@Tests/Scripts/first-minutes.sh
+
+test-clean: ## the same in a clean Debian root; as root, with debootstrap
+	@Tests/Scripts/clean-root.sh
 
 test-long: setup ## what takes longer: faults, sanitizers, mutants, a million messages; goes on where it stopped
 	@Tests/Long/run.sh

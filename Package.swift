@@ -118,6 +118,10 @@ let fuzzTargets: [Target] =
             path: "Tests/Fuzz/Program", swiftSettings: strict, linkerSettings: fuzzLinker),
     ]
 
+// No resource: SwiftPM makes one a bundle, and the code that finds bundles would bring Foundation into each of these modules.
+// `pushcrypt scaffold ios` copies what the manifests say into the app instead. (`Docs/AppStore.md`)
+let privacyManifest = ["PrivacyInfo.xcprivacy"]
+
 let package = Package(
     name: "pushcrypt",
     platforms: [.iOS(.v15), .macOS(.v12)],
@@ -136,19 +140,20 @@ let package = Package(
             name: "CSQLite", pkgConfig: sqlitePackage,
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .systemLibrary(name: "CProcess"),
-        .target(name: "Pushcrypt", dependencies: [sodium], swiftSettings: strict),
+        .target(name: "Pushcrypt", dependencies: [sodium], exclude: privacyManifest, swiftSettings: strict),
         // Apart, because the command would otherwise carry Swift's concurrency library.
-        .target(name: "PushcryptBatch", dependencies: ["Pushcrypt"], swiftSettings: strict),
+        .target(
+            name: "PushcryptBatch", dependencies: ["Pushcrypt"], exclude: privacyManifest, swiftSettings: strict),
         .target(
             name: "PushcryptKeyStore", dependencies: ["Pushcrypt", "CSQLite"],
-            path: "KeyStore", swiftSettings: strict),
+            path: "KeyStore", exclude: privacyManifest, swiftSettings: strict),
         .target(
             name: "PushcryptReceiver", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
-            swiftSettings: strict),
+            exclude: privacyManifest, swiftSettings: strict),
         .target(
             name: "PushcryptService",
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver"] + userNotifications,
-            swiftSettings: strict),
+            exclude: privacyManifest, swiftSettings: strict),
         .target(
             name: "DeviceSimulator",
             dependencies: ["PushcryptKeyStore", "PushcryptReceiver"] + userNotifications + userInterface,

@@ -1,3 +1,6 @@
+import Foundation
+import Pushcrypt
+import PushcryptReceiver
 import Testing
 
 @testable import PushcryptCommand
@@ -84,5 +87,64 @@ import Testing
         #expect(folder.path == directory.path)
         let failure = #expect(throws: CommandFailure.self) { try folder.write(Self.impossible) }
         #expect(failure?.hints == ["these are written: a"])
+    }
+}
+
+/// What a person reads of this project's.
+@Suite struct StringTableTests {
+    private static func scaffold() throws -> [ScaffoldFile] {
+        IOSScaffold(
+            topic: try Topic("com.example.app"), appGroup: "group.com.example", keychainGroup: "com.example",
+            hasContentExtension: true, categories: ["MESSAGE"], sender: nil, package: ".."
+        ).files
+    }
+
+    private static func tables() throws -> [String: [String: String]] {
+        var tables: [String: [String: String]] = [:]
+        for file in try scaffold() where file.path.hasSuffix("/Localizable.strings") {
+            let table = try unsafe PropertyListSerialization.propertyList(from: Data(file.text.utf8), format: nil)
+            tables[file.path] = try #require(table as? [String: String])
+        }
+        return tables
+    }
+
+    @Test("There is a table for each language, all with the same keys, and no text is empty")
+    func same() throws {
+        let tables = try Self.tables()
+        #expect(tables.keys.sorted() == ["ar", "en", "es", "ja", "ko"].map { "App/\($0).lproj/Localizable.strings" })
+        let english = try #require(tables["App/en.lproj/Localizable.strings"])
+        for (path, table) in tables {
+            #expect(table.keys.sorted() == english.keys.sorted(), "\(path)")
+            #expect(table.values.allSatisfy { $0.contains { !$0.isWhitespace } }, "\(path)")
+            // A format would be filled with arguments that nobody gives.
+            #expect(table.values.allSatisfy { !$0.contains("%") }, "\(path)")
+        }
+        #expect(
+            Set(tables.values.map { $0["(Encrypted)"] }).count == tables.count, "a language says it in another's words")
+    }
+
+    /// The keys are the English words, so that a language without a table shows them.
+    @Test("In English the fallback is what the format says")
+    func english() throws {
+        let english = try #require(Self.tables()["App/en.lproj/Localizable.strings"])
+        #expect(english.allSatisfy { $0 == $1 })
+        #expect(english[Placeholder.body] == "(Encrypted)")
+        #expect(english[Placeholder.standardTitle] == "New message")
+        #expect(FallbackTexts.standard.couldNotOpen == .plain("(Encrypted)"))
+        for text in [FallbackTexts.localized.couldNotOpen, FallbackTexts.localized.notEncrypted] {
+            #expect(text == .localized(key: "(Encrypted)", arguments: []))
+        }
+    }
+
+    @Test("Every key that the scaffold's sources look up is in the tables")
+    func used() throws {
+        let files = try Self.scaffold()
+        let sources = files.filter { $0.path.hasSuffix(".swift") && !$0.path.hasPrefix("Tests/") }.map(\.text).joined()
+        let english = try #require(Self.tables()["App/en.lproj/Localizable.strings"])
+        let starts = [".localized(key: \"", "NSLocalizedString(\""]
+        let keys = starts.flatMap { sources.components(separatedBy: $0).dropFirst() }
+            .compactMap { $0.components(separatedBy: "\"").first }
+        #expect(sources.contains("texts = .localized"))
+        #expect(Set(keys) == Set(english.keys))
     }
 }

@@ -23,7 +23,11 @@ import Testing
 
 /// Documents show sessions as a person sees them: commands and what they print, without what goes to standard error.
 @Suite struct DocumentTests {
-    @Test("The sessions of a document print what it says", arguments: ["README.md", "Docs/ProviderPipelines.md"])
+    private static let documents =
+        ["README.md", "Docs/ProviderPipelines.md"]
+        + ["README", "plain-payloads", "sealed-boxes", "shared-key", "web-push"].map { "Docs/migration/\($0).md" }
+
+    @Test("The sessions of a document print what it says", arguments: documents)
     func session(name: String) throws {
         let document = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../\(name)")
             .standardized

@@ -79,6 +79,17 @@ import Testing
         #expect(lint.findings.filter { $0.code == .clearField }.map(\.place) == ["aps.\(field.rawValue)"])
     }
 
+    /// A client that writes `aps` itself may name the words of the app's tables, whose keys are the English ones.
+    @Test func thePlaceholdersWordsAsKeysLeakNothing() throws {
+        let envelope = try FormatFixture().seal(alertPayload()).envelope.text
+        let lint = PayloadLint(
+            #"""
+            {"aps":{"mutable-content":1,"alert":{"title":"New message","body":"(Encrypted)","title-loc-key":"New message",
+            "loc-key":"(Encrypted)"}},"ENCRYPTED_DATA":"\#(envelope)"}
+            """#)
+        #expect(lint.findings.isEmpty && lint.startsExtension)
+    }
+
     @Test func aPlaceholderOfTheProvidersIsNoted() throws {
         let placeholder = try Placeholder(title: "Parcel", sound: .named("bell.caf"))
         let lint = PayloadLint(try FormatFixture().seal(alertPayload(), placeholder: placeholder).json)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the examples of README.md, Docs/ServiceExtension.md and Docs/SwiftServers.md as a package of somebody else's that depends
-# on this one, runs the tests among them, and opens what the provider's example seals.
+# Builds the examples of README.md, Docs/ServiceExtension.md, Docs/SwiftServers.md and Docs/migration as a package of somebody
+# else's that depends on this one, runs the tests among them, and opens what the provider's example seals.
 # Usage: document-examples.sh PATH-OF-PUSHCRYPT
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -55,7 +55,12 @@ example $server queue Sources/Server/Queue.swift
 example $server signer Sources/Server/KeyServiceSigner.swift
 source_file Tests/ServerTests/ServerTests.swift < "$root/Tests/Outside/ServerTests.swift"
 
-listed=$(cat "$root/README.md" "$root/$guide" "$root/$server" | grep -c "^ *<!-- example: ")
+for name in plain:plain-payloads web-push:web-push shared-key:shared-key sealed-boxes:sealed-boxes; do
+    example "Docs/migration/${name#*:}.md" "${name%:*}" "Sources/Migration/${name#*:}.swift"
+done
+source_file Tests/MigrationTests/MigrationTests.swift < "$root/Tests/Outside/MigrationTests.swift"
+
+listed=$(cat "$root/README.md" "$root/$guide" "$root/$server" "$root"/Docs/migration/*.md | grep -c "^ *<!-- example: ")
 [ "$compiled" = "$listed" ] || fail "$listed examples are in the documents, and $compiled are compiled here"
 
 # What the examples take for granted of an app.
@@ -75,6 +80,36 @@ import Foundation
 protocol Server: Sendable {
     func register(_ record: Data, _ token: Data) async throws -> Data
     func forget(_ device: String) async throws
+}
+EOF
+# What the migration guides call the app's old code: a dummy that shows what stands there, if it is not "no".
+source_file Sources/Migration/Old.swift <<'EOF'
+import UserNotifications
+
+nonisolated final class WebPushService: UNNotificationServiceExtension {
+    override func didReceive(
+        _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
+    ) {
+        let content = UNMutableNotificationContent()
+        content.title = request.content.userInfo["web-push"] as? String ?? ""
+        contentHandler(content)
+    }
+}
+
+struct Undecipherable: Error {}
+
+nonisolated enum SharedKeyCipher {
+    static func open(_ text: String) throws -> (title: String, body: String) {
+        guard text != "no" else { throw Undecipherable() }
+        return (text, "")
+    }
+}
+
+nonisolated enum SealedBox {
+    static func open(_ text: String) throws -> String {
+        guard text != "no" else { throw Undecipherable() }
+        return text
+    }
 }
 EOF
 cat > "$work/Package.swift" <<EOF
@@ -105,6 +140,8 @@ let package = Package(
         .target(name: "VendorNotificationService", dependencies: service),
         .target(name: "ChoosyNotificationService", dependencies: service),
         .target(name: "App", dependencies: service),
+        .target(name: "Migration", dependencies: service),
+        .testTarget(name: "MigrationTests", dependencies: ["Migration", simulator] + service),
         .testTarget(name: "NotificationServiceTests", dependencies: ["NotificationService", simulator] + service),
     ]
 )
@@ -112,7 +149,7 @@ EOF
 swift build --quiet --build-tests --package-path "$work"
 swift test --quiet --skip-build --package-path "$work" > "$work/log" 2>&1 || {
     cat "$work/log" >&2
-    fail "a test of $guide or $server fails"
+    fail "a test of $guide, $server or Docs/migration fails"
 }
 
 folder=$(mktemp -d)
@@ -123,4 +160,4 @@ cd "$folder"
 "$work/.build/debug/provider" > push.json
 "$command" open --device-key-file phone.key --sender "$(cat sender.pub)" --topic com.example.app --json push.json > shown.json
 grep -q '"title":"Table for two","subtitle":"","body":"See you at 8"' shown.json || fail "the README's push is shown as $(cat shown.json)"
-echo "examples: $compiled of README.md, $guide and $server built as an outside package, the tests run, the push opened"
+echo "examples: $compiled of README.md, $guide, $server and Docs/migration built as an outside package, the tests run, the push opened"

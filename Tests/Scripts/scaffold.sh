@@ -26,7 +26,7 @@ scaffold() {
     done
     "$command" lint --ios "$work/$name" --json > "$fresh/findings"
     [ ! -s "$fresh/findings" ] || { cat "$fresh/findings" >&2; exit 1; }
-    find "$work/$name" \( -name '*.plist' -o -name '*.entitlements' \) -exec plutil -lint -s {} +
+    find "$work/$name" \( -name '*.plist' -o -name '*.entitlements' -o -name '*.xcprivacy' -o -name '*.strings' \) -exec plutil -lint -s {} +
     swift format lint --strict --configuration "$root/.swift-format" --recursive "$work/$name"
 }
 

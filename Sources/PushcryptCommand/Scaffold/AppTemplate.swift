@@ -139,7 +139,8 @@ extension IOSScaffold {
         let values = categories.map {
             """
                             CategoryDeclaration(
-                                \(swiftLiteral($0)), hiddenPreviewsBodyPlaceholder: "New message",
+                                \(swiftLiteral($0)),
+                                hiddenPreviewsBodyPlaceholder: .localized(key: "New message", arguments: []),
                                 options: [.customDismissAction]),
             """
         }

@@ -4,14 +4,24 @@ extension IOSScaffold {
         ScaffoldFile(
             path: "NotificationContent/NotificationViewController.swift",
             text: #"""
+                import Foundation
+                import PushcryptReceiver
                 import PushcryptService
                 import UIKit
                 import UserNotifications
                 import UserNotificationsUI
 
+                extension FallbackTexts {
+                    /// Looked up here and now: the keys that a notification has, the system looks up when it shows it.
+                    fileprivate static var shownInView: FallbackTexts {
+                        let encrypted = NSLocalizedString("(Encrypted)", comment: "not opened, or not encrypted")
+                        return FallbackTexts(couldNotOpen: .plain(encrypted), notEncrypted: .plain(encrypted))
+                    }
+                }
+
                 /// The view of an expanded notification. It gets the opened content, and needs neither keys nor the network.
                 final class NotificationViewController: UIViewController, @preconcurrency UNNotificationContentExtension {
-                    private let session = ContentExtensionSession()
+                    private let session = ContentExtensionSession(texts: .shownInView)
                     private let heading = UILabel()
                     private let subheading = UILabel()
                     private let text = UILabel()

@@ -33,6 +33,7 @@ extension IOSScaffold {
                 """
         }
         text += #"""
+            | `App/*.lproj/Localizable.strings` | what a person reads of a push that did not open, in \#(StringTable.all.count) languages; the keys are the English words |
             | `App/DeliveryJournal.swift` | how the last deliveries went, for support: `pushcrypt explain` reads it |
             | `Tests/` | from the first launch to the first message, on a simulated phone |
 
@@ -56,7 +57,9 @@ extension IOSScaffold {
             2. App target: add the Swift files of `App/`. Signing & Capabilities: Push Notifications; App Groups with
                `\#(appGroup)`; Keychain Sharing with `\#(keychainGroup)`. The result must be what `App/App.entitlements` says. Copy
                `PushcryptKeychainGroup` from `App/Info.plist` into the app's own Info.plist, or make that file the build setting
-               `INFOPLIST_FILE`. In the app: `@UIApplicationDelegateAdaptor(PushDelegate.self) private var push`.
+               `INFOPLIST_FILE`. In the app: `@UIApplicationDelegateAdaptor(PushDelegate.self) private var push`. Add the
+               `.lproj` folders of `App/`, or the two lines of each to the app's own `Localizable.strings`: the system looks up
+               what the extension shows in the app.
             3. File > New > Target > Notification Service Extension, called `NotificationService`, embedded in the app. Put the
                files of `NotificationService/` in the place of those that Xcode has made, and make `CODE_SIGN_ENTITLEMENTS` name
                the entitlements.
@@ -65,7 +68,7 @@ extension IOSScaffold {
         if hasContentExtension {
             text += """
                 4. The same with Notification Content Extension, called `NotificationContent`. Remove its storyboard. It needs the
-                   product `PushcryptService`.
+                   products `PushcryptReceiver` and `PushcryptService`, and the `Localizable.strings` as well.
 
                 """
         }

@@ -29,6 +29,7 @@ struct IOSScaffold: Sendable {
             notificationResponses, serviceInfo, serviceEntitlements, notificationService,
             tests, privacyManifest(in: "App"), privacyManifest(in: "NotificationService"),
         ]
+        files += stringTables
         if !categories.isEmpty { files.append(notificationCategories) }
         if hasContentExtension {
             files += [

@@ -3,12 +3,14 @@ extension IOSScaffold {
     var manifest: ScaffoldFile {
         let content = """
                     .target(
-                        name: "NotificationContent", dependencies: products("PushcryptService") + standIns,
+                        name: "NotificationContent",
+                        dependencies: products("PushcryptReceiver", "PushcryptService") + standIns,
                         path: "NotificationContent",
                         exclude: ["Info.plist", "NotificationContent.entitlements", "PrivacyInfo.xcprivacy"]),
 
             """
         let contentDependency = hasContentExtension ? #", "NotificationContent""# : ""
+        let languages = StringTable.all.map { swiftLiteral($0.language) }.joined(separator: ", ")
         return ScaffoldFile(
             path: "Package.swift",
             text: #"""
@@ -30,7 +32,8 @@ extension IOSScaffold {
                     targets: [
                         .target(
                             name: "App", dependencies: library + standIns, path: "App",
-                            exclude: ["App.entitlements", "Info.plist", "PrivacyInfo.xcprivacy"]),
+                            exclude: ["App.entitlements", "Info.plist", "PrivacyInfo.xcprivacy"]
+                                + [\#(languages)].map { "\($0).lproj" }),
                         .target(
                             name: "NotificationService", dependencies: library + standIns, path: "NotificationService",
                             exclude: ["Info.plist", "NotificationService.entitlements", "PrivacyInfo.xcprivacy"]),

@@ -5,12 +5,17 @@ extension IOSScaffold {
             path: "NotificationService/NotificationService.swift",
             text: #"""
                 import Pushcrypt
+                import PushcryptReceiver
                 import PushcryptService
 
                 /// Opens each push on the phone before it is shown. The system calls it away from the main thread.
                 nonisolated final class NotificationService: EncryptedNotificationService {
                     override var configuration: NotificationOpener.Configuration {
-                        .init(topic: try Topic("\#(topic)"), appGroup: "\#(appGroup)") { try SharedKeyStore.open() }
+                        var configuration = NotificationOpener.Configuration(
+                            topic: try Topic("\#(topic)"), appGroup: "\#(appGroup)"
+                        ) { try SharedKeyStore.open() }
+                        configuration.texts = .localized
+                        return configuration
                     }
                 }
 

@@ -3,7 +3,8 @@ internal import Pushcrypt
 extension IOSScaffold {
     /// A test of all the rest: what the app's own tests begin with.
     var tests: ScaffoldFile {
-        ScaffoldFile(
+        let languages = StringTable.all.map { swiftLiteral($0.language) }.joined(separator: ", ")
+        return ScaffoldFile(
             path: "Tests/NotificationTests.swift",
             text: ##"""
                 import DeviceSimulator
@@ -25,14 +26,23 @@ extension IOSScaffold {
                     let provider = TestProvider()
                     private let registration: PushRegistration
 
-                    init() {
+                    init() throws {
                         setenv("PUSHCRYPT_KEYCHAIN", phone.appendingPathComponent("keychain").path, 1)
                         setenv("PUSHCRYPT_APP_GROUPS", phone.appendingPathComponent("groups").path, 1)
                         let file = EnrolmentFile(at: phone.appendingPathComponent("app/enrolment.json"))
                         registration = PushRegistration(provider: provider, firstTrust: { .reply }, file: { file })
+                        device.app.strings = try Self.strings("en")
                     }
 
                     deinit { try? FileManager.default.removeItem(at: phone) }
+
+                    /// What the app says in a language.
+                    private static func strings(_ language: String) throws -> [String: String] {
+                        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                            .appendingPathComponent("../App/\(language).lproj/Localizable.strings")
+                        let table = try PropertyListSerialization.propertyList(from: Data(contentsOf: file), format: nil)
+                        return try #require(table as? [String: String])
+                    }
 
                     @discardableResult
                     func launch() async throws -> String {
@@ -57,6 +67,17 @@ extension IOSScaffold {
                         #expect(outcome.shown?.subtitle == "(Encrypted)")
                         #expect(outcome.shown?.body == "")
                         #expect(outcome.faults.isEmpty, "\(outcome)")
+                    }
+
+                    @Test(arguments: [\##(languages)])
+                    func whatDoesNotOpenIsSaidInThePersonsLanguage(_ language: String) async throws {
+                        let strings = try Self.strings(language)
+                        device.app.strings = strings
+                        try await launch()
+                        let push = #"{"aps":{"mutable-content":1,"alert":{"title":"T"}},"ENCRYPTED_DATA":"AQ"}"#
+                        let shown = await device.push(APNsPush(json: push)).shown
+                        #expect(shown?.subtitle == strings["(Encrypted)"])
+                        #expect(shown?.body == "")
                     }
 
                     @Test func aPhoneRegistersUntilTheProviderKnowsEverything() async throws {

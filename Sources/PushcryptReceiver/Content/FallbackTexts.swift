@@ -5,6 +5,12 @@ public struct FallbackTexts: Hashable, Sendable {
     /// `(Encrypted)`, in every language.
     public static let standard = FallbackTexts(couldNotOpen: "(Encrypted)", notEncrypted: "(Encrypted)")
 
+    /// What the app's `Localizable.strings` have for the key `(Encrypted)`. A language without that key shows the key, which
+    /// is the standard text.
+    public static let localized = FallbackTexts(
+        couldNotOpen: .localized(key: "(Encrypted)", arguments: []),
+        notEncrypted: .localized(key: "(Encrypted)", arguments: []))
+
     /// The subtitle of a push that did not open, or not in time; its body is empty.
     public var couldNotOpen: NotificationContent.Text
     /// The body of a push that was not sealed.

@@ -1,0 +1,141 @@
+import DeviceSimulator
+import Foundation
+import Pushcrypt
+import PushcryptKeyStore
+import PushcryptReceiver
+import PushcryptService
+import Testing
+import UserNotifications
+
+@testable import Migration
+
+/// What Docs/migration promises, with the extensions of its guides. Where an old scheme is opened, a dummy stands for it.
+@Suite(.serialized, .timeLimit(.minutes(2))) final class MigrationTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("migration-\(UUID())")
+    private let provider = SenderKey()
+    private let topic: Topic
+
+    /// The extensions look for keys and files where a phone's variables say.
+    init() throws {
+        topic = try Topic("com.example.app")
+        setenv("PUSHCRYPT_KEYCHAIN", folder.appendingPathComponent("keychain").path, 1)
+        setenv("PUSHCRYPT_APP_GROUPS", folder.appendingPathComponent("groups").path, 1)
+        let keys = try SharedKeyStore.open()
+        _ = try keys.generateDeviceKey(topic: topic, now: now)
+        try keys.trustSender(name: "provider", provider.publicKey, now: now)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private var now: Timestamp { Timestamp(secondsSince1970: Date().timeIntervalSince1970) }
+
+    /// A guide's extension, and what its provider sends in the old form.
+    struct Guide: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// Before the date, and after it.
+        let before, after: @Sendable () -> UNNotificationServiceExtension
+        /// After `aps`.
+        let old: String
+        /// What the app shows of it.
+        let title: String
+        let clear = #""alert":{"title":"Clear","body":"clear"}"#
+
+        var push: APNsPush { APNsPush(json: #"{"aps":{"mutable-content":1,\#(clear)}\#(old)}"#) }
+    }
+
+    static let guides = [
+        Guide(
+            testDescription: "plain", before: { PlainAndSealedBefore() }, after: { PlainAndSealedAfter() }, old: "",
+            title: "Clear"),
+        Guide(
+            testDescription: "web push", before: { WebPushAndSealedBefore() }, after: { WebPushAndSealedAfter() },
+            old: #","web-push":"Ann""#, title: "Ann"),
+        Guide(
+            testDescription: "shared key", before: { SharedKeyAndSealedBefore() }, after: { SharedKeyAndSealedAfter() },
+            old: #","cipher":"Ann""#, title: "Ann"),
+        Guide(
+            testDescription: "sealed boxes", before: { BoxedAndSealedBefore() }, after: { BoxedAndSealedAfter() },
+            old: #","box":"Ann""#, title: "New message"),
+    ]
+
+    @Test(arguments: guides)
+    func aSealedPushIsOpened(_ guide: Guide) async throws {
+        let payload = #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}}}"#
+        let key = try SharedKeyStore.open().deviceKeys(named: nil)[0].publicKey
+        let sealed = try Sealer(sender: provider, topic: topic).seal(payload.utf8, to: key, at: now)
+        let outcome = await SimulatedDevice(serviceExtension: guide.before).push(APNsPush(sealed.json))
+        #expect(outcome.shown?.title == "Table for two")
+        #expect(outcome.shown?.body == "See you at 8")
+        #expect(outcome.deliveries == 1)
+        #expect(outcome.faults.isEmpty, "\(outcome)")
+    }
+
+    @Test(arguments: guides)
+    func theOldFormIsShownUntilTheDate(_ guide: Guide) async {
+        let outcome = await SimulatedDevice(serviceExtension: guide.before).push(guide.push)
+        #expect(outcome.shown?.title == guide.title)
+        #expect(outcome.shown?.body != "(Encrypted)")
+        #expect(outcome.deliveries == 1)
+        #expect(outcome.faults.isEmpty, "\(outcome)")
+    }
+
+    @Test(arguments: guides)
+    func theOldFormIsMaskedAfterTheDate(_ guide: Guide) async {
+        let outcome = await SimulatedDevice(serviceExtension: guide.after).push(guide.push)
+        #expect(outcome.shown?.title == "Clear")
+        #expect(outcome.shown?.body == "(Encrypted)")
+        #expect(outcome.deliveries == 1)
+    }
+
+    /// An envelope beside the old form is the new form, and this one does not open.
+    @Test(arguments: guides)
+    func theOldFormIsNoWayAroundTheNewOne(_ guide: Guide) async {
+        let push = #"{"aps":{"mutable-content":1,\#(guide.clear)}\#(guide.old),"ENCRYPTED_DATA":"AQ"}"#
+        let outcome = await SimulatedDevice(serviceExtension: guide.before).push(APNsPush(json: push))
+        #expect(outcome.shown?.subtitle == "(Encrypted)")
+        #expect(outcome.shown?.body == "")
+        #expect(outcome.deliveries == 1)
+    }
+
+    @Test(arguments: guides.dropFirst())
+    func whatIsOfNeitherFormIsMasked(_ guide: Guide) async {
+        for old in ["", #","web-push":7,"cipher":7,"box":7"#, #","cipher":"no","box":"no""#] {
+            let push = #"{"aps":{"mutable-content":1,\#(guide.clear)}\#(old)}"#
+            let outcome = await SimulatedDevice(serviceExtension: guide.before).push(APNsPush(json: push))
+            #expect(outcome.shown?.body == "(Encrypted)")
+            #expect(outcome.deliveries == 1)
+        }
+    }
+}
+
+private final class PlainAndSealedBefore: PlainAndSealed {
+    override class var takesTheOldForm: Bool { true }
+}
+
+private final class PlainAndSealedAfter: PlainAndSealed {
+    override class var takesTheOldForm: Bool { false }
+}
+
+private final class WebPushAndSealedBefore: WebPushAndSealed {
+    override class var takesTheOldForm: Bool { true }
+}
+
+private final class WebPushAndSealedAfter: WebPushAndSealed {
+    override class var takesTheOldForm: Bool { false }
+}
+
+private final class SharedKeyAndSealedBefore: SharedKeyAndSealed {
+    override class var takesTheOldForm: Bool { true }
+}
+
+private final class SharedKeyAndSealedAfter: SharedKeyAndSealed {
+    override class var takesTheOldForm: Bool { false }
+}
+
+private final class BoxedAndSealedBefore: BoxedAndSealed {
+    override class var takesTheOldForm: Bool { true }
+}
+
+private final class BoxedAndSealedAfter: BoxedAndSealed {
+    override class var takesTheOldForm: Bool { false }
+}
