@@ -13,7 +13,7 @@ extension Command {
             "Without --confirm or --purge: makes a pending key, or finds the one that is pending already, and prints what to register. It opens from now on. Register it with the provider, then confirm; the first message that opens with it confirms too. The old key goes on opening for the grace."
         ],
         options: [
-            .name,
+            .name(of: .deviceKey),
             Option(flag: "--confirm", help: "the provider has the pending key: it becomes the active one"),
             Option(
                 "--key", "KEY-ID",
@@ -37,7 +37,7 @@ extension Command {
             "Makes a new key, signs a statement with the old and the new one, and destroys the old. Every message carries the statement while it is announced, so that a phone that was off for all of it still opens its next push. This is hygiene; after a theft use 'sender trust --replace' on the devices."
         ],
         options: [
-            .name,
+            .name(of: .senderKey),
             Option(
                 "--overlap", "TIME", .duration(0...Int(RotationStatement.maximumOverlap)),
                 help: "how long devices go on taking messages of the old key; 31d otherwise"),

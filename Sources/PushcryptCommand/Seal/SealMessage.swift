@@ -3,7 +3,9 @@ internal import Pushcrypt
 extension Option {
     /// How one message is sealed.
     static let sealMessage = [
-        Option("--push-type", "TYPE", help: "alert (the default), background or voip"),
+        Option(
+            "--push-type", "TYPE", .known(["alert", "background", "voip"]),
+            help: "alert (the default), background or voip"),
         Option(
             "--ttl", "TIME", .duration(1...Int(Freshness.maximumTimeToLive)),
             help: "how long the message may be shown after now; 30d otherwise"),
