@@ -28,7 +28,7 @@ private func runDeviceTest(_ invocation: Invocation, _ console: Console) throws(
     let now = console.timestamp
     let payload = testPayload(
         message: invocation.value("--message") ?? "This device opens what its provider seals.", at: now)
-    let sealer = route.sealer(try Placeholder(PlaceholderChoice(title: route.title)))
+    let sealer = route.sealer(try Placeholder(route.placeholder))
     let (sealed, _) = try sealer.seal(route.message(payload, Sealer.Options(), at: now), overflow: nil)
     let headers = [
         ("apns-push-type", sealed.pushType.description), ("apns-topic", route.topic.bundleID), ("apns-priority", "10"),

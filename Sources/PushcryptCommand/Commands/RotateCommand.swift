@@ -23,7 +23,9 @@ extension Command {
             Option(flag: "--everything", help: "with --purge: destroy every key of the name at once, for a log-out"),
             Option(
                 "--grace", "TIME", .duration(0...400 * 86_400),
-                help: "how long the old key goes on opening; 31d otherwise, because a push is kept for 30"),
+                help:
+                    "how long the old key goes on opening; otherwise the store's, otherwise 31d, because a push is kept for 30"
+            ),
             olderThan, .store, .passphraseFile, .json,
         ],
         examples: [
@@ -88,7 +90,8 @@ private func runRotateDevice(_ invocation: Invocation, _ console: Console) throw
 private func confirm(
     _ store: SQLiteKeyStore, _ invocation: Invocation, _ console: Console
 ) throws(CommandFailure) -> ExitCode {
-    let grace = invocation.seconds("--grace").map { UInt64($0) } ?? SQLiteKeyStore.standardGrace
+    let setting = try withStoreErrors { () throws(KeyStoreError) in try store.seconds(.grace) }
+    let grace = (invocation.seconds("--grace") ?? setting).map { UInt64($0) } ?? SQLiteKeyStore.standardGrace
     let acknowledged = invocation.value("--key").flatMap(KeyID.init)
     if acknowledged == nil, let text = invocation.value("--key") {
         throw .usage(

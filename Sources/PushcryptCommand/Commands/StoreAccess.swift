@@ -91,8 +91,7 @@ extension SQLiteKeyStore {
             source = owner
         }
         if let topic { return topic }
-        let stored: String? = try withStoreErrors { () throws(KeyStoreError) in try setting("topic") }
-        if let stored, let topic = try? Topic(stored) { return topic }
+        if let topic = try withStoreErrors({ () throws(KeyStoreError) in try defaultTopic() }) { return topic }
         throw .usage("no topic is given, and no key is bound to one", hint: Option.topicHint)
     }
 }
