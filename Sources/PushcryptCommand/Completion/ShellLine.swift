@@ -75,8 +75,9 @@ extension ShellLine.Scanner {
         switch scalar {
         case " ", "\t", "\n": endWord()
         case "<", ">":
-            // A number in front of it is a descriptor's.
-            if !line.current.typed.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) { endWord() }
+            // In front of it may stand the number of a descriptor, or & for two of them.
+            let isPart = line.current.typed.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+            if !isPart, line.current.typed != "&" { endWord() }
             line.current = ShellLine.Word()
             line.isRedirection = true
         case "\\":

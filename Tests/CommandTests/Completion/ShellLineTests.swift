@@ -57,6 +57,7 @@ import Testing
             ("a < b c", ["a"], "c", false), ("a >", ["a"], "", true), ("a 2> b", ["a"], "b", true),
             ("a <b", ["a"], "b", true),
             ("a>b c ", ["a", "c"], "", false), ("a '>' b", ["a", ">"], "b", false), ("a >> b c", ["a"], "c", false),
+            ("a &> b c", ["a"], "c", false),
         ])
     func redirection(text: String, words: [String], current: String, isRedirection: Bool) {
         let line = line(text)

@@ -8,9 +8,13 @@ final class ShellSession {
     private let terminal: PseudoTerminal
     private let process = Process()
 
-    /// Where a shell is; nil where it is not installed.
+    /// Makes a shell the leader of a session, without which it does not work with its terminal.
+    private static let leader = "/usr/bin/setsid"
+
+    /// Where a shell is; nil where it, or what starts it, is not installed.
     static func program(of shell: Shell) -> String? {
-        ["/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin"].map { "\($0)/\(shell.rawValue)" }
+        guard FileManager.default.isExecutableFile(atPath: leader) else { return nil }
+        return ["/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin"].map { "\($0)/\(shell.rawValue)" }
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
@@ -20,8 +24,7 @@ final class ShellSession {
         let home = directory.file("home")
         try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
         let arguments = try Self.start(shell, in: directory)
-        // A shell works with its terminal only as the leader of a session.
-        process.executableURL = URL(filePath: "/usr/bin/setsid")
+        process.executableURL = URL(filePath: Self.leader)
         process.arguments = ["--ctty", "--wait", program] + arguments
         process.currentDirectoryURL = URL(filePath: directory.path)
         process.environment = programEnvironment([
