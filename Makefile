@@ -12,7 +12,7 @@ STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xlinker "
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-bench setup-peers setup-scale setup-senders setup-interop build archives demo test test-readme test-clean test-long test-scale test-senders test-interop fuzz fuzz-minimise bench bench-peers lint install uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop build archives man demo test test-readme test-clean test-long test-scale test-senders test-interop fuzz fuzz-minimise bench bench-peers lint install uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -27,10 +27,14 @@ archives:
 	@mkdir -p $(CXX_ARCHIVE)
 	@archive=$$(clang -print-file-name=libstdc++.a 2>/dev/null); test ! -f "$$archive" || ln -sf "$$archive" $(CXX_ARCHIVE)
 
+man: build ## write the manual, pushcrypt.1 and a page a command, to .build/man/man1
+	@mkdir -p .build/man/man1
+	@.build/release/pushcrypt man --out .build/man/man1
+
 demo: build ## seal, look, open, tamper, rotate: the whole story with real output
 	@.build/release/pushcrypt demo
 
-test: lint ## lint, then run every test and say what was counted
+test: lint setup-test ## lint, then run every test and say what was counted
 	@Tests/Scripts/test.sh
 
 test-readme: setup ## do what README.md tells a new user, in a fresh copy with an empty home
@@ -63,7 +67,7 @@ bench: build setup-bench ## measure against the bare libsodium calls and against
 bench-peers: build setup-peers ## measure what Web Push, sealed boxes and age cost beside it
 	@Tests/Bench/peers.sh
 
-setup-bench setup-peers setup-scale setup-senders setup-interop: setup-%: setup
+setup-test setup-bench setup-peers setup-scale setup-senders setup-interop: setup-%: setup
 	@Tests/Scripts/setup.sh $*
 
 lint: setup ## check the format, and that shared sources run on iOS 15

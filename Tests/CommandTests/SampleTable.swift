@@ -5,6 +5,7 @@ extension CommandTable {
     static let sample = CommandTable(
         program: "sample",
         version: "sample 7.0",
+        date: "May 1, 2024",
         summary: "a table for tests",
         sharedOptions: [.store, .json],
         sections: [
@@ -12,7 +13,10 @@ extension CommandTable {
             Section(title: "messages", commands: [.send, .join, .greet]),
             Section(title: "more", commands: [.help]),
         ],
-        examples: [Example("sample greet", "says hello")])
+        hidden: [.complete],
+        examples: [Example("sample greet", "says hello")],
+        environment: [Term(name: "SAMPLE", help: "what is read")],
+        files: [Term(name: "~/.sample", help: "what is kept")])
 }
 
 extension Command {

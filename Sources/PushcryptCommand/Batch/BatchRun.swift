@@ -7,7 +7,7 @@ extension Option {
         Option(flag: "--progress", help: "show on a terminal how far it is, how fast, and how long it will take"),
         Option(flag: "--summary", help: "write a last line to standard error: what was done, and how fast"),
         Option(
-            "--metrics", "FILE", help: "a file that is replaced every few seconds, with counts for Prometheus"),
+            "--metrics", "FILE", .file, help: "a file that is replaced every few seconds, with counts for Prometheus"),
     ]
 }
 

@@ -25,10 +25,10 @@ extension Command {
         operands: [Operand("FILE", .input, help: "the file to seal; - for standard input that is a file")],
         options: [
             Option(
-                "--output", short: "-o", "SEALED", isRequired: true,
+                "--output", short: "-o", "SEALED", .file, isRequired: true,
                 help: "the sealed file, to be stored; - for standard output, with --reference"),
             Option(
-                "--reference", "REF", help: "write the reference to this file, which only its owner reads"),
+                "--reference", "REF", .file, help: "write the reference to this file, which only its owner reads"),
             Option(
                 "--url", "URL",
                 help: "where the sealed file will be fetched from; it can be given to 'pushcrypt seal' later"),
@@ -39,7 +39,7 @@ extension Command {
             ),
             Option("--name", "NAME", help: "what the phone calls the file; otherwise FILE without its folders"),
             Option(
-                "--from", "NAME",
+                "--from", "NAME", .name(.senderKey),
                 help: "the sender key in the store that hedges the file's key; otherwise the default one"),
             Option(
                 "--sender-key-file", "KEY", .secret,
@@ -65,7 +65,7 @@ extension Command {
                 "--reference", "REF", .secret, isRequired: true,
                 help: "what opens it: a file, fd:N, or - for standard input"),
             Option(
-                "--output", short: "-o", "FILE", isRequired: true,
+                "--output", short: "-o", "FILE", .file, isRequired: true,
                 help: "the plain file, which appears only after success"),
             .force,
         ],

@@ -4,14 +4,12 @@ internal import PushcryptKeyStore
 extension Command {
     static let config = Command(
         group: "config", "the store's defaults, which options override",
-        discussion: [
-            "title: the placeholder's title, instead of 'New message'.",
-            "topic: the app, where no key is bound to one and --topic is not given.",
-        ],
+        discussion: Setting.allCases.map { "\($0.rawValue): \($0.meaning)." },
         examples: [Example("pushcrypt config set topic com.example.app")],
         commands: [configGet, configSet, configList])
 
-    private static let setting = Operand("NAME", .choice(Setting.allCases.map(\.rawValue)), help: "title or topic")
+    private static let setting =
+        Operand("NAME", .choice(Setting.allCases.map(\.rawValue)), help: "which one")
 
     private static let configGet = Command(
         "get", "print a setting", operands: [setting], options: [.store, .passphraseFile],
@@ -33,7 +31,7 @@ extension Command {
             let store = try console.openStore(invocation)
             let name = invocation.operand("NAME")
             let value = invocation.optionalOperand("VALUE")
-            if let value { try Setting.check(value, name: name) }
+            if let value { try Setting(rawValue: name)?.check(value) }
             try withStoreErrors { () throws(KeyStoreError) in try store.setSetting(name, value) }
             return .done
         })
@@ -57,38 +55,12 @@ extension Command {
                 }
                 try console.write(String(decoding: json.bytes, as: UTF8.self) + "\n")
             } else {
+                let width = rows.map(\.name.count).max() ?? 0
                 for row in rows {
-                    try console.write("\(row.name)  \(sanitized(forTerminal: row.value ?? "(not set)"))\n")
+                    let name = row.name + String(repeating: " ", count: width - row.name.count)
+                    try console.write("\(name)  \(sanitized(forTerminal: row.value ?? "(not set)"))\n")
                 }
             }
             return .done
         })
-}
-
-/// The settings that a store keeps.
-private enum Setting: String, CaseIterable {
-    case title
-    case topic
-
-    /// Refuses a value that a later command could not use.
-    static func check(_ value: String, name: String) throws(CommandFailure) {
-        switch Setting(rawValue: name) {
-        case .title:
-            guard sanitized(forTerminal: value) == value else {
-                throw .usage("the title has control characters", hint: "write it without them")
-            }
-            do throws(SealError) {
-                _ = try Placeholder(title: value)
-            } catch {
-                throw CommandFailure(error)
-            }
-        case .topic:
-            do throws(InvalidTopic) {
-                _ = try Topic(value)
-            } catch {
-                throw CommandFailure(error, in: "VALUE")
-            }
-        case nil: break
-        }
-    }
 }

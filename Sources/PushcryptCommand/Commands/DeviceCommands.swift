@@ -18,11 +18,12 @@ extension Command {
             "--reply prints what a phone that enrols expects for an answer: the key that is sealed to from now on and the sender's, or why the record was refused.",
         ],
         operands: [
-            Operand("ID", help: "what the provider calls the device"),
+            Operand("ID", .name(.device), help: "what the provider calls the device"),
             Operand("FILE", .input, .optional, help: "the key or the record; standard input otherwise"),
         ],
         options: [
-            Option("--user", "USER", help: "whose the device is; it stays with whom it belongs to otherwise"),
+            Option(
+                "--user", "USER", .name(.user), help: "whose the device is; it stays with whom it belongs to otherwise"),
             Option(flag: "--no-user", help: "the device is nobody's from now on"),
             Option("--topic", "BUNDLE-ID", help: "the app that the key is for, where the record does not say"),
             Option(flag: "--replace", help: "take the key whatever generation it has, for example after a reinstall"),

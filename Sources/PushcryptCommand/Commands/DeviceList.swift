@@ -5,7 +5,7 @@ extension Command {
     static let deviceList = Command(
         "list", "list the devices, one a line",
         options: [
-            Option("--user", "USER", help: "only this user's"),
+            Option("--user", "USER", .name(.user), help: "only this user's"),
             Option(flag: "--removed", help: "the devices that were removed, with the time and the reason"),
             .store, .passphraseFile, .json,
         ],

@@ -8,7 +8,9 @@ extension Command {
             "Nothing is sealed for a removed device, and older data does not bring it back; when it registers again ('device add'), it is taken.",
             "--from-apns-410 reads what a sender was answered, an object a line: 'to' or 'device', 'status', 'reason' and 'timestamp'. Status 410 with the reason Unregistered or ExpiredToken removes the device, unless it has registered after the time that APNs gives; any other answer is passed over. The same file again does no harm.",
         ],
-        operands: [Operand("ID", .text, .any, help: "the device to forget; with --from-apns-410 the file of answers")],
+        operands: [
+            Operand("ID", .name(.device), .any, help: "the device to forget; with --from-apns-410 the file of answers")
+        ],
         options: [
             Option(
                 flag: "--from-apns-410",

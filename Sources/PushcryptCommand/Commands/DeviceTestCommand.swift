@@ -6,9 +6,9 @@ extension Command {
         discussion: [
             "Seals 'Test notification' as 'seal' seals every payload, with the store's keys, so that a phone that shows it opens all others too. Send it with the provider's own APNs client: this program sends nothing. What to look for in the phone's journal is on standard error."
         ],
-        operands: [Operand("ID", help: "what the provider calls the device")],
+        operands: [Operand("ID", .name(.device), help: "what the provider calls the device")],
         options: [
-            Option("--from", "NAME", help: "the sender key in the store; otherwise the default one"),
+            Option("--from", "NAME", .name(.senderKey), help: "the sender key in the store; otherwise the default one"),
             .topic,
             Option("--message", "TEXT", help: "the text that the phone shows; otherwise one that says what it proves"),
             .store, .passphraseFile, .json, .output, .force,
@@ -28,7 +28,7 @@ private func runDeviceTest(_ invocation: Invocation, _ console: Console) throws(
     let now = console.timestamp
     let payload = testPayload(
         message: invocation.value("--message") ?? "This device opens what its provider seals.", at: now)
-    let sealer = route.sealer(try Placeholder(PlaceholderChoice(title: route.title)))
+    let sealer = route.sealer(try Placeholder(route.placeholder))
     let (sealed, _) = try sealer.seal(route.message(payload, Sealer.Options(), at: now), overflow: nil)
     let headers = [
         ("apns-push-type", sealed.pushType.description), ("apns-topic", route.topic.bundleID), ("apns-priority", "10"),

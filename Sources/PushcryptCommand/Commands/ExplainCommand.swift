@@ -9,7 +9,9 @@ extension Command {
             "A journal, as an app exports it, is summed up by code: how often, when last, with which keys, and for which envelopes, by the fingerprints that 'seal --log text' and 'inspect' print. It has no content, so it can be sent by mail.",
         ],
         operands: [
-            Operand("CODE|JOURNAL", .text, .optional, help: "a code, or the file of a journal; - for standard input")
+            Operand(
+                "CODE|JOURNAL", .known(Set(Explanation.all.map(\.code)).sorted()), .optional,
+                help: "a code, or the file of a journal; - for standard input")
         ],
         options: [
             Option(flag: "--markdown", help: "write everything about all codes as a document"), .json,

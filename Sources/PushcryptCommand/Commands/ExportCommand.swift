@@ -15,21 +15,23 @@ extension Command {
         discussion: [
             "A pending key is exported in preference to the active one, because it is the one to register; it already opens."
         ],
-        options: exportOptions,
+        options: exportOptions(of: .deviceKey),
         examples: [Example("pushcrypt export device | pushcrypt --store P device add phone1 -")],
         run: runExportDevice)
 
     private static let exportSender = Command(
         "sender", "print what devices need to trust this provider",
-        options: exportOptions,
+        options: exportOptions(of: .senderKey),
         examples: [Example("pushcrypt export sender | pushcrypt --store D sender trust provider -")],
         run: runExportSender)
 
-    private static let exportOptions: [Option] = [
-        .name,
-        Option(flag: "--secret", help: "write the active secret key instead: to --output FILE, or into a pipe"),
-        .store, .passphraseFile, .json, .output, .force,
-    ]
+    private static func exportOptions(of keys: StoredName) -> [Option] {
+        [
+            .name(of: keys),
+            Option(flag: "--secret", help: "write the active secret key instead: to --output FILE, or into a pipe"),
+            .store, .passphraseFile, .json, .output, .force,
+        ]
+    }
 }
 
 private func runExportDevice(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {

@@ -36,7 +36,7 @@ extension Command {
         Option("--import", "FILE", .secret, help: "take the secret key of a file, fd:N or - instead of a new one"),
         .store, .passphraseFile, .json,
         Option(
-            "--output", short: "-o", "FILE", help: "write the secret key to a file, and use no store"),
+            "--output", short: "-o", "FILE", .file, help: "write the secret key to a file, and use no store"),
         .force,
     ]
 }

@@ -19,7 +19,9 @@ extension Command {
             Option("--apns-id", "UUID", help: "the apns-id"),
             Option(flag: "--exact", help: "the sender sends these very bytes: measure nothing wider"),
             Option(flag: "--strict", help: "end with 65 for warnings, too"),
-            Option("--ios", "DIR", help: "look at the folder of an Xcode project, or of an extension alone, instead"),
+            Option(
+                "--ios", "DIR", .folder,
+                help: "look at the folder of an Xcode project, or of an extension alone, instead"),
             .json,
         ],
         examples: [

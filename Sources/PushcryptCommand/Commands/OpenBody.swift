@@ -3,7 +3,7 @@ internal import PushcryptReceiver
 
 extension Option {
     static let fullBody = Option(
-        "--full-body", "SEALED",
+        "--full-body", "SEALED", .file,
         help:
             "the sealed file of a body that was too long for its push, fetched before; the short text is shown otherwise"
     )

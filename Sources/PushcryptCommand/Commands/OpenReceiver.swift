@@ -125,13 +125,13 @@ extension OpenReceiver {
         policy.duplicates = invocation.value("--duplicates").flatMap(DuplicatePolicy.init(rawValue:)) ?? .quiet
         do throws(CommandFailure) {
             let store = try console.openStore(invocation)
-            let setting = try withStoreErrors { () throws(KeyStoreError) in
-                topic == nil ? try store.setting("topic") : nil
+            let defaultTopic = try withStoreErrors { () throws(KeyStoreError) in
+                topic == nil ? try store.defaultTopic() : nil
             }
             return .store(
                 NotificationReceiver(
                     keys: store, effects: store, replay: try console.openReplayFile(invocation), topic: topic,
-                    defaultTopic: setting.flatMap { try? Topic($0) }, policy: policy))
+                    defaultTopic: defaultTopic, policy: policy))
         } catch {
             guard let cause = error.storeError, cause.code == .corruptStore else { throw error }
             return .damagedStore(cause)

@@ -13,7 +13,7 @@ extension Command {
             "Without --confirm or --purge: makes a pending key, or finds the one that is pending already, and prints what to register. It opens from now on. Register it with the provider, then confirm; the first message that opens with it confirms too. The old key goes on opening for the grace."
         ],
         options: [
-            .name,
+            .name(of: .deviceKey),
             Option(flag: "--confirm", help: "the provider has the pending key: it becomes the active one"),
             Option(
                 "--key", "KEY-ID",
@@ -23,7 +23,9 @@ extension Command {
             Option(flag: "--everything", help: "with --purge: destroy every key of the name at once, for a log-out"),
             Option(
                 "--grace", "TIME", .duration(0...400 * 86_400),
-                help: "how long the old key goes on opening; 31d otherwise, because a push is kept for 30"),
+                help:
+                    "how long the old key goes on opening; otherwise the store's, otherwise 31d, because a push is kept for 30"
+            ),
             olderThan, .store, .passphraseFile, .json,
         ],
         examples: [
@@ -37,7 +39,7 @@ extension Command {
             "Makes a new key, signs a statement with the old and the new one, and destroys the old. Every message carries the statement while it is announced, so that a phone that was off for all of it still opens its next push. This is hygiene; after a theft use 'sender trust --replace' on the devices."
         ],
         options: [
-            .name,
+            .name(of: .senderKey),
             Option(
                 "--overlap", "TIME", .duration(0...Int(RotationStatement.maximumOverlap)),
                 help: "how long devices go on taking messages of the old key; 31d otherwise"),
@@ -88,7 +90,8 @@ private func runRotateDevice(_ invocation: Invocation, _ console: Console) throw
 private func confirm(
     _ store: SQLiteKeyStore, _ invocation: Invocation, _ console: Console
 ) throws(CommandFailure) -> ExitCode {
-    let grace = invocation.seconds("--grace").map { UInt64($0) } ?? SQLiteKeyStore.standardGrace
+    let setting = try withStoreErrors { () throws(KeyStoreError) in try store.seconds(.grace) }
+    let grace = (invocation.seconds("--grace") ?? setting).map { UInt64($0) } ?? SQLiteKeyStore.standardGrace
     let acknowledged = invocation.value("--key").flatMap(KeyID.init)
     if acknowledged == nil, let text = invocation.value("--key") {
         throw .usage(

@@ -17,7 +17,7 @@ extension Command {
             Option(
                 "--bundle-id", "ID", isRequired: true, help: "the app's bundle id, which is the topic of its pushes"),
             Option("--group", "GROUP", isRequired: true, help: "the app group that app and extensions share"),
-            Option("--out", "DIR", isRequired: true, help: "the folder to write; it must be new, or empty"),
+            Option("--out", "DIR", .folder, isRequired: true, help: "the folder to write; it must be new, or empty"),
             Option(
                 "--keychain-group", "GROUP",
                 help: "the Keychain group for the keys, without the team's prefix; otherwise ID.pushcrypt"),
@@ -28,7 +28,7 @@ extension Command {
             Option(
                 "--sender-key", "KEY", help: "build the provider's key (pcs1…) in; otherwise the first reply brings it"),
             Option(
-                "--package-path", "PATH",
+                "--package-path", "PATH", .folder,
                 help: "where Package.swift finds pushcrypt; otherwise where this program was built, or ../pushcrypt"),
             .json,
             Option(flag: "--force", help: "write into a folder that is not empty, and replace files of these names"),

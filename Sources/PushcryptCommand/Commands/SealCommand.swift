@@ -46,10 +46,11 @@ private func runSeal(_ invocation: Invocation, _ console: Console) throws(Comman
 private func runSeal(
     for device: String, _ invocation: Invocation, _ console: Console
 ) throws(CommandFailure) -> ExitCode {
-    let route = try SealRoute(try SealSource(invocation, console), to: device, as: "--to", invocation, console)
+    let source = try SealSource(invocation, console)
+    let route = try SealRoute(source, to: device, as: "--to", invocation, console)
     let sealer = route.sealer(
-        try Placeholder(PlaceholderChoice(invocation).otherwise(PlaceholderChoice(title: route.title))))
-    let options = try Sealer.Options(invocation)
+        try Placeholder(PlaceholderChoice(invocation).otherwise(route.placeholder)))
+    let options = try Sealer.Options(invocation, source)
     let emission = Emission(invocation)
     let headers = try RequestHeaders(invocation)
     let attachments = try console.readAttachments(invocation)

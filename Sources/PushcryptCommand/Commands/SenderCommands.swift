@@ -14,7 +14,7 @@ extension Command {
             "--replace is for after a theft: the old key is not believed from that moment on, and nothing signed by it brings it back.",
         ],
         operands: [
-            Operand("NAME", help: "what this store calls the provider"),
+            Operand("NAME", .name(.trustedSender), help: "what this store calls the provider"),
             Operand("FILE", .input, .optional, help: "the key (pcs1…) or the record; standard input otherwise"),
         ],
         options: [
@@ -31,7 +31,7 @@ extension Command {
 
     private static let senderRemove = Command(
         "remove", "stop believing a provider",
-        operands: [Operand("NAME", help: "what this store calls the provider")],
+        operands: [Operand("NAME", .name(.trustedSender), help: "what this store calls the provider")],
         options: [.store, .passphraseFile], examples: [Example("pushcrypt sender remove provider")],
         run: runSenderRemove)
 }

@@ -5,7 +5,9 @@ extension Option {
     static let topic = Option(
         "--topic", "BUNDLE-ID", help: "the app, for example com.example.app; needed where no key is bound to one")
     static let topicHint = "add --topic with the app's bundle id, for example com.example.app"
-    static let name = Option("--name", "NAME", help: "which of the store's keys; otherwise the default one")
+    static func name(of keys: StoredName) -> Option {
+        Option("--name", "NAME", .name(keys), help: "which of the store's keys; otherwise the default one")
+    }
     static let passphraseFile = Option(
         "--passphrase-file", "FILE", .secret,
         help: "the store's passphrase: a file, fd:N, or - for standard input; a terminal is asked otherwise")
@@ -14,11 +16,19 @@ extension Option {
 extension Console {
     /// Where the store is: `--store`, else PUSHCRYPT_STORE, else the user's data directory (XDG).
     func storePath(_ invocation: Invocation) throws(CommandFailure) -> String {
-        if let path = invocation.value("--store") { return path }
+        guard let path = storePath(given: invocation.value("--store")) else {
+            throw .usage("there is no place for a key store", hint: "name one with --store DIR")
+        }
+        return path
+    }
+
+    /// The same for what `--store` says; nil where there is no place for a store.
+    func storePath(given path: String?) -> String? {
+        if let path { return path }
         if let path = variable("PUSHCRYPT_STORE"), !path.isEmpty { return path }
         if let data = variable("XDG_DATA_HOME"), data.hasPrefix("/") { return data + "/pushcrypt" }
         if let home = variable("HOME"), home.hasPrefix("/") { return home + "/.local/share/pushcrypt" }
-        throw .usage("there is no place for a key store", hint: "name one with --store DIR")
+        return nil
     }
 
     /// Opens the key store, asking for its passphrase if it has one.
@@ -81,8 +91,7 @@ extension SQLiteKeyStore {
             source = owner
         }
         if let topic { return topic }
-        let stored: String? = try withStoreErrors { () throws(KeyStoreError) in try setting("topic") }
-        if let stored, let topic = try? Topic(stored) { return topic }
+        if let topic = try withStoreErrors({ () throws(KeyStoreError) in try defaultTopic() }) { return topic }
         throw .usage("no topic is given, and no key is bound to one", hint: Option.topicHint)
     }
 }

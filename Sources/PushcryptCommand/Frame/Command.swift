@@ -115,6 +115,14 @@ struct Option: Sendable {
         self.isRequired = isRequired
     }
 
+    /// What a reader is told: the help, and what follows from the kind.
+    var meaning: String {
+        var text = help
+        if isRepeatable { text += "; may be given several times" }
+        if case .choice(let words) = value?.kind { text += " (" + words.joined(separator: ", ") + ")" }
+        return text
+    }
+
     /// The option in a synopsis: `--to ID`.
     var synopsis: String {
         if let value { "\(name) \(value.name)" } else { name }
@@ -128,6 +136,15 @@ enum ValueKind: Sendable, Equatable {
     case input
     /// Where a secret is read from: a file, `fd:N` or `-`; never the secret itself.
     case secret
+    /// A file by its path, to be written or read.
+    case file
+    case folder
+    /// What a key store calls something; any text is taken.
+    case name(StoredName)
+    /// Any text, of which some is known.
+    case known([String])
+    /// A word of a command's name.
+    case command
     case choice([String])
     /// A whole number.
     case count(ClosedRange<Int>)

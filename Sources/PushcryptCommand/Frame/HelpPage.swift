@@ -50,11 +50,7 @@ struct HelpPage {
 
 extension HelpPage {
     private func row(_ option: Option) -> (String, String) {
-        let short = option.short.map { $0 + ", " } ?? "    "
-        var help = option.help
-        if option.isRepeatable { help += "; may be given several times" }
-        if case .choice(let words) = option.value?.kind { help += " (" + words.joined(separator: ", ") + ")" }
-        return (short + option.synopsis, help)
+        ((option.short.map { $0 + ", " } ?? "    ") + option.synopsis, option.meaning)
     }
 
     private func list(_ title: String, _ rows: [(term: String, meaning: String)]) -> String {

@@ -179,7 +179,7 @@ extension Parser {
 }
 
 extension Option {
-    fileprivate func matches(_ argument: String) -> Bool {
+    func matches(_ argument: String) -> Bool {
         argument == name || argument == short
     }
 }

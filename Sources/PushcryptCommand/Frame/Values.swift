@@ -37,7 +37,7 @@ extension ValueKind {
     /// Refuses a value that is not of this kind; `name` is the option or operand it was given for.
     func check(_ text: String, for name: String) throws(CommandFailure) {
         switch self {
-        case .text, .input, .secret: return
+        case .text, .input, .secret, .file, .folder, .name, .known, .command: return
         case .choice(let words):
             if words.contains(text) { return }
             let near = nearestName(to: text, among: words)

@@ -7,7 +7,7 @@ extension Option {
             "--fit", "TEXT", .choice(AlertText.allCases.map(\.rawValue)), isRepeatable: true,
             help: "shorten this text, with an ellipsis, if the payload is too long; the first that is named first"),
         Option(
-            "--overflow", "DIR",
+            "--overflow", "DIR", .folder,
             help: "put a body that is too long into a sealed file in this folder, and a short one into the push"),
         Option(
             "--url", "PREFIX",

@@ -18,7 +18,7 @@ func runSealMany(
     let run = try BatchRun(
         "sealed", jobs: invocation.usualSealingJobs, hasClearContent: invocation.passesUnencrypted, invocation, console)
     let source = try SealSource(invocation, console)
-    let batch = try SealBatch(for: recipients, invocation, console)
+    let batch = try SealBatch(for: recipients, from: source, invocation, console)
     // What is wrong with the keys is wrong for every line.
     _ = try withStoreErrors { () throws(KeyStoreError) in try source.keys() }
     let worker: @Sendable () throws(CommandFailure) -> SealWorker = { () throws(CommandFailure) in
@@ -58,7 +58,7 @@ extension SealSource {
 extension SealBatch {
     /// Takes what the command line says, and the payload where one is sealed for all.
     fileprivate init(
-        for recipients: SealRecipients, _ invocation: Invocation, _ console: Console
+        for recipients: SealRecipients, from source: SealSource, _ invocation: Invocation, _ console: Console
     ) throws(CommandFailure) {
         var payload: ContiguousArray<UInt8>?
         switch recipients {
@@ -70,7 +70,7 @@ extension SealBatch {
         case .all: form = .devices
         case .list, .user, .one: form = .recipients
         }
-        options = try Sealer.Options(invocation)
+        options = try Sealer.Options(invocation, source)
         if form != .messages {
             let common = try console.read(invocation.operand("FILE"), limit: JSONDocument.defaultMaximumBytes)
             // What cannot be sealed for anybody is refused before anybody is looked for.

@@ -3,18 +3,20 @@ internal import Pushcrypt
 extension Option {
     /// How one message is sealed.
     static let sealMessage = [
-        Option("--push-type", "TYPE", help: "alert (the default), background or voip"),
+        Option(
+            "--push-type", "TYPE", .known(["alert", "background", "voip"]),
+            help: "alert (the default), background or voip"),
         Option(
             "--ttl", "TIME", .duration(1...Int(Freshness.maximumTimeToLive)),
-            help: "how long the message may be shown after now; 30d otherwise"),
+            help: "how long the message may be shown after now; otherwise the store's, otherwise 30d"),
         Option("--id", "NAME", help: "names the message, the same in every retry, so that a phone shows it once"),
         Option(flag: "--exact", help: "the sender sends these very bytes: measure them, and end without a newline"),
     ]
 }
 
 extension Sealer.Options {
-    /// Takes the options of the command line.
-    init(_ invocation: Invocation) throws(CommandFailure) {
+    /// Takes the options of the command line, and the store's time to live where they name none.
+    init(_ invocation: Invocation, _ source: SealSource) throws(CommandFailure) {
         self.init()
         if let name = invocation.value("--push-type") {
             do throws(SealError) {
@@ -26,7 +28,8 @@ extension Sealer.Options {
             }
         }
         messageName = invocation.value("--id")
-        if let seconds = invocation.seconds("--ttl") { timeToLive = UInt32(clamping: seconds) }
+        let seconds = if let given = invocation.seconds("--ttl") { given } else { try source.timeToLive() }
+        if let seconds { timeToLive = UInt32(clamping: seconds) }
         isSentExactly = invocation.flag("--exact")
         fitting = [AlertText](fitting: invocation)
     }

@@ -6,10 +6,12 @@ extension Option {
         Option("--title", "TEXT", help: "the placeholder's title; otherwise the store's, otherwise 'New message'"),
         Option(
             "--sound", "NAME",
-            help: "the placeholder's sound, or none; otherwise 'default' when the payload has a sound"),
+            help:
+                "the placeholder's sound, or none; otherwise the store's, otherwise 'default' when the payload has a sound"
+        ),
         Option(
             "--clear", "FIELD", .choice(Placeholder.ClearField.allCases.map(\.rawValue)), isRepeatable: true,
-            help: "a field of aps that the relay may read"),
+            help: "a field of aps that the relay may read, instead of those that the store names"),
     ]
 }
 

@@ -1,8 +1,8 @@
 extension Option {
     /// Whom `seal` seals for.
     static let sealRecipient = [
-        Option("--to", "DEVICE", help: "the device: its id in the store, or its public key (pcr1…)"),
-        Option("--to-user", "USER", help: "every device of a user in the store"),
+        Option("--to", "DEVICE", .name(.device), help: "the device: its id in the store, or its public key (pcr1…)"),
+        Option("--to-user", "USER", .name(.user), help: "every device of a user in the store"),
         Option(flag: "--to-all", help: "every device in the store"),
         Option(
             "--to-file", "LIST", .input,

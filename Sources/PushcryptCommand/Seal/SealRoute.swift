@@ -4,8 +4,8 @@ internal import PushcryptKeyStore
 /// Who seals for whom, with keys from a store or from a file: all of a seal that no message decides.
 struct SealRoute {
     let topic: Topic
-    /// The placeholder's title, where the store has one of its own.
-    let title: String?
+    /// What the store says of placeholders.
+    let placeholder: PlaceholderChoice
 
     /// The device's id, where the store has it.
     let device: String?
@@ -29,7 +29,7 @@ struct SealRoute {
         sender = keys.signer
         recipient = if let device { device.publicKey } else { try publicKey(to, in: place) }
         let now = console.timestamp
-        title = keys.title
+        placeholder = keys.placeholder
         announcing = keys.statements(to: device?.pinnedSender, now: now)
     }
 
@@ -60,7 +60,7 @@ struct SealRoute {
         self.topic = topic
         recipient = try publicKey(to, in: place)
         announcing = []
-        title = nil
+        placeholder = PlaceholderChoice()
     }
 
     /// Makes what seals for this route.

@@ -4,7 +4,7 @@ internal import PushcryptKeyStore
 extension Option {
     /// With which key `seal` signs.
     static let sealSender = [
-        Option("--from", "NAME", help: "the sender key in the store; otherwise the default one"),
+        Option("--from", "NAME", .name(.senderKey), help: "the sender key in the store; otherwise the default one"),
         Option(
             "--sender-key-file", "FILE", .secret,
             help: "sign with this key and use no store: a file, fd:N, or - for standard input"),

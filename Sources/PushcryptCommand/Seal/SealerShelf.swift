@@ -24,7 +24,7 @@ struct SealerShelf {
         if let sealer = sealers[kind] { return sealer }
         let placeholder: Placeholder
         do throws(SealError) {
-            placeholder = try kind.placeholder.otherwise(PlaceholderChoice(title: sender.title)).placeholder()
+            placeholder = try kind.placeholder.otherwise(sender.placeholder).placeholder()
         } catch {
             throw LineFailure(error)
         }

@@ -11,9 +11,9 @@ final class SealingKeys {
         /// What it is called, and the app it is bound to; nil without a store.
         var name: String?
         var topic: Topic?
-        /// The store's own topic and title, for who names none.
+        /// The store's own topic and placeholder, for who names none.
         var defaultTopic: Topic?
-        var title: String?
+        var placeholder = PlaceholderChoice()
         fileprivate var chain: AnnouncementChain?
 
         init(_ signer: EnvelopeSigner) { self.signer = signer }
@@ -154,8 +154,8 @@ extension SealingKeys.Sender {
             self.name = record.name
             topic = record.topic
         }
-        defaultTopic = try store.setting("topic").flatMap { try? Topic($0) }
-        title = try store.setting("title")
+        defaultTopic = try store.defaultTopic()
+        placeholder = try store.placeholder()
         chain = try store.announcements()
     }
 }

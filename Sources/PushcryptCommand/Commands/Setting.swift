@@ -1,0 +1,100 @@
+internal import Pushcrypt
+internal import PushcryptKeyStore
+
+/// A default that a store keeps, which options override.
+enum Setting: String, CaseIterable, Sendable {
+    case title
+    case sound
+    case clear
+    case topic
+    case ttl
+    case grace
+
+    /// What it is for, and what holds where it is not set; lower case, no full stop.
+    var meaning: String {
+        switch self {
+        case .title: "the placeholder's title; otherwise 'New message'"
+        case .sound: "the placeholder's sound, or none; otherwise 'default' when the payload has a sound"
+        case .clear:
+            "the fields of aps that the relay may read, with commas between them (\(Self.clearFields.joined(separator: ", "))); otherwise none"
+        case .topic: "the app, where no key is bound to one"
+        case .ttl: "how long a message may be shown after it was sealed, for example 12h; otherwise 30d"
+        case .grace: "how long the old key goes on opening after 'rotate device --confirm'; otherwise 31d"
+        }
+    }
+
+    private static let clearFields = Placeholder.ClearField.allCases.map(\.rawValue)
+
+    /// What a time may be.
+    private var kind: ValueKind {
+        switch self {
+        case .ttl: .duration(1...Int(Freshness.maximumTimeToLive))
+        case .grace: .duration(0...400 * 86_400)
+        default: .text
+        }
+    }
+
+    /// Refuses a value that a later command could not use.
+    func check(_ value: String) throws(CommandFailure) {
+        switch self {
+        case .title: try check(PlaceholderChoice(title: value), value)
+        case .sound: try check(PlaceholderChoice(sound: Placeholder.Sound(word: value)), value)
+        case .clear:
+            for field in Self.fields(value) { try ValueKind.choice(Self.clearFields).check(field, for: rawValue) }
+        case .topic:
+            do throws(InvalidTopic) {
+                _ = try Topic(value)
+            } catch {
+                throw CommandFailure(error, in: "VALUE")
+            }
+        case .ttl, .grace: try kind.check(value, for: rawValue)
+        }
+    }
+
+    private func check(_ choice: PlaceholderChoice, _ value: String) throws(CommandFailure) {
+        guard sanitized(forTerminal: value) == value else {
+            throw .usage("the \(self) has control characters", hint: "write it without them")
+        }
+        _ = try Placeholder(choice)
+    }
+
+    /// The fields that `clear` names.
+    fileprivate static func fields(_ value: String) -> [String] {
+        value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// The seconds of a time.
+    fileprivate func seconds(_ value: String) -> Int? {
+        guard case .duration(let range) = kind else { return nil }
+        return parseDuration(value, in: range)
+    }
+}
+
+// MARK: What commands read
+
+extension SQLiteKeyStore {
+    func setting(_ setting: Setting) throws(KeyStoreError) -> String? { try self.setting(setting.rawValue) }
+
+    /// The app of who names none.
+    func defaultTopic() throws(KeyStoreError) -> Topic? { try setting(.topic).flatMap { try? Topic($0) } }
+
+    /// The placeholder, as far as the settings say.
+    func placeholder() throws(KeyStoreError) -> PlaceholderChoice {
+        PlaceholderChoice(
+            title: try setting(.title), sound: try setting(.sound).map(Placeholder.Sound.init(word:)),
+            clearFields: try setting(.clear).map { Set(Setting.fields($0).compactMap(Placeholder.ClearField.init)) })
+    }
+
+    /// A time in seconds.
+    func seconds(_ setting: Setting) throws(KeyStoreError) -> Int? {
+        try self.setting(setting).flatMap(setting.seconds)
+    }
+}
+
+extension SealSource {
+    /// The store's time to live, in seconds.
+    func timeToLive() throws(CommandFailure) -> Int? {
+        guard case .store(let store, _) = self else { return nil }
+        return try withStoreErrors { () throws(KeyStoreError) in try store.seconds(.ttl) }
+    }
+}

@@ -1,0 +1,289 @@
+/// The manual of the sample table, as it must be.
+enum ExpectedManual {
+    static let pages: [(path: [String], text: String)] = [
+        ([], programPage), (["device"], groupPage), (["send"], commandPage), (["join"], operandsPage),
+    ]
+
+    static let chapters = [programChapter, groupChapter, commandChapter]
+
+    private static let programPage = #"""
+        .Dd May 1, 2024
+        .Dt SAMPLE 1
+        .Os
+        .Sh NAME
+        .Nm sample
+        .Nd a table for tests
+        .Sh SYNOPSIS
+        .Nm sample
+        .Op Ar options
+        .Ar COMMAND
+        .Sh DESCRIPTION
+        A table for tests.
+        .Sh KEYS
+        .Bl -tag -width Ds
+        .It Xr sample-device 1
+        work with devices
+        .El
+        .Sh MESSAGES
+        .Bl -tag -width Ds
+        .It Xr sample-send 1
+        send a message
+        .It Xr sample-join 1
+        join files into one
+        .It Xr sample-greet 1
+        say hello
+        .El
+        .Sh MORE
+        .Bl -tag -width Ds
+        .It Xr sample-help 1
+        show how a command is used
+        .El
+        .Sh OPTIONS
+        .Bl -tag -width Ds
+        .It Fl \-store Ar \&DIR
+        the key store; otherwise PUSHCRYPT_STORE, otherwise the user\(aqs data
+        directory
+        .It Fl \-json
+        write JSON, for programs
+        .It Fl h , Fl \-help
+        show this help
+        .It Fl \-version
+        show the versions of this program and of libsodium
+        .El
+        .Sh ENVIRONMENT
+        .Bl -tag -width Ds
+        .It Ev SAMPLE
+        what is read
+        .El
+        .Sh FILES
+        .Bl -tag -width Ds
+        .It Pa \(ti/.sample
+        what is kept
+        .El
+        .Sh EXIT STATUS
+        .Bl -tag -width Ds
+        .It 0
+        done
+        .It 1
+        failed, and may succeed later: a full disk, a busy store, a file that cannot
+        be read
+        .It 64
+        the command line or the set-up must change first
+        .It 65
+        the input is refused, and will be again; for open: the fallback is shown
+        .El
+        .Sh EXAMPLES
+        Says hello:
+        .Bd -literal -offset indent
+        sample greet
+        .Ed
+
+        """#
+
+    private static let groupPage = #"""
+        .Dd May 1, 2024
+        .Dt SAMPLE-DEVICE 1
+        .Os
+        .Sh NAME
+        .Nm sample-device
+        .Nd work with devices
+        .Sh SYNOPSIS
+        .Nm sample
+        .Cm device
+        .Ar COMMAND
+        .Sh DESCRIPTION
+        Devices receive messages.
+        .Sh COMMANDS
+        .Bl -tag -width Ds
+        .It Xr sample-device-add 1
+        add a device
+        .It Xr sample-device-list 1
+        list the devices
+        .El
+        .Sh OPTIONS
+        .Bl -tag -width Ds
+        .It Fl h , Fl \-help
+        show this help
+        .El
+        .Sh EXAMPLES
+        .Bd -literal -offset indent
+        sample device add phone1
+        .Ed
+        .Sh SEE ALSO
+        .Xr sample 1
+
+        """#
+
+    private static let commandPage = #"""
+        .Dd May 1, 2024
+        .Dt SAMPLE-SEND 1
+        .Os
+        .Sh NAME
+        .Nm sample-send
+        .Nd send a message
+        .Sh SYNOPSIS
+        .Nm sample
+        .Cm send
+        .Fl \-to Ar \&ID
+        .Op Ar options
+        .Op Ar FILE
+        .Sh DESCRIPTION
+        Sends the message that FILE holds to every device that \-\-to names, and waits
+        for none of them to answer.
+        .Pp
+        A second paragraph.
+        .Sh OPERANDS
+        .Bl -tag -width Ds
+        .It Ar FILE
+        the message
+        .El
+        .Sh OPTIONS
+        .Bl -tag -width Ds
+        .It Fl t , Fl \-to Ar \&ID
+        the device to send to; may be given several times
+        .It Fl \-ttl Ar DURATION
+        how long it lives
+        .It Fl \-priority Ar LEVEL
+        how urgent it is (low, normal, high)
+        .It Fl \-key Ar SOURCE
+        where the key is read from
+        .It Fl q , Fl \-quiet
+        say nothing
+        .It Fl \-store Ar \&DIR
+        the key store; otherwise PUSHCRYPT_STORE, otherwise the user\(aqs data
+        directory
+        .It Fl \-json
+        write JSON, for programs
+        .It Fl o , Fl \-output Ar FILE
+        write to a file that appears only after success
+        .It Fl \-force
+        replace the output file if it exists
+        .It Fl h , Fl \-help
+        show this help
+        .El
+        .Sh EXAMPLES
+        .Bd -literal -offset indent
+        sample send \-\-to phone1 message.json
+        .Ed
+        .Pp
+        From a pipe:
+        .Bd -literal -offset indent
+        sample send \-t a \-t b \-
+        .Ed
+        .Sh SEE ALSO
+        .Xr sample 1
+
+        """#
+
+    private static let operandsPage = #"""
+        .Dd May 1, 2024
+        .Dt SAMPLE-JOIN 1
+        .Os
+        .Sh NAME
+        .Nm sample-join
+        .Nd join files into one
+        .Sh SYNOPSIS
+        .Nm sample
+        .Cm join
+        .Op Ar options
+        .Ar TARGET
+        .Ar FILE ...
+        .Sh DESCRIPTION
+        Join files into one.
+        .Sh OPERANDS
+        .Bl -tag -width Ds
+        .It Ar TARGET
+        the file to make
+        .It Ar FILE
+        what goes into it
+        .El
+        .Sh OPTIONS
+        .Bl -tag -width Ds
+        .It Fl \-json
+        write JSON, for programs
+        .It Fl h , Fl \-help
+        show this help
+        .El
+        .Sh EXAMPLES
+        .Bd -literal -offset indent
+        sample join all.txt a.txt b.txt
+        .Ed
+        .Sh SEE ALSO
+        .Xr sample 1
+
+        """#
+
+    private static let programChapter = """
+        - [`sample device`](#sample-device) - work with devices
+
+        **Messages**
+
+        - [`sample send`](#sample-send) - send a message
+        - [`sample join`](#sample-join) - join files into one
+        - [`sample greet`](#sample-greet) - say hello
+
+        """
+
+    private static let groupChapter = """
+
+        ## sample device
+
+        Work with devices.
+
+        ```
+        sample device COMMAND
+        ```
+
+        Devices receive messages.
+
+        - [`sample device add`](#sample-device-add) - add a device
+        - [`sample device list`](#sample-device-list) - list the devices
+
+        ```
+        sample device add phone1
+        ```
+
+        ### sample device add
+
+        Add a device.
+
+        """
+
+    private static let commandChapter = """
+
+        ## sample send
+
+        Send a message.
+
+        ```
+        sample send --to ID [options] [FILE]
+        ```
+
+        Sends the message that FILE holds to every device that --to names, and waits for none of them to answer.
+
+        A second paragraph.
+
+        | operand | |
+        |---|---|
+        | `FILE` | the message |
+
+        | option | |
+        |---|---|
+        | `-t, --to ID` | the device to send to; may be given several times |
+        | `--ttl DURATION` | how long it lives |
+        | `--priority LEVEL` | how urgent it is (low, normal, high) |
+        | `--key SOURCE` | where the key is read from |
+        | `-q, --quiet` | say nothing |
+        | `--store DIR` | the key store; otherwise PUSHCRYPT_STORE, otherwise the user's data directory |
+        | `--json` | write JSON, for programs |
+        | `-o, --output FILE` | write to a file that appears only after success |
+        | `--force` | replace the output file if it exists |
+
+        ```
+        sample send --to phone1 message.json
+        # from a pipe
+        sample send -t a -t b -
+        ```
+
+        """
+}

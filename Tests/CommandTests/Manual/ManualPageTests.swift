@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+
+@testable import PushcryptCommand
+
+@Suite struct ManualPageTests {
+    @Test("A page is the table's, in mdoc", arguments: ExpectedManual.pages)
+    func page(path: [String], text: String) throws {
+        #expect(ManualPage(table: .sample, path: path).text == text)
+    }
+
+    @Test("The command prints the page of a command, and of the program")
+    func command() throws {
+        let page = try outcome(["man", "device", "add"], table: .pushcrypt)
+        #expect(page.exit == .done)
+        #expect(page.output == ManualPage(table: .pushcrypt, path: ["device", "add"]).text)
+        #expect(try outcome(["man"], table: .pushcrypt).output.contains(".Dt PUSHCRYPT 1\n"))
+        #expect(try outcome(["man", "devise"], table: .pushcrypt).exit == .usage)
+    }
+
+    @Test(
+        "Text is escaped for roff, a sentence on lines of its own",
+        arguments: [
+            ("a.  b? c", "a.\nb?\nc\n"), (".Sh it's", "\\&.Sh it\\(aqs\n"),
+            ("--to-user x-y -o", "\\-\\-to\\-user x-y \\-o\n"),
+            ("a\\b \"c\" ~ ^ `", "a\\eb \\(dqc\\(dq \\(ti \\(ha \\(ga\n"), ("pcr1… 아", "pcr1\\[u2026] \\[uC544]\n"),
+            ("(so.) 'b.' c", "(so.)\n\\(aqb.\\(aq\nc\n"),
+            (
+                String(repeating: "word ", count: 20),
+                String(repeating: "word ", count: 14) + "word\nword word word word word\n"
+            ),
+        ])
+    func roff(text: String, roff: String) {
+        #expect(Roff.paragraph(text) == roff)
+    }
+
+    @Test(
+        "An argument has no meaning to mdoc",
+        arguments: [("REF", "\\&REF"), ("FILE", "FILE"), ("N", "N"), ("Op", "\\&Op"), ("|", "\\&|")])
+    func argument(text: String, roff: String) {
+        #expect(Roff.argument(text) == roff)
+    }
+
+    @Test("There is a page for the program and for every command, and no other is referred to")
+    func pages() throws {
+        let pages = ManualPage.all(of: .pushcrypt)
+        #expect(pages.count == CommandTable.pushcrypt.paths.count + 1)
+        #expect(pages.contains { $0.file == "pushcrypt.1" } && pages.contains { $0.file == "pushcrypt-device-add.1" })
+        for page in pages {
+            let references = page.text.split(separator: "\n").compactMap { line -> String? in
+                let words = line.split(separator: " ")
+                return words.firstIndex(of: "Xr").map { String(words[$0 + 1]) }
+                    ?? (words.first == ".Xr" ? String(words[1]) : nil)
+            }
+            #expect(!references.isEmpty)
+            for name in references { #expect(pages.contains { $0.name == name }, "\(page.name): \(name)") }
+        }
+    }
+
+    @Test("mandoc has nothing to say against any page")
+    func lint() throws {
+        guard
+            let mandoc = ["/usr/bin/mandoc", "/opt/homebrew/bin/mandoc"].first(
+                where: FileManager.default.isExecutableFile)
+        else { return print("SKIPPED: mandoc -T lint: it is not installed: Tests/Scripts/setup.sh test") }
+        let directory = try TemporaryDirectory()
+        #expect(try outcome(["man", "--out", directory.path], table: .pushcrypt).exit == .done)
+        let files = try directory.names
+        #expect(files == ManualPage.all(of: .pushcrypt).map(\.file).sorted())
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(filePath: mandoc)
+        process.arguments = ["-T", "lint"] + files
+        process.currentDirectoryURL = URL(filePath: directory.path)
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let said = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        // The pages are not installed where it looks for them; `pages` checks what they refer to.
+        let findings = said.split(separator: "\n").filter { !$0.contains("referenced manual not found: Xr pushcrypt") }
+        #expect(findings == [])
+    }
+
+    @Test("All pages, or all in one document, have no command", arguments: [["--out", "."], ["--markdown"]])
+    func refused(options: [String]) throws {
+        let outcome = try outcome(["man", "seal"] + options, table: .pushcrypt)
+        #expect(outcome.exit == .usage)
+        #expect(outcome.messages.hasPrefix("pushcrypt: error: \(options[0]) is for all commands\n"))
+    }
+}
+
+@Suite struct ReferenceDocumentTests {
+    @Test("Docs/CommandLine.md is what `pushcrypt man --markdown` writes")
+    func document() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
+        let document = try String(contentsOf: root.appending(path: "Docs/CommandLine.md"), encoding: .utf8)
+        let written = try outcome(["man", "--markdown"], table: .pushcrypt)
+        #expect(written.exit == .done)
+        // The whole text would be printed twice.
+        #expect(
+            written.output == document ? true : false, "write it anew: pushcrypt man --markdown > Docs/CommandLine.md")
+    }
+
+    @Test("A chapter is the table's", arguments: ExpectedManual.chapters)
+    func chapter(text: String) {
+        #expect(ReferenceDocument(table: .sample).text.contains(text))
+    }
+}
