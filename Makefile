@@ -12,7 +12,7 @@ STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xlinker "
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop build archives man demo test test-readme test-clean test-long test-scale test-senders test-interop fuzz fuzz-minimise bench bench-peers lint install uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-packages build archives man demo test test-readme test-clean test-long test-scale test-senders test-interop fuzz fuzz-minimise bench bench-peers deb check-deb tarball lint install uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -67,8 +67,17 @@ bench: build setup-bench ## measure against the bare libsodium calls and against
 bench-peers: build setup-peers ## measure what Web Push, sealed boxes and age cost beside it
 	@Tests/Bench/peers.sh
 
-setup-test setup-bench setup-peers setup-scale setup-senders setup-interop: setup-%: setup
+setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-packages: setup-%: setup
 	@Tests/Scripts/setup.sh $*
+
+deb: build man setup-packages ## a Debian package, which lintian has looked at: .build/packages
+	@Docs/packages/package.sh deb
+
+check-deb: ## install the package of `make deb` into a clean root, and run the demo there (as root)
+	@Docs/packages/package.sh check
+
+tarball: build man ## the command, its pages and completions for other systems: .build/packages
+	@Docs/packages/package.sh tarball
 
 lint: setup ## check the format, and that shared sources run on iOS 15
 	swift format lint --strict --parallel --recursive Package.swift Sources KeyStore Tests

@@ -8,6 +8,7 @@
 #        setup.sh scale      what `make test-scale` needs besides: brokers, and a Python environment in .build/scale
 #        setup.sh senders    what `make test-senders` needs besides: a Python environment in .build/senders
 #        setup.sh faults     what the parts of `make test-long` need besides that spoil key stores: strace and a C compiler
+#        setup.sh packages   what `make deb` and `make check-deb` need besides
 #        setup.sh interop    what `make test-interop` needs besides: Node 18, JDK 17, gcc, and Python 3.11 with an environment in .build/interop
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -106,6 +107,13 @@ find_missing() {
         need python3 command -v python3
         need strace command -v strace
         need gcc command -v cc
+        ;;
+    packages)
+        need dpkg-dev command -v dpkg-shlibdeps
+        need lintian command -v lintian
+        need systemd command -v systemd-analyze
+        need debootstrap command -v debootstrap
+        need mandoc command -v mandoc
         ;;
     interop)
         need python3 has_python_311
