@@ -12,7 +12,9 @@ tools=$(dirname "$(readlink -f "$(command -v swift)")")
 scratch=$state/build
 products=$scratch/debug
 
-nice -n 5 swift build --build-tests --enable-code-coverage --scratch-path "$scratch" --quiet
+# Some counts are differences of others, so that a count that two threads lose makes a line look as if it had not run.
+nice -n 5 swift build --build-tests --enable-code-coverage --scratch-path "$scratch" --quiet \
+    -Xswiftc -Xllvm -Xswiftc -instrprof-atomic-counter-update-all
 # Each run clears what the one before has counted. A process that a test kills leaves half a file of counts, which the toolchain's own
 # merging does not bear, so its failure says nothing of the tests; what they say of themselves does.
 . Tests/Scripts/waiting.sh
