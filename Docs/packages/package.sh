@@ -142,12 +142,17 @@ check() {
     rm -rf "$root"
     debootstrap --variant=minbase bookworm "$root" >"$out/debootstrap.log" 2>&1 || fail "debootstrap fails: $out/debootstrap.log"
     cp "$deb" "$root/tmp/pushcrypt.deb"
+    # Swift's runtime finds a program's arguments there.
+    mount -t proc proc "$root/proc"
+    trap 'umount "'"$root"'/proc"' EXIT
     chroot "$root" apt-get -qq -y --no-install-recommends install /tmp/pushcrypt.deb >"$out/install.log" 2>&1 ||
         fail "it cannot be installed: $out/install.log"
     chroot "$root" pushcrypt --version
     chroot "$root" pushcrypt demo >"$out/demo.log" || fail "the demo does not run: $out/demo.log"
     chroot "$root" dpkg --verify pushcrypt
     chroot "$root" apt-get -qq -y purge pushcrypt >"$out/purge.log" 2>&1 || fail "it cannot be removed: $out/purge.log"
+    umount "$root/proc"
+    trap - EXIT
     rm -rf "$root"
     echo "installed into a clean root: the demo ran, every file is as packed, and it could be removed"
 }
