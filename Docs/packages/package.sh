@@ -29,6 +29,7 @@ stage() {
     install -d "$root/bin" "$root/share/man/man1" "$root/share/doc/pushcrypt" \
         "$root/share/bash-completion/completions" "$root/share/zsh/vendor-completions" "$root/share/fish/vendor_completions.d"
     install -s -m 755 "$program" "$root/bin/pushcrypt"
+    forget_folder "$root/bin/pushcrypt"
     for page in "$man"/*.1; do
         gzip -9n <"$page" >"$root/share/man/man1/${page##*/}.gz"
     done
@@ -36,6 +37,30 @@ stage() {
     "$program" completions zsh >"$root/share/zsh/vendor-completions/_pushcrypt"
     "$program" completions fish >"$root/share/fish/vendor_completions.d/pushcrypt.fish"
 }
+
+# The folder of the build is mixed into the hashes of Swift's modules, which nothing reads, and so into the identifier of the build,
+# which is made anew from the rest.
+forget_folder() {
+    local offset size sum
+    read -r offset size < <(section "$1" .swift_modhash)
+    overwrite "$1" "$offset" < <(head -c "$size" /dev/zero)
+    read -r offset size < <(section "$1" .note.gnu.build-id)
+    # Behind the note's header and its name.
+    overwrite "$1" $((offset + 16)) < <(head -c 20 /dev/zero)
+    sum=$(sha1sum "$1" | cut -c 1-40)
+    # shellcheck disable=SC2059
+    overwrite "$1" $((offset + 16)) < <(printf "$(sed 's/../\\x&/g' <<<"$sum")")
+}
+
+# Where a section stands in a file, and how long it is.
+section() {
+    local numbers
+    numbers=$(readelf -SW "$1" | sed -nE "s/.* \\$2 +[A-Z]+ +[0-9a-f]+ ([0-9a-f]+) ([0-9a-f]+) .*/\\1 \\2/p")
+    [ -n "$numbers" ] || fail "the command has no section $2"
+    echo $((16#${numbers% *})) $((16#${numbers#* }))
+}
+
+overwrite() { dd of="$1" bs=1 seek="$2" conv=notrunc status=none; }
 
 # A tar file that is the same wherever and by whomever it is made.
 archive() {
