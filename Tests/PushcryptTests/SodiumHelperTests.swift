@@ -21,6 +21,16 @@ import Testing
         #expect(!Self.areEqual([], [0]))
     }
 
+    /// libsodium's headers want a pointer even to no bytes; a span of nothing has none.
+    @Test func aSpanOfNothingIsNoBytes() {
+        let nothing = Span<UInt8>()
+        let (none, zero) = (Bytes(), Bytes([0]))
+        let results = [
+            Sodium.areEqual(nothing, none.span), Sodium.areEqual(nothing, zero.span), Sodium.isAllZero(nothing),
+        ]
+        #expect(results == [true, false, true])
+    }
+
     @Test func allZeroMeansEveryBitOfEveryByte() {
         for count in [0, 1, 31, 32, 33] {
             let zeros = Bytes(repeating: 0, count: count)
