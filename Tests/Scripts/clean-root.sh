@@ -24,8 +24,8 @@ echo "clean-root: a Debian 12 with $packages"
 debootstrap --variant=minbase --include="$packages" bookworm "$place/root" http://deb.debian.org/debian >"$place/log" 2>&1 ||
     { tail -n 5 "$place/log" >&2; fail "debootstrap"; }
 cp /etc/resolv.conf "$place/root/etc/"
-mkdir -p "$place/root/toolchain" "$place/root/root/checkout"
-git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$place/root/root/checkout"
+mkdir -p "$place/root/toolchain" "$place/root/srv/checkout"
+git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$place/root/srv/checkout"
 
 unshare --mount bash -euc '
     mount --bind "$2" "$1/toolchain"
@@ -33,7 +33,7 @@ unshare --mount bash -euc '
     mount -t proc proc "$1/proc"
     mount --bind /dev "$1/dev"
     env -i HOME=/root TERM=dumb LANG=C.UTF-8 PATH=/toolchain/usr/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot "$1" bash -euc "
-        cd /root/checkout
+        cd /srv/checkout
         git init -q
         git add -A
         Tests/Scripts/first-minutes.sh"' - "$place/root" "$toolchain"
