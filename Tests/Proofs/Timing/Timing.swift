@@ -5,7 +5,7 @@ import Pushcrypt
 /// The two sets of a pair are interleaved at random, so that whatever else the machine does befalls both.
 enum Timing {
     /// How many envelopes there are of each set, and how many times one of either is opened.
-    private static let poolSize = 1000
+    private static let poolSize = 2000
     private static let samples = 40_000
     private static let limit = 10.0
     private static let attempts = 3
@@ -55,21 +55,27 @@ enum Timing {
 
     private static func measure(_ pair: Places.Pair, seed: UInt64, isLeaking: Bool = false) throws -> Welch {
         var places = try Places(seed: seed)
-        var pool: [Places.Sample] = []
-        for index in 0..<2 * poolSize { pool.append(try places.sample(pair, isFirst: index % 2 == 0)) }
+        // The sets mix at random in memory as well: taking turns, one would have every other page, and caches tell those apart.
         var numbers = Numbers(seed: seed, case: 1)
-        var times: (first: [Double], second: [Double]) = ([], [])
+        let sets = (0..<2 * poolSize).map { $0 < poolSize }.shuffled(using: &numbers)
+        var pool: [Places.Sample] = []
+        for isFirst in sets { pool.append(try places.sample(pair, isFirst: isFirst)) }
+        var times = [(sum: Double, count: Double)](repeating: (0, 0), count: pool.count)
         for round in -poolSize..<samples {
             let index = numbers.below(pool.count)
             let start = Stopwatch.now()
             try refuse(pool[index])
-            if isLeaking { leak(isFirst: index % 2 == 0) }
+            if isLeaking { leak(isFirst: sets[index]) }
             let time = Double(Stopwatch.now() - start)
             // The first ones warm up.
             if round < 0 { continue }
-            if index % 2 == 0 { times.first.append(time) } else { times.second.append(time) }
+            times[index].sum += time
+            times[index].count += 1
         }
-        return Welch(times.first, times.second)
+        // An envelope and its key take their own time wherever they lie in memory, in each of their turns. So each envelope counts
+        // once, with its mean: its turns are no samples that are independent of each other.
+        let means = zip(sets, times).filter { $0.1.count > 0 }.map { (isFirst: $0, time: $1.sum / $1.count) }
+        return Welch(means.filter(\.isFirst).map(\.time), means.filter { !$0.isFirst }.map(\.time))
     }
 
     @inline(never)
