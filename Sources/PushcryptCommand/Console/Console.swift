@@ -108,7 +108,6 @@ extension Console {
     }
 
     private func report(_ label: String, _ style: TextStyle, _ text: String) {
-        let text = SecretText.removed(from: text)
         switch logFormat {
         case .text:
             let label = allowsColour(messages) ? style.applied(to: label + ":") : label + ":"
@@ -118,8 +117,9 @@ extension Console {
     }
 
     private func send(_ line: ContiguousArray<UInt8>) {
+        let text = SecretText.removed(from: String(decoding: line, as: UTF8.self))
         // Nobody is left to tell when this fails.
-        try? messages.writeAll(line.span)
+        try? messages.writeAll(ContiguousArray(text.utf8).span)
     }
 }
 
