@@ -65,6 +65,7 @@ listed=$(cat "$root/README.md" "$root/$guide" "$root/$server" "$root"/Docs/migra
 
 # Every Swift block of the catalogues, in one module: a page may go on with what another has begun.
 pages=$("$root/Tests/Scripts/documentation.py" examples "$work/Tests/CatalogueTests/Examples") || exit 1
+swift format lint --strict --configuration "$root/.swift-format" --recursive "$work/Tests/CatalogueTests/Examples"
 source_file Tests/CatalogueTests/CatalogueTests.swift < "$root/Tests/Outside/CatalogueTests.swift"
 
 # What the examples take for granted of an app.
