@@ -53,6 +53,14 @@ public struct Enrolment<Store: KeyStore>: Sendable {
     }
 
     /// Says what is to be done; changes nothing.
+    ///
+    /// Keys or a state that cannot be read are no error and no reason to make others: the answer is `later` for what passes
+    /// by itself, `blocked` for what does not.
+    ///
+    /// - Parameters:
+    ///   - saved: what the app has saved of its enrolments; `none` only when the system says that there is no file.
+    ///   - circumstances: what this launch is like.
+    ///   - now: the present time.
     public func reconcile(
         _ saved: SavedEnrolment, _ circumstances: EnrolmentCircumstances, now: Timestamp
     ) -> Reconciliation {
