@@ -30,6 +30,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / ".build" / "documentation"
 # With a C library's module map each, which the modules cannot be loaded without.
 C_MODULES = [ROOT / "Sources" / "CSodium", ROOT / "Sources" / "CSQLite"]
+LIBRARIES = ["libsodium", "sqlite3"]
 
 PRODUCT = re.compile(r'\.library\(name: "(\w+)", targets: \["\1"\]\)')
 BLOCK = re.compile(r"(?:^<!-- around:\n(?P<around>.*?)^-->\n)?^```swift\n(?P<code>.*?)^```$", re.M | re.S)
@@ -105,7 +106,8 @@ class Toolchain:
 
     def write_symbols(self, product, modules, folder):
         folder.mkdir(parents=True)
-        includes = [word for path in [modules, *C_MODULES] for word in ["-I", path]]
+        found = subprocess.check_output(["pkg-config", "--cflags-only-I", *LIBRARIES], text=True).split()
+        includes = [word for path in [modules, *C_MODULES] for word in ["-I", path]] + found
         run(self.tool("swift-symbolgraph-extract"), "-module-name", product, *includes, "-target", self.triple,
             "-minimum-access-level", "public", "-skip-inherited-docs", "-emit-extension-block-symbols", "-output-dir", folder)
 
@@ -186,6 +188,8 @@ def check(modules):
     """The folder with the symbols of each product; ends the program where something is missing."""
     shutil.rmtree(WORK, ignore_errors=True)
     toolchain, documents, found, count = Toolchain(), Documents(), [], 0
+    if not catalogues():
+        found.append("Package.swift declares no library product that this finds")
     for catalogue in catalogues():
         wrong = catalogue.complaints()
         found += wrong
