@@ -12,7 +12,7 @@ STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xlinker "
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-packages build archives man demo test test-readme test-clean test-long test-scale test-senders test-interop fuzz fuzz-minimise bench bench-peers deb check-deb tarball lint install uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-packages build archives man demo test test-readme test-clean test-long test-scale test-senders test-interop docs fuzz fuzz-minimise bench bench-peers deb check-deb tarball lint install uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,9 @@ man: build ## write the manual, pushcrypt.1 and a page a command, to .build/man/
 
 demo: build ## seal, look, open, tamper, rotate: the whole story with real output
 	@.build/release/pushcrypt demo
+
+docs: setup ## write the documentation of the libraries as pages: .build/docs
+	@Tests/Scripts/documentation.py pages .build/docs
 
 test: lint setup-test ## lint, then run every test and say what was counted
 	@Tests/Scripts/test.sh

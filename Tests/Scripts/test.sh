@@ -44,6 +44,9 @@ run --filter "$waiting"
 # The checks that `make test-long` removes one after the other are where its tables say.
 Tests/Mutants/mutants.py --check .build/debug/pushcryptPackageTests.xctest 2>&1 | tee -a "$log" || status=1
 
+# The API documentation: every public symbol has its comment and its place.
+Tests/Scripts/documentation.py check .build/debug/Modules || status=1
+
 # What many threads do to one session, built apart: the sanitizer sees two of them meet without a lock.
 echo "races under the thread sanitizer"
 swift build --sanitize=thread --scratch-path .build/races --product Races $quiet &&
