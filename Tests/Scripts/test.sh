@@ -62,6 +62,9 @@ Tests/Scripts/document-examples.sh .build/debug/pushcrypt || status=1
 # What the scaffold writes, as an app that depends on this package.
 Tests/Scripts/scaffold.sh .build/debug/pushcrypt || status=1
 
+# What `make install` puts below a prefix, and `make uninstall` removes.
+Tests/Scripts/install.sh .build/debug/pushcrypt 2>&1 | tee -a "$log" || status=1
+
 skipped=$(grep -aE '^(SKIPPED|➜ .* skipped)' "$log" | sort | uniq -c | sed -E 's/^ *1 //; s/^ +([0-9]+) (.*)/\2 (\1 times)/') || true
 [ -z "$skipped" ] || printf '\n%s\n' "$skipped"
 
