@@ -13,7 +13,7 @@ STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xlinker "
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-packages build archives man demo test test-readme test-clean test-long test-scale test-senders test-interop docs fuzz fuzz-minimise bench bench-peers deb check-deb check-reproducible tarball lint install uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-browser setup-packages build archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-browser docs fuzz fuzz-minimise bench bench-peers deb check-deb check-reproducible tarball lint install uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -59,6 +59,9 @@ test-senders: build setup-senders ## send through real APNs clients to a local e
 test-interop: build setup-interop ## ask receivers in Python, JavaScript, C and Java about the test kit, and about 100,000 random messages both ways
 	@Tests/Interop/run.sh
 
+test-browser: build setup-browser ## have Chromium lay out what `pushcrypt preview` draws, light and dark: boxes, lines, contrast
+	@Tests/Scripts/preview-browser.sh
+
 fuzz: setup ## each fuzz target for SECONDS (60), two at a time; TARGETS names some; adds to Tests/Fuzz/ledger.tsv
 	@Tests/Fuzz/run.sh fuzz $(or $(SECONDS),60) $(TARGETS)
 
@@ -71,7 +74,7 @@ bench: build setup-bench ## measure against the bare libsodium calls and against
 bench-peers: build setup-peers ## measure what Web Push, sealed boxes and age cost beside it
 	@Tests/Bench/peers.sh
 
-setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-packages: setup-%: setup
+setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-browser setup-packages: setup-%: setup
 	@Tests/Scripts/setup.sh $*
 
 deb: build setup-packages ## a Debian package, which lintian has looked at: .build/packages

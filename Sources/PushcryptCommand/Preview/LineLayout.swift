@@ -41,7 +41,7 @@ struct LineLayout {
         var lastBreak: String.Index?
         for index in text.indices {
             let character = text[index]
-            if character == " " || TextMetrics.isWide(character), index > text.startIndex { lastBreak = index }
+            if character == " " || TextMetrics.beginsLines(character), index > text.startIndex { lastBreak = index }
             used += advance(character)
             // At least one character, however wide; a space may stick out, for nobody sees it.
             if used > width, character != " ", index > text.startIndex {

@@ -19,7 +19,7 @@ enum PreviewColours {
         ("rule", "#e3e6ec", "#262c36"), ("wall", "#dce5f4", "#1b2338"), ("label", "#4a5568", "#aab5cb"),
         ("card", "#fbfcfe", "#2d323f"), ("ink", "#16181d", "#f3f5f9"), ("dim", "#60656f", "#a9b0bd"),
         ("line", "#dfe3ea", "#434a5a"), ("action", "#0b57c4", "#7db5ff"), ("danger", "#c01d1d", "#ff8a80"),
-        ("bar", "#c2cbdb", "#4c566c"), ("thumb", "#e3e8f1", "#414859"),
+        ("bar", "#c2cbdb", "#4c566c"), ("thumb", "#e3e8f1", "#3b4252"),
     ]
 
     /// The rules for the scenes of an appearance: each `rule` takes the selector of a scene, a colour's name and the colour.

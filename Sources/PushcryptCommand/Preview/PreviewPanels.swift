@@ -69,6 +69,9 @@ extension PreviewPanel {
                 }
             facts.append(Fact("category", content.categoryIdentifier + actions))
         }
+        if let hidden = (category ?? nil)?.hiddenPreviewsBodyPlaceholder {
+            facts.append(Fact("when hidden", hidden.description))
+        }
         let keys = [content.title, content.subtitle, content.body].filter {
             if case .localized = $0 { true } else { false }
         }

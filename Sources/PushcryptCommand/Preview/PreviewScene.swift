@@ -86,5 +86,5 @@ struct PreviewSeal: Equatable, Sendable {
     let characters: Int
 
     /// What can be told in a line.
-    var text: String { (start.map { "\($0)…  " } ?? "") + "\(characters) characters" }
+    var text: String { (start.map { "\($0)…, " } ?? "") + "\(characters) characters" }
 }

@@ -47,7 +47,7 @@ struct PreviewText: Equatable, Sendable {
     }
 
     /// The blocks of Hebrew, Arabic and the other scripts that are written from the right.
-    private static func isRightToLeft(_ scalar: Unicode.Scalar) -> Bool {
+    static func isRightToLeft(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x0590...0x08FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
         default: false

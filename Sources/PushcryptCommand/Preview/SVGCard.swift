@@ -133,14 +133,16 @@ struct SVGCard {
             if index > 0 {
                 markup.shape("path", ["class": "line", "d": "M16 \(svg(y))H\(svg(width))"])
             }
-            let title = Self.lines(action.title, "", 1, width * 0.52).first
+            let room = action.note.isEmpty ? width - 32 : width * 0.5
+            let title = Self.lines(action.title, "", 1, room).first
             let isRight = action.title.direction == .rightToLeft
             markup.element(
                 "text",
                 [
-                    "class": action.isDestructive ? "danger" : "action", "x": svg(isRight ? 16 + width * 0.52 : 16),
+                    "class": action.isDestructive ? "danger" : "action", "x": svg(isRight ? 16 + room : 16),
                     "y": svg(y + Size.action / 2 + 5), "direction": action.title.direction.rawValue, "xml:lang": "",
                 ], text: title?.text ?? "")
+            if action.note.isEmpty { continue }
             markup.element(
                 "text",
                 ["class": "note", "x": svg(width - 16), "y": svg(y + Size.action / 2 + 4), "text-anchor": "end"],
