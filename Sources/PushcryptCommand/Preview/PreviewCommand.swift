@@ -23,7 +23,7 @@ extension Command {
                 Option(
                     "--appearance", "APPEARANCE", .choice(PreviewAppearance.allCases.map(\.rawValue)),
                     help: "for svg and html: the colours; otherwise auto, which is those of the reader's screen"),
-                Option("--categories", "FILE", .file, help: "the categories that the app declares, as JSON"),
+                Option("--categories", "FILE", .input, help: "the categories that the app declares, as JSON"),
             ], Option.sealPlaceholder, Option.sealAttachments,
             [.topic, .store, .passphraseFile, .output, .force],
         ].flatMap { $0 },
