@@ -36,7 +36,7 @@ extension PreviewPanel {
             }
         }
         self.init(
-            role: .relay, heading: "The relay carries", remark: "\(push.length) of \(limit) bytes, under no signature",
+            role: .relay, heading: "The relay carries", remark: "\(push.length) of \(limit) bytes",
             card: PreviewCard(push.clear), seal: seal, facts: facts)
     }
 

@@ -134,7 +134,7 @@ import Testing
         let drawing = try Drawing(stores.run("preview --format html", stores.phone, input: push))
         let data = try #require(push.components(separatedBy: #""ENCRYPTED_DATA":""#).last?.dropLast(2))
         #expect(try drawing.texts("sealed", of: .relay) == ["\(data.prefix(12))…, \(data.count) characters"])
-        #expect(try drawing.texts("remark", of: .relay) == ["\(push.utf8.count) of 4096 bytes, under no signature"])
+        #expect(try drawing.texts("remark", of: .relay) == ["\(push.utf8.count) of 4096 bytes"])
         let facts = try #require(try drawing.elements("facts", of: .relay).first)
         #expect(
             facts.children?.compactMap(\.stringValue) == [
