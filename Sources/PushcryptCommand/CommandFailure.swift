@@ -45,6 +45,12 @@ struct CommandFailure: Error {
         CommandFailure(.usage, message, hints: hint)
     }
 
+    static func secretInArguments(hint: String...) -> CommandFailure {
+        CommandFailure(
+            .usage, "a secret key is never an argument: other users and the shell's history see it",
+            hints: ["keep it in a file or pipe it in; this key should be replaced"] + hint)
+    }
+
     static func failed(_ message: String, hint: String...) -> CommandFailure {
         CommandFailure(.failed, message, hints: hint)
     }

@@ -12,6 +12,13 @@ import Testing
             ("é PCS-SECRET-1QPZRY9X8 und PCR-SECRET-1GF2TVDW0 ü", "é PCS-SECRET-1… und PCR-SECRET-1… ü"),
             ("pPCS-SECRET-1QPZRY9X8", "pPCS-SECRET-1…"), ("PCS-PCS-SECRET-1QPZRY9X8", "PCS-PCS-SECRET-1…"),
             ("PCS-SECRET-1QPZRY9X8\u{301}", "PCS-SECRET-1…\u{301}"),
+            (#"{"crv":"Ed25519","d":"nWGxne_9WmC6","x":"11qYAYKx"}"#, #"{"crv":"Ed25519","d":"…","x":"11qYAYKx"}"#),
+            (#"no "{\"d\" : \"nWGxne_9WmC6hEr0\"}"!"#, #"no "{\"d\" : \"…\"}"!"#), (#""d":"nWGxne_9"#, #""d":"…"#),
+            (
+                "-----BEGIN PRIVATE KEY-----\nMC4CAQAw\nBQYDK2Vw\n-----END PRIVATE KEY-----, new",
+                "-----BEGIN PRIVATE KEY-----…-----END PRIVATE KEY-----, new"
+            ),
+            (#"-----BEGIN PRIVATE KEY-----\u000aMC4CAQAwBQYD"#, "-----BEGIN PRIVATE KEY-----…"),
         ])
     func removed(text: String, safe: String) {
         #expect(SecretText.removed(from: text) == safe && SecretText.isIn(text))
@@ -21,7 +28,10 @@ import Testing
         "What is no key stays as it is",
         arguments: [
             "", "p", "PCR-SECRET-1…", "pcs-secret-1.txt", "pcr1qpzry9x8gf2tvdw0", "PCS-SECRET-2QPZRY9X8",
-            "pcs-secret-1qpzry9x",
+            "pcs-secret-1qpzry9x", #""d":"short""#, #""d"nWGxne_9WmC6"#, #""device":"nWGxne_9WmC6""#,
+            #"{"x":"nWGxne_9WmC6"}"#,
+            "from -----BEGIN PRIVATE KEY----- or -----BEGIN PUBLIC KEY----- to its END",
+            "-----BEGIN PUBLIC KEY-----\nMCowBQYD",
         ])
     func untouched(text: String) {
         #expect(SecretText.removed(from: text) == text && !SecretText.isIn(text))

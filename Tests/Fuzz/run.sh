@@ -21,6 +21,7 @@ table='arguments FuzzProgram 256
 attachment FuzzFormat 120
 batch FuzzProgram 512
 envelope FuzzProgram 600
+formats FuzzFormat 300
 inner FuzzProgram 400
 json FuzzFormat 200
 keys FuzzFormat 120

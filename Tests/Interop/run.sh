@@ -31,4 +31,5 @@ fi
 case ${1:-} in
 "" | kit) .build/interop/bin/python -B Tests/Vectors/generate.py --check >"$built/vectors.txt" ;;
 esac
+[ $# -gt 0 ] || .build/interop/bin/python -B Tests/Interop/keys.py .build/release/pushcrypt
 exec .build/interop/bin/python -B Tests/Interop/interop.py "$@"

@@ -299,6 +299,30 @@ import Testing
         #expect(error?.code == .malformedKey)
     }
 
+    /// Where a text has both halves, a character that was changed on the way is noticed or makes no difference.
+    @Test(arguments: [
+        jwk("Ed25519", ed25519X, ed25519D),
+        pem(
+            "PRIVATE KEY", "MFECAQEwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g",
+            "gSEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="),
+        "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2DXWpgBgrEKt9VL_tPJZAc6DuFy89qmIyWvAhpo9wdRGg",
+    ])
+    func aChangedCharacterNeverGivesAnotherKey(_ text: String) throws {
+        let original = Bytes(text.utf8)
+        let format = KeyFormat(of: original.span) ?? .raw
+        #expect(try SenderKey(text: original.span, format: format).publicKey.bytes == Self.verifying)
+        var others = 0
+        for index in original.indices {
+            for byte in Bytes("Aaz019+/-_= \n\"\\{},:\0\u{7f}".utf8) + [original[index] ^ 1, original[index] ^ 0x80] {
+                var changed = original
+                changed[index] = byte
+                guard let key = try? SenderKey(text: changed.span, format: format) else { continue }
+                if key.publicKey.bytes != Self.verifying { others += 1 }
+            }
+        }
+        #expect(others == 0)
+    }
+
     /// Eight characters in a row, of a text with one that is wrong.
     @Test(arguments: [jwk("Ed25519", ed25519X, ed25519D), ed25519PEM, ed25519D])
     func errorsDoNotQuoteTheKey(_ text: String) {

@@ -128,6 +128,15 @@ extension Invocation {
         return format
     }
 
+    /// Where the secret key is, and not the key itself.
+    fileprivate func secretOperand() throws(CommandFailure) -> String {
+        let source = optionalOperand("FILE") ?? "-"
+        if SecretText.isBareKey(source) {
+            throw .secretInArguments(hint: "if it is the name of a file, write ./ before it")
+        }
+        return source
+    }
+
     /// The file of the key to write, instead of a store.
     fileprivate func keyFile() throws(CommandFailure) -> String? {
         guard let source = value("--key-file") else { return nil }
@@ -167,7 +176,7 @@ extension Console {
 // MARK: Import
 
 private func runImportDevice(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    let key = try console.withKey(from: invocation.optionalOperand("FILE") ?? "-") { (text) throws(KeyError) in
+    let key = try console.withKey(from: invocation.secretOperand()) { (text) throws(KeyError) in
         try DeviceKey(text: text, format: invocation.keyFormat)
     }
     guard invocation.flag("--output") else {
@@ -180,7 +189,7 @@ private func runImportDevice(_ invocation: Invocation, _ console: Console) throw
 }
 
 private func runImportSender(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    let key = try console.withKey(from: invocation.optionalOperand("FILE") ?? "-") { (text) throws(KeyError) in
+    let key = try console.withKey(from: invocation.secretOperand()) { (text) throws(KeyError) in
         try SenderKey(text: text, format: invocation.keyFormat)
     }
     guard invocation.flag("--output") else {

@@ -252,9 +252,7 @@ extension Parser {
     /// Arguments are visible to every user of the machine, and stay in the shell's history.
     private func refuseSecrets(in arguments: [String]) throws(CommandFailure) {
         if arguments.contains(where: SecretText.isIn) {
-            throw .usage(
-                "a secret key is never an argument: other users and the shell's history see it",
-                hint: "keep it in a file or pipe it in; this key should be replaced")
+            throw .secretInArguments()
         }
     }
 }

@@ -5,6 +5,6 @@ internal import FuzzHarness
 @main
 enum FuzzFormat {
     static func main() {
-        Fuzzer.run([AttachmentTarget.self, JSONTarget.self, KeyTarget.self, RotationTarget.self])
+        Fuzzer.run([AttachmentTarget.self, JSONTarget.self, KeyTarget.self, KeyFormatTarget.self, RotationTarget.self])
     }
 }

@@ -141,5 +141,7 @@ def needles(secrets: dict[str, bytes]) -> list[tuple[str, bytes]]:
             (f"{name} (hexadecimal, upper case)", beginning.hex().upper().encode()),
             (f"{name} (base64)", base64.b64encode(beginning)),
             (f"{name} (base64url)", base64.urlsafe_b64encode(beginning)),
+            # PKCS #8 has 16 bytes before a key, so that base64 cuts it elsewhere.
+            (f"{name} (base64 in PEM)", base64.b64encode(secret[2:26])),
         ]
     return found

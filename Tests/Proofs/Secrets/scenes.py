@@ -24,16 +24,23 @@ pushcrypt --store W init --passphrase-file pass
 pushcrypt --store W keygen device --passphrase-file pass --topic com.example.app --import phone.key
 pushcrypt --store W sender trust --passphrase-file pass provider sender.pub
 pushcrypt --store P attach seal today.json --type public.json -o sealed --reference reference
+pushcrypt key export device --key-file spare.key --format jwk --secret -o spare.jwk
+pushcrypt key export sender --key-file sender.key --format pem --secret -o sender.pem
 """
 
 
 @dataclasses.dataclass
 class Command:
-    """One run of the program, and which secrets it takes in or gives out as text: only those may lie in ordinary memory."""
+    """One run of the program, and which secrets it takes in or gives out as text, and as which: only those may lie in ordinary
+    memory."""
 
     line: str
     text: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ("key text", "passphrase")
 
+
+# What other programs keep keys in, and our own.
+FOREIGN = ("base64", "key text")
 
 COMMANDS = [
     Command("--store P seal --to phone1 today.json"),
@@ -46,6 +53,10 @@ COMMANDS = [
     Command("--store D doctor"),
     Command("--store D keygen device --name spare --import spare.key", ("spare.key",)),
     Command("--store D export device --secret -o exported.key", ("D: device key 1.1",)),
+    Command("--store D key export device --format jwk --secret -o exported.jwk", ("D: device key 1.1",), FOREIGN),
+    Command("--store P key export sender --format pem --secret -o exported.pem", ("P: sender key 1.1", "sender.key"), FOREIGN),
+    Command("key import device spare.jwk -o imported.key", ("spare.key", "D: device key 2.1"), FOREIGN),
+    Command("--store D key import sender sender.pem", ("P: sender key 1.1", "sender.key"), FOREIGN),
     Command("--store D rotate device"),
     Command("--store D rotate device --confirm"),
     Command("--store D rotate device --purge --everything --name spare"),

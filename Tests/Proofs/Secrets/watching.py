@@ -19,13 +19,12 @@ class Fault(Exception):
     """A secret lies where none may lie."""
 
 
-def check(found, allowed: tuple[str, ...], where: str) -> None:
-    """`allowed` are names of secrets whose text may lie in ordinary memory."""
+def check(found, allowed: tuple[str, ...], where: str, text: tuple[str, ...] = ()) -> None:
+    """`allowed` are names of secrets of which the forms that `text` names may lie in ordinary memory."""
     for name, mapping, address in found:
         if mapping.is_guarded:
             continue
-        is_text = "key text" in name or "passphrase" in name
-        if is_text and any(name.startswith(secret) for secret in allowed):
+        if any(form in name for form in text) and any(name.startswith(secret) for secret in allowed):
             continue
         raise Fault(f"{where}: {name} in {mapping.kind} at {address:#x}")
 
@@ -61,7 +60,7 @@ def trace(scene: scenes.Scene, command: scenes.Command) -> tuple[int, int]:
         where = f"pushcrypt {command.line}: system call {number}, the {calls}th"
         found = memory.snapshot(process).search(everything if is_end or calls % 10 == 1 else halves)
         guarded.update(name.rpartition(" (")[0] for name, mapping, _ in found if mapping.is_guarded)
-        check(found, () if is_end else command.text, where)
+        check(found, () if is_end else command.text, where, command.forms)
         if calls % 10 == 1:
             check_surroundings(process, everything, where)
 
