@@ -157,15 +157,16 @@ deb() {
 }
 
 deb_command() {
-    local root=$work/pushcrypt
+    local root=$work/pushcrypt depends
     stage "$root/usr"
     install -d "$root/lib/systemd/system" "$root/usr/lib/sysusers.d"
     install -m 644 Docs/packages/systemd/pushcrypt-* "$root/lib/systemd/system/"
     install -m 644 Docs/packages/systemd/pushcrypt.sysusers "$root/usr/lib/sysusers.d/pushcrypt.conf"
     install -D -m 755 Docs/packages/postinst "$root/DEBIAN/postinst"
     install -m 755 Docs/packages/prerm "$root/DEBIAN/prerm"
+    depends=$(dependencies pushcrypt "$root/usr/bin/pushcrypt")
     pack pushcrypt usr/bin/pushcrypt <<END
-Depends: $(dependencies pushcrypt "$root/usr/bin/pushcrypt")
+Depends: $depends
 Section: utils
 Description: end-to-end encrypted push notifications
  Seals the content of push notifications on a server, so that a phone's
@@ -178,7 +179,7 @@ END
 }
 
 deb_library() {
-    local root=$work/libpushcrypt0 folder
+    local root=$work/libpushcrypt0 folder depends
     folder=lib/$(dpkg-architecture -q DEB_HOST_MULTIARCH)
     stage_library "$root/usr" "$folder"
     install -d "$root/DEBIAN"
@@ -187,8 +188,9 @@ deb_library() {
     # It fails when the library shows other symbols than the list, which says since when each is there.
     (cd "$(debian_source libpushcrypt0)" && dpkg-gensymbols -c4 -plibpushcrypt0 -v"$version" -P"$OLDPWD/$root" \
         -I"$OLDPWD/Docs/packages/libpushcrypt0.symbols" -O"$OLDPWD/$root/DEBIAN/symbols")
+    depends=$(dependencies libpushcrypt0 "$root/usr/$folder/libpushcrypt.so.0")
     pack libpushcrypt0 "usr/$folder/libpushcrypt.so.0" <<END
-Depends: $(dependencies libpushcrypt0 "$root/usr/$folder/libpushcrypt.so.0")
+Depends: $depends
 Source: pushcrypt
 Multi-Arch: same
 Section: libs
@@ -220,6 +222,33 @@ END
 
 # The units are well-formed, and hardened; that the command is not installed here is no fault of theirs.
 systemd_check() {
+    local unit said
+    command -v systemd-analyze >/dev/null || fail 'the units cannot be checked without systemd-analyze: apt-get install systemd'
+    said=$(SYSTEMD_LOG_LEVEL=warning systemd-analyze verify --man=no Docs/packages/systemd/pushcrypt-*.{service,socket,timer} 2>&1 |
+        grep -v 'Command /usr/bin/pushcrypt is not executable') || true
+    [ -z "$said" ] || fail "systemd does not take the units: $said"
+    for unit in Docs/packages/systemd/*.service; do
+        systemd-analyze security --offline=yes --threshold=10 --no-pager "$unit" >/dev/null || fail "$unit is not hardened enough"
+    done
+}
+
+tarball() {
+    local name file
+    name=pushcrypt-$version-$(uname -s | tr '[:upper:]' '[:lower:]')-$(uname -m)
+    file=$out/$name.tar.gz
+    rm -rf "$work"
+    stage "$work/$name"
+    stage_library "$work/$name" lib
+    stage_development "$work/$name" lib "\${pcfiledir}/../.."
+    install -m 644 LICENSE README.md "$work/$name/"
+    install -d "$work/$name/share/systemd"
+    install -m 644 Docs/packages/systemd/* "$work/$name/share/systemd/"
+    archive --directory "$work" "$name" | gzip -9n >"$file"
+    rm -rf "$work"
+    echo "$file: $(stat -c %s "$file") bytes, sha256 $(sha256sum "$file" | cut -c 1-64)"
+}
+
+check() {
     local root=$out/root packages=(pushcrypt libpushcrypt0 libpushcrypt-dev) files=() package deb
     [ "$(id -u)" -eq 0 ] || fail 'a clean root is made as root: sudo make check-deb'
     rm -rf "$root"
