@@ -5,8 +5,8 @@
  * Memory    Nothing changes its owner. The caller brings every buffer; the library keeps no pointer, and gives none but that of
  *           `pushcrypt_version`, which nobody frees. What a call writes to must not overlap what it reads.
  * Threads   Every function may be called by any number of threads at the same time. Nothing is kept between calls but the last
- *           error, which each thread has for itself. After `fork` a child may go on calling. A library that was loaded stays
- *           loaded: `dlclose` does not remove it.
+ *           error, which each thread has for itself. A child of `fork` may call them, too. What was loaded stays so:
+ *           `dlclose` does not remove the library.
  * Texts     A `const char *` without a length is a text that ends with a NUL. It is read up to there, and never further than
  *           PUSHCRYPT_TEXT_MAX bytes; one that has not ended by then is refused. Texts and JSON are UTF-8.
  * Secrets   A secret key is read where the caller has it, goes into guarded memory, and is wiped before the call returns; no copy
