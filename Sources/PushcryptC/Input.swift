@@ -46,11 +46,11 @@ func topic(_ start: UnsafePointer<CChar>?) throws(CallError) -> Topic {
     }
 }
 
-/// Checks the size that a caller gives its structure: at least what this version knows, and no more than any version will.
-func checkSize(_ size: Int, atLeast known: Int, _ name: String) throws(CallError) {
-    guard (known...largestStructure).contains(size) else {
-        throw .invalid("\(name)->size is not the structure's: set it to sizeof *\(name)")
-    }
+/// What is wrong with the size that a caller gives its structure: it has at least what this version knows, and no more than any
+/// version will.
+func misfit(_ size: Int, atLeast known: Int, _ name: String) -> CallError? {
+    (known...largestStructure).contains(size)
+        ? nil : .invalid("\(name)->size is not the structure's: set it to sizeof *\(name)")
 }
 
 /// No version of a structure is larger.

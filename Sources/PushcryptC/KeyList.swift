@@ -18,7 +18,7 @@ internal import Pushcrypt
     ) throws(CallError) -> [(key: Key, until: Timestamp?)] {
         var keys: [(Key, Timestamp?)] = []
         for index in unsafe lines.indices {
-            let place = "line \(index + 1) of \(name)"
+            let place = "key \(index + 1) of \(name)"
             let line = unsafe UnsafeBufferPointer(rebasing: lines[index])
             let end = unsafe line.firstIndex(of: UInt8(ascii: " ")) ?? line.endIndex
             let text = unsafe UnsafeBufferPointer(rebasing: line[..<end])

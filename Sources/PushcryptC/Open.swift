@@ -12,10 +12,9 @@ public func pushcrypt_open(
     _ length: UnsafeMutablePointer<Int>?
 ) -> CInt {
     var said = pushcrypt_opened()
-    var isSized = false
+    let misfit = unsafe clear(opened)
     let result = unsafe call(payload, capacity, length) { () throws(CallError) in
-        try unsafe clear(opened)
-        isSized = true
+        if let misfit { throw misfit }
         let push = try unsafe bytes(push, pushLength, limit: ReceivedPush.maximumLength, "push")
         let topic = try unsafe topic(topicID)
         let now = Timestamp(milliseconds: now)
@@ -29,20 +28,21 @@ public func pushcrypt_open(
             throw CallError(error)
         }
     }
-    if let opened = unsafe opened, isSized, result == PUSHCRYPT_DONE { unsafe opened.fill(with: said) }
+    if let opened = unsafe opened, result == PUSHCRYPT_DONE { unsafe opened.fill(with: said) }
     return result
 }
 
 // MARK: Input
 
-/// Checks what will be filled, and fills it with zeros behind its size.
-private func clear(_ opened: UnsafeMutablePointer<pushcrypt_opened>?) throws(CallError) {
-    guard let opened = unsafe opened else { throw .invalid("opened is NULL; a replay guard needs what is said there") }
+/// Fills what will be filled with zeros behind its size, or says why it cannot be.
+private func clear(_ opened: UnsafeMutablePointer<pushcrypt_opened>?) -> CallError? {
+    guard let opened = unsafe opened else { return .invalid("opened is NULL; a replay guard needs what is said there") }
     let size = unsafe opened.pointee.size
-    try checkSize(size, atLeast: MemoryLayout<pushcrypt_opened>.size, "opened")
+    if let misfit = misfit(size, atLeast: MemoryLayout<pushcrypt_opened>.size, "opened") { return misfit }
     let raw = UnsafeMutableRawPointer(opened)
     let header = MemoryLayout.size(ofValue: size)
     unsafe (raw + header).initializeMemory(as: UInt8.self, repeating: 0, count: size - header)
+    return nil
 }
 
 /// The senders that are believed; of one with an end, nothing is believed but its messages.

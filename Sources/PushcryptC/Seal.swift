@@ -60,7 +60,7 @@ private func read(
     let raw = unsafe UnsafeRawPointer(start)
     let size = unsafe raw.load(as: Int.self)
     let known = unsafe MemoryLayout<pushcrypt_seal_options>.size
-    try checkSize(size, atLeast: known, "options")
+    if let misfit = misfit(size, atLeast: known, "options") { throw misfit }
     guard unsafe UnsafeRawBufferPointer(start: raw + known, count: size - known).allSatisfy({ $0 == 0 }) else {
         throw .invalid("options has a member that version \(PUSHCRYPT_VERSION) does not know; leave it 0")
     }

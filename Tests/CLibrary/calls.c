@@ -98,7 +98,9 @@ static void null_pointers(void) {
     OPEN(push, device_secret, sender_public, NULL, &opened, out, &length);
     OPEN(push, device_secret, sender_public, topic, NULL, out, &length);
     OPEN(push, device_secret, sender_public, topic, &opened, NULL, &length);
+    memset(opened.message_id, 'x', sizeof opened.message_id);
     OPEN(push, device_secret, sender_public, topic, &opened, out, NULL);
+    CHECK(opened.message_id[0] == 0);
     // No bytes are an input like any other.
     CHECK(pushcrypt_seal(NULL, 0, device_public, signing_key, topic, now, NULL, push, 5120, &length) == PUSHCRYPT_REFUSED);
     CHECK(says("malformed-payload"));
@@ -223,7 +225,7 @@ static void *thread(void *number) {
         strcat(list, line == wrong && wrong != THREADS ? "pcs1wrong" : sender_public);
         strcat(list, "\n");
     }
-    sprintf(expected, "malformed-key: line %zu of senders:", wrong);
+    sprintf(expected, "malformed-key: key %zu of senders:", wrong);
     CHECK(pushcrypt_last_error(said, sizeof said) == 0 && said[0] == 0);
     pthread_barrier_wait(&barrier);
     for (int round = 0; round < ROUNDS; round++) {

@@ -39,14 +39,14 @@ extern "C" {
 #define PUSHCRYPT_REFUSED 65  /* the payload, the push or the recipient's key is refused, and will be again */
 
 /* Capacities that always suffice, in bytes. */
-#define PUSHCRYPT_PUSH_MAX 5120    /* a sealed push; 4096 unless the push type is voip */
-#define PUSHCRYPT_PAYLOAD_MAX 3584 /* an opened payload */
-#define PUSHCRYPT_ERROR_MAX 1024   /* the text of the last error, its NUL included */
+#define PUSHCRYPT_PUSH_MAX 5120     /* a sealed push; 4096 unless the push type is voip */
+#define PUSHCRYPT_PAYLOAD_MAX 3584  /* an opened payload */
+#define PUSHCRYPT_ERROR_MAX 1024    /* the text of the last error, its NUL included */
 
-#define PUSHCRYPT_TEXT_MAX 16384     /* the most bytes of a text, its NUL included */
-#define PUSHCRYPT_KEY_CAPACITY 63    /* the text of a public key and its NUL */
-#define PUSHCRYPT_ID_CAPACITY 33     /* the text of a message id and its NUL */
-#define PUSHCRYPT_ROTATIONS_MAX 4    /* the most rotations in one message */
+#define PUSHCRYPT_TEXT_MAX 16384    /* the most bytes of a text, its NUL included */
+#define PUSHCRYPT_KEY_CAPACITY 63   /* the text of a public key and its NUL */
+#define PUSHCRYPT_ID_CAPACITY 33    /* the text of a message id and its NUL */
+#define PUSHCRYPT_ROTATIONS_MAX 4   /* the most rotations in one message */
 
 /* How one message is sealed. Zeros are the defaults, so name what differs:
  *
@@ -136,15 +136,16 @@ struct pushcrypt_opened {
  *   senders                    the keys that are believed, `pcs1...`, one a line; never one that came with a push
  *   topic                      the app's bundle id
  *   now                        milliseconds since 1970-01-01 UTC
- *   opened                     what is said of the message; all zeros but `size` unless the result is PUSHCRYPT_DONE
+ *   opened                     what is said of the message; all zeros but `size` unless the result is PUSHCRYPT_DONE, and left
+ *                              alone when `size` is not the structure's
  *   payload, capacity, length  the output; `payload` may be NULL when `capacity` is 0
  *
  * Behind a key and a space there may be the last moment at which it is used, in milliseconds since 1970-01-01 UTC: of a retiring device
  * key its end, of a sender's key that was rotated `old_until`. Such a sender's key still verifies messages, and its word on
  * rotations counts no more. Both lists have at least one key that is not empty; empty lines are passed over.
  *
- * The payload is UTF-8 JSON with an `aps` object, byte for byte what was sealed, but for a member `pushcrypt` at the top: it has the keys
- * of sealed files, and is left out.
+ * The payload is UTF-8 JSON with an `aps` object, byte for byte what was sealed. But a member `pushcrypt` at the top, which has the keys of
+ * sealed files, is left out, and the rest is written without white space then.
  *
  * Returns PUSHCRYPT_DONE, PUSHCRYPT_TOO_SMALL, PUSHCRYPT_MISUSE or PUSHCRYPT_REFUSED. The codes are those of "Opening a push" in
  * Docs/Codes.md but `duplicate` and `rotation-conflict`, those of keys, `invalid-call` and `buffer-too-small`. They are for a
