@@ -1,6 +1,12 @@
+internal import CPushcrypt
 internal import Pushcrypt
 
 // What a caller's pointers lead to. Nothing is copied here: a secret is read where it lies.
+
+/// The longest text, its NUL included.
+private let longestText = Int(PUSHCRYPT_TEXT_MAX)
+/// No version of a structure is larger, in bytes.
+private let largestStructure = 4096
 
 /// The bytes before a text's NUL; throws for NULL, and where no NUL is in reach.
 func text(_ start: UnsafePointer<CChar>?, _ name: String) throws(CallError) -> UnsafeBufferPointer<UInt8> {
@@ -52,6 +58,3 @@ func misfit(_ size: Int, atLeast known: Int, _ name: String) -> CallError? {
     (known...largestStructure).contains(size)
         ? nil : .invalid("\(name)->size is not the structure's: set it to sizeof *\(name)")
 }
-
-/// No version of a structure is larger.
-private let largestStructure = 4096

@@ -18,8 +18,10 @@ public func pushcrypt_open(
         let push = try unsafe bytes(push, pushLength, limit: ReceivedPush.maximumLength, "push")
         let topic = try unsafe topic(topicID)
         let now = Timestamp(milliseconds: now)
+        // The secrets first: a caller who mixes the two up is refused before one is read as if it were public.
+        let deviceKeys = try unsafe readDeviceKeys(deviceKeys, at: now)
         let trust = try unsafe readTrust(senders)
-        let opener = Opener(topic: topic, deviceKeys: try unsafe readDeviceKeys(deviceKeys, at: now), trust: trust)
+        let opener = Opener(topic: topic, deviceKeys: deviceKeys, trust: trust)
         do throws(OpenError) {
             let notification = try unsafe opener.open(push, at: now)
             said = pushcrypt_opened(notification, trust: trust, at: now)

@@ -1,8 +1,5 @@
 internal import CPushcrypt
 
-/// The longest text of a caller's, its NUL included.
-let longestText = Int(PUSHCRYPT_TEXT_MAX)
-
 /// Runs a call: gives what it makes to the caller, or keeps why there is nothing, and returns the result.
 func call(
     _ out: UnsafeMutablePointer<CChar>?, _ capacity: Int, _ length: UnsafeMutablePointer<Int>?,

@@ -19,6 +19,7 @@ public func pushcrypt_seal(
             throw .invalid("now is before 2001; it counts milliseconds since 1970, not seconds")
         }
         let (options, placeholder) = try unsafe read(options)
+        // The secret first: a caller who mixes the two up is refused before it is read as if it were public.
         let signingKey = try unsafe readSigningKey(signingKey)
         let recipient = try unsafe readRecipient(deviceKey)
         do throws(SealError) {

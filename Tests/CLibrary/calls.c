@@ -357,6 +357,11 @@ static void secrets_are_gone(void) {
     CHECK(open_push(push, push_length, &opened, out, sizeof out, &length) == PUSHCRYPT_DONE && found_anywhere(&of_device) == 2);
     CHECK(seal(push, 0, &length) == PUSHCRYPT_TOO_SMALL && found_anywhere(&of_sender) == 2);
     CHECK(open_push(push, 0, &opened, out, sizeof out, &length) == PUSHCRYPT_REFUSED && found_anywhere(&of_device) == 2);
+    // Nor when a caller mixes up which key is which.
+    CHECK(pushcrypt_seal(payload, 1, signing_key, device_public, topic, now, NULL, push, 0, &length) == PUSHCRYPT_MISUSE);
+    CHECK(found_anywhere(&of_sender) == 2);
+    CHECK(pushcrypt_open(push, 0, sender_public, device_secret, topic, now, &opened, out, 0, &length) == PUSHCRYPT_MISUSE);
+    CHECK(found_anywhere(&of_device) == 2);
     explicit_bzero(signing_key, TEXT);
     explicit_bzero(device_secret, TEXT);
     CHECK(found_anywhere(&of_sender) == 0 && found_anywhere(&of_device) == 0);
