@@ -2,6 +2,7 @@
 # Each target that compiles runs `setup` first, which takes some milliseconds when nothing is missing.
 
 PREFIX ?= /usr/local
+PROGRAM := .build/release/pushcrypt
 
 # The installed command stands alone; on a Mac the Swift library is part of the system. The C++ and GCC libraries below Swift's
 # are linked in too, if there are archives of them: to load them took a fifth of what sealing one message takes. What is not linked
@@ -17,10 +18,10 @@ SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-packages build library archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-library fuzz fuzz-minimise bench bench-peers deb check-deb tarball lint install uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-packages build library archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-library docs fuzz fuzz-minimise bench bench-peers deb check-deb check-reproducible tarball lint install uninstall clean
 
 help: ## list the targets (the default)
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install what is missing (apt) and check the Swift version
 	@Tests/Scripts/setup.sh
@@ -43,6 +44,9 @@ man: build ## write the manual, pushcrypt.1 and a page a command, to .build/man/
 
 demo: build ## seal, look, open, tamper, rotate: the whole story with real output
 	@.build/release/pushcrypt demo
+
+docs: setup ## write the documentation of the libraries as pages: .build/docs
+	@Tests/Scripts/documentation.py pages .build/docs
 
 test: lint setup-test ## lint, then run every test and say what was counted
 	@Tests/Scripts/test.sh
@@ -83,13 +87,16 @@ bench-peers: build setup-peers ## measure what Web Push, sealed boxes and age co
 setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-packages: setup-%: setup
 	@Tests/Scripts/setup.sh $*
 
-deb: build library man setup-packages ## Debian packages, which lintian has looked at: .build/packages
+deb: build library setup-packages ## Debian packages, which lintian has looked at: .build/packages
 	@Docs/packages/package.sh deb
 
 check-deb: ## install the packages of `make deb` into a clean root, and run the demo there (as root)
 	@Docs/packages/package.sh check
 
-tarball: build library man ## the command, its pages and completions, and the library, for other systems: .build/packages
+check-reproducible: setup-packages ## build the Debian packages of the last commit in two folders, and compare bytes
+	@Tests/Scripts/reproducible.sh
+
+tarball: build library ## the command, its pages and completions, and the library, for other systems: .build/packages
 	@Docs/packages/package.sh tarball
 
 lint: setup ## check the format, and that shared sources run on iOS 15
@@ -98,13 +105,12 @@ lint: setup ## check the format, and that shared sources run on iOS 15
 
 # `sudo make install` only copies what `make` built before: compiling as root would leave files in .build that their owner
 # cannot replace.
-install: $(if $(SUDO_UID),,build) ## install the stripped command below PREFIX (/usr/local)
-	@test -x .build/release/pushcrypt || { echo 'make: nothing is built yet: run `make build` first, without sudo' >&2; exit 1; }
-	install -d "$(DESTDIR)$(PREFIX)/bin"
-	install -s -m 755 .build/release/pushcrypt "$(DESTDIR)$(PREFIX)/bin/pushcrypt"
+install: $(if $(SUDO_UID),,build) ## install the stripped command, its manual and completions below PREFIX (/usr/local)
+	@test -x "$(PROGRAM)" || { echo 'make: nothing is built yet: run `make build` first, without sudo' >&2; exit 1; }
+	Docs/packages/install.sh install "$(PROGRAM)" "$(DESTDIR)$(PREFIX)"
 
-uninstall: ## remove the installed command
-	rm -f "$(DESTDIR)$(PREFIX)/bin/pushcrypt"
+uninstall: ## remove what was installed
+	Docs/packages/install.sh remove "$(DESTDIR)$(PREFIX)"
 
 clean: ## remove everything that was built
 	rm -rf .build

@@ -78,8 +78,11 @@ public protocol KeyStore: DeviceKeyReading, OpeningEffects {
     /// under way loses messages.
     ///
     /// - Parameters:
+    ///   - name: whose key; nil for the default name.
     ///   - acknowledged: the key that the provider's reply names; nil for whichever is pending, when the caller knows that
     ///     the reply is to that one.
+    ///   - graceSeconds: for how many seconds after `now` the key that retires goes on opening.
+    ///   - now: the present time.
     /// - Throws: `unknownName`, `ambiguousName`.
     func confirmDeviceKey(
         name: String?, acknowledged: KeyID?, graceSeconds: UInt64, now: Timestamp
@@ -149,58 +152,60 @@ extension KeyStore {
     /// a push for 30.
     public static var standardGrace: UInt64 { 2_678_400 }
 
-    /// Makes the first key of the name `default`.
+    /// Makes the first key of the name `default`; throws `nameTaken`.
     public func generateDeviceKey(topic: Topic? = nil, now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
         try generateDeviceKey(name: Self.defaultName, topic: topic, now: now)
     }
 
-    /// Makes the first key of a name, bound to no app.
+    /// Makes the first key of a name, bound to no app; throws `nameTaken`, `invalidName`.
     public func generateDeviceKey(name: String, now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
         try generateDeviceKey(name: name, topic: nil, now: now)
     }
 
-    /// Takes a key that was made elsewhere, bound to no app.
+    /// Takes a key that was made elsewhere, bound to no app; throws `nameTaken`, `invalidName`, `keyIDTaken`.
     public func importDeviceKey(
         _ key: DeviceKey, name: String, now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
         try importDeviceKey(key, name: name, topic: nil, now: now)
     }
 
-    /// Takes a key that was made elsewhere under the name `default`, bound to no app.
+    /// Takes a key that was made elsewhere under the name `default`, bound to no app; throws `nameTaken`, `keyIDTaken`.
     public func importDeviceKey(_ key: DeviceKey, now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
         try importDeviceKey(key, name: Self.defaultName, topic: nil, now: now)
     }
 
-    /// Makes the next key of the default name.
+    /// Makes the next key of the default name; throws `unknownName`, `ambiguousName`, `rotationRefused`.
     public func rotateDeviceKey(now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
         try rotateDeviceKey(name: nil, now: now)
     }
 
-    /// Makes the pending key of a name active, with the standard grace for the one before it.
+    /// Makes the pending key of a name active, with the standard grace for the one before it; gives nil as the call with a
+    /// grace does; throws `unknownName`, `ambiguousName`.
     public func confirmDeviceKey(
         name: String? = nil, acknowledged: KeyID? = nil, now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
         try confirmDeviceKey(name: name, acknowledged: acknowledged, graceSeconds: Self.standardGrace, now: now)
     }
 
-    /// Makes whichever key of a name is pending active.
+    /// Makes whichever key of a name is pending active; gives nil when none is; throws `unknownName`, `ambiguousName`.
     public func confirmDeviceKey(
         name: String? = nil, graceSeconds: UInt64, now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
         try confirmDeviceKey(name: name, acknowledged: nil, graceSeconds: graceSeconds, now: now)
     }
 
-    /// Deletes the keys of a name that have retired and passed their end date.
+    /// Deletes the keys of a name that have retired and passed their end date, and gives them; throws `ambiguousName`.
     public func purgeDeviceKeys(name: String? = nil, now: Timestamp) throws(KeyStoreError) -> [DeviceKeyRecord] {
         try purgeDeviceKeys(name: name, now: now, everything: false)
     }
 
-    /// Deletes keys of the default name.
+    /// Deletes keys of the default name, and gives them: what is past its end date, or everything; throws `ambiguousName`.
     public func purgeDeviceKeys(now: Timestamp, everything: Bool) throws(KeyStoreError) -> [DeviceKeyRecord] {
         try purgeDeviceKeys(name: nil, now: now, everything: everything)
     }
 
-    /// Pins the first key of a sender's name.
+    /// Pins the first key of a sender's name; throws `invalidName`, `senderAlreadyTrusted`, `senderSuperseded`,
+    /// `topicMismatch`.
     @discardableResult
     public func trustSender(
         name: String, _ key: SenderPublicKey, topic: Topic? = nil, now: Timestamp
@@ -208,7 +213,7 @@ extension KeyStore {
         try trustSender(name: name, key, topic: topic, replace: false, now: now)
     }
 
-    /// Pins a sender's key for every app.
+    /// Pins a sender's key for every app; throws as the call with a topic.
     @discardableResult
     public func trustSender(
         name: String, _ key: SenderPublicKey, replace: Bool, now: Timestamp
@@ -216,7 +221,8 @@ extension KeyStore {
         try trustSender(name: name, key, topic: nil, replace: replace, now: now)
     }
 
-    /// Keeps what a message has changed, with the standard grace for a key that is replaced.
+    /// Keeps what a message has changed, with the standard grace for a key that is replaced; throws `rotationRefused`,
+    /// `rotationConflict`.
     public func settle(
         openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, now: Timestamp
     ) throws(KeyStoreError) {

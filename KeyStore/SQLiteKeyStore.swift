@@ -9,7 +9,7 @@ public import Pushcrypt
 ///
 /// Any number of threads and processes may use one store. A call waits up to five seconds for another process that
 /// writes, then throws `storeBusy`. Every call may throw that, `corruptStore`, `diskFull` and `inputOutput`; what is
-/// listed with a call comes on top.
+/// listed with a call, or with the one of `KeyStore` that it implements, comes on top.
 public final class SQLiteKeyStore: KeyStore {
     static let databaseName: StaticString = "keystore.db"
     private static let newDatabaseName: StaticString = "keystore.db.new"

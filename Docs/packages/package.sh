@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Packs what `make build`, `make library` and `make man` have made. README.md beside this file says what is in it.
+# Packs what `make build` and `make library` have made. README.md beside this file says what is in it.
 # Usage: package.sh deb      .build/packages/NAME_VERSION_ARCHITECTURE.deb: pushcrypt, libpushcrypt0, libpushcrypt-dev
 #        package.sh tarball  .build/packages/pushcrypt-VERSION-SYSTEM-MACHINE.tar.gz
 #        package.sh check    installs the Debian packages into a clean root, and runs the demo there; as root
@@ -9,7 +9,6 @@ cd "$(dirname "$0")/../.."
 program=.build/release/pushcrypt
 library=.build/release/libpushcrypt.so.0
 header=Sources/PushcryptC/include/pushcrypt.h
-man=.build/man/man1
 out=.build/packages
 work=$out/work
 
@@ -20,25 +19,18 @@ fail() {
 
 [ -x "$program" ] || fail 'there is no command yet: make build'
 [ -f "$library" ] || fail 'there is no library yet: make library'
-[ -d "$man" ] || fail 'there are no man pages yet: make man'
 version=$("$program" --version | sed -nE 's/^pushcrypt ([0-9.]+) .*/\1/p')
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export LC_ALL=C TZ=UTC
 umask 022
 
-# The command without its symbols, pages, completions and licence below a prefix.
+# What `make install` puts below a prefix, pages packed, and a folder for the licence.
 stage() {
-    local root=$1 page
-    install -d "$root/bin" "$root/share/man/man1" "$root/share/doc/pushcrypt" \
-        "$root/share/bash-completion/completions" "$root/share/zsh/vendor-completions" "$root/share/fish/vendor_completions.d"
-    install -s -m 755 "$program" "$root/bin/pushcrypt"
+    local root=$1
+    Docs/packages/install.sh install "$program" "$root" vendor-completions
     forget_folder "$root/bin/pushcrypt"
-    for page in "$man"/*.1; do
-        gzip -9n <"$page" >"$root/share/man/man1/${page##*/}.gz"
-    done
-    "$program" completions bash >"$root/share/bash-completion/completions/pushcrypt"
-    "$program" completions zsh >"$root/share/zsh/vendor-completions/_pushcrypt"
-    "$program" completions fish >"$root/share/fish/vendor_completions.d/pushcrypt.fish"
+    gzip -9n "$root/share/man/man1"/*.1
+    install -d "$root/share/doc/pushcrypt"
 }
 
 # The library below a folder of a prefix.

@@ -32,6 +32,8 @@ public final class StatementFile: Sendable {
     ///
     /// - Parameters:
     ///   - pending: the key, if it is pending; nil for any other.
+    ///   - statements: the statements that the message brought, as its opener has accepted them.
+    ///   - topic: the app that the message was for.
     ///   - now: when the statements took effect: they are believed from here on, also when their time to be accepted ends
     ///     before the app takes them in.
     /// - Throws: `rotationRefused` when the file is full; `storeMissing` when the directory is not there, `unsafeStoreFile`,
@@ -84,7 +86,10 @@ public final class StatementFile: Sendable {
     /// May end at any point and be called again: what was taken in changes nothing the second time. What the extension
     /// keeps meanwhile stays for the next time.
     ///
-    /// - Parameter graceSeconds: how long a device key that is replaced goes on opening.
+    /// - Parameters:
+    ///   - store: the app's keys, those that the extension only reads.
+    ///   - graceSeconds: how long a device key that is replaced goes on opening, in seconds.
+    ///   - now: the present time, from which the grace counts.
     /// - Throws: what `keep` and the key store throw; the rest is still there then. A damaged file is made anew.
     public func fold<Store: KeyStore>(
         into store: Store, graceSeconds: UInt64 = Store.standardGrace, now: Timestamp

@@ -12,7 +12,8 @@ public import Pushcrypt
 ///
 /// There is nothing to set up: `generateDeviceKey` and `trustSender` make the item. While there is none, or it cannot be
 /// read, `deviceKey` and `trust` throw: `storeMissing` when it is not there, `storeLocked` before the first unlock,
-/// `corruptStore`. Nothing that is read ever writes, and a failure never makes or changes a key.
+/// `corruptStore`. Nothing that is read ever writes, and a failure never makes or changes a key. What each call
+/// guarantees and throws is said where `KeyStore` asks for it.
 public final class KeychainKeyStore: KeyStore {
     /// How often a change is tried again because another one came first; each time, somebody's change was made.
     private static let attempts = 100

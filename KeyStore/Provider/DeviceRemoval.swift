@@ -24,8 +24,11 @@ public struct DeviceRemovalResult: Hashable, Sendable {
 extension SQLiteKeyStore {
     /// Removes a device, and remembers that: older data does not bring it back. Tells whether there was one.
     ///
-    /// - Parameter reason: for people and logs, 1 to 255 bytes without control characters.
-    /// - Throws: `invalidName` for another reason.
+    /// - Parameters:
+    ///   - id: the provider's own name for the device.
+    ///   - reason: for people and logs, 1 to 255 bytes without control characters.
+    ///   - now: when it was removed. What the device itself registers brings it back, older data does not.
+    /// - Throws: `invalidName` for another id or reason.
     @discardableResult
     public func removeDevice(_ id: String, reason: String? = nil, now: Timestamp) throws(KeyStoreError) -> Bool {
         let removal = RemovedDevice(id: id, removedAt: now, reason: reason)

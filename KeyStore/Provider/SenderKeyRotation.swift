@@ -11,10 +11,12 @@ extension SQLiteKeyStore {
     /// reading what was before, the connection that closes last removes it from the log. nil means the default name.
     ///
     /// - Parameters:
+    ///   - name: whose key; nil for the default name.
     ///   - overlap: for how many seconds devices go on believing messages of the old key; at most 60 days.
     ///   - acceptFor: for how many seconds devices accept the statement.
     ///   - announceSeconds: for how long messages carry the statement to devices that have not reported the new key.
     ///   - force: rotates although a message cannot announce one more; devices that missed the oldest are lost.
+    ///   - now: when the statement is issued; every duration above counts from here.
     /// - Throws: `unknownName`, `ambiguousName`, `tooManyAnnouncements`; `rotationRefused` for an overlap above 60 days, or
     ///   after the last generation there is.
     public func rotateSenderKey(
@@ -65,6 +67,7 @@ extension SQLiteKeyStore {
     ///   - pinned: the sender key that the device reported last. None is needed when that is `sender`; when it is an
     ///     older key of the chain, all from that key on are, however long they have been announced, as long as devices
     ///     accept them; otherwise those that are still announced.
+    ///   - now: the present time.
     public func announcements(
         for sender: SenderPublicKey, to pinned: SenderPublicKey?, now: Timestamp
     ) throws(KeyStoreError) -> [RotationStatement] {

@@ -42,6 +42,7 @@ public final class ResponseFile: Sendable {
     /// - Parameters:
     ///   - response: what to keep, of any form.
     ///   - key: the account's device key; the public half is enough, so no store has to be open.
+    ///   - now: when the person has answered.
     /// - Returns: how many older responses were given up for it.
     /// - Throws: `responseTooLarge`; `storeMissing` when the directory is not there, `unsafeStoreFile`, `storeBusy`,
     ///   `diskFull`, `inputOutput`, `newerVersion`. Nothing is kept then.
@@ -92,7 +93,7 @@ public final class ResponseFile: Sendable {
         return kept
     }
 
-    /// Deletes a response that the app has taken in.
+    /// Deletes a response that the app has taken in; throws what `keep` throws, and the response is given again then.
     public func remove(_ response: Kept) throws(KeyStoreError) { try delete([response.sealed]) }
 
     // MARK: The file

@@ -30,7 +30,7 @@ public struct Opener: Sendable {
         try open(ReceivedPush(push).envelope(), at: now)
     }
 
-    /// Opens an envelope that was taken out of its push.
+    /// Opens an envelope that was taken out of its push; guarantees and throws what the call with the whole push does.
     public func open(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> OpenedNotification {
         guard let deviceKey = deviceKeys[envelope.recipientKeyID] else {
             throw .unknownRecipientKey(envelope.recipientKeyID)

@@ -73,6 +73,7 @@ public struct Sealer: Sendable {
     ///     where it cannot be fetched.
     ///   - recipient: the device's registered key.
     ///   - now: the present time.
+    ///   - options: how this message is sealed; an alert that lives for 30 days unless it says otherwise.
     /// - Throws: every code of `SealError`; nothing is sealed then.
     @inlinable
     public func seal(

@@ -14,7 +14,7 @@ extension CommandTable {
         sharedOptions: [.store, .json],
         sections: [
             Section(title: "notifications", commands: [.seal, .open, .inspect, .attach]),
-            Section(title: "keys", commands: [.`init`, .keygen, .export, .device, .sender, .rotate]),
+            Section(title: "keys", commands: [.`init`, .keygen, .export, .key, .device, .sender, .rotate]),
             Section(
                 title: "more",
                 commands: [.demo, .scaffold, .lint, .explain, .doctor, .config, .completions, .manual, .help]),

@@ -28,14 +28,14 @@ open class EncryptedNotificationService: UNNotificationServiceExtension {
         .init(topic: try Topic(""), appGroup: "") { throw KeyStoreError.notConfigured }
     }
 
-    /// Takes a push over from the system.
+    /// Takes a push over from the system; the handler is called exactly once, on any thread.
     open override func didReceive(
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
         opener.handle(request, contentHandler: contentHandler)
     }
 
-    /// Shows the best there is now.
+    /// Shows the best there is now, for each push that is under way.
     open override func serviceExtensionTimeWillExpire() { opener.timeWillExpire() }
 
     private var opener: NotificationOpener {

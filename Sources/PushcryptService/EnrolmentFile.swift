@@ -12,7 +12,7 @@ public struct EnrolmentFile: Hashable, Sendable {
     /// Takes a place for the file; the folder it is in becomes the file's own.
     public init(at url: URL) { self.url = url }
 
-    /// The file `pushcrypt/enrolment.json` in the app's folder for application support.
+    /// The file `pushcrypt/enrolment.json` in the app's folder for application support; throws Foundation's errors.
     public static func inApplicationSupport() throws -> EnrolmentFile {
         let folder = try FileManager.default.url(
             for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)

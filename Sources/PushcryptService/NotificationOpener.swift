@@ -33,7 +33,7 @@ public final class NotificationOpener: Sendable {
 
     deinit { for session in sessions { session.handle(.released) } }
 
-    /// Opens a push, and gives what is to be shown to the handler, on any thread.
+    /// Opens a push, and gives what is to be shown to the handler: exactly once, on any thread.
     public func handle(_ request: UNNotificationRequest, contentHandler: @escaping (UNNotificationContent) -> Void) {
         let work = DeliveryWork(request, configuration, files, log)
         let steps = DeliverySteps(

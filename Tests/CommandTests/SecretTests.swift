@@ -239,4 +239,53 @@ private final class Asking: Sendable {
         try #require(exit == .usage)
         #expect(!terminal.shown(until: "hint").contains("SECRET-1"))
     }
+
+    @Test(
+        "A secret key in another program's form is not shown on a terminal",
+        arguments: ["device", "sender"], ["jwk", "pem", "raw"])
+    func export(role: String, format: String) throws {
+        let (terminal, made, piped) = (try PseudoTerminal(), try CapturedConsole(), try CapturedConsole())
+        let file = made.directory.file("key")
+        try #require(run(arguments: ["keygen", role, "-o", file], table: .pushcrypt, console: made.console) == .done)
+        let arguments = ["key", "export", role, "--format", format, "--key-file", file, "--secret"]
+        try #require(run(arguments: arguments, table: .pushcrypt, console: piped.console) == .done)
+        let console = piped.console.writing(terminal.person, messages: terminal.person)
+        #expect(run(arguments: arguments, table: .pushcrypt, console: console) == .usage)
+        let shown = terminal.shown(until: "hint")
+        #expect(shown.contains("a secret key is not shown on a terminal"))
+        for line in try piped.output.split(separator: "\n") { #expect(!shown.contains(line)) }
+    }
+
+    @Test("A key of another program comes from a file that not everybody may read", arguments: ["device", "sender"])
+    func importedFile(role: String) throws {
+        let captured = try CapturedConsole()
+        let (key, pem) = (captured.directory.file("key"), captured.directory.file("pem"))
+        func run(_ arguments: String...) -> ExitCode {
+            PushcryptCommand.run(arguments: arguments, table: .pushcrypt, console: captured.console)
+        }
+        try #require(run("keygen", role, "-o", key) == .done)
+        try #require(run("key", "export", role, "--format", "pem", "--key-file", key, "--secret", "-o", pem) == .done)
+        for (mode, exit) in [(0o644, ExitCode.usage), (0o602, .usage), (0o640, .done)] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: pem)
+            #expect(run("key", "import", role, pem, "-o", key, "--force") == exit)
+        }
+    }
+
+    @Test(
+        "The file of a secret key is its owner's alone", arguments: ["device", "sender"], ["jwk", "pem", "raw"])
+    func exportedFile(role: String, format: String) throws {
+        let captured = try CapturedConsole()
+        let (key, other) = (captured.directory.file("key"), captured.directory.file("other"))
+        func run(_ arguments: String...) -> ExitCode {
+            PushcryptCommand.run(arguments: arguments, table: .pushcrypt, console: captured.console)
+        }
+        try #require(run("keygen", role, "-o", key) == .done)
+        try #require(
+            run("key", "export", role, "--format", format, "--key-file", key, "--secret", "-o", other) == .done)
+        try #require(run("key", "import", role, "--format", format, other, "-o", key, "--force") == .done)
+        for file in [key, other] {
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+        }
+    }
 }

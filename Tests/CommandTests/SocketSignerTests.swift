@@ -62,6 +62,7 @@ struct SocketSignerTests {
         arguments: [
             ("refuse", SigningError.Code.signerRefused), ("silent", .signerTimedOut), ("truncate", .signerUnavailable),
             ("gone", .signerUnavailable), ("garbage", .signerUnavailable), ("twice", .signerUnavailable),
+            ("stranger", .signerUnavailable),
         ])
     func fails(fault: String, code: SigningError.Code) throws {
         do {

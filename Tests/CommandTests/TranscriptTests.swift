@@ -25,7 +25,9 @@ import Testing
 @Suite struct DocumentTests {
     private static let documents =
         ["README.md", "Docs/ProviderPipelines.md"]
-        + ["README", "plain-payloads", "sealed-boxes", "shared-key", "web-push"].map { "Docs/migration/\($0).md" }
+        + ["README", "keys", "plain-payloads", "sealed-boxes", "shared-key", "web-push"].map {
+            "Docs/migration/\($0).md"
+        }
 
     @Test("The sessions of a document print what it says", arguments: documents)
     func session(name: String) throws {

@@ -7,7 +7,8 @@ state=.build/long/sanitizers
 mkdir -p "$state"
 # A sanitizer answers for memory in its own way, so that a signal that a test expects must go past it.
 export ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0:allocator_may_return_null=1
-export TSAN_OPTIONS=handle_segv=0:handle_abort=0:halt_on_error=0:exitcode=66
+# Nor does a program wait for a second at its end, in case that another thread is about to race: tests measure how long one takes.
+export TSAN_OPTIONS=handle_segv=0:handle_abort=0:halt_on_error=0:exitcode=66:atexit_sleep_ms=0
 export SWIFT_BACKTRACE=enable=no
 TMPDIR=$(mktemp -d)
 export TMPDIR
@@ -48,6 +49,9 @@ for sanitizer in address thread; do
     tests=$(LC_ALL=C grep -aoE ' Test run with [0-9]+' "$log" | awk '{ sum += $NF } END { print sum + 0 }')
     issues=$(LC_ALL=C grep -aE '^[^ ]+ Test run with [1-9]' "$log" | sed -nE 's/.* with ([0-9]+) issues?\.$/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')
     issues=$((issues - $(LC_ALL=C grep -acE 'Time limit was exceeded: [0-9.]+ seconds$' "$log" || true)))
+    # What a transcript needs may fail under a sanitizer.
+    LC_ALL=C grep -aE '^SKIPPED: transcript' "$log" | sed "s/^/$sanitizer: /" || true
+    transcripts=$(LC_ALL=C grep -acE '^SKIPPED: transcript' "$log" || true)
     reports=$(LC_ALL=C grep -acE '^(==[0-9]+==ERROR: AddressSanitizer|WARNING: ThreadSanitizer)' "$log" || true)
     # Each of the two runs came to its end, which a crash would have prevented.
     if [ "$runs" -ne 2 ] || [ "$issues" -ne 0 ] || [ "$reports" -ne 0 ]; then
@@ -55,7 +59,7 @@ for sanitizer in address thread; do
         echo "sanitizers: error: $sanitizer: $reports reports, $issues issues, $runs of 2 runs ended; the whole log is $log" >&2
         exit 1
     fi
-    figures+=("$sanitizer-tests=$tests" "$sanitizer-skipped=$((${#skip[@]} / 2))" "$sanitizer-reports=0")
+    figures+=("$sanitizer-tests=$tests" "$sanitizer-skipped=$((${#skip[@]} / 2))" "$sanitizer-transcripts-skipped=$transcripts" "$sanitizer-reports=0")
     # What many threads do to one session, too.
     if [ "$sanitizer" = thread ]; then
         swift build --sanitize=thread --scratch-path "$scratch" --product Races --quiet

@@ -81,10 +81,13 @@ import VectorKit
     }
 
     @Test func theCodesAreTheNamesThatProgramsKnow() {
-        let codes: [KeyError.Code] = [.malformedKey, .wrongChecksum, .wrongKind, .weakKey, .malformedRecord]
+        let codes: [KeyError.Code] = [
+            .malformedKey, .wrongChecksum, .wrongKind, .weakKey, .unsupportedKey, .unequalHalves, .malformedRecord,
+        ]
         #expect(
             codes.map(\.description) == [
-                "malformed-key", "wrong-checksum", "wrong-kind-of-key", "weak-key", "malformed-record",
+                "malformed-key", "wrong-checksum", "wrong-kind-of-key", "weak-key", "unsupported-key", "unequal-halves",
+                "malformed-record",
             ])
         #expect(KeyError(.weakKey, "one") == KeyError(.weakKey, "another"))
         #expect(KeyError(.weakKey, "one") != KeyError(.malformedKey, "one"))

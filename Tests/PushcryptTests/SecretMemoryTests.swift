@@ -114,7 +114,7 @@
             #expect(memory.longestRun(of: pattern, at: address) < 4)
         }
 
-        /// Notes where the signatures lie that it gives.
+        /// Notes where the signatures lie that it gives: in blocks of a size that nobody else asks the heap for.
         private final class Service: MessageSigner, @unchecked Sendable {
             // One thread asks.
             private(set) var addresses: [UInt] = []
@@ -125,7 +125,12 @@
             var publicKey: SenderPublicKey { key.publicKey }
 
             func sign(_ messages: [Bytes]) -> [Bytes] {
-                let signatures = key.sign(messages)
+                let signatures = key.sign(messages).map { signature in
+                    var roomy = Bytes()
+                    roomy.reserveCapacity(900)
+                    roomy += signature
+                    return roomy
+                }
                 addresses = signatures.map { signature in
                     let span = signature.span
                     return span.address

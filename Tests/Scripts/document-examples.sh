@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the examples of README.md, Docs/ServiceExtension.md, Docs/SwiftServers.md and Docs/migration as a package of somebody
-# else's that depends on this one, runs the tests among them, and opens what the provider's example seals.
+# Builds the examples of README.md, Docs/ServiceExtension.md, Docs/SwiftServers.md, Docs/migration and the API documentation as a
+# package of somebody else's that depends on this one, runs the tests among them, and opens what the provider's example seals.
 # Usage: document-examples.sh PATH-OF-PUSHCRYPT
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -62,6 +62,11 @@ source_file Tests/MigrationTests/MigrationTests.swift < "$root/Tests/Outside/Mig
 
 listed=$(cat "$root/README.md" "$root/$guide" "$root/$server" "$root"/Docs/migration/*.md | grep -c "^ *<!-- example: ")
 [ "$compiled" = "$listed" ] || fail "$listed examples are in the documents, and $compiled are compiled here"
+
+# Every Swift block of the catalogues, in one module: a page may go on with what another has begun.
+pages=$("$root/Tests/Scripts/documentation.py" examples "$work/Tests/CatalogueTests/Examples") || exit 1
+swift format lint --strict --configuration "$root/.swift-format" --recursive "$work/Tests/CatalogueTests/Examples"
+source_file Tests/CatalogueTests/CatalogueTests.swift < "$root/Tests/Outside/CatalogueTests.swift"
 
 # What the examples take for granted of an app.
 source_file Sources/VendorNotificationService/Vendor.swift <<'EOF'
@@ -142,6 +147,7 @@ let package = Package(
         .target(name: "App", dependencies: service),
         .target(name: "Migration", dependencies: service),
         .testTarget(name: "MigrationTests", dependencies: ["Migration", simulator] + service),
+        .testTarget(name: "CatalogueTests", dependencies: [simulator] + sealing + service),
         .testTarget(name: "NotificationServiceTests", dependencies: ["NotificationService", simulator] + service),
     ]
 )
@@ -149,7 +155,7 @@ EOF
 swift build --quiet --build-tests --package-path "$work"
 swift test --quiet --skip-build --package-path "$work" > "$work/log" 2>&1 || {
     cat "$work/log" >&2
-    fail "a test of $guide, $server or Docs/migration fails"
+    fail "a test of $guide, $server, Docs/migration or the API documentation fails"
 }
 
 folder=$(mktemp -d)
@@ -160,4 +166,4 @@ cd "$folder"
 "$work/.build/debug/provider" > push.json
 "$command" open --device-key-file phone.key --sender "$(cat sender.pub)" --topic com.example.app --json push.json > shown.json
 grep -q '"title":"Table for two","subtitle":"","body":"See you at 8"' shown.json || fail "the README's push is shown as $(cat shown.json)"
-echo "examples: $compiled of README.md, $guide, $server and Docs/migration built as an outside package, the tests run, the push opened"
+echo "examples: $compiled of README.md, $guide, $server and Docs/migration and $pages of the API documentation built as an outside package, the tests run, the push opened"

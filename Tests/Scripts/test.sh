@@ -44,6 +44,9 @@ run --filter "$waiting"
 # The checks that `make test-long` removes one after the other are where its tables say.
 Tests/Mutants/mutants.py --check .build/debug/pushcryptPackageTests.xctest 2>&1 | tee -a "$log" || status=1
 
+# The API documentation: every public symbol has its comment and its place.
+Tests/Scripts/documentation.py check .build/debug/Modules || status=1
+
 # What many threads do to one session, built apart: the sanitizer sees two of them meet without a lock.
 echo "races under the thread sanitizer"
 swift build --sanitize=thread --scratch-path .build/races --product Races $quiet &&
@@ -58,6 +61,9 @@ Tests/Scripts/document-examples.sh .build/debug/pushcrypt || status=1
 
 # What the scaffold writes, as an app that depends on this package.
 Tests/Scripts/scaffold.sh .build/debug/pushcrypt || status=1
+
+# What `make install` puts below a prefix, and `make uninstall` removes.
+Tests/Scripts/install.sh .build/debug/pushcrypt 2>&1 | tee -a "$log" || status=1
 
 skipped=$(grep -aE '^(SKIPPED|➜ .* skipped)' "$log" | sort | uniq -c | sed -E 's/^ *1 //; s/^ +([0-9]+) (.*)/\2 (\1 times)/') || true
 [ -z "$skipped" ] || printf '\n%s\n' "$skipped"

@@ -2,7 +2,7 @@
 """A signer for `pushcrypt seal --signer unix:PATH` (Docs/SignerProtocol.md), with faults to switch on for tests.
 
 usage: signer.py SOCKET SEED-FILE [--delay MILLISECONDS] [--every MILLISECONDS] [--record FILE]
-                 [--fault wrong|twice|refuse|silent|truncate|gone|garbage --after N]
+                 [--fault wrong|twice|stranger|refuse|silent|truncate|gone|garbage --after N]
 
 SEED-FILE holds the 32 bytes of an Ed25519 seed. Each answer comes after a delay; with --every they come one after the other, so
 far apart. A fault begins with the message after the first N. --record appends what is signed to a file, a line in hexadecimal each.
@@ -71,6 +71,8 @@ class Client(asyncio.Protocol):
             self.reply(number, 0, signature[::-1] if fault == "wrong" else signature)
             if fault == "twice":
                 self.reply(number, 0, signature)
+            elif fault == "stranger":
+                self.reply(bytes(byte ^ 0x55 for byte in number), 0, signature)
 
     def reply(self, number, status, body):
         self.transport.write(struct.pack(">I", 5 + len(body)) + number + bytes([status]) + body)

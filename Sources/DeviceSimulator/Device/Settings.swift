@@ -76,11 +76,11 @@ extension SimulatedDevice {
 
     /// How long the extension has, in milliseconds.
     public struct Limits: Hashable, Sendable {
-        /// From the push to `serviceExtensionTimeWillExpire()`.
+        /// From the push to `serviceExtensionTimeWillExpire()`; 30 seconds.
         public var delivery: UInt64 = 30_000
-        /// From there to the end: what is delivered later is not shown.
+        /// From there to the end, one second: what is delivered later is not shown.
         public var expiry: UInt64 = 1_000
-        /// How long the app has to call a handler.
+        /// How long the app has to call a handler; 30 seconds.
         public var app: UInt64 = 30_000
 
         /// Takes about what Apple's system gives.

@@ -20,7 +20,7 @@ public struct APNsPush: Hashable, Sendable, ExpressibleByStringLiteral {
     /// The header `apns-id`, a lower-case UUID; the device numbers pushes that have none.
     public var id: String?
 
-    /// Takes the JSON and the headers.
+    /// Takes the JSON and the headers, right or wrong: what Apple's servers would refuse, the device refuses.
     public init(_ payload: some Sequence<UInt8>, type: String = "alert", collapseID: String? = nil, id: String? = nil) {
         self.payload = Data(payload)
         self.type = type
@@ -28,7 +28,7 @@ public struct APNsPush: Hashable, Sendable, ExpressibleByStringLiteral {
         self.id = id
     }
 
-    /// Takes the JSON and the headers.
+    /// Takes the JSON and the headers, right or wrong: what Apple's servers would refuse, the device refuses.
     public init(json: String, type: String = "alert", collapseID: String? = nil, id: String? = nil) {
         self.init(json.utf8, type: type, collapseID: collapseID, id: id)
     }

@@ -99,7 +99,7 @@ enum Bech32 {
         var text = text
         if !text.isEmpty, text[text.count - 1] == UInt8(ascii: "\n") { text = text.extracting(0..<text.count - 1) }
         guard hasPrefix(of: kind, text) else {
-            if let other = Kind.allCases.first(where: { hasPrefix(of: $0, text) }) {
+            if let other = Self.kind(of: text) {
                 throw KeyError(.wrongKind, "this is \(other.name); what is needed here is \(kind.name)")
             }
             throw KeyError(.malformedKey, "this is not the text of a key; what is needed here is \(kind.name)")
@@ -143,6 +143,9 @@ enum Bech32 {
         }
         return key
     }
+
+    /// The kind that a text begins as.
+    static func kind(of text: Span<UInt8>) -> Kind? { Kind.allCases.first { hasPrefix(of: $0, text) } }
 
     private static func hasPrefix(of kind: Kind, _ text: Span<UInt8>) -> Bool {
         let count = kind.prefix.utf8CodeUnitCount

@@ -29,7 +29,7 @@ public final class DeviceKey: Sendable {
         self.init(SecretBytes(copying: scalar))
     }
 
-    private init(_ scalar: consuming SecretBytes) {
+    init(_ scalar: consuming SecretBytes) {
         // Clamping makes every 32-byte scalar a valid key, so nothing is refused here.
         guard let point = try? scalar.withSpan({ (bytes) throws(SodiumRefusal) in try X25519.publicKey(of: bytes) })
         else {

@@ -7,6 +7,8 @@ public struct KeyError: CodedError {
             case wrongChecksum = "wrong-checksum"
             case wrongKind = "wrong-kind-of-key"
             case weakKey = "weak-key"
+            case unsupportedKey = "unsupported-key"
+            case unequalHalves = "unequal-halves"
             case malformedRecord = "malformed-record"
         }
 
@@ -20,6 +22,10 @@ public struct KeyError: CodedError {
         public static let wrongKind = Code(known: .wrongKind)
         /// A public key that no honest program makes: of small or mixed order, not on the curve, or not canonical.
         public static let weakKey = Code(known: .weakKey)
+        /// A key of another algorithm, or in a form that is not read: RSA, P-256, encrypted, of OpenSSH.
+        public static let unsupportedKey = Code(known: .unsupportedKey)
+        /// The public key beside a secret key is not its own.
+        public static let unequalHalves = Code(known: .unequalHalves)
         /// The record around a key is not the JSON object that it should be.
         public static let malformedRecord = Code(known: .malformedRecord)
 

@@ -35,7 +35,7 @@ public final class SenderKey: Sendable {
         self.init(Ephemeral(copying: seed))
     }
 
-    private init(_ seed: consuming Ephemeral) {
+    init(_ seed: consuming Ephemeral) {
         var secretKey = Ephemeral(count: Ed25519.secretKeyLength)
         secretKey.withMutableSpan { output in
             seed.withSpan { Ed25519.expand(seed: $0, into: &output) }

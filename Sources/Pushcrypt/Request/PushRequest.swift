@@ -89,12 +89,13 @@ extension Sealer {
     /// retry from being shown twice. (`Docs/Format.md`, Collapse id)
     ///
     /// - Parameters:
+    ///   - sealed: what this sealer has sealed.
     ///   - device: the name under which the provider keeps the device, 1 to 255 bytes, so that the collapse id
     ///     stays when the device's key changes; nil if it keeps nothing but the key.
     ///   - collapseName: which pushes to a device replace each other; it leaves as a keyed hash only.
     ///   - priority: nil for 5 with a background push and 10 with the others.
     ///   - expiration: seconds since 1970-01-01 UTC; nil for the moment at which receivers no longer take the message.
-    /// - Throws: `invalidRequest`.
+    /// - Throws: `invalidRequest`: an empty or too long name, or a header that Apple does not take with this push type.
     public func request(
         for sealed: SealedPayload, device: String? = nil, collapseName: String? = nil,
         priority: PushRequest.Priority? = nil, expiration: UInt64? = nil

@@ -20,7 +20,7 @@ public protocol MessageSigner: Sendable {
 }
 
 extension SenderKey: MessageSigner {
-    /// Signs each message; never throws.
+    /// Signs each message (Ed25519, RFC 8032): as many signatures of 64 bytes, in the same order; never throws.
     public func sign(_ messages: [ContiguousArray<UInt8>]) -> [ContiguousArray<UInt8>] {
         messages.map { signature(of: $0.span) }
     }

@@ -46,6 +46,16 @@ package struct Ephemeral: ~Copyable, @unchecked Sendable {
         withMutableSpan { $0.write(source, at: 0) }
     }
 
+    /// Puts a secret between two texts that are none.
+    init(_ start: Bytes, _ secret: Span<UInt8>, _ end: Bytes) {
+        self.init(count: start.count + secret.count + end.count)
+        withMutableSpan { output in
+            output.write(start.span, at: 0)
+            output.write(secret, at: start.count)
+            output.write(end.span, at: start.count + secret.count)
+        }
+    }
+
     deinit {
         unsafe sodium_memzero(storage.baseAddress, storage.count)
         unsafe storage.deallocate()

@@ -43,14 +43,23 @@ private func runExportDevice(_ invocation: Invocation, _ console: Console) throw
         try key.withText { (text) throws(CommandFailure) in try console.deliverSecret(text, of: invocation) }
         return .done
     }
-    let records = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys(named: name) }
-    guard let record = records.first(where: { $0.state == .pending }) ?? records.first(where: { $0.state == .active })
-    else {
-        throw .usage("the store has no device key to export", hint: "pushcrypt keygen device makes one")
-    }
+    let record = try store.deviceKeyToRegister(named: name)
     let text = try invocation.flag("--json") ? registrationText(record, store) : "\(record.publicKey)"
     try console.deliver(ContiguousArray((text + "\n").utf8).span, of: invocation)
     return .done
+}
+
+extension SQLiteKeyStore {
+    /// The pending key of a name, else the active one.
+    func deviceKeyToRegister(named name: String?) throws(CommandFailure) -> DeviceKeyRecord {
+        let records = try withStoreErrors { () throws(KeyStoreError) in try deviceKeys(named: name) }
+        guard
+            let record = records.first(where: { $0.state == .pending }) ?? records.first(where: { $0.state == .active })
+        else {
+            throw .usage("the store has no device key to export", hint: "pushcrypt keygen device makes one")
+        }
+        return record
+    }
 }
 
 private func runExportSender(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {

@@ -30,9 +30,7 @@ extension Command {
         ], run: { (invocation, console) throws(CommandFailure) in try KeyRole.sender.generate(invocation, console) })
 
     private static let keygenOptions: [Option] = [
-        Option("--name", "NAME", help: "what the store calls the key; 'default' otherwise"),
-        Option("--topic", "BUNDLE-ID", help: "bind the key to one app, which then need not be repeated"),
-        Option(flag: "--default", help: "make it the key that commands use when none is named"),
+        .keyName, .keyTopic, .keyIsDefault,
         Option("--import", "FILE", .secret, help: "take the secret key of a file, fd:N or - instead of a new one"),
         .store, .passphraseFile, .json,
         Option(
@@ -41,85 +39,116 @@ extension Command {
     ]
 }
 
+extension Option {
+    static let keyName = Option("--name", "NAME", help: "what the store calls the key; 'default' otherwise")
+    static let keyTopic = Option(
+        "--topic", "BUNDLE-ID", help: "bind the key to one app, which then need not be repeated")
+    static let keyIsDefault = Option(
+        flag: "--default", help: "make it the key that commands use when none is named")
+}
+
 /// Which of the two kinds of key a command is about.
 enum KeyRole: String, Sendable {
     case device
     case sender
 
     func generate(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-        if invocation.flag("--output") { return try generateFile(invocation, console) }
-        let store = try console.openStore(invocation)
-        let name = invocation.value("--name") ?? "default"
-        let topic = try invocation.topic()
-        let now = console.timestamp
-        let isDefault = invocation.flag("--default")
-        let printed: String
-        switch self {
-        case .device:
-            let imported = try invocation.value("--import").map(console.readDeviceKey(from:))
-            // Before the first key that is made here, because nothing that was sent earlier can be for it, and so that whatever
-            // fails leaves no key that nobody was told of.
-            let isFirst = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys().isEmpty }
-            if imported == nil, isFirst { try console.createReplayFile(invocation) }
-            let record = try withStoreErrors { () throws(KeyStoreError) in
-                let record =
-                    if let imported {
-                        try store.importDeviceKey(imported, name: name, topic: topic, now: now)
-                    } else {
-                        try store.generateDeviceKey(name: name, topic: topic, now: now)
-                    }
-                if isDefault { try store.setDefaultDeviceKey(name: name) }
-                return record
+        if invocation.flag("--output") {
+            try invocation.useNoStore(besides: "--import")
+            switch self {
+            case .device: try console.deliverKeyFile(DeviceKey(), of: invocation)
+            case .sender: try console.deliverKeyFile(SenderKey(), of: invocation)
             }
-            printed = try invocation.flag("--json") ? registrationText(record, store) : "\(record.publicKey)"
-        case .sender:
-            let imported = try invocation.value("--import").map(console.readSenderKey(from:))
-            let record = try withStoreErrors { () throws(KeyStoreError) in
-                let record =
-                    if let imported {
-                        try store.importSenderKey(imported, name: name, topic: topic, now: now)
-                    } else {
-                        try store.generateSenderKey(name: name, topic: topic, now: now)
-                    }
-                if isDefault { try store.setDefaultSenderKey(name: name) }
-                return record
-            }
-            printed = invocation.flag("--json") ? announcementText(record) : "\(record.publicKey)"
+            return .done
         }
-        try console.write(printed + "\n")
+        let source = invocation.value("--import")
+        switch self {
+        case .device: try console.keep(source.map(console.readDeviceKey(from:)), of: invocation)
+        case .sender: try console.keep(source.map(console.readSenderKey(from:)), of: invocation)
+        }
         return .done
     }
+}
 
-    /// Makes a key file: the public key is printed, the secret one appears only in the file.
-    private func generateFile(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-        for name in ["--store", "--name", "--default", "--import", "--passphrase-file", "--topic"]
-        where invocation.flag(name) {
+// MARK: Into the store
+
+extension Console {
+    /// Puts a device's key into the store, or a new one, and prints what the provider is told.
+    func keep(_ imported: DeviceKey?, of invocation: Invocation) throws(CommandFailure) {
+        let store = try openStore(invocation)
+        let name = invocation.value("--name") ?? "default"
+        let topic = try invocation.topic()
+        let now = timestamp
+        let isDefault = invocation.flag("--default")
+        // Before the first key that is made here, because nothing that was sent earlier can be for it, and so that whatever
+        // fails leaves no key that nobody was told of.
+        let isFirst = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys().isEmpty }
+        if imported == nil, isFirst { try createReplayFile(invocation) }
+        let record = try withStoreErrors { () throws(KeyStoreError) in
+            let record =
+                if let imported {
+                    try store.importDeviceKey(imported, name: name, topic: topic, now: now)
+                } else {
+                    try store.generateDeviceKey(name: name, topic: topic, now: now)
+                }
+            if isDefault { try store.setDefaultDeviceKey(name: name) }
+            return record
+        }
+        try write((invocation.flag("--json") ? registrationText(record, store) : "\(record.publicKey)") + "\n")
+    }
+
+    /// Puts a sender's key into the store, or a new one, and prints what the phones are told.
+    func keep(_ imported: SenderKey?, of invocation: Invocation) throws(CommandFailure) {
+        let store = try openStore(invocation)
+        let name = invocation.value("--name") ?? "default"
+        let topic = try invocation.topic()
+        let now = timestamp
+        let isDefault = invocation.flag("--default")
+        let record = try withStoreErrors { () throws(KeyStoreError) in
+            let record =
+                if let imported {
+                    try store.importSenderKey(imported, name: name, topic: topic, now: now)
+                } else {
+                    try store.generateSenderKey(name: name, topic: topic, now: now)
+                }
+            if isDefault { try store.setDefaultSenderKey(name: name) }
+            return record
+        }
+        try write((invocation.flag("--json") ? announcementText(record) : "\(record.publicKey)") + "\n")
+    }
+}
+
+// MARK: Into a key file
+
+extension Invocation {
+    /// Refuses, beside `--output`, what only a key in a store has.
+    func useNoStore(besides others: String...) throws(CommandFailure) {
+        for name in ["--store", "--name", "--default"] + others + ["--passphrase-file", "--topic"] where flag(name) {
             throw .usage("--output and \(name) exclude each other", hint: "a key file is used without a store")
         }
-        let publicKey: String
-        let record: ContiguousArray<UInt8>
-        switch self {
-        case .device:
-            let key = DeviceKey()
-            publicKey = "\(key.publicKey)"
-            record = DeviceRegistration(publicKey: key.publicKey, createdAt: console.timestamp).json
-            try key.withText { (text) throws(CommandFailure) in
-                try console.deliverSecret(text, of: invocation)
-            }
-        case .sender:
-            let key = SenderKey()
-            publicKey = "\(key.publicKey)"
-            record =
-                SenderAnnouncement(
-                    publicKey: key.publicKey, topic: nil, generation: 1, createdAt: console.timestamp
-                ).json
-            try key.withText { (text) throws(CommandFailure) in
-                try console.deliverSecret(text, of: invocation)
-            }
-        }
-        guard invocation.value("--output") != "-" else { return .done }
-        try console.write((invocation.flag("--json") ? String(decoding: record, as: UTF8.self) : publicKey) + "\n")
-        return .done
+    }
+}
+
+extension Console {
+    /// Makes a key file: the public key is printed, the secret one appears only in the file.
+    func deliverKeyFile(_ key: DeviceKey, of invocation: Invocation) throws(CommandFailure) {
+        try key.withText { (text) throws(CommandFailure) in try deliverSecret(text, of: invocation) }
+        let record = DeviceRegistration(publicKey: key.publicKey, createdAt: timestamp).json
+        try writePublic("\(key.publicKey)", record, of: invocation)
+    }
+
+    /// The same for a sender's key.
+    func deliverKeyFile(_ key: SenderKey, of invocation: Invocation) throws(CommandFailure) {
+        try key.withText { (text) throws(CommandFailure) in try deliverSecret(text, of: invocation) }
+        let record = SenderAnnouncement(publicKey: key.publicKey, topic: nil, generation: 1, createdAt: timestamp).json
+        try writePublic("\(key.publicKey)", record, of: invocation)
+    }
+
+    private func writePublic(
+        _ key: String, _ record: ContiguousArray<UInt8>, of invocation: Invocation
+    ) throws(CommandFailure) {
+        guard invocation.value("--output") != "-" else { return }
+        try write((invocation.flag("--json") ? String(decoding: record, as: UTF8.self) : key) + "\n")
     }
 }
 

@@ -101,18 +101,19 @@ extension SQLiteKeyStore {
 extension Console {
     /// Reads a sender's secret key as text.
     func readSenderKey(from source: String) throws(CommandFailure) -> SenderKey {
-        try withSecret(from: source) { (text) throws(KeyError) in try SenderKey(text: text) }
+        try withKey(from: source) { (text) throws(KeyError) in try SenderKey(text: text) }
     }
 
     /// Reads a device's secret key as text.
     func readDeviceKey(from source: String) throws(CommandFailure) -> DeviceKey {
-        try withSecret(from: source) { (text) throws(KeyError) in try DeviceKey(text: text) }
+        try withKey(from: source) { (text) throws(KeyError) in try DeviceKey(text: text) }
     }
 
-    private func withSecret<R>(
-        from source: String, _ body: (Span<UInt8>) throws(KeyError) -> R
+    /// Reads a key; `isShared` for one of which only the public half is wanted.
+    func withKey<R>(
+        from source: String, isShared: Bool = false, _ body: (Span<UInt8>) throws(KeyError) -> R
     ) throws(CommandFailure) -> R {
-        let secret = try readSecret(from: source)
+        let secret = try readSecret(from: source, isShared: isShared)
         do throws(KeyError) {
             return try secret.withSpan(body)
         } catch {

@@ -7,10 +7,13 @@ extension Explanation {
             summary: "not the text of a key",
             cause: """
                 A character that no key has, white space or a line break inside, upper and lower case mixed, or the wrong
-                length. Most often the text was cut by a form field or wrapped by an e-mail.
+                length. Most often the text was cut by a form field or wrapped by an e-mail. Of another program's key: a JWK without
+                one of its members or with padding, PEM that does not have the form of RFC 8410, base64 of another length.
                 """,
-            mend:
-                "Copy the key again, whole and on one line. Public keys are all lower case, secret ones all upper case.",
+            mend: """
+                Copy the key again, whole and on one line. Public keys are all lower case, secret ones all upper case. Another
+                program's is copied from its first brace or BEGIN to the end.
+                """,
             shown: nothingTaken),
         Explanation(
             KeyError.Code.wrongChecksum, .keys,
@@ -40,6 +43,30 @@ extension Explanation {
                 """,
             mend:
                 "Do not take it. Find out who sent it, and by which channel: an accident does not produce such a key.",
+            shown: nothingTaken),
+        Explanation(
+            KeyError.Code.unsupportedKey, .keys,
+            summary: "a key of another algorithm, or in a form that is not read",
+            cause: """
+                'pushcrypt key import' was given a key of RSA, P-256, X448 or Ed448, a symmetric one, one that is encrypted with a
+                passphrase, one of OpenSSH, or a certificate.
+                """,
+            mend: """
+                A device's key is X25519, a sender's Ed25519. One that is encrypted is decrypted first, as Docs/migration/keys.md says; in
+                place of any other 'pushcrypt keygen' makes a new one.
+                """,
+            shown: nothingTaken),
+        Explanation(
+            KeyError.Code.unequalHalves, .keys,
+            summary: "the public half is not that of the secret half",
+            cause: """
+                A JWK whose x does not belong to its d, PEM or 64 bytes of libsodium's with another key's public half: two keys
+                were mixed up, or somebody has changed one half.
+                """,
+            mend: """
+                Take the key again from where it was made. Do not mend one half by the other before it is clear how they came
+                together: a program that signs with such a pair gives its secret half away.
+                """,
             shown: nothingTaken),
         Explanation(
             KeyError.Code.malformedRecord, .keys,

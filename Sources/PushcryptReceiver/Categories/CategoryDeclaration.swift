@@ -30,7 +30,7 @@ public struct CategoryDeclaration: Hashable, Sendable {
     /// What the category may be besides.
     public var options: Set<Option>
 
-    /// Declares a category.
+    /// Declares a category; a `CategorySet` checks it.
     public init(
         _ identifier: String, actions: [ActionDeclaration] = [], intentIdentifiers: [String] = [],
         hiddenPreviewsBodyPlaceholder: NotificationContent.Text? = nil,
@@ -90,7 +90,7 @@ public struct ActionDeclaration: Hashable, Sendable {
     /// The text field, if the action asks for a text.
     public var textInput: TextInput?
 
-    /// Declares an action.
+    /// Declares an action; the `CategorySet` of its category checks it.
     public init(
         _ identifier: String, title: NotificationContent.Text, options: Set<Option> = [], icon: Icon? = nil,
         textInput: TextInput? = nil

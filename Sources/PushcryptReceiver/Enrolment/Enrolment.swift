@@ -34,8 +34,12 @@ public struct Enrolment<Store: KeyStore>: Sendable {
     /// Takes one account of an app.
     ///
     /// - Parameters:
+    ///   - store: the device's keys and pins, shared by all accounts.
     ///   - account: the name of its device keys, 1 to 255 bytes without control characters.
     ///   - sender: the name under which its provider's key is pinned; the same for all accounts at one provider.
+    ///   - topic: the app's bundle id, to which its keys and its registration are bound.
+    ///   - firstTrust: whom to believe before any key is pinned.
+    ///   - policy: when a registration is repeated, and a key replaced.
     public init(
         store: Store, account: String = Store.defaultName, sender: String = "provider", topic: Topic,
         firstTrust: FirstTrust, policy: EnrolmentPolicy = EnrolmentPolicy()
@@ -49,6 +53,14 @@ public struct Enrolment<Store: KeyStore>: Sendable {
     }
 
     /// Says what is to be done; changes nothing.
+    ///
+    /// Keys or a state that cannot be read are no error and no reason to make others: the answer is `later` for what passes
+    /// by itself, `blocked` for what does not.
+    ///
+    /// - Parameters:
+    ///   - saved: what the app has saved of its enrolments; `none` only when the system says that there is no file.
+    ///   - circumstances: what this launch is like.
+    ///   - now: the present time.
     public func reconcile(
         _ saved: SavedEnrolment, _ circumstances: EnrolmentCircumstances, now: Timestamp
     ) -> Reconciliation {

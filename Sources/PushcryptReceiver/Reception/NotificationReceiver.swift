@@ -44,6 +44,7 @@ public struct NotificationReceiver: Sendable {
     ///   - topic: the app's bundle id; nil to take the one that the device key is bound to. A device key that is bound
     ///     to another opens nothing.
     ///   - defaultTopic: taken when the device key is bound to none.
+    ///   - policy: what the app decides about duplicates and texts.
     public init(
         keys: any DeviceKeyReading, effects: any OpeningEffects, replay: ReplayFile, topic: Topic?,
         defaultTopic: Topic? = nil, policy: Policy = Policy()

@@ -26,7 +26,10 @@ public struct KeptResponses: Sendable {
 
     /// Keeps a response for later; it is on the disk when this returns, and the system's completion can be called.
     ///
-    /// - Parameter key: the account's device key, for example from the record that was registered.
+    /// - Parameters:
+    ///   - response: what the person did.
+    ///   - key: the account's device key, for example from the record that was registered.
+    ///   - now: when.
     /// - Returns: how many of the oldest responses were given up for it; more than 64 are not kept.
     /// - Throws: as `ResponseFile.keep`.
     @discardableResult
@@ -51,6 +54,6 @@ public struct KeptResponses: Sendable {
         return waiting
     }
 
-    /// Forgets a response that the app has taken in.
+    /// Forgets a response that the app has taken in; throws as `ResponseFile.remove`.
     public func remove(_ waiting: Waiting) throws(KeyStoreError) { try file.remove(waiting.kept) }
 }

@@ -50,6 +50,7 @@ extension NotificationResponseValue {
     ///
     /// - Parameters:
     ///   - receiver: opens the push; made only when there is one to open.
+    ///   - now: the present time.
     ///   - mayPass: whether a push that was never sealed is taken as it is.
     ///   - keptAt: when the response was kept, if it was.
     public func received(

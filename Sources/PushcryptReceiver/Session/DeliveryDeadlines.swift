@@ -5,7 +5,7 @@ public struct DeliveryDeadlines: Hashable, Sendable {
     /// When attachments that are not there yet are given up; 15 seconds.
     public var attachments: UInt64
 
-    /// Takes the times.
+    /// Takes the times, in milliseconds; that of the delivery has to be below the 30 seconds of the system.
     public init(delivery: UInt64 = 25_000, attachments: UInt64 = 15_000) {
         self.delivery = delivery
         self.attachments = attachments

@@ -82,7 +82,7 @@ public struct DeliveryMachine<Content> {
     /// Whether the delivery has been asked for.
     public var isOver: Bool { if case .delivered = state { true } else { false } }
 
-    /// Takes an event in, and says what to do.
+    /// Takes an event in, and says what to do, in this order; nothing for an event that comes too late or twice.
     public mutating func handle(_ event: Event) -> [Action] {
         switch (state, event) {
         case (.waiting, .received):

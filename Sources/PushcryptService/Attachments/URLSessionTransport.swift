@@ -24,7 +24,7 @@ public struct URLSessionTransport: AttachmentTransport {
         self.scheme = scheme
     }
 
-    /// Starts a download.
+    /// Starts a download, as `AttachmentTransport` asks for it.
     public func download(
         _ url: URL, atMost limit: UInt64, receive: @escaping @Sendable (Data) -> Bool,
         finish: @escaping @Sendable (TransportFailure?) -> Void

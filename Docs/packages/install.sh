@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# The command without its symbols, a manual page for each command and completions, below a prefix. The one list of what is installed:
+# `make install`, `make uninstall` and package.sh use it.
+# Usage: install.sh install PROGRAM PREFIX [ZSH-FOLDER]      ZSH-FOLDER below share/zsh: site-functions, unless it is given
+#        install.sh remove PREFIX                            what `install` has put there, and nothing else
+set -euo pipefail
+umask 022
+
+pages=share/man/man1
+
+# For each shell, where it looks.
+completions() {
+    echo "bash share/bash-completion/completions/pushcrypt"
+    echo "zsh share/zsh/${1:-site-functions}/_pushcrypt"
+    echo "fish share/fish/vendor_completions.d/pushcrypt.fish"
+}
+
+remove_pages() { rm -f "$1/$pages/pushcrypt.1" "$1/$pages"/pushcrypt-*.1; }
+
+case ${1:-} in
+install)
+    program=$2 prefix=$3
+    install -d "$prefix/bin" "$prefix/$pages"
+    install -s -m 755 "$program" "$prefix/bin/pushcrypt"
+    # Those of an earlier version may be about commands that are gone.
+    remove_pages "$prefix"
+    "$program" man --out "$prefix/$pages"
+    completions "${4:-}" | while read -r shell file; do
+        install -d "$prefix/${file%/*}"
+        "$program" completions "$shell" >"$prefix/$file"
+    done
+    ;;
+remove)
+    prefix=$2
+    rm -f "$prefix/bin/pushcrypt"
+    remove_pages "$prefix"
+    completions | while read -r _ file; do rm -f "$prefix/$file"; done
+    ;;
+*)
+    sed -n '4,5s/^# //p' "$0" >&2
+    exit 64
+    ;;
+esac

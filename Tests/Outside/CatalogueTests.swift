@@ -1,0 +1,165 @@
+import Foundation
+import Pushcrypt
+import PushcryptKeyStore
+import PushcryptReceiver
+import Testing
+
+/// What the pages of the API documentation say of their examples, which are compiled beside this file.
+@Suite(.timeLimit(.minutes(2))) final class CatalogueTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("catalogues-\(UUID())").path
+    private let now = Timestamp(secondsSince1970: 1_800_000_000)
+    private let payload = #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}}}"#
+
+    init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    @Test func onePushShowsNothingOnItsWayAndAllAtItsEnd() throws {
+        let (sent, opened) = try onePush(at: now)
+        let json = String(decoding: sent.json, as: UTF8.self)
+        #expect(json.contains(#""mutable-content":1"#))
+        #expect(!json.contains("Table"))
+        #expect(opened.body == "See you at 8")
+        #expect(opened.sentAt == now)
+    }
+
+    // MARK: The provider
+
+    @Test func aWorkerSendsPutsBackAndGivesUp() throws {
+        let phone = DeviceKey()
+        let worker = Worker(sealer: Sealer(sender: SenderKey(), topic: try Topic("com.example.app")))
+        let device = (id: "phone1", key: phone.publicKey)
+        guard case .send(let request) = worker.take(payload.utf8, row: "17", for: device, at: now),
+            case .send(let retry) = worker.take(payload.utf8, row: "17", for: device, at: now)
+        else { throw Unexpected() }
+        #expect(request.collapseID == retry.collapseID)
+        #expect(request.payload != retry.payload)
+        #expect(
+            headers(of: request) == [
+                "apns-topic": "com.example.app", "apns-push-type": "alert", "apns-priority": "10",
+                "apns-expiration": "1800003600", "apns-collapse-id": request.collapseID,
+            ])
+        guard case .giveUp(let error) = worker.take("{}".utf8, row: "18", for: device, at: now) else {
+            throw Unexpected()
+        }
+        #expect(error.code == .missingAPS)
+
+        let signer = TiredSigner()
+        let tired = Worker(sealer: try Sealer(signer: signer, topic: try Topic("com.example.app")))
+        signer.isTired = true
+        guard case .putBack(let reason) = tired.take(payload.utf8, row: "19", for: device, at: now) else {
+            throw Unexpected()
+        }
+        #expect(reason.code == .signerTimedOut)
+    }
+
+    @Test func aPictureIsOpenedByItsReference() throws {
+        let picture = ContiguousArray((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        let sealer = Sealer(sender: SenderKey(), topic: try Topic("com.example.app"))
+        let (file, reference) = try seal(picture: picture, at: "https://files.example.com/7f3a", by: sealer)
+        var opener = AttachmentOpener(reference.file)
+        var plain: ContiguousArray<UInt8> = []
+        try opener.open(file.span, into: &plain)
+        try opener.finish(into: &plain)
+        #expect(plain == picture)
+        #expect(reference.name == "table.jpg")
+    }
+
+    @Test func aQueueIsSealedInOrderAndSaysWhatWasRefused() async throws {
+        let phone = DeviceKey()
+        let orders = AsyncStream<Order> { continuation in
+            for receipt in 0..<50 {
+                let payload = ContiguousArray((receipt == 7 ? "[]" : payload).utf8)
+                let token = "token\(receipt)"
+                continuation.yield(Order(receipt: receipt, token: token, device: phone.publicKey, payload: payload))
+            }
+            continuation.finish()
+        }
+        let sealer = Sealer(sender: SenderKey(), topic: try Topic("com.example.app"))
+        var tokens: [String] = []
+        let refused = try await work(through: orders, by: sealer, at: now) { _, token in tokens.append(token) }
+        #expect(refused == [7: .malformedPayload])
+        #expect(tokens == (0..<50).filter { $0 != 7 }.map { "token\($0)" })
+    }
+
+    // MARK: Keys that change
+
+    @Test func aChangedDeviceKeyOpensWhatWasOnItsWayToTheOldOne() throws {
+        let pair = try Enrolled(in: folder, at: now)
+        let before = try #require(try pair.seal(payload, for: "phone1", at: now))
+        try pair.changeDeviceKey(at: now)
+        let after = try #require(try pair.seal(payload, for: "phone1", at: now))
+        #expect(before.recipient != after.recipient)
+        #expect(try pair.phone.deviceKeys().map(\.state) == [.retiring, .active])
+        #expect(try pair.open(before, at: now).body == "See you at 8")
+        #expect(try pair.open(after, at: now).body == "See you at 8")
+        #expect(try pair.seal(payload, for: "phone2", at: now) == nil)
+    }
+
+    @Test func aChangedSenderKeyTakesThePinWithTheFirstPush() throws {
+        let pair = try Enrolled(in: folder, at: now)
+        let before = try #require(try pair.seal(payload, for: "phone1", at: now))
+        let old = try pair.phone.trust(for: pair.topic).pinned
+        let statement = try pair.changeSenderKey(at: now)
+        let after = try #require(try pair.seal(payload, for: "phone1", at: now))
+        #expect(try pair.open(after, at: now).statements == [statement])
+        let new = try pair.phone.trust(for: pair.topic).pinned
+        #expect(new == [try pair.provider.senderKey(named: nil).record.publicKey])
+        #expect(new != old)
+        #expect(try pair.open(before, at: now).sender == old[0])
+    }
+
+    @Test func afterATheftTheOldKeyIsNotBelieved() throws {
+        let pair = try Enrolled(in: folder, at: now)
+        let before = try #require(try pair.seal(payload, for: "phone1", at: now))
+        try recover(pair.phone, SenderKey().publicKey, for: pair.topic, at: now)
+        let error = #expect(throws: OpenError.self) { try pair.open(before, at: now) }
+        #expect(error?.code == .authenticationFailed)
+    }
+
+    // MARK: The receiver
+
+    @Test func aConsoleShowsWhatOpensAndNoTextOfWhatDoesNot() throws {
+        let pair = try Enrolled(in: folder, at: now)
+        let push = try #require(try pair.seal(payload, for: "phone1", at: now)).json
+        let lines = show(push, with: pair.phone, in: "\(folder)/phone", at: now)
+        #expect(lines == ["Table for two", "See you at 8", "opened"])
+        var changed = push
+        changed[changed.count - 20] = changed[changed.count - 20] == 0x41 ? 0x42 : 0x41
+        let fallback = show(changed, with: pair.phone, in: "\(folder)/phone", at: now)
+        #expect(fallback == ["New message", "(Encrypted)", "authentication-failed"])
+    }
+
+    @Test func whatAnExtensionLearnsIsTakenInAtTheNextLaunch() throws {
+        let pair = try Enrolled(in: folder, at: now)
+        let shared = "\(folder)/group"
+        try FileManager.default.createDirectory(
+            atPath: shared, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let receiver = ExtensionReceiver(keys: pair.phone, folder: shared, topic: pair.topic)
+        _ = try pair.changeSenderKey(at: now)
+        let new = try pair.provider.senderKey(named: nil).record.publicKey
+        for row in 1...2 {
+            let sealed = try #require(try pair.seal(payload, for: "phone1", at: now))
+            let push = IncomingPush(try ReceivedPush(sealed.json))
+            let delivery = receiver.receive(push, requestID: "request\(row)", at: now)
+            #expect(delivery.content.body == "See you at 8")
+        }
+        #expect(try pair.phone.trust(for: pair.topic).pinned != [new])
+        #expect(try launch(pair.phone, folder: shared, at: now) == ["opened": 2])
+        #expect(try pair.phone.trust(for: pair.topic).pinned == [new])
+    }
+}
+
+private struct Unexpected: Error {}
+
+/// Signs until it is tired.
+private final class TiredSigner: MessageSigner, @unchecked Sendable {
+    private let key = SenderKey()
+    var isTired = false
+    var publicKey: SenderPublicKey { key.publicKey }
+
+    func sign(_ messages: [ContiguousArray<UInt8>]) throws(SigningError) -> [ContiguousArray<UInt8>] {
+        guard !isTired else { throw SigningError(.signerTimedOut, "the signer did not answer") }
+        return key.sign(messages)
+    }
+}
