@@ -18,7 +18,7 @@ SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-packages build library archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-library docs fuzz fuzz-minimise bench bench-peers deb check-deb check-reproducible tarball lint install uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-packages build library archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-library test-browser docs fuzz fuzz-minimise bench bench-peers deb check-deb check-reproducible tarball lint install uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -72,6 +72,9 @@ test-interop: build setup-interop ## ask receivers in Python, JavaScript, C and 
 test-library: build library ## call libpushcrypt.so from C and from Python: examples, refusals, threads, random bytes, the test kit
 	@Tests/CLibrary/run.sh
 
+test-browser: build setup-browser ## have Chromium lay out what `pushcrypt preview` draws, light and dark: boxes, lines, contrast
+	@Tests/Scripts/preview-browser.sh
+
 fuzz: setup ## each fuzz target for SECONDS (60), two at a time; TARGETS names some; adds to Tests/Fuzz/ledger.tsv
 	@Tests/Fuzz/run.sh fuzz $(or $(SECONDS),60) $(TARGETS)
 
@@ -84,7 +87,7 @@ bench: build setup-bench ## measure against the bare libsodium calls and against
 bench-peers: build setup-peers ## measure what Web Push, sealed boxes and age cost beside it
 	@Tests/Bench/peers.sh
 
-setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-packages: setup-%: setup
+setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-packages: setup-%: setup
 	@Tests/Scripts/setup.sh $*
 
 deb: build library setup-packages ## Debian packages, which lintian has looked at: .build/packages

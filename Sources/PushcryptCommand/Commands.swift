@@ -13,7 +13,7 @@ extension CommandTable {
         summary: "end-to-end encrypted push notifications",
         sharedOptions: [.store, .json],
         sections: [
-            Section(title: "notifications", commands: [.seal, .open, .inspect, .attach]),
+            Section(title: "notifications", commands: [.seal, .open, .preview, .inspect, .attach]),
             Section(title: "keys", commands: [.`init`, .keygen, .export, .key, .device, .sender, .rotate]),
             Section(
                 title: "more",

@@ -11,6 +11,7 @@
 #        setup.sh packages   what `make deb` and `make check-deb` need besides
 #        setup.sh library    what `make library` and `make test-library` need besides: Swift 6.3
 #        setup.sh interop    what `make test-interop` needs besides: Node 18, JDK 17, gcc, and Python 3.11 with an environment in .build/interop
+#        setup.sh browser    what `make test-browser` needs besides: Chromium, and fonts of many scripts
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -103,6 +104,13 @@ find_missing() {
         ;;
     senders)
         need python3-venv python3 -c 'import ensurepip'
+        ;;
+    browser)
+        need python3 command -v python3
+        # 146 MB to fetch and 469 MB on the disk, of which the fonts are 22 and 53; those of East Asia would be 57 and 91 more.
+        need chromium command -v chromium
+        need fonts-noto-core test -f /usr/share/fonts/truetype/noto/NotoSans-Regular.ttf
+        need fonts-noto-color-emoji test -f /usr/share/fonts/truetype/noto/NotoColorEmoji.ttf
         ;;
     faults)
         need python3 command -v python3

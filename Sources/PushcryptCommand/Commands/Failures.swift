@@ -63,7 +63,13 @@ func withStoreErrors<R: ~Copyable>(_ body: () throws(KeyStoreError) -> R) throws
 extension Invocation {
     /// The topic that the caller gave.
     func topic() throws(CommandFailure) -> Topic? {
-        guard let text = value("--topic") else { return nil }
+        try value("--topic").map { (text) throws(CommandFailure) in try topic(of: text) }
+    }
+
+    /// The same, or the topic of an example where any will do.
+    func topicOrExample() throws(CommandFailure) -> Topic { try topic(of: value("--topic") ?? "com.example.app") }
+
+    private func topic(of text: String) throws(CommandFailure) -> Topic {
         do throws(InvalidTopic) {
             return try Topic(text)
         } catch {

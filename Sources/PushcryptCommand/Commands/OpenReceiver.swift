@@ -120,18 +120,29 @@ extension OpenReceiver {
             throw .usage(
                 "--sender goes with --device-key-file", hint: "a store trusts what 'pushcrypt sender trust' was given")
         }
-        let topic = try invocation.topic()
         var policy = NotificationReceiver.Policy()
         policy.duplicates = invocation.value("--duplicates").flatMap(DuplicatePolicy.init(rawValue:)) ?? .quiet
+        return try store(invocation, console, policy) { (store) throws(CommandFailure) in
+            (store, try console.openReplayFile(invocation))
+        }
+    }
+
+    /// Opens with a store's keys; `keeping` says where the messages are remembered, and what they change.
+    static func store(
+        _ invocation: Invocation, _ console: Console, _ policy: NotificationReceiver.Policy,
+        keeping: (SQLiteKeyStore) throws(CommandFailure) -> (effects: any OpeningEffects, replay: ReplayFile)
+    ) throws(CommandFailure) -> OpenReceiver {
+        let topic = try invocation.topic()
         do throws(CommandFailure) {
             let store = try console.openStore(invocation)
             let defaultTopic = try withStoreErrors { () throws(KeyStoreError) in
                 topic == nil ? try store.defaultTopic() : nil
             }
+            let (effects, replay) = try keeping(store)
             return .store(
                 NotificationReceiver(
-                    keys: store, effects: store, replay: try console.openReplayFile(invocation), topic: topic,
-                    defaultTopic: defaultTopic, policy: policy))
+                    keys: store, effects: effects, replay: replay, topic: topic, defaultTopic: defaultTopic,
+                    policy: policy))
         } catch {
             guard let cause = error.storeError, cause.code == .corruptStore else { throw error }
             return .damagedStore(cause)

@@ -4,11 +4,14 @@
 /// overrides and isolates, which reorder what stands after them (UAX #9, section 2). The form is JSON's, so that a JSON
 /// text without line breaks between its tokens still says the same. Newlines count: text of several lines is split
 /// by the caller first.
-func sanitized(forTerminal text: String) -> String {
-    guard text.unicodeScalars.contains(where: acts) else { return text }
+func sanitized(forTerminal text: String) -> String { visible(text, where: acts) }
+
+/// The same for those scalars that are told.
+func visible(_ text: String, where isHidden: (Unicode.Scalar) -> Bool) -> String {
+    guard text.unicodeScalars.contains(where: isHidden) else { return text }
     var safe = ""
     for scalar in text.unicodeScalars {
-        if acts(scalar) {
+        if isHidden(scalar) {
             let digits = String(scalar.value, radix: 16)
             safe += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
         } else {

@@ -1,0 +1,152 @@
+internal import Pushcrypt
+internal import PushcryptReceiver
+
+// What the panels say of a push that was received.
+
+extension PreviewScene {
+    init(_ push: PreviewedPush, categories: CategorySet?) {
+        panels = [
+            PreviewPanel(relayOf: push), PreviewPanel(phoneOf: push, categories),
+            PreviewPanel(
+                role: .fallback, heading: "If it does not open",
+                remark: "Wrong key, changed on the way, too late", card: PreviewCard(push.fallback.content), seal: nil,
+                facts: PreviewPanel.facts(of: push.fallback, nil)),
+        ]
+    }
+}
+
+extension PreviewPanel {
+    /// How much of the sealed text stands in a drawing.
+    private static let startLength = 12
+
+    fileprivate init(relayOf push: PreviewedPush) {
+        let limit = PushType.alert.maximumPushLength
+        let aps = push.push.root[PayloadKeys.aps]?.members ?? []
+        let others = push.push.root.members.filter {
+            $0.name != PayloadKeys.aps && $0.name != PayloadKeys.encryptedData
+        }
+        var facts = (aps + others).map { Fact($0.name, json: $0.value.minified()) }
+        var seal: PreviewSeal?
+        if let data = push.push.root[PayloadKeys.encryptedData] {
+            if let text = data.string {
+                let start = sanitized(forTerminal: String(text.prefix(Self.startLength)))
+                seal = PreviewSeal(start: push.isSealedHere ? nil : start, characters: text.count)
+            } else {
+                facts.append(Fact(PayloadKeys.encryptedData, json: data.minified()))
+            }
+        }
+        self.init(
+            role: .relay, heading: "The relay carries", remark: "\(push.length) of \(limit) bytes, under no signature",
+            card: PreviewCard(push.clear), seal: seal, facts: facts)
+    }
+
+    fileprivate init(phoneOf push: PreviewedPush, _ categories: CategorySet?) {
+        let content = push.shown.content
+        let category = categories?[content.categoryIdentifier]
+        var attachments: [AttachmentReference] = []
+        if case .opened(let opened) = push.shown.outcome { attachments = opened.attachments }
+        var remark = "Opened and authenticated"
+        if case .fallback(let reason) = push.shown.outcome { remark = "Does not open: \(reason.code)" }
+        let card = PreviewCard(content, category, attachments)
+        self.init(
+            role: .phone, heading: "The phone shows", remark: remark, card: card, seal: nil,
+            facts: Self.facts(of: push.shown, categories.map { $0[content.categoryIdentifier] }))
+    }
+
+    /// What a notification has besides its texts; `category` is nil where nobody says what the app declares.
+    fileprivate static func facts(of delivery: Delivery, _ category: CategoryDeclaration??) -> [Fact] {
+        let content = delivery.content
+        var facts = [Fact("sound", content.sound?.words ?? "none")]
+        if let attention = content.interruptionLevel.words { facts.append(Fact("attention", attention)) }
+        if let badge = content.badge { facts.append(Fact("badge", badge == 0 ? "taken off the icon" : "\(badge)")) }
+        if !content.threadIdentifier.isEmpty { facts.append(Fact("grouped by", content.threadIdentifier)) }
+        if !content.categoryIdentifier.isEmpty {
+            let actions =
+                switch category {
+                case nil: "; its actions are the app's (--categories)"
+                case .some(nil): "; the app does not declare it"
+                case .some(let declared?): declared.actions.isEmpty ? "; no actions" : ""
+                }
+            facts.append(Fact("category", content.categoryIdentifier + actions))
+        }
+        if let hidden = (category ?? nil)?.hiddenPreviewsBodyPlaceholder {
+            facts.append(Fact("when hidden", hidden.description))
+        }
+        let keys = [content.title, content.subtitle, content.body].filter {
+            if case .localized = $0 { true } else { false }
+        }
+        if !keys.isEmpty { facts.append(Fact("localised", keys.map(\.description).joined(separator: ", "))) }
+        if case .opened(let opened) = delivery.outcome {
+            facts += opened.attachments.map {
+                Fact("attachment", "\($0.type), \($0.file.size) bytes, fetched by the phone")
+            }
+            if opened.fullBody != nil {
+                facts.append(Fact("full body", "fetched by the phone, in the place of this one"))
+            }
+        }
+        if content.userInfo != NotificationContent.emptyUserInfo {
+            facts.append(Fact("for the app", json: content.userInfo))
+        }
+        return facts
+    }
+}
+
+extension PreviewPanel.Fact {
+    init(_ name: String, _ value: String) {
+        self.init(name: sanitized(forTerminal: name), value: sanitized(forTerminal: value))
+    }
+
+    fileprivate init(_ name: String, json: ContiguousArray<UInt8>) {
+        self.init(name, String(decoding: json, as: UTF8.self))
+    }
+}
+
+extension PreviewCard {
+    fileprivate init(
+        _ content: NotificationContent, _ category: CategoryDeclaration? = nil,
+        _ attachments: [AttachmentReference] = []
+    ) {
+        tag = content.interruptionLevel == .timeSensitive ? "Time Sensitive" : nil
+        title = PreviewText(content.title.description)
+        subtitle = PreviewText(content.subtitle.description)
+        body = PreviewText(content.body.description)
+        thumbnail = attachments.lazy.compactMap { ShownFileType(type: $0.type) }.first.map {
+            $0.fileExtensions[0].uppercased()
+        }
+        actions = category?.actions.map(Action.init) ?? []
+        badge = content.badge
+    }
+}
+
+extension PreviewCard.Action {
+    fileprivate init(_ action: ActionDeclaration) {
+        title = PreviewText(action.title.description)
+        isDestructive = action.options.contains(.destructive)
+        var notes: [String] = []
+        if action.textInput != nil { notes.append("asks for a text") }
+        if action.options.contains(.foreground) { notes.append("opens the app") }
+        if action.options.contains(.authenticationRequired) { notes.append("unlocks first") }
+        note = notes.joined(separator: ", ")
+    }
+}
+
+extension NotificationContent.Sound {
+    fileprivate var words: String {
+        switch self {
+        case .standard: "the system's"
+        case .named(let name): name
+        case .critical(let name, let volume): "\(name ?? "the system's"), also when silenced, volume \(volume)"
+        }
+    }
+}
+
+extension NotificationContent.InterruptionLevel {
+    fileprivate var words: String? {
+        switch self {
+        case .passive: "passive: into the list, the screen stays dark"
+        case .active: nil
+        case .timeSensitive: "time-sensitive: also through a Focus"
+        case .critical: "critical: also when silenced"
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import PushcryptCommand
+
+#if canImport(FoundationXML)
+    import FoundationXML
+#endif
+
+/// A drawing that was parsed as XML: what a reader finds in it.
+struct Drawing {
+    private let root: XMLElement
+    /// Elements go with their document.
+    private let document: XMLDocument
+
+    /// Parses a drawing; what is not well-formed throws.
+    init(_ text: String) throws {
+        document = try XMLDocument(xmlString: text)
+        root = try #require(document.rootElement())
+    }
+
+    /// Every element, in the order of the file.
+    var elements: [XMLElement] { Self.elements(in: root) }
+
+    /// Every text and every value of an attribute.
+    var strings: [String] {
+        elements.flatMap { element in
+            (element.children ?? []).filter { $0.kind == .text }.compactMap(\.stringValue)
+                + (element.attributes ?? []).compactMap(\.stringValue)
+        }
+    }
+
+    /// The elements of a class in a view (`banner`, `expanded`) of a panel, or anywhere in the panel.
+    func elements(_ name: String, in view: String? = nil, of role: PreviewPanel.Role) throws -> [XMLElement] {
+        let panel = try #require(elements.first { $0.classes.contains("panel") && $0.classes.contains(role.rawValue) })
+        let places = view.map { view in Self.elements(in: panel).filter { $0.classes.contains(view) } } ?? [panel]
+        return places.flatMap(Self.elements).filter { $0.classes.contains(name) }
+    }
+
+    /// The texts of a class in a view of a panel; in SVG one for each line.
+    func texts(_ name: String, in view: String? = nil, of role: PreviewPanel.Role) throws -> [String] {
+        try elements(name, in: view, of: role).map { $0.stringValue ?? "" }
+    }
+
+    private static func elements(in element: XMLElement) -> [XMLElement] {
+        [element] + (element.children ?? []).compactMap { $0 as? XMLElement }.flatMap(elements)
+    }
+}
+
+extension XMLElement {
+    var classes: [String] { value("class").split(separator: " ").map(String.init) }
+
+    func value(_ name: String) -> String { named(name)?.stringValue ?? "" }
+
+    /// Foundation's own `attribute(forName:)` finds none in an element with a namespace.
+    func named(_ name: String) -> XMLNode? { attributes?.first { $0.name == name } }
+}
+
+// MARK: Making drawings
+
+/// What a payload is drawn as, with keys that are thrown away.
+func preview(_ payload: String, _ format: PreviewFormat, _ options: [String] = []) throws -> String {
+    let arguments = ["preview", "--format", format.rawValue] + options
+    let outcome = try outcome(arguments, table: .pushcrypt, input: payload)
+    try #require(outcome.exit == .done, "\(outcome.messages)")
+    return outcome.output
+}
+
+/// The same, parsed.
+func drawing(_ payload: String, _ format: PreviewFormat, _ options: [String] = []) throws -> Drawing {
+    try Drawing(preview(payload, format, options))
+}
+
+/// A provider's and a phone's store.
+struct PreviewStores {
+    let directory: TemporaryDirectory
+
+    var provider: String { directory.file("P") }
+    var phone: String { directory.file("D") }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        for store in [provider, phone] { _ = try run("init", store) }
+        let sender = try run("keygen sender --topic com.example.app", provider)
+        let device = try run("keygen device --topic com.example.app", phone)
+        _ = try run("device add phone1 -", provider, input: device)
+        _ = try run("sender trust provider -", phone, input: sender)
+    }
+
+    /// The payload, sealed for the phone.
+    func seal(_ payload: String) throws -> String { try run("seal --to phone1", provider, input: payload) }
+
+    /// What a command on a store prints.
+    func run(_ line: String, _ store: String, input: String = "", expecting exit: ExitCode = .done) throws -> String {
+        let words = line.split(separator: " ").map(String.init) + ["--store", store]
+        let outcome = try outcome(words, table: .pushcrypt, input: input)
+        try #require(outcome.exit == exit, "\(line): \(outcome.messages)")
+        return outcome.output
+    }
+}
