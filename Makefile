@@ -8,12 +8,17 @@ PROGRAM := .build/release/pushcrypt
 # are linked in too, if there are archives of them: to load them took a fifth of what sealing one message takes. What is not linked
 # in is looked up at the start: later, the linker would save vector registers on the stack, and a key that they still hold.
 CXX_ARCHIVE := .build/static
-STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xlinker "-L$(CURDIR)/$(CXX_ARCHIVE)" \
+# SwiftPM links the standard library into programs only: the compiler is told for libraries.
+STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xswiftc -static-stdlib -Xlinker "-L$(CURDIR)/$(CXX_ARCHIVE)" \
     -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -z -Xlinker now) --disable-local-rpath
+# What makes a shared library of it: its name, the symbols that it shows, and that it stays when a program lets it go, because
+# Swift's library cannot be unloaded.
+SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=Sources/PushcryptC/pushcrypt.map \
+    -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker nodelete
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-browser setup-packages build archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-browser docs fuzz fuzz-minimise bench bench-peers deb check-deb check-reproducible tarball lint install uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-packages build library archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-library test-browser docs fuzz fuzz-minimise bench bench-peers deb check-deb check-reproducible tarball lint install uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -23,6 +28,11 @@ setup: ## install what is missing (apt) and check the Swift version
 
 build: setup archives ## build the command, optimised: .build/release/pushcrypt
 	swift build -c release $(STATIC) --product pushcrypt $(QUIET)
+
+library: setup-library archives ## build libpushcrypt.so for other languages, optimised: .build/release
+	swift build -c release $(STATIC) $(SHARED) --product PushcryptC $(QUIET)
+	@ln -f .build/release/libPushcryptC.so .build/release/libpushcrypt.so.0
+	@ln -sf libpushcrypt.so.0 .build/release/libpushcrypt.so
 
 archives:
 	@mkdir -p $(CXX_ARCHIVE)
@@ -59,6 +69,9 @@ test-senders: build setup-senders ## send through real APNs clients to a local e
 test-interop: build setup-interop ## ask receivers in Python, JavaScript, C and Java about the test kit, and about 100,000 random messages both ways
 	@Tests/Interop/run.sh
 
+test-library: build library ## call libpushcrypt.so from C and from Python: examples, refusals, threads, random bytes, the test kit
+	@Tests/CLibrary/run.sh
+
 test-browser: build setup-browser ## have Chromium lay out what `pushcrypt preview` draws, light and dark: boxes, lines, contrast
 	@Tests/Scripts/preview-browser.sh
 
@@ -74,19 +87,19 @@ bench: build setup-bench ## measure against the bare libsodium calls and against
 bench-peers: build setup-peers ## measure what Web Push, sealed boxes and age cost beside it
 	@Tests/Bench/peers.sh
 
-setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-browser setup-packages: setup-%: setup
+setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-packages: setup-%: setup
 	@Tests/Scripts/setup.sh $*
 
-deb: build setup-packages ## a Debian package, which lintian has looked at: .build/packages
+deb: build library setup-packages ## Debian packages, which lintian has looked at: .build/packages
 	@Docs/packages/package.sh deb
 
-check-deb: ## install the package of `make deb` into a clean root, and run the demo there (as root)
+check-deb: ## install the packages of `make deb` into a clean root, and run the demo there (as root)
 	@Docs/packages/package.sh check
 
-check-reproducible: setup-packages ## build the Debian package of the last commit in two folders, and compare bytes
+check-reproducible: setup-packages ## build the Debian packages of the last commit in two folders, and compare bytes
 	@Tests/Scripts/reproducible.sh
 
-tarball: build ## the command, its pages and completions for other systems: .build/packages
+tarball: build library ## the command, its pages and completions, and the library, for other systems: .build/packages
 	@Docs/packages/package.sh tarball
 
 lint: setup ## check the format, and that shared sources run on iOS 15

@@ -32,6 +32,25 @@ let rules: [SwiftSetting] = [
     let sodium: Target.Dependency = .product(name: "Clibsodium", package: "swift-sodium")
 #endif
 
+// The library for other languages, which `make library` links: what C calls is `@c @implementation`, of Swift 6.3.
+#if os(Linux) && compiler(>=6.3)
+    let otherLanguagesProducts: [Product] = [.library(name: "PushcryptC", type: .dynamic, targets: ["PushcryptC"])]
+    let otherLanguagesTargets: [Target] = [
+        // The header, and what Swift has no words for: a variable of each thread's own.
+        .target(
+            name: "CPushcrypt", path: "Sources/PushcryptC", sources: ["last_error.c"],
+            cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
+        .target(
+            name: "PushcryptC", dependencies: ["CPushcrypt", "Pushcrypt"],
+            exclude: ["include", "last_error.c", "pushcrypt.map"], swiftSettings: strict),
+        .testTarget(
+            name: "CLibraryTests", dependencies: ["CPushcrypt", "Pushcrypt", "PushcryptC"], swiftSettings: strict),
+    ]
+#else
+    let otherLanguagesProducts: [Product] = []
+    let otherLanguagesTargets: [Target] = []
+#endif
+
 // On Linux, modules with the names of Apple's stand in for them, so that extensions compile and run in tests; what needs one
 // that Apple gives no initialiser for is tested there alone.
 #if os(Linux)
@@ -133,9 +152,9 @@ let package = Package(
         .library(name: "PushcryptService", targets: ["PushcryptService"]),
         .library(name: "DeviceSimulator", targets: ["DeviceSimulator"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
-    ] + linuxProducts,
+    ] + linuxProducts + otherLanguagesProducts,
     dependencies: sodiumPackages,
-    targets: sodiumTargets + linuxTargets + fuzzTargets + [
+    targets: sodiumTargets + linuxTargets + otherLanguagesTargets + fuzzTargets + [
         .systemLibrary(
             name: "CSQLite", pkgConfig: sqlitePackage,
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),

@@ -27,6 +27,8 @@ import Testing
                 + EnrolmentPlan.Reason.allCases.map(\.description) + ["alerts-off"]
         ),
         (.categories, CategoryError.Code.allCases.map(\.description)),
+        // Of C's library; the same list stands in CLibraryTests.
+        (.library, ["invalid-call", "buffer-too-small"]),
         (.json, JSONError.Code.allCases.map(\.description)),
     ]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the Debian package of the last commit twice, in two folders that have different names, and compares bytes. Takes as long as two
+# Builds the Debian packages of the last commit twice, in two folders that have different names, and compares bytes. Takes as long as two
 # builds from nothing.
 # SOURCE_DATE_EPOCH is the time in both; that of the last commit otherwise.
 set -euo pipefail
@@ -18,7 +18,7 @@ build() {
     echo "reproducible: building in a folder of ${#copy} characters"
     (cd "$copy" && umask "$2" && env TZ="$3" LANG="$4" make deb) >"$place/log" 2>&1 || {
         tail -n 20 "$place/log" >&2
-        echo "reproducible: error: the package cannot be built" >&2
+        echo "reproducible: error: the packages cannot be built" >&2
         exit 1
     }
     mkdir -p "$place/packages/$5"
@@ -29,14 +29,20 @@ build() {
 build a 022 UTC C one
 build another/folder/with/a/longer-name 027 Asia/Tokyo C.UTF-8 two
 
-first=("$place"/packages/one/*.deb) second=("$place"/packages/two/*.deb)
-if ! cmp "${first[0]}" "${second[0]}"; then
-    for side in one two; do
-        dpkg-deb -R "$place/packages/$side"/*.deb "$place/$side"
-        (cd "$place/$side" && find . -type f -exec sha256sum {} + | LC_ALL=C sort -k 2) >"$place/$side.sums"
-    done
-    diff "$place/one.sums" "$place/two.sums" >&2 || true
-    echo 'reproducible: error: the two packages differ' >&2
+[ "$(ls "$place/packages/one")" = "$(ls "$place/packages/two")" ] || {
+    echo 'reproducible: error: there are other packages' >&2
     exit 1
-fi
-echo "reproducible: ${first[0]##*/}, $(stat -c %s "${first[0]}") bytes, the same from two folders: sha256 $(sha256sum "${first[0]}" | cut -c 1-64)"
+}
+for first in "$place"/packages/one/*.deb; do
+    name=${first##*/}
+    if ! cmp "$first" "$place/packages/two/$name"; then
+        for side in one two; do
+            dpkg-deb -R "$place/packages/$side/$name" "$place/$side"
+            (cd "$place/$side" && find . -type f -exec sha256sum {} + | LC_ALL=C sort -k 2) >"$place/$side.sums"
+        done
+        diff "$place/one.sums" "$place/two.sums" >&2 || true
+        echo "reproducible: error: the two packages $name differ" >&2
+        exit 1
+    fi
+    echo "reproducible: $name, $(stat -c %s "$first") bytes, the same from two folders: sha256 $(sha256sum "$first" | cut -c 1-64)"
+done

@@ -9,6 +9,7 @@
 #        setup.sh senders    what `make test-senders` needs besides: a Python environment in .build/senders
 #        setup.sh faults     what the parts of `make test-long` need besides that spoil key stores: strace and a C compiler
 #        setup.sh packages   what `make deb` and `make check-deb` need besides
+#        setup.sh library    what `make library` and `make test-library` need besides: Swift 6.3
 #        setup.sh interop    what `make test-interop` needs besides: Node 18, JDK 17, gcc, and Python 3.11 with an environment in .build/interop
 #        setup.sh browser    what `make test-browser` needs besides: Chromium, and fonts of many scripts
 set -euo pipefail
@@ -21,18 +22,18 @@ fail() {
     exit 1
 }
 
-# Swift 6.2 or later. To ask it takes 60 ms, so a good answer is kept, for the very file that gave it.
+# Swift 6 of this minor version or later. To ask it takes 60 ms, so a good answer is kept, for the very file that gave it.
 check_swift() {
-    local swift file answer version known=.build/setup.swift
-    swift=$(command -v swift) || fail "there is no \`swift\` in the path; 6.2 or later is needed" \
+    local minor=$1 swift file answer version known=.build/setup.swift-6.$1
+    swift=$(command -v swift) || fail "there is no \`swift\` in the path; 6.$minor or later is needed" \
         'https://www.swift.org/install has it for this system; if it is installed, add its usr/bin folder to PATH'
-    file="6.2 $(ls -lLi "$swift")"
+    file=$(ls -lLi "$swift")
     [ ! -f "$known" ] || [ "$(<"$known")" != "$file" ] || return 0
     answer=$(swift --version 2>&1) || fail "\`$swift --version\` fails: $answer"
     version=$(sed -nE 's/.*Swift version ([0-9]+)\.([0-9]+).*/\1 \2/p' <<<"$answer")
     [ -n "$version" ] || fail "\`$swift --version\` names no version: $answer"
-    if [ "${version% *}" -lt 6 ] || { [ "${version% *}" -eq 6 ] && [ "${version#* }" -lt 2 ]; }; then
-        fail "Swift 6.2 or later is needed, $swift is ${version/ /.}" 'https://www.swift.org/install has newer ones for this system'
+    if [ "${version% *}" -lt 6 ] || { [ "${version% *}" -eq 6 ] && [ "${version#* }" -lt "$minor" ]; }; then
+        fail "Swift 6.$minor or later is needed, $swift is ${version/ /.}" 'https://www.swift.org/install has newer ones for this system'
     fi
     mkdir -p .build
     printf '%s\n' "$file" >"$known"
@@ -123,6 +124,7 @@ find_missing() {
         need debootstrap command -v debootstrap
         need mandoc command -v mandoc
         ;;
+    library) ;;
     interop)
         need python3 has_python_311
         need python3-venv python3 -c 'import ensurepip'
@@ -211,7 +213,10 @@ install_missing() {
 }
 
 what=${1:-build}
-[ "$what" != build ] || check_swift
+case $what in
+build) check_swift 2 ;;
+library) check_swift 3 ;;
+esac
 find_missing "$what"
 if [ ${#missing[@]} -gt 0 ]; then
     install_missing

@@ -18,7 +18,7 @@ struct Explanation: Sendable {
     enum Area: String, CaseIterable, Sendable {
         case delivery, opening, attachments, sealing, lint, batches, signing, keys, rotation, store, enrolment,
             categories,
-            json
+            library, json
     }
 
     init(
@@ -44,7 +44,7 @@ extension Explanation {
     /// Every explanation, area by area.
     static let all =
         delivery + opening + attachments + sealing + lint + batches + signing + keys + rotation + store + enrolment
-        + categories + json
+        + categories + library + json
 
     /// The explanations of a code: more than one where two areas mean different things by it, none for an unknown code.
     static func of(_ code: String) -> [Explanation] {
@@ -68,6 +68,7 @@ extension Explanation.Area {
         case .store: "The key store"
         case .enrolment: "Enrolling a phone"
         case .categories: "Declaring categories and actions"
+        case .library: "Calling the library of C"
         case .json: "Reading JSON"
         }
     }
@@ -93,6 +94,8 @@ extension Explanation.Area {
         case .enrolment:
             "What a launch of the app has found: why nothing can be done, why it registers again, what the app should know."
         case .categories: "Why the categories of an app are not taken: at launch, and by tools that read them as JSON."
+        case .library:
+            "What 'pushcrypt_last_error' says of a call that cannot be; of others it has the codes of sealing, opening and keys."
         case .json:
             "Why bytes are no JSON text as this project takes it: in brackets in a message, with the number of the byte."
         }

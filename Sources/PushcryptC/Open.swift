@@ -1,0 +1,120 @@
+public import CPushcrypt
+internal import Pushcrypt
+
+/// Turns a received push into the payload that its provider sealed.
+///
+/// Everything else is said in `pushcrypt.h`, whose declaration the compiler compares with this one.
+@c @implementation
+public func pushcrypt_open(
+    _ push: UnsafePointer<CChar>?, _ pushLength: Int, _ deviceKeys: UnsafePointer<CChar>?,
+    _ senders: UnsafePointer<CChar>?, _ topicID: UnsafePointer<CChar>?, _ now: UInt64,
+    _ opened: UnsafeMutablePointer<pushcrypt_opened>?, _ payload: UnsafeMutablePointer<CChar>?, _ capacity: Int,
+    _ length: UnsafeMutablePointer<Int>?
+) -> CInt {
+    var said = pushcrypt_opened()
+    let misfit = unsafe clear(opened)
+    let result = unsafe call(payload, capacity, length) { () throws(CallError) in
+        if let misfit { throw misfit }
+        let push = try unsafe bytes(push, pushLength, limit: ReceivedPush.maximumLength, "push")
+        let topic = try unsafe topic(topicID)
+        let now = Timestamp(milliseconds: now)
+        // The secrets first: a caller who mixes the two up is refused before one is read as if it were public.
+        let deviceKeys = try unsafe readDeviceKeys(deviceKeys, at: now)
+        let trust = try unsafe readTrust(senders)
+        let opener = Opener(topic: topic, deviceKeys: deviceKeys, trust: trust)
+        do throws(OpenError) {
+            let notification = try unsafe opener.open(push, at: now)
+            said = pushcrypt_opened(notification, trust: trust, at: now)
+            return notification.payloadWithoutKeys
+        } catch {
+            throw CallError(error)
+        }
+    }
+    if let opened = unsafe opened, result == PUSHCRYPT_DONE { unsafe opened.fill(with: said) }
+    return result
+}
+
+// MARK: Input
+
+/// Fills what will be filled with zeros behind its size, or says why it cannot be.
+private func clear(_ opened: UnsafeMutablePointer<pushcrypt_opened>?) -> CallError? {
+    guard let opened = unsafe opened else { return .invalid("opened is NULL; a replay guard needs what is said there") }
+    let size = unsafe opened.pointee.size
+    if let misfit = misfit(size, atLeast: MemoryLayout<pushcrypt_opened>.size, "opened") { return misfit }
+    let raw = UnsafeMutableRawPointer(opened)
+    let header = MemoryLayout.size(ofValue: size)
+    unsafe (raw + header).initializeMemory(as: UInt8.self, repeating: 0, count: size - header)
+    return nil
+}
+
+/// The senders that are believed; of one with an end, nothing is believed but its messages.
+private func readTrust(_ senders: UnsafePointer<CChar>?) throws(CallError) -> SenderTrust {
+    let keys = try unsafe KeyList(senders, "senders").keys { (text) throws(KeyError) in
+        try SenderPublicKey(text: String(decoding: ContiguousArray(copying: text), as: UTF8.self))
+    }
+    return SenderTrust(
+        pinned: keys.filter { $0.until == nil }.map(\.key),
+        superseded: keys.compactMap { key, until in
+            until.map { SenderTrust.Superseded(key: key, verifiesUntil: $0, statement: nil) }
+        })
+}
+
+/// The device's keys that still open.
+private func readDeviceKeys(_ list: UnsafePointer<CChar>?, at now: Timestamp) throws(CallError) -> [DeviceKey] {
+    try unsafe KeyList(list, "device_keys").keys { (text) throws(KeyError) in try DeviceKey(text: text) }
+        .filter { $0.until.map { now <= $0 } ?? true }.map(\.key)
+}
+
+// MARK: Output
+
+extension OpenedNotification {
+    /// The payload for whoever asked for it, which the keys of files are not for.
+    fileprivate var payloadWithoutKeys: ContiguousArray<UInt8> {
+        let visible = visibleMembers
+        guard visible.count != root.members.count else { return payload }
+        var json = JSONWriter()
+        json.object { json in for (name, value) in visible { json.raw(value, for: name) } }
+        return json.bytes
+    }
+}
+
+extension pushcrypt_opened {
+    fileprivate init(_ notification: OpenedNotification, trust: SenderTrust, at now: Timestamp) {
+        self.init()
+        sent_at = notification.sentAt.milliseconds
+        expires_at = notification.expiresAt.milliseconds
+        file_count = UInt32(notification.attachments.count) + (notification.fullBody == nil ? 0 : 1)
+        write(notification.messageID, to: &message_id)
+        write(notification.sender, to: &sender)
+        write(notification.openedWith, to: &device_key)
+
+        var changed: [pushcrypt_rotation] = []
+        var trust = trust
+        for statement in notification.statements {
+            guard case .rotated(let old, let new) = try? trust.accept(statement, at: now) else { continue }
+            var rotation = pushcrypt_rotation()
+            rotation.old_until = statement.overlapEnd.milliseconds
+            write(old, to: &rotation.old_sender)
+            write(new, to: &rotation.new_sender)
+            changed.append(rotation)
+        }
+        rotation_count = UInt32(changed.count)
+        unsafe withUnsafeMutableBytes(of: &rotations) { field in
+            unsafe changed.withUnsafeBytes { unsafe field.copyBytes(from: $0) }
+        }
+    }
+}
+
+/// Writes a text of a fixed length into an array of C's, whose last bytes stay 0.
+private func write<Field>(_ value: some CustomStringConvertible, to field: inout Field) {
+    unsafe withUnsafeMutableBytes(of: &field) { unsafe $0.copyBytes(from: value.description.utf8) }
+}
+
+extension UnsafeMutablePointer<pushcrypt_opened> {
+    /// Writes all but the size, which is the caller's.
+    fileprivate func fill(with said: pushcrypt_opened) {
+        var said = said
+        said.size = unsafe pointee.size
+        unsafe pointee = said
+    }
+}

@@ -1,0 +1,31 @@
+internal import CPushcrypt
+
+/// Runs a call: gives what it makes to the caller, or keeps why there is nothing, and returns the result.
+func call(
+    _ out: UnsafeMutablePointer<CChar>?, _ capacity: Int, _ length: UnsafeMutablePointer<Int>?,
+    _ body: () throws(CallError) -> ContiguousArray<UInt8>
+) -> CInt {
+    if let length = unsafe length { unsafe length.pointee = 0 }
+    do throws(CallError) {
+        guard let length = unsafe length else { throw .invalid("length is NULL") }
+        guard capacity >= 0 else { throw .invalid("capacity is larger than any memory: is it a negative number?") }
+        guard unsafe capacity == 0 || out != nil else { throw .invalid("the output is NULL, and its capacity not 0") }
+        let made = try body()
+        unsafe length.pointee = made.count
+        guard let out = unsafe out, made.count <= capacity else { throw .tooSmall(capacity, needed: made.count) }
+        unsafe UnsafeMutableRawBufferPointer(start: out, count: capacity).copyBytes(from: made)
+        keep("")
+        return PUSHCRYPT_DONE
+    } catch {
+        keep(error.text)
+        return error.result
+    }
+}
+
+/// Has `pushcrypt_last_error` say this on this thread.
+private func keep(_ text: String) {
+    var text = text
+    text.withUTF8 { utf8 in
+        unsafe utf8.withMemoryRebound(to: CChar.self) { unsafe pushcrypt_keep_error($0.baseAddress, $0.count) }
+    }
+}

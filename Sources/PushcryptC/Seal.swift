@@ -1,0 +1,85 @@
+public import CPushcrypt
+internal import Pushcrypt
+
+/// Turns the APNs payload that a provider would send into the one to send instead.
+///
+/// Everything else is said in `pushcrypt.h`, whose declaration the compiler compares with this one.
+@c @implementation
+public func pushcrypt_seal(
+    _ payload: UnsafePointer<CChar>?, _ payloadLength: Int, _ deviceKey: UnsafePointer<CChar>?,
+    _ signingKey: UnsafePointer<CChar>?, _ topicID: UnsafePointer<CChar>?, _ now: UInt64,
+    _ options: UnsafePointer<pushcrypt_seal_options>?, _ push: UnsafeMutablePointer<CChar>?, _ capacity: Int,
+    _ length: UnsafeMutablePointer<Int>?
+) -> CInt {
+    unsafe call(push, capacity, length) { () throws(CallError) in
+        let payload = try unsafe bytes(
+            payload, payloadLength, limit: JSONDocument.defaultMaximumBytes, "payload")
+        let topic = try unsafe topic(topicID)
+        guard now >= earliestMoment else {
+            throw .invalid("now is before 2001; it counts milliseconds since 1970, not seconds")
+        }
+        let (options, placeholder) = try unsafe read(options)
+        // The secret first: a caller who mixes the two up is refused before it is read as if it were public.
+        let signingKey = try unsafe readSigningKey(signingKey)
+        let recipient = try unsafe readRecipient(deviceKey)
+        do throws(SealError) {
+            return try unsafe Sealer(sender: signingKey, topic: topic, placeholder: placeholder)
+                .seal(payload, to: recipient, at: Timestamp(milliseconds: now), options: options).json
+        } catch {
+            throw CallError(error)
+        }
+    }
+}
+
+/// 2001-01-01 in milliseconds: as seconds it would be in the year 32970.
+private let earliestMoment: UInt64 = 978_307_200_000
+
+private func readSigningKey(_ start: UnsafePointer<CChar>?) throws(CallError) -> SenderKey {
+    let text = try unsafe text(start, "signing_key")
+    do throws(KeyError) {
+        return try unsafe SenderKey(text: text.span)
+    } catch {
+        throw CallError(error, in: "signing_key")
+    }
+}
+
+private func readRecipient(_ start: UnsafePointer<CChar>?) throws(CallError) -> DevicePublicKey {
+    let text = try unsafe string(start, "device_key")
+    do throws(KeyError) {
+        return try DevicePublicKey(text: text)
+    } catch {
+        throw CallError(recipient: error)
+    }
+}
+
+/// Reads the options, of which a newer caller may have more than this version knows.
+private func read(
+    _ start: UnsafePointer<pushcrypt_seal_options>?
+) throws(CallError) -> (Sealer.Options, Placeholder) {
+    var options = Sealer.Options()
+    guard let start = unsafe start else { return (options, .standard) }
+    let raw = unsafe UnsafeRawPointer(start)
+    let size = unsafe raw.load(as: Int.self)
+    let known = unsafe MemoryLayout<pushcrypt_seal_options>.size
+    if let misfit = misfit(size, atLeast: known, "options") { throw misfit }
+    guard unsafe UnsafeRawBufferPointer(start: raw + known, count: size - known).allSatisfy({ $0 == 0 }) else {
+        throw .invalid("options has a member that version \(PUSHCRYPT_VERSION) does not know; leave it 0")
+    }
+    let given = unsafe start.pointee
+    guard unsafe given.flags & ~PUSHCRYPT_SENT_EXACTLY == 0 else {
+        throw .invalid("options->flags has a bit that version \(PUSHCRYPT_VERSION) does not know")
+    }
+    options.isSentExactly = unsafe given.flags & PUSHCRYPT_SENT_EXACTLY != 0
+    if unsafe given.time_to_live != 0 { options.timeToLive = unsafe given.time_to_live }
+    if unsafe given.message_name != nil {
+        options.messageName = try unsafe string(given.message_name, "options->message_name")
+    }
+    let pushType = unsafe given.push_type == nil ? nil : try string(given.push_type, "options->push_type")
+    let title = unsafe given.title == nil ? nil : try string(given.title, "options->title")
+    do throws(SealError) {
+        if let pushType { options.pushType = try PushType(pushType) }
+        return (options, try title.map { (title) throws(SealError) in try Placeholder(title: title) } ?? .standard)
+    } catch {
+        throw CallError(error)
+    }
+}

@@ -1,0 +1,114 @@
+import CPushcrypt
+import Pushcrypt
+import Testing
+
+@testable import PushcryptC
+
+/// What the header promises, seen from Swift; `make test-library` calls the library itself, from C and from Python.
+@Suite struct CLibraryTests {
+    private static let now: UInt64 = 1_767_225_600_000
+    private static let topic = "com.example.app"
+    private static let payload = #"{"aps":{"alert":{"title":"Table for two"}},"chat":"c41"}"#
+
+    private static let untouched = [CChar](repeating: 1, count: Int(PUSHCRYPT_PUSH_MAX))
+
+    private static func text(_ bytes: some Sequence<CChar>) -> String {
+        String(decoding: bytes.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    private static var lastError: String {
+        var text = [CChar](repeating: 1, count: Int(PUSHCRYPT_ERROR_MAX))
+        let length = unsafe pushcrypt_last_error(&text, text.count)
+        #expect(text[length] == 0)
+        return Self.text(text.prefix(length))
+    }
+
+    private static func text(of key: SenderKey) -> String {
+        key.withText { String(decoding: ContiguousArray(copying: $0), as: UTF8.self) }
+    }
+
+    private static func text(of key: DeviceKey) -> String {
+        key.withText { String(decoding: ContiguousArray(copying: $0), as: UTF8.self) }
+    }
+
+    @Test("What Swift has sealed is opened, and what is sealed Swift opens")
+    func bothWays() throws {
+        let sender = SenderKey()
+        let device = DeviceKey()
+        let topic = try Topic(Self.topic)
+        let at = Timestamp(milliseconds: Self.now)
+
+        let push = try Sealer(sender: sender, topic: topic).seal(Self.payload.utf8, to: device.publicKey, at: at).json
+        var output = Self.untouched
+        var length = -1
+        var opened = pushcrypt_opened()
+        opened.size = MemoryLayout<pushcrypt_opened>.size
+        var result = unsafe pushcrypt_open(
+            push.map(CChar.init(bitPattern:)), push.count, Self.text(of: device), "\(sender.publicKey)", Self.topic,
+            Self.now, &opened, &output, output.count, &length)
+        #expect(result == PUSHCRYPT_DONE)
+        #expect(Self.text(output.prefix(length)) == Self.payload)
+        #expect(opened.sent_at == Self.now)
+        #expect(Self.lastError.isEmpty)
+
+        result = unsafe pushcrypt_seal(
+            Self.payload, Self.payload.utf8.count, "\(device.publicKey)", Self.text(of: sender), Self.topic, Self.now,
+            nil, &output, output.count, &length)
+        #expect(result == PUSHCRYPT_DONE)
+        let opener = Opener(topic: topic, deviceKeys: [device], trust: SenderTrust(pinned: [sender.publicKey]))
+        let message = try opener.open(Self.text(output.prefix(length)).utf8, at: at)
+        #expect(String(decoding: message.payload, as: UTF8.self) == Self.payload)
+    }
+
+    @Test("A refusal has a result and a code, and leaves the output alone")
+    func refusals() {
+        var output = Self.untouched
+        var length = -1
+        let key = Self.text(of: SenderKey())
+        let device = "\(DeviceKey().publicKey)"
+        func seal(_ payload: String, _ device: String, _ key: String?, capacity: Int = 5120) -> CInt {
+            unsafe pushcrypt_seal(
+                payload, payload.utf8.count, device, key, Self.topic, Self.now, nil, &output, capacity, &length)
+        }
+        let cases: [(result: CInt, wanted: CInt, code: String)] = [
+            (seal("{}", device, key), PUSHCRYPT_REFUSED, Self.code),
+            (seal(Self.payload, "pcr1", key), PUSHCRYPT_REFUSED, Self.code),
+            (seal(Self.payload, device, "PCS"), PUSHCRYPT_MISUSE, Self.code),
+            (seal(Self.payload, device, nil), PUSHCRYPT_MISUSE, Self.code),
+            (seal(Self.payload, device, key, capacity: 10), PUSHCRYPT_TOO_SMALL, Self.code),
+        ]
+        #expect(cases.map(\.result) == cases.map(\.wanted))
+        #expect(
+            cases.map(\.code) == ["missing-aps", "malformed-key", "malformed-key", "invalid-call", "buffer-too-small"])
+        #expect(output == Self.untouched)
+    }
+
+    private static var code: String { String(lastError.prefix { $0 != ":" }) }
+
+    @Test("The header's capacities are those of the library")
+    func capacities() {
+        #expect(Int(PUSHCRYPT_PUSH_MAX) == PushType.voip.maximumPushLength)
+        #expect(Int(PUSHCRYPT_PAYLOAD_MAX) >= PushType.voip.maximumPayloadLength)
+        #expect(Int(PUSHCRYPT_KEY_CAPACITY) == "\(SenderKey().publicKey)".utf8.count + 1)
+        #expect(Int(PUSHCRYPT_KEY_CAPACITY) == "\(DeviceKey().publicKey)".utf8.count + 1)
+        #expect(Int(PUSHCRYPT_ID_CAPACITY) == 2 * MessageID.length + 1)
+        #expect(Int(PUSHCRYPT_ROTATIONS_MAX) == RotationStatement.maximumPerMessage)
+    }
+
+    @Test("Codes of the border are those that `pushcrypt explain` has")
+    func codes() {
+        // The same list stands in ExplanationTests.
+        #expect(CallError.Code.allCases.map(\.rawValue) == ["invalid-call", "buffer-too-small"])
+    }
+
+    @Test("A text that is too long is cut between characters")
+    func cut() {
+        let long = String(repeating: "\u{20AC}", count: 400)
+        unsafe pushcrypt_keep_error(long, long.utf8.count)
+        // 1023 bytes hold 341 characters of three.
+        #expect(Self.lastError == String(repeating: "\u{20AC}", count: 341))
+        var short = [CChar](repeating: 1, count: 6)
+        #expect(unsafe pushcrypt_last_error(&short, short.count) == 1023)
+        #expect(short.map(UInt8.init(bitPattern:)) == [0xe2, 0x82, 0xac, 0, 1, 1])
+    }
+}
