@@ -1,6 +1,7 @@
 internal import Pushcrypt
 
-/// The texts of secret keys, ours and those of other programs, inside other texts, wherever somebody has put one: messages repeat what makes no sense.
+/// The texts of secret keys, ours and those of other programs, inside other texts, wherever somebody has put one: messages
+/// repeat what makes no sense.
 enum SecretText {
     private static let prefixes = ["pcr-secret-1", "pcs-secret-1"].map { ContiguousArray($0.utf8) }
     private static let pemMark = ContiguousArray("PRIVATE KEY-----".utf8)
