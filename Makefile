@@ -24,7 +24,7 @@ help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install what is missing (apt) and check the Swift version
-	@Tests/Scripts/setup.sh
+	@Tests/Checks/Scripts/setup.sh
 
 build: setup archives ## build the command, optimised: .build/release/pushcrypt
 	swift build -c release $(STATIC) --product pushcrypt $(QUIET)
@@ -46,74 +46,74 @@ demo: build ## seal, look, open, tamper, rotate: the whole story with real outpu
 	@.build/release/pushcrypt demo
 
 docs: setup ## write the documentation of the libraries as pages: .build/docs
-	@Tests/Scripts/documentation.py pages .build/docs
+	@Tests/Checks/Scripts/documentation.py pages .build/docs
 
 test: lint setup-test ## lint, then run every test and say what was counted
-	@Tests/Scripts/test.sh
+	@Tests/Checks/Scripts/test.sh
 
 test-readme: setup ## do what README.md tells a new user, in a fresh copy with an empty home
-	@Tests/Scripts/first-minutes.sh
+	@Tests/Checks/Scripts/first-minutes.sh
 
 test-clean: ## the same in a clean Debian root; as root, with debootstrap
-	@Tests/Scripts/clean-root.sh
+	@Tests/Checks/Scripts/clean-root.sh
 
 test-long: setup ## what takes longer: faults, sanitizers, mutants, a million messages; goes on where it stopped
-	@Tests/Long/run.sh
+	@Tests/Checks/Long/run.sh
 
 test-scale: build setup-scale ## 100,000 messages each through Kafka, a Redis stream and Spark, whose workers are killed
-	@Tests/Pipelines/run.sh
+	@Tests/Checks/Pipelines/run.sh
 
 test-senders: build setup-senders ## send through real APNs clients to a local endpoint, and open what arrives
-	@Tests/Senders/run.sh
+	@Tests/Checks/Senders/run.sh
 
 test-interop: build setup-interop ## ask receivers in Python, JavaScript, C and Java about the test kit, and about 100,000 random messages both ways
-	@Tests/Interop/run.sh
+	@Tests/Checks/Interop/run.sh
 
 test-library: build library ## call libpushcrypt.so from C and from Python: examples, refusals, threads, random bytes, the test kit
-	@Tests/CLibrary/run.sh
+	@Tests/Checks/CLibrary/run.sh
 
 test-browser: build setup-browser ## have Chromium lay out what `pushcrypt preview` draws, light and dark: boxes, lines, contrast
-	@Tests/Scripts/preview-browser.sh
+	@Tests/Checks/Scripts/preview-browser.sh
 
-fuzz: setup ## each fuzz target for SECONDS (60), two at a time; TARGETS names some; adds to Tests/Fuzz/ledger.tsv
-	@Tests/Fuzz/run.sh fuzz $(or $(SECONDS),60) $(TARGETS)
+fuzz: setup ## each fuzz target for SECONDS (60), two at a time; TARGETS names some; adds to Tests/Checks/Fuzz/ledger.tsv
+	@Tests/Checks/Fuzz/run.sh fuzz $(or $(SECONDS),60) $(TARGETS)
 
 fuzz-minimise: setup ## put what fuzzing has found into the corpus, in as few files as reach as much
-	@Tests/Fuzz/run.sh minimise $(TARGETS)
+	@Tests/Checks/Fuzz/run.sh minimise $(TARGETS)
 
 bench: build setup-bench ## measure against the bare libsodium calls and against age
-	@Tests/Bench/run.sh $(STATIC)
+	@Tests/Checks/Bench/run.sh $(STATIC)
 
 bench-peers: build setup-peers ## measure what Web Push, sealed boxes and age cost beside it
-	@Tests/Bench/peers.sh
+	@Tests/Checks/Bench/peers.sh
 
 setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-packages: setup-%: setup
-	@Tests/Scripts/setup.sh $*
+	@Tests/Checks/Scripts/setup.sh $*
 
 deb: build library setup-packages ## Debian packages, which lintian has looked at: .build/packages
-	@Docs/packages/package.sh deb
+	@Sources/Packaging/package.sh deb
 
 check-deb: ## install the packages of `make deb` into a clean root, and run the demo there (as root)
-	@Docs/packages/package.sh check
+	@Sources/Packaging/package.sh check
 
 check-reproducible: setup-packages ## build the Debian packages of the last commit in two folders, and compare bytes
-	@Tests/Scripts/reproducible.sh
+	@Tests/Checks/Scripts/reproducible.sh
 
 tarball: build library ## the command, its pages and completions, and the library, for other systems: .build/packages
-	@Docs/packages/package.sh tarball
+	@Sources/Packaging/package.sh tarball
 
 lint: setup ## check the format, and that shared sources run on iOS 15
 	swift format lint --strict --parallel --recursive Package.swift Sources KeyStore Tests
-	@Tests/Scripts/apple-floor.sh
+	@Tests/Checks/Scripts/apple-floor.sh
 
 # `sudo make install` only copies what `make` built before: compiling as root would leave files in .build that their owner
 # cannot replace.
 install: $(if $(SUDO_UID),,build) ## install the stripped command, its manual and completions below PREFIX (/usr/local)
 	@test -x "$(PROGRAM)" || { echo 'make: nothing is built yet: run `make build` first, without sudo' >&2; exit 1; }
-	Docs/packages/install.sh install "$(PROGRAM)" "$(DESTDIR)$(PREFIX)"
+	Sources/Packaging/install.sh install "$(PROGRAM)" "$(DESTDIR)$(PREFIX)"
 
 uninstall: ## remove what was installed
-	Docs/packages/install.sh remove "$(DESTDIR)$(PREFIX)"
+	Sources/Packaging/install.sh remove "$(DESTDIR)$(PREFIX)"
 
 clean: ## remove everything that was built
 	rm -rf .build

@@ -72,7 +72,7 @@ let rules: [SwiftSetting] = [
         // As an app is compiled: Swift 5, without the strict rules.
         .target(
             name: "NotificationSamples", dependencies: userNotifications + userInterface,
-            path: "Tests/Samples", swiftSettings: [.swiftLanguageMode(.v5)]),
+            path: "Tests/Data/Samples", swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
             name: "StandInTests", dependencies: ["NotificationSamples"] + userNotifications + userInterface,
             swiftSettings: strict),
@@ -103,9 +103,9 @@ let rules: [SwiftSetting] = [
                 "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "UserNotifications",
                 "BareCalls",
             ],
-            path: "Tests/Bench/ServiceBench", swiftSettings: strict),
+            path: "Tests/Checks/Bench/ServiceBench", swiftSettings: strict),
         .executableTarget(
-            name: "Proofs", dependencies: ["Pushcrypt", "PushcryptKeyStore", sodium], path: "Tests/Proofs",
+            name: "Proofs", dependencies: ["Pushcrypt", "PushcryptKeyStore", sodium], path: "Tests/Checks/Proofs",
             exclude: ["README.md", "Secrets"], swiftSettings: strict
         ),
     ]
@@ -123,18 +123,18 @@ let fuzzTargets: [Target] =
     Context.environment["PUSHCRYPT_FUZZ"] == nil
     ? []
     : [
-        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .systemLibrary(name: "CFuzzer", path: "Tests/Checks/Fuzz/CFuzzer"),
         .target(
-            name: "FuzzHarness", dependencies: ["CFuzzer", "Pushcrypt"], path: "Tests/Fuzz/Harness",
+            name: "FuzzHarness", dependencies: ["CFuzzer", "Pushcrypt"], path: "Tests/Checks/Fuzz/Harness",
             swiftSettings: strict),
         .executableTarget(
             name: "FuzzFormat", dependencies: ["CSQLite", sodium, "FuzzHarness", "Pushcrypt"],
-            path: "Tests/Fuzz/Format",
+            path: "Tests/Checks/Fuzz/Format",
             swiftSettings: strict, linkerSettings: fuzzLinker),
         .executableTarget(
             name: "FuzzProgram",
             dependencies: ["FuzzHarness", "Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptReceiver"],
-            path: "Tests/Fuzz/Program", swiftSettings: strict, linkerSettings: fuzzLinker),
+            path: "Tests/Checks/Fuzz/Program", swiftSettings: strict, linkerSettings: fuzzLinker),
     ]
 
 // No resource: SwiftPM makes one a bundle, and the code that finds bundles would bring Foundation into each of these modules.
@@ -207,14 +207,14 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(
-            name: "Races", dependencies: ["PushcryptKeyStore", "PushcryptReceiver"], path: "Tests/Races",
+            name: "Races", dependencies: ["PushcryptKeyStore", "PushcryptReceiver"], path: "Tests/Checks/Races",
             swiftSettings: strict),
         .target(
-            name: "BareCalls", dependencies: [sodium], path: "Tests/Bench/BareCalls",
+            name: "BareCalls", dependencies: [sodium], path: "Tests/Checks/Bench/BareCalls",
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .executableTarget(
             name: "PushcryptBench",
             dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "BareCalls"],
-            path: "Tests/Bench/PushcryptBench", swiftSettings: strict),
+            path: "Tests/Checks/Bench/PushcryptBench", swiftSettings: strict),
     ]
 )

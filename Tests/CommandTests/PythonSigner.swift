@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushcryptCommand
 
-/// `Tests/Signer/signer.py`, running until the test lets go of it.
+/// `Tests/Checks/Signer/signer.py`, running until the test lets go of it.
 final class PythonSigner {
     struct NotStarted: Error {}
 
@@ -36,7 +36,7 @@ final class PythonSigner {
         path = directory.file("signer.sock")
         process = Process()
         process.executableURL = URL(filePath: try #require(Self.python))
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Signer/signer.py")
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Checks/Signer/signer.py")
         process.arguments = [script.path, path, seed] + options
         try? FileManager.default.removeItem(atPath: path)
         try process.run()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PushcryptCommand
 
-/// What a scaffold consists of. That it compiles and runs is tested by building one (`Tests/Scripts/scaffold.sh`).
+/// What a scaffold consists of. That it compiles and runs is tested by building one (`Tests/Checks/Scripts/scaffold.sh`).
 @Suite struct ScaffoldTests {
     @Test(
         "A literal says what the text says, whatever is in it",

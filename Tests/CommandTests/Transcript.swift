@@ -37,7 +37,7 @@ struct Transcript: Sendable, CustomStringConvertible {
     /// The transcripts of the project, sorted by name.
     static var all: [Transcript] {
         get throws {
-            let directory = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Transcripts")
+            let directory = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Data/Transcripts")
                 .standardized
             return try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
                 .filter { $0.hasSuffix(".txt") }

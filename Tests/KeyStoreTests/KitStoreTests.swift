@@ -5,7 +5,7 @@ import VectorKit
 
 @testable import PushcryptKeyStore
 
-/// `Tests/Vectors/kit/stores`: databases that an independent program made, opened and read to the last row.
+/// `Tests/Data/Vectors/kit/stores`: databases that an independent program made, opened and read to the last row.
 @Suite struct KitStoreTests {
     @Test func aStoreIsReadOrNot() throws {
         let vectors = try KitFolder.stores.vectors()

@@ -77,7 +77,7 @@ struct ResponseFileTests {
         #expect(try texts(store) == ["yes"])
     }
 
-    /// Sealed by another program (`Tests/Vectors/reference/hpke.py`): HPKE base mode, the label and a zero byte as info, the
+    /// Sealed by another program (`Tests/Data/Vectors/reference/hpke.py`): HPKE base mode, the label and a zero byte as info, the
     /// time as associated data.
     @Test func theSealedFormIsHPKE() throws {
         let sealed =

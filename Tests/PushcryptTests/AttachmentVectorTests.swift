@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// Sealing files, as `Tests/Vectors/attachments.json` has it.
+/// Sealing files, as `Tests/Data/Vectors/attachments.json` has it.
 @Suite struct AttachmentVectorTests {
     typealias Vectors = AttachmentVectors
 

@@ -1,7 +1,7 @@
 import Pushcrypt
 import Testing
 
-/// `Tests/Vectors/attachments.json`.
+/// `Tests/Data/Vectors/attachments.json`.
 struct AttachmentVectors: Codable {
     /// A file that is sealed; `sealed` is there when it is short.
     struct Seal: FormatVector {

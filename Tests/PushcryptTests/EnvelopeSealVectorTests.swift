@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// Sealing, as `Tests/Vectors/envelopes.json` has it: the same inputs, randomness included, give the same bytes.
+/// Sealing, as `Tests/Data/Vectors/envelopes.json` has it: the same inputs, randomness included, give the same bytes.
 @Suite struct EnvelopeSealVectorTests {
     typealias Vector = EnvelopeVectors.Seal
 

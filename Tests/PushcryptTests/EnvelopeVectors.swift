@@ -2,7 +2,7 @@ import Pushcrypt
 import Testing
 import VectorKit
 
-/// `Tests/Vectors/envelopes.json`.
+/// `Tests/Data/Vectors/envelopes.json`.
 struct EnvelopeVectors: Codable {
     /// Every input of a seal, randomness included, and every byte that comes of it.
     struct Seal: FormatVector {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// `Tests/Vectors/hpke.json`: base mode with every value in between, and what must be refused.
+/// `Tests/Data/Vectors/hpke.json`: base mode with every value in between, and what must be refused.
 @Suite struct FormatHPKEVectorTests {
     struct File: Codable {
         let vectors: [HPKEVector]

@@ -2,7 +2,7 @@ import Foundation
 import Pushcrypt
 import Testing
 
-/// The vectors of `Tests/Vectors`, which an independent program made; its `README.md` explains every field.
+/// The vectors of `Tests/Data/Vectors`, which an independent program made; its `README.md` explains every field.
 enum FormatVectors {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -16,7 +16,7 @@ enum FormatVectors {
     /// must not pass.
     static func read<File: Codable>(_ name: String, as type: File.Type = File.self) throws -> File {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let data = try Data(contentsOf: tests.appendingPathComponent("Vectors").appendingPathComponent(name))
+        let data = try Data(contentsOf: tests.appendingPathComponent("Data/Vectors").appendingPathComponent(name))
         return try parse(data, named: name)
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A vector with the names and the order of RFC 9180's own, which those of `Tests/Vectors/hpke.json` have too.
+/// A vector with the names and the order of RFC 9180's own, which those of `Tests/Data/Vectors/hpke.json` have too.
 struct HPKEVector: Codable, Sendable {
     struct Encryption: Codable {
         let aad: Hex

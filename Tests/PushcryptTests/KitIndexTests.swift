@@ -5,7 +5,8 @@ import VectorKit
 /// Every rule of the specification is proved by a file of the kit, or by a test that the index names.
 @Suite struct KitIndexTests {
     private static let package = KitFolder.root
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
 
     private static func read(_ path: String) throws -> String {
         try String(contentsOf: package.appendingPathComponent(path), encoding: .utf8)
@@ -18,7 +19,7 @@ import VectorKit
 
     /// The rules of the format and, of the kit's own, those of stores.
     private static func allRules() throws -> Set<String> {
-        rules(in: try read("Docs/Format.md")).union(rules(in: try read("Tests/Vectors/kit/README.md")))
+        rules(in: try read("Docs/Format.md")).union(rules(in: try read("Tests/Data/Vectors/kit/README.md")))
     }
 
     /// The files of each rule.
@@ -47,7 +48,7 @@ import VectorKit
     }
 
     private static func index() throws -> [String: Entry] {
-        let sections = try read("Tests/Vectors/kit/INDEX.md").components(separatedBy: "\n## ").dropFirst()
+        let sections = try read("Tests/Data/Vectors/kit/INDEX.md").components(separatedBy: "\n## ").dropFirst()
         let entries = sections.map { section in
             let rule = String(section.prefix { $0 != "\n" })
             let files = Set(section.matches(of: /\]\(([^)]+)\)/).map { String($0.1) })
@@ -100,7 +101,7 @@ import VectorKit
     @Test func theFilesAreCountedRightly() throws {
         let counts = try KitFolder.all.map { try ($0.name, $0.vectors().count) }
         let all = counts.map(\.1).reduce(0, +)
-        let index = try Self.read("Tests/Vectors/kit/INDEX.md")
+        let index = try Self.read("Tests/Data/Vectors/kit/INDEX.md")
         for (name, count) in counts + [("all", all)] {
             #expect(index.contains("\n| `\(name)` | \(count) |\n"), "\(name): run generate.py")
         }

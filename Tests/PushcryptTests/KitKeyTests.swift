@@ -3,7 +3,7 @@ import VectorKit
 
 @testable import Pushcrypt
 
-/// `Tests/Vectors/kit/keys` and `kit/contexts`: texts of keys, and what must not be imported.
+/// `Tests/Data/Vectors/kit/keys` and `kit/contexts`: texts of keys, and what must not be imported.
 /// (`Docs/Format.md`, K-2 and K-4 to K-8)
 @Suite struct KitKeyTests {
     @Test(.vectors("kit/keys"), arguments: try KitFolder.keys.vectors())

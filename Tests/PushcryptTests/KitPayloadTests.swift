@@ -3,7 +3,7 @@ import VectorKit
 
 @testable import Pushcrypt
 
-/// `Tests/Vectors/kit/payloads`: what a sealer makes of a payload, and what it refuses. (`Docs/Format.md`, S-1 to S-12)
+/// `Tests/Data/Vectors/kit/payloads`: what a sealer makes of a payload, and what it refuses. (`Docs/Format.md`, S-1 to S-12)
 @Suite struct KitPayloadTests {
     @Test(.vectors("kit/payloads"), arguments: try KitFolder.payloads.vectors())
     func aPayloadIsSealedOrNot(_ vector: KitVector) throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// `Tests/Vectors/requests.json`.
+/// `Tests/Data/Vectors/requests.json`.
 struct RequestVectors: Codable {
     struct Collapse: FormatVector {
         let name: String

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// `Tests/Vectors/rotation.json`: statements byte by byte.
+/// `Tests/Data/Vectors/rotation.json`: statements byte by byte.
 @Suite struct RotationVectorTests {
     struct File: Codable {
         let statements: [Statement]

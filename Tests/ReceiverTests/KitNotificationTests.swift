@@ -5,7 +5,7 @@ import PushcryptReceiver
 import Testing
 import VectorKit
 
-/// `Tests/Vectors/kit/notifications`: what a person is shown of a push. (`Docs/Format.md`, N-1 to N-6)
+/// `Tests/Data/Vectors/kit/notifications`: what a person is shown of a push. (`Docs/Format.md`, N-1 to N-6)
 @Suite struct KitNotificationTests {
     @Test func aPersonIsShownWhatTheKitSays() throws {
         let vectors = try KitFolder.notifications.vectors()

@@ -4,7 +4,7 @@ import PushcryptReceiver
 import Testing
 import VectorKit
 
-/// `Tests/Vectors/kit/envelopes` and `kit/pushes` through a store on the disk: what a person is shown, and what becomes of
+/// `Tests/Data/Vectors/kit/envelopes` and `kit/pushes` through a store on the disk: what a person is shown, and what becomes of
 /// the store.
 @Suite struct KitReceiverTests {
     @Test func theReceiverAgreesWithTheKit() throws {

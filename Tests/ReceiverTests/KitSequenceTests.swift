@@ -5,7 +5,7 @@ import PushcryptReceiver
 import Testing
 import VectorKit
 
-/// `Tests/Vectors/kit/sequences`: several pushes one after the other, what is shown twice, and what a message changes.
+/// `Tests/Data/Vectors/kit/sequences`: several pushes one after the other, what is shown twice, and what a message changes.
 /// (`Docs/Format.md`, Replay, and O-9.1 to O-9.3)
 @Suite struct KitSequenceTests {
     @Test func everyPushOfASequenceEndsAsTheKitSays() throws {

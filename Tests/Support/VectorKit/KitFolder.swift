@@ -8,7 +8,7 @@ public struct KitFolder: Sendable {
     /// Where the kit lies.
     public static let root = URL(fileURLWithPath: #filePath)  // PACKAGE/Tests/Support/VectorKit/KitFolder.swift
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Vectors/kit", isDirectory: true)
+        .appendingPathComponent("Data/Vectors/kit", isDirectory: true)
 
     /// The name of the folder.
     public let name: String

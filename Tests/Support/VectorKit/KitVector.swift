@@ -1,4 +1,4 @@
-/// One file of the test kit: what somebody gets, and what must come of it. (`Tests/Vectors/kit/README.md`)
+/// One file of the test kit: what somebody gets, and what must come of it. (`Tests/Data/Vectors/kit/README.md`)
 public struct KitVector: Sendable, CustomStringConvertible {
     /// A file that is not as the kit says.
     public struct Failure: Error, CustomStringConvertible {

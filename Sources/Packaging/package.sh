@@ -1,0 +1,293 @@
+#!/usr/bin/env bash
+# Packs what `make build` and `make library` have made. README.md beside this file says what is in it.
+# Usage: package.sh deb      .build/packages/NAME_VERSION_ARCHITECTURE.deb: pushcrypt, libpushcrypt0, libpushcrypt-dev
+#        package.sh tarball  .build/packages/pushcrypt-VERSION-SYSTEM-MACHINE.tar.gz
+#        package.sh check    installs the Debian packages into a clean root, and runs the demo there; as root
+# SOURCE_DATE_EPOCH is the time in the packages; that of the last commit otherwise.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+program=.build/release/pushcrypt
+library=.build/release/libpushcrypt.so.0
+header=Sources/PushcryptC/include/pushcrypt.h
+out=.build/packages
+work=$out/work
+
+fail() {
+    echo "package: error: $1" >&2
+    exit 1
+}
+
+[ -x "$program" ] || fail 'there is no command yet: make build'
+[ -f "$library" ] || fail 'there is no library yet: make library'
+version=$("$program" --version | sed -nE 's/^pushcrypt ([0-9.]+) .*/\1/p')
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+export LC_ALL=C TZ=UTC
+umask 022
+
+# What `make install` puts below a prefix, pages packed, and a folder for the licence.
+stage() {
+    local root=$1
+    Sources/Packaging/install.sh install "$program" "$root" vendor-completions
+    forget_folder "$root/bin/pushcrypt"
+    gzip -9n "$root/share/man/man1"/*.1
+    install -d "$root/share/doc/pushcrypt"
+}
+
+# The library below a folder of a prefix.
+stage_library() {
+    install -d "$1/$2"
+    install -s -m 644 "$library" "$1/$2/libpushcrypt.so.0"
+    forget_folder "$1/$2/libpushcrypt.so.0"
+}
+
+# What compiling against it takes; the third argument is where the prefix will be.
+stage_development() {
+    install -d "$1/$2/pkgconfig" "$1/include"
+    install -m 644 "$header" "$1/include/"
+    ln -s libpushcrypt.so.0 "$1/$2/libpushcrypt.so"
+    cat >"$1/$2/pkgconfig/pushcrypt.pc" <<END
+prefix=$3
+includedir=\${prefix}/include
+libdir=\${prefix}/$2
+
+Name: pushcrypt
+Description: end-to-end encrypted push notifications
+Version: $version
+Cflags: -I\${includedir}
+Libs: -L\${libdir} -lpushcrypt
+END
+}
+
+# The folder of the build is mixed into the hashes of Swift's modules, which nothing reads, and so into the identifier of the build,
+# which is made anew from the rest.
+forget_folder() {
+    local offset size sum
+    read -r offset size < <(section "$1" .swift_modhash)
+    overwrite "$1" "$offset" < <(head -c "$size" /dev/zero)
+    read -r offset size < <(section "$1" .note.gnu.build-id)
+    # Behind the note's header and its name.
+    overwrite "$1" $((offset + 16)) < <(head -c 20 /dev/zero)
+    sum=$(sha1sum "$1" | cut -c 1-40)
+    # shellcheck disable=SC2059
+    overwrite "$1" $((offset + 16)) < <(printf "$(sed 's/../\\x&/g' <<<"$sum")")
+}
+
+# Where a section stands in a file, and how long it is.
+section() {
+    local numbers
+    numbers=$(readelf -SW "$1" | sed -nE "s/.* \\$2 +[A-Z]+ +[0-9a-f]+ ([0-9a-f]+) ([0-9a-f]+) .*/\\1 \\2/p")
+    [ -n "$numbers" ] || fail "$1 has no section $2"
+    echo $((16#${numbers% *})) $((16#${numbers#* }))
+}
+
+overwrite() { dd of="$1" bs=1 seek="$2" conv=notrunc status=none; }
+
+# A tar file that is the same wherever and by whomever it is made.
+archive() {
+    tar --create --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" "$@"
+}
+
+# What Debian's programs expect to find of a source package.
+debian_source() {
+    mkdir -p "$work/source/debian"
+    printf 'Source: pushcrypt\n\nPackage: %s\nArchitecture: any\n' "$1" >"$work/source/debian/control"
+    echo "$work/source"
+}
+
+# The libraries that a file of a package loads, as Debian's packages name them.
+dependencies() {
+    (cd "$(debian_source "$1")" && dpkg-shlibdeps -O "$OLDPWD/$2") | sed -nE 's/^shlibs:Depends=//p'
+}
+
+changelog() {
+    cat <<END
+pushcrypt ($version) unstable; urgency=medium
+
+  * Version $version.
+
+ -- The pushcrypt authors <pushcrypt@example.org>  $(date -u -R -d "@$SOURCE_DATE_EPOCH")
+END
+}
+
+# With the files, if any, that the libraries of others are linked into.
+copyright() {
+    printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: pushcrypt\n\n'
+    printf 'Files: *\nCopyright: 2026 The pushcrypt authors\nLicense: ISC\n'
+    # The licence, its title and the line of the copyright left out.
+    sed '1,/^Copyright/d' LICENSE | sed -E '1{/^$/d}; s/^$/./; s/^/ /'
+    [ -z "$1" ] || sed "s|@FILES@|$1|" Sources/Packaging/copyright-of-others
+}
+
+# Makes a package of its folder in `work`, with the lines of `control` that are its own and its description from standard input.
+pack() {
+    local name=$1 root=$work/$1 file=$out/$1_${version}_$architecture.deb
+    install -d "$root/DEBIAN" "$root/usr/share/doc/$name"
+    changelog | gzip -9n >"$root/usr/share/doc/$name/changelog.gz"
+    copyright "$2" >"$root/usr/share/doc/$name/copyright"
+    {
+        printf 'Package: %s\nVersion: %s\nArchitecture: %s\n' "$name" "$version" "$architecture"
+        printf 'Maintainer: The pushcrypt authors <pushcrypt@example.org>\n'
+        printf 'Installed-Size: %s\n' "$(du -sk --apparent-size --exclude=DEBIAN "$root" | cut -f 1)"
+        printf 'Priority: optional\n'
+        cat
+    } >"$root/DEBIAN/control"
+    (cd "$root" && find . -type f ! -path './DEBIAN/*' -printf '%P\0' | sort -z | xargs -0 md5sum) >"$work/md5sums"
+    mv "$work/md5sums" "$root/DEBIAN/md5sums"
+    dpkg-deb --root-owner-group --uniform-compression -Zxz --build "$root" "$file" >/dev/null
+    lintian --fail-on error,warning --tag-display-limit 0 "$file"
+    echo "$file: $(stat -c %s "$file") bytes, sha256 $(sha256sum "$file" | cut -c 1-64)"
+}
+
+deb() {
+    architecture=$(dpkg --print-architecture)
+    rm -rf "$work"
+    deb_command
+    deb_library
+    deb_development
+    rm -rf "$work"
+    systemd_check
+}
+
+deb_command() {
+    local root=$work/pushcrypt depends
+    stage "$root/usr"
+    install -d "$root/lib/systemd/system" "$root/usr/lib/sysusers.d"
+    install -m 644 Sources/Packaging/systemd/pushcrypt-* "$root/lib/systemd/system/"
+    install -m 644 Sources/Packaging/systemd/pushcrypt.sysusers "$root/usr/lib/sysusers.d/pushcrypt.conf"
+    install -D -m 755 Sources/Packaging/postinst "$root/DEBIAN/postinst"
+    install -m 755 Sources/Packaging/prerm "$root/DEBIAN/prerm"
+    depends=$(dependencies pushcrypt "$root/usr/bin/pushcrypt")
+    pack pushcrypt usr/bin/pushcrypt <<END
+Depends: $depends
+Section: utils
+Description: end-to-end encrypted push notifications
+ Seals the content of push notifications on a server, so that a phone's
+ notification service extension opens them and nobody on the way can read
+ them: neither Apple's push service nor whoever else passes them on.
+ .
+ Holds the keys of providers and devices, and changes them without losing a
+ notification in flight.
+END
+}
+
+deb_library() {
+    local root=$work/libpushcrypt0 folder depends
+    folder=lib/$(dpkg-architecture -q DEB_HOST_MULTIARCH)
+    stage_library "$root/usr" "$folder"
+    install -d "$root/DEBIAN"
+    printf 'libpushcrypt 0 libpushcrypt0 (>= %s)\n' "$version" >"$root/DEBIAN/shlibs"
+    printf 'activate-noawait ldconfig\n' >"$root/DEBIAN/triggers"
+    # It fails when the library shows other symbols than the list, which says since when each is there.
+    (cd "$(debian_source libpushcrypt0)" && dpkg-gensymbols -c4 -plibpushcrypt0 -v"$version" -P"$OLDPWD/$root" \
+        -I"$OLDPWD/Sources/Packaging/libpushcrypt0.symbols" -O"$OLDPWD/$root/DEBIAN/symbols")
+    depends=$(dependencies libpushcrypt0 "$root/usr/$folder/libpushcrypt.so.0")
+    pack libpushcrypt0 "usr/$folder/libpushcrypt.so.0" <<END
+Depends: $depends
+Source: pushcrypt
+Multi-Arch: same
+Section: libs
+Description: end-to-end encrypted push notifications (library)
+ Seals the content of push notifications on a server, so that a phone's
+ notification service extension opens them and nobody on the way can read
+ them: neither Apple's push service nor whoever else passes them on.
+ .
+ This package has the library for programs that are not in Swift.
+END
+}
+
+deb_development() {
+    local root=$work/libpushcrypt-dev
+    stage_development "$root/usr" "lib/$(dpkg-architecture -q DEB_HOST_MULTIARCH)" /usr
+    pack libpushcrypt-dev '' <<END
+Depends: libpushcrypt0 (= $version)
+Source: pushcrypt
+Multi-Arch: same
+Section: libdevel
+Description: end-to-end encrypted push notifications (development)
+ Seals the content of push notifications on a server, so that a phone's
+ notification service extension opens them and nobody on the way can read
+ them: neither Apple's push service nor whoever else passes them on.
+ .
+ This package has the header of the library, whose comments are its reference.
+END
+}
+
+# The units are well-formed, and hardened; that the command is not installed here is no fault of theirs.
+systemd_check() {
+    local unit said
+    command -v systemd-analyze >/dev/null || fail 'the units cannot be checked without systemd-analyze: apt-get install systemd'
+    said=$(SYSTEMD_LOG_LEVEL=warning systemd-analyze verify --man=no Sources/Packaging/systemd/pushcrypt-*.{service,socket,timer} 2>&1 |
+        grep -v 'Command /usr/bin/pushcrypt is not executable') || true
+    [ -z "$said" ] || fail "systemd does not take the units: $said"
+    for unit in Sources/Packaging/systemd/*.service; do
+        systemd-analyze security --offline=yes --threshold=10 --no-pager "$unit" >/dev/null || fail "$unit is not hardened enough"
+    done
+}
+
+tarball() {
+    local name file
+    name=pushcrypt-$version-$(uname -s | tr '[:upper:]' '[:lower:]')-$(uname -m)
+    file=$out/$name.tar.gz
+    rm -rf "$work"
+    stage "$work/$name"
+    stage_library "$work/$name" lib
+    stage_development "$work/$name" lib "\${pcfiledir}/../.."
+    install -m 644 LICENSE README.md "$work/$name/"
+    install -d "$work/$name/share/systemd"
+    install -m 644 Sources/Packaging/systemd/* "$work/$name/share/systemd/"
+    archive --directory "$work" "$name" | gzip -9n >"$file"
+    rm -rf "$work"
+    echo "$file: $(stat -c %s "$file") bytes, sha256 $(sha256sum "$file" | cut -c 1-64)"
+}
+
+check() {
+    local root=$out/root packages=(pushcrypt libpushcrypt0 libpushcrypt-dev) files=() package deb
+    [ "$(id -u)" -eq 0 ] || fail 'a clean root is made as root: sudo make check-deb'
+    rm -rf "$root"
+    debootstrap --variant=minbase bookworm "$root" >"$out/debootstrap.log" 2>&1 || fail "debootstrap fails: $out/debootstrap.log"
+    for package in "${packages[@]}"; do
+        deb=$(ls -t "$out/${package}"_*.deb 2>/dev/null | head -n 1)
+        [ -n "$deb" ] || fail "there is no package $package yet: make deb"
+        cp "$deb" "$root/tmp/"
+        files+=("/tmp/${deb##*/}")
+    done
+    # Swift's runtime finds a program's arguments there.
+    mount -t proc proc "$root/proc"
+    trap 'umount "'"$root"'/proc"' EXIT
+    chroot "$root" apt-get -qq -y --no-install-recommends install "${files[@]}" >"$out/install.log" 2>&1 ||
+        fail "it cannot be installed: $out/install.log"
+    chroot "$root" pushcrypt --version
+    chroot "$root" pushcrypt demo >"$out/demo.log" || fail "the demo does not run: $out/demo.log"
+    check_library "$root"
+    chroot "$root" dpkg --verify "${packages[@]}"
+    chroot "$root" apt-get -qq -y purge "${packages[@]}" >"$out/purge.log" 2>&1 || fail "it cannot be removed: $out/purge.log"
+    umount "$root/proc"
+    trap - EXIT
+    rm -rf "$root"
+    echo "installed into a clean root: the demo and a program in C ran, every file is as packed, and all could be removed"
+}
+
+# The example in C of Docs/OtherLanguages.md, compiled here against what was installed there, and run there.
+check_library() {
+    local root=$1 folder
+    folder=$(dirname "$(find "$root/usr/lib" -name pushcrypt.pc)")
+    Tests/Checks/CLibrary/example.sh seal.c >"$out/seal.c"
+    # shellcheck disable=SC2046
+    clang "$out/seal.c" $(PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$folder PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 \
+        PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 pkg-config --cflags --libs pushcrypt) -Wl,--allow-shlib-undefined -o "$root/tmp/seal"
+    chroot "$root" bash -euc '
+        cd /tmp
+        pushcrypt keygen sender -o sender.key >sender.pub
+        pushcrypt keygen device -o phone.key >phone.pub
+        echo "{\"aps\":{\"alert\":\"Your table is ready\"}}" | ./seal sender.key "$(cat phone.pub)" |
+            pushcrypt open --json --device-key-file phone.key --sender "$(cat sender.pub)" --topic com.example.app |
+            grep -q "\"outcome\":\"opened\""' || fail 'the library does not run'
+}
+
+case ${1:-} in
+deb | tarball | check) mkdir -p "$out" && "$1" ;;
+*)
+    sed -n '3,6s/^# //p' "$0" >&2
+    exit 64
+    ;;
+esac

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Measures `seal --batch` as a whole process, from its start to its end: lines of 200-byte payloads against the same number of bare
+# libsodium seals, with one job and with two, with keys in the lines and with devices of a store, and a million lines.
+# Called by run.sh, with the bench, the command and a folder to work in.
+set -euo pipefail
+bench=$1 pushcrypt=$2 work=$3
+lines=20000
+devices=100000
+million=1000000
+topic=com.example.app
+payload='{"aps":{"alert":{"title":"Table for two","body":"See you at 8 on the terrace, they keep the table for us until a quarter past"},"sound":"default","thread-id":"chat-c41"},"chat":"c41","message":"7182"}'
+
+provider=$work/provider
+"$pushcrypt" --store "$provider" init 2>/dev/null
+"$pushcrypt" --store "$provider" keygen sender >/dev/null
+"$pushcrypt" keygen sender --output "$work/sender.key" >/dev/null
+# As many devices as a small app has, each with a key of its own.
+"$bench" devices "$devices" >"$work/devices.ndjson"
+"$pushcrypt" --store "$provider" device import "$work/devices.ndjson" 2>/dev/null
+
+# Lines for every device in turn, in an order that no cache likes, to its key or to its id.
+write_lines() { # COUNT key|id [DEVICES]
+    awk -v count="$1" -v what="$2" -v devices="${3:-0}" -v payload="$payload" -F '"' '
+        { id[NR] = $4; for (i = 5; i < NF; i++) if ($i == "public_key") key[NR] = $(i + 2) }
+        END {
+            if (devices) NR = devices
+            for (i = 0; i < count; i++) {
+                place = (i * 7919) % NR + 1
+                printf "{\"to\":\"%s\",\"payload\":%s,\"n\":%d}\n", what == "key" ? key[place] : id[place], payload, i
+            }
+        }' "$work/devices.ndjson"
+}
+write_lines "$lines" key >"$work/keys"
+write_lines "$lines" id >"$work/ids"
+
+# Seconds of one run: 20,000 lines, JOBS workers.
+seconds() { # JOBS FILE OPTION…
+    local start=$EPOCHREALTIME jobs=$1 file=$2
+    shift 2
+    "$pushcrypt" seal --batch --jobs "$jobs" --topic "$topic" "$@" <"$file" >"$work/sealed"
+    awk -v start="$start" -v end="$EPOCHREALTIME" 'BEGIN { printf "%.6f\n", end - start }'
+}
+with_keys=(--sender-key-file "$work/sender.key")
+with_store=(--store "$provider")
+
+# Five times in turn, so that a busy moment hits all of them.
+for _ in 1 2 3 4 5; do
+    echo "$("$bench" bare "$lines")" "$(seconds 1 "$work/keys" "${with_keys[@]}")" \
+        "$(seconds 2 "$work/keys" "${with_keys[@]}")" "$(seconds 1 "$work/ids" "${with_store[@]}")"
+done >"$work/batches"
+
+# What the processors did for 10,000 lines, and for a million to the same devices, and the memory of the latter.
+cost() { # LINES: user and system seconds, kilobytes
+    write_lines "$1" id 10000 >"$work/many"
+    /usr/bin/time -f '%U %S %M' -o "$work/cost" \
+        "$pushcrypt" seal --batch --topic "$topic" "${with_store[@]}" <"$work/many" >/dev/null
+    awk -v lines="$1" '{ print ($1 + $2) / lines * 1e6, $3 }' "$work/cost"
+}
+few=$(for _ in 1 2 3 4 5; do cost 10000; done | sort -n | sed -n '3s/ .*//p')
+many=$(cost "$million")
+rm -f "$work/many"
+"$bench" batch "$lines" "$few" ${many} <"$work/batches"
+
+# A key in a service that takes 10 ms for a signature: what counts is how many are on their way at once.
+python=python3
+"$python" -c 'import cryptography' 2>/dev/null || python=/usr/bin/python3
+head -c 32 /dev/urandom >"$work/seed"
+"$python" Tests/Checks/Signer/signer.py "$work/signer" "$work/seed" --delay 10 &
+signer=$!
+trap 'kill $signer' EXIT
+for _ in {1..200}; do [ ! -S "$work/signer" ] || break; sleep 0.05; done
+for _ in 1 2 3; do
+    start=$EPOCHREALTIME
+    "$pushcrypt" seal --batch --topic "$topic" --signer "unix:$work/signer" <"$work/keys" >"$work/sealed" 2>/dev/null
+    awk -v lines="$lines" -v start="$start" -v end="$EPOCHREALTIME" 'BEGIN { print lines / (end - start) }'
+done | sort -n | tail -n 1 | xargs "$bench" signer

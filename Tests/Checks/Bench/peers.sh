@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Measures what others cost beside this project, on this machine: `make bench-peers`. setup.sh
+# installs them.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# A copy, as run.sh makes one.
+cp .build/release/pushcrypt "$work/pushcrypt"
+.build/peers/bin/python Tests/Checks/Bench/peers.py "$work/pushcrypt" "$work"

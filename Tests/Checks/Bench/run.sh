@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Measures how fast and how small everything is, and prints a table: what is above the bare libsodium calls, what one process
+# costs beside `age`, and whether each limit is met. Called by `make bench`, which builds the command and installs the rest, with
+# the options of `swift build` that it built with.
+# A limit that is not met is no failure: another machine, or a busy one, has other figures.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+
+quiet=--quiet
+[ ! -t 2 ] || quiet=
+swift build -c release "$@" --product PushcryptBench $quiet
+bench=.build/release/PushcryptBench
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Shows what a command says only when it fails.
+quietly() {
+    "$@" >"$work/log" 2>&1 || {
+        cat "$work/log" >&2
+        exit 1
+    }
+}
+
+# The library: five processes, because each has its memory elsewhere.
+for _ in 1 2 3 4 5; do "$bench" sample; done >"$work/samples"
+"$bench" library <"$work/samples"
+
+# A million devices.
+"$bench" store "$work/devices"
+
+# A phone: one delivery, and memory, each in a process of its own.
+# Foundation is not for static linking (it wants libcurl's archive), and other options would have everything built anew.
+service=.build/service-bench
+swift build -c release --scratch-path $service --product ServiceBench $quiet
+read -r delivery bare <<<"$($service/release/ServiceBench "$work/extension")"
+"$bench" delivery "$delivery" "$bare"
+small=$work/small
+large=$work/large
+"$bench" seal-file 65537 "$small"
+"$bench" seal-file 52428800 "$large"
+read -r early late <<<"$("$bench" open-million "$work/million")"
+"$bench" memory "$("$bench" idle)" "$("$bench" open-one "$work/one")" "$early" "$late" "$("$bench" open-file "$small")" \
+    "$("$bench" open-file "$large")"
+
+# One command: a store with a key file, and 200 bytes to seal.
+missing=
+for tool in age age-keygen hyperfine /usr/bin/time; do command -v "$tool" >/dev/null || missing+=" $tool"; done
+if [ -n "$missing" ]; then
+    echo "SKIPPED: one command beside age: missing:$missing"
+    exit 0
+fi
+# A copy, like an installed command: the system maps what the linker wrote page by page, which takes 0.2 ms longer.
+pushcrypt=$work/pushcrypt
+cp .build/release/pushcrypt "$pushcrypt"
+
+# Many messages in one process.
+mkdir "$work/batch"
+Tests/Checks/Bench/batch.sh "$bench" "$pushcrypt" "$work/batch"
+
+provider=$work/provider
+phone=$work/phone
+payload=$work/payload.json
+printf '%s' '{"aps":{"alert":{"title":"Table for two","body":"See you at 8 on the terrace, they keep the table for us' \
+    ' until a quarter past"},"sound":"default","thread-id":"chat-c41"},"chat":"c41","message":"7182"}' >"$payload"
+quietly "$pushcrypt" --store "$provider" init
+quietly "$pushcrypt" --store "$phone" init
+quietly "$pushcrypt" --store "$provider" keygen sender
+quietly "$pushcrypt" --store "$phone" keygen device
+"$pushcrypt" --store "$phone" export device >"$work/registration"
+quietly "$pushcrypt" --store "$provider" device add phone1 "$work/registration"
+quietly age-keygen -o "$work/age.key"
+seal=("$pushcrypt" --store "$provider" seal --to phone1 --topic com.example.app "$payload")
+age=(age -r "$(age-keygen -y "$work/age.key")" "$payload")
+
+# Five times in turn, so that a busy moment hits both. -N: no shell, whose start would be measured too.
+commands=()
+for _ in 1 2 3 4 5; do commands+=("$(printf '%q ' "${seal[@]}")" "$(printf '%q ' "${age[@]}")"); done
+quietly hyperfine -N --warmup 10 --runs 100 --export-csv "$work/times" "${commands[@]}"
+quietly /usr/bin/time -f %M -o "$work/memory" "${seal[@]}"
+"$bench" command "$(<"$work/memory")" <"$work/times"
+
+echo
+echo 'One seal of 200 bytes, the libsodium calls alone:'
+"$bench" parts

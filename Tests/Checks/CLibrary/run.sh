@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Calls libpushcrypt.so as other languages do: from C (calls.c), from Python (calls.py), and as the examples of
+# Docs/OtherLanguages.md, which are taken out of the document. Called by `make test-library`, which builds library and command.
+# COUNT=1000 makes the random part short; SEED=… runs the same again.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+root=$PWD
+built=$root/.build/release
+library=$built/libpushcrypt.so.0
+include=$root/Sources/PushcryptC/include
+pushcrypt=$built/pushcrypt
+
+fail() {
+    echo "library: error: $1" >&2
+    exit 1
+}
+
+for file in "$library" "$pushcrypt"; do [ -f "$file" ] || fail "there is no $file: make library build"; done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export LD_LIBRARY_PATH=$built PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$work
+
+# --- The file -------------------------------------------------------------------------------------------------------------------
+
+shown=$(nm -D --defined-only --extern-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort | tr '\n' ' ')
+[ "$shown" = 'pushcrypt_last_error pushcrypt_open pushcrypt_seal pushcrypt_version ' ] || fail "the library shows $shown"
+# Each function of the header, and none that is not there.
+declared=$(sed -nE 's/^[a-z][a-z_ ]*[ *](pushcrypt_[a-z_]+)\(.*/\1/p' "$include/pushcrypt.h" | sort | tr '\n' ' ')
+[ "$shown" = "$declared" ] || fail "the header declares $declared"
+dynamic=$(readelf -dW "$library")
+grep -q 'Library soname: \[libpushcrypt.so.0\]' <<<"$dynamic" || fail 'the library has another name'
+grep -q 'NODELETE' <<<"$dynamic" || fail 'the library can be unloaded'
+! grep -E 'RPATH|RUNPATH' <<<"$dynamic" || fail 'the library looks for others in a folder'
+! grep -E 'NEEDED.*(swift|stdc)' <<<"$dynamic" || fail 'the library needs another that a system may lack'
+echo 'library: it shows the four functions of its header'
+
+# --- The header -----------------------------------------------------------------------------------------------------------------
+
+strict=(-Wall -Wextra -Wpedantic -Wconversion -Werror)
+printf '#include <pushcrypt.h>\n' >"$work/header.c"
+clang -std=c99 "${strict[@]}" -I "$include" -fsyntax-only "$work/header.c"
+clang -x c++ -std=c++98 -Wno-long-long "${strict[@]}" -I "$include" -fsyntax-only "$work/header.c"
+version=$("$pushcrypt" --version | cut -d ' ' -f 2)
+grep -q "#define PUSHCRYPT_VERSION \"$version\"" "$include/pushcrypt.h" || fail "the header is not of version $version"
+
+# --- The examples ---------------------------------------------------------------------------------------------------------------
+
+document=Docs/OtherLanguages.md
+examples=0
+for name in $(sed -nE 's/^<!-- example: (.*) -->$/\1/p' "$document"); do
+    Tests/Checks/CLibrary/example.sh "$name" >"$work/$name"
+    [ -s "$work/$name" ] || fail "$document has nothing below the name of $name"
+    examples=$((examples + 1))
+done
+[ "$examples" -eq 3 ] || fail "$document has $examples examples, and 3 are run here"
+
+link=(-I "$include" -L "$built" -lpushcrypt)
+clang -std=c99 -Wall -Wextra -Werror "$work/seal.c" "${link[@]}" -o "$work/seal"
+clang -std=c99 -O1 -g "${strict[@]}" Tests/Checks/CLibrary/calls.c "${link[@]}" -lpthread -o "$work/calls"
+
+cd "$work"
+"$pushcrypt" keygen sender -o sender.key >sender.pub
+"$pushcrypt" keygen device -o phone.key >phone.pub
+payload='{"aps":{"alert":{"title":"Table for two","body":"See you at 8"},"sound":"default"},"chat":"c41"}'
+printf '%s' "$payload" | ./seal sender.key "$(cat phone.pub)" >push.json
+[ "$(python3 open.py phone.key sender.pub <push.json)" = "$payload" ] || fail 'open.py does not open what seal.c sealed'
+said=$(python3 open.py phone.key sender.pub <push.json 2>&1) && fail 'open.py shows a message twice'
+[ "$said" = 'open: seen before' ] || fail "open.py says $said"
+said=$(printf '{}' | ./seal sender.key "$(cat phone.pub)" 2>&1) && fail 'seal.c seals nothing'
+[[ $said = 'seal: missing-aps: '* ]] || fail "seal.c says $said"
+echo "library: the $examples examples of $document do what it says"
+
+# --- The calls ------------------------------------------------------------------------------------------------------------------
+
+./calls "$(cat phone.pub)" sender.key phone.key "$(cat sender.pub)"
+python3 "$root/Tests/Checks/CLibrary/calls.py" "$root" "$pushcrypt"

@@ -1,0 +1,83 @@
+"""Runs very many small trials on two workers, and says how to run again what fails."""
+import hashlib, itertools, multiprocessing, os, pathlib, shutil, sys, time, traceback
+
+from program import Failure
+
+WORKERS = 2
+# How many failures are told of.
+LISTED = 10
+
+
+class Trials:
+    """Trials of one part. Each is given a folder that does not exist, and gives counts that are added up."""
+
+    def __init__(self, part, folder):
+        self.part = part
+        self.folder = pathlib.Path(folder)
+        self.counts = {}
+        self.failures = 0
+
+    def run(self, name, trial, items):
+        """Runs `trial(item, folder)` for every item. What it needs besides, it has when the workers are forked."""
+        start = time.monotonic()
+        items = list(items)
+        if not items:
+            sys.exit(f"{self.part}: there is nothing to try in {name}: has what is recorded another form now?")
+        global _trial, _folder
+        _trial, _folder = trial, self.folder
+        counts = {}
+        with multiprocessing.get_context("fork").Pool(WORKERS) as pool:
+            for item, result, problem in pool.imap_unordered(_attempt, items, chunksize=8):
+                for key, number in result.items():
+                    counts[key] = counts.get(key, 0) + number
+                if problem is not None:
+                    self.failures += 1
+                    if self.failures > LISTED:
+                        continue
+                    print(f"FAILED: {problem}\n    again: Tests/Checks/Faults/{self.part}.py {name} {item}", flush=True)
+        for key, number in counts.items():
+            self.counts[key] = self.counts.get(key, 0) + number
+        line = " ".join(f"{key}={number}" for key, number in counts.items())
+        print(f"{name}: {line} seconds={time.monotonic() - start:.0f}", flush=True)
+
+    def end(self, **more):
+        """Prints the figure, if everything holds."""
+        if self.failures:
+            sys.exit(f"{self.part}: {self.failures} trials have failed")
+        line = " ".join(f"{key}={number}" for key, number in (self.counts | more).items())
+        print(f"figure: {self.part.replace('_', '-')} {line} failed=0")
+
+
+_serial = itertools.count()
+
+
+def _attempt(item):
+    folder = _folder / f"{os.getpid()}-{next(_serial)}"
+    try:
+        return item, _trial(item, folder), None
+    except Failure as failure:
+        return item, {}, f"{item}: {failure}"
+    except Exception:
+        return item, {}, f"{item}: {traceback.format_exc()}"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Seen:
+    """Which states of the stores were checked already, in this process: equal bytes are checked once."""
+
+    def __init__(self):
+        self.states = set()
+
+    def is_new(self, stores, *circumstances):
+        state = hashlib.sha256(repr(circumstances).encode())
+        for file in sorted(stores.root.rglob("*")):
+            # The log's index is made anew from the log when the last process is gone.
+            if not file.name.endswith("-shm"):
+                content = file.read_bytes() if file.is_file() else b""
+                state.update(f"{file.relative_to(stores.root)} {file.is_file()} {len(content)}\n".encode() + content)
+        digest = state.digest()
+        if digest in self.states:
+            return False
+        self.states.add(digest)
+        return True

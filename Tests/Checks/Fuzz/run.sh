@@ -1,0 +1,206 @@
+#!/usr/bin/env bash
+# Builds the fuzz targets under libFuzzer and the address sanitizer, and runs them. See README.md.
+# Usage: run.sh fuzz SECONDS [TARGET ...]      each target for so long, two at a time; adds a line for each to the ledger
+#        run.sh short                          replays the corpus and tries some thousand inputs more, for `make test`
+#        run.sh minimise [TARGET ...]          puts what was found into the corpus: as few files as reach as much
+#        run.sh try TARGET FILE                runs one input
+#        run.sh figures                        prints the sums of the ledger
+# FUZZ_PROGRAMS names a folder with a copy of what was built before, .build/fuzz/release/{Fuzz*,commit}; FUZZ_JOBS says how many
+# targets run at a time.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+here=Tests/Checks/Fuzz
+work=.build/fuzz
+logs=$work/logs
+ledger=$here/ledger.tsv
+programs=${FUZZ_PROGRAMS:-}
+jobs=${FUZZ_JOBS:-2}
+
+# Each target with the program that it is in, and the longest input that is tried.
+table='arguments FuzzProgram 256
+attachment FuzzFormat 120
+batch FuzzProgram 512
+envelope FuzzProgram 600
+formats FuzzFormat 300
+inner FuzzProgram 400
+json FuzzFormat 200
+keys FuzzFormat 120
+rotation FuzzFormat 200
+row FuzzProgram 200'
+all=$(cut -d ' ' -f 1 <<<"$table")
+
+# A crash must end the run at once. Leaks are not looked for: what all inputs share is kept for the life of the process.
+export SWIFT_BACKTRACE=enable=no
+export ASAN_OPTIONS=detect_leaks=0
+
+fail() {
+    echo "fuzz: error: $1" >&2
+    exit 1
+}
+
+# The commit that is built, with a + where the sources differ from it.
+version() {
+    local commit
+    commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || { echo -; return; }
+    git diff --quiet HEAD -- Package.swift Sources KeyStore "$here/Harness" "$here/Format" "$here/Program" 2>/dev/null || commit+=+
+    echo "$commit"
+}
+
+# Builds the programs, optimised or, in half the time, not.
+build() {
+    [ -z "$programs" ] || return 0
+    local scratch=$1 optimisation=$2 product
+    for product in FuzzFormat FuzzProgram; do
+        PUSHCRYPT_FUZZ=1 swift build -c release --scratch-path "$scratch" --product "$product" --quiet \
+            -Xswiftc "$optimisation" -Xswiftc -enable-testing -Xswiftc -parse-as-library \
+            -Xswiftc -sanitize=fuzzer,address -Xswiftc -Xfrontend -Xswiftc -function-sections
+    done
+    programs=$scratch/release
+    version >"$programs/commit"
+}
+
+# Sets `command` to what runs a target, without what it is to do.
+command_of() {
+    local target program longest
+    read -r target program longest < <(grep "^$1 " <<<"$table") || fail "no target is called $1: there are $(xargs <<<"$all")"
+    command=(env "FUZZ_TARGET=$target" "$programs/$program" "-max_len=$longest" -timeout=20 -rss_limit_mb=3000 -print_final_stats=1 -interrupted_exitcode=0
+        "-artifact_prefix=$work/faults/$target-")
+    [ ! -f "$here/dictionaries/$target.dict" ] || command+=("-dict=$here/dictionaries/$target.dict")
+}
+
+# Runs a target from its corpus, and says how to see a fault again. What is found goes to a folder; the other arguments are
+# libFuzzer's.
+run() {
+    local target=$1 found=$2 command log=$logs/$1.log input
+    shift 2
+    command_of "$target"
+    mkdir -p "$found" "$here/corpus/$target"
+    ! "${command[@]}" "$@" "$found" "$here/corpus/$target" >"$log" 2>&1 || return 0
+    {
+        echo "fault: the target $target has ended:"
+        grep -aE '^fault:|^SUMMARY|ERROR: |Fatal error' "$log" | head -n 3 || true
+        input=$(sed -nE 's/.*Test unit written to (.*)$/\1/p' "$log" | tail -n 1)
+        echo "fault: again: $here/run.sh try $target ${input:-FILE}; the log is $log"
+    } >&2
+    return 1
+}
+
+# How many inputs a target has tried in its last run.
+executions() {
+    local count
+    count=$(sed -nE 's/^stat::number_of_executed_units: +//p' "$logs/$1.log" | tail -n 1)
+    echo "${count:-0}"
+}
+
+# Calls a function for each target, for some at a time.
+run_all() {
+    local each=$1 target running=0 failed=0
+    shift
+    for target; do
+        if [ "$running" -ge "$jobs" ]; then
+            wait -n || failed=1
+            running=$((running - 1))
+        fi
+        "$each" "$target" &
+        running=$((running + 1))
+    done
+    while [ "$running" -gt 0 ]; do
+        wait -n || failed=1
+        running=$((running - 1))
+    done
+    return "$failed"
+}
+
+fuzz_one() {
+    local target=$1 status=0 result=ok start=$SECONDS count edges
+    run "$target" "$work/corpus/$target" -max_total_time="$seconds" || status=1 result=fault
+    count=$(executions "$target")
+    edges=$(grep -aoE 'cov: [0-9]+' "$logs/$target.log" | tail -n 1 | cut -c 6-)
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$(date -u +%F)" "$commit" "$target" $((SECONDS - start)) "$count" "${edges:-0}" \
+        "$result" >>"$ledger"
+    echo "$target: $count executions, ${edges:-0} edges: $result"
+    return "$status"
+}
+
+short_one() {
+    run "$1" "$work/short/$1" -runs=20000 -max_total_time=2 -seed="${SEED:-1}" || return 1
+    echo "fuzz: $1: $(executions "$1")"
+}
+
+minimise_one() {
+    local target=$1 command new=$work/minimised/$1 kept=$here/corpus/$1
+    command_of "$target"
+    rm -rf "$new"
+    mkdir -p "$new" "$work/corpus/$target" "$kept"
+    "${command[@]}" -set_cover_merge=1 -use_counters=0 "$new" "$kept" "$work/corpus/$target" >"$logs/$target-merge.log" 2>&1
+    rm -rf "${kept:?}"
+    mv "$new" "$kept"
+    echo "$target: $(find "$kept" -type f | wc -l) inputs"
+}
+
+figures() {
+    awk -F '\t' -v all="$(xargs <<<"$all")" 'NR > 1 {
+        executions[$3] += $5; seconds[$3] += $4; total += $5; time += $4
+        if ($6 > edges[$3]) edges[$3] = $6
+        if ($7 != "ok") faults++
+    } END {
+        # Those that never ran, too.
+        count = split(all, targets, " ")
+        least = total
+        for (i = 1; i <= count; i++) {
+            target = targets[i]
+            printf "figure: fuzz-%s executions=%.0f seconds=%.0f edges=%d\n", target, executions[target], seconds[target], edges[target]
+            if (executions[target] < least) least = executions[target]
+        }
+        printf "figure: fuzz executions=%.0f seconds=%.0f targets=%d fewest-executions=%.0f faults=%d\n", total, time, count,
+            least, faults
+        if (total < 1e8 || least < 1e6) {
+            print "fuzz: error: the ledger is below its aims: 100,000,000 executions, and 1,000,000 of each target" >"/dev/stderr"
+            exit 1
+        }
+    }' "$ledger"
+}
+
+what=${1:-}
+shift || true
+# A short run beside a long one leaves its logs alone.
+[ "$what" != short ] || logs=$work-short/logs
+mkdir -p "$logs" "$work/faults"
+case $what in
+fuzz)
+    [[ ${1:-} =~ ^[1-9][0-9]*$ ]] || fail 'how many seconds? make fuzz SECONDS=60'
+    seconds=$1
+    shift
+    # shellcheck disable=SC2086
+    [ $# -gt 0 ] || set -- $all
+    for target; do command_of "$target"; done
+    build "$work" -O
+    commit=$(<"$programs/commit")
+    status=0
+    run_all fuzz_one "$@" || status=1
+    figures
+    exit $status
+    ;;
+short)
+    build "$work-short" -Onone
+    rm -rf "$work/short"
+    # shellcheck disable=SC2086
+    run_all short_one $all
+    ;;
+minimise)
+    build "$work" -O
+    # shellcheck disable=SC2086
+    [ $# -gt 0 ] || set -- $all
+    run_all minimise_one "$@"
+    ;;
+try)
+    build "$work" -O
+    command_of "$1"
+    exec "${command[@]}" "$2"
+    ;;
+figures) figures ;;
+*)
+    sed -n '3,9s/^# //p' "$0" >&2
+    exit 64
+    ;;
+esac

@@ -1,0 +1,78 @@
+"""The receivers as processes: a line with a question goes in, a line with the answer comes out. README.md has the language."""
+import os
+import subprocess
+import threading
+import time
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
+BUILT = os.path.join(ROOT, ".build/interop")
+COMMANDS = {
+    "python": [os.path.join(BUILT, "bin/python"), "-B", "Tests/Checks/Interop/python/driver.py"],
+    "javascript": ["node", "Tests/Checks/Interop/javascript/driver.mjs"],
+    "c": [os.path.join(BUILT, "built/driver")],
+    "c-sanitized": [os.path.join(BUILT, "built/driver-sanitized")],
+    "java": ["java", "-cp", os.path.join(BUILT, "built"), "-XX:+UseSerialGC", "-Xmx512m", "Driver"],
+}
+
+
+# Seconds that a receiver may take for an answer.
+PATIENCE = 120
+
+
+class Failure(Exception):
+    """Something is not as it must be. The text says what, and how to ask again."""
+
+
+def word(data):
+    """Bytes in a question: hexadecimal digits, or a hyphen for none."""
+    return data.hex() or "-"
+
+
+def data(word):
+    return b"" if word == "-" else bytes.fromhex(word)
+
+
+class Driver:
+    def __init__(self, language, errors=None):
+        self.language = language
+        self.process = subprocess.Popen(
+            COMMANDS[language], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, bufsize=1 << 20
+        )
+        self.since = None
+        threading.Thread(target=self.watch, daemon=True).start()
+
+    def watch(self):
+        """Ends a receiver that hangs, so that whoever waits for its answer goes on."""
+        while self.process.poll() is None:
+            since = self.since
+            if since is not None and time.monotonic() - since > PATIENCE:
+                self.process.kill()
+            time.sleep(1)
+
+    def ask(self, questions):
+        """The words of each answer, in order. The questions go in while the answers come out."""
+        writer = threading.Thread(target=self.write, args=(questions,))
+        writer.start()
+        answers = []
+        for question in questions:
+            self.since = time.monotonic()
+            line = self.process.stdout.readline()
+            if not line:
+                raise Failure(f"{self.language}: ended with {self.process.wait()} instead of an answer to: {question[:2000]}")
+            answers.append(line.split())
+        self.since = None
+        writer.join()
+        return answers
+
+    def write(self, questions):
+        try:
+            for question in questions:
+                self.process.stdin.write(question + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass
+
+    def end(self):
+        self.process.stdin.close()
+        if self.process.wait() != 0:
+            raise Failure(f"{self.language}: ended with {self.process.returncode}")

@@ -1,0 +1,148 @@
+"""Reads the test kit, Tests/Data/Vectors/kit, for the receivers. What is not looked at must not pass: a folder, a header or an `expect`
+that is not known here is a failure, and so are a header that says nothing of the file's outcome and a folder without files.
+"""
+import os
+
+from drivers import ROOT, Failure
+
+KIT = os.path.join(ROOT, "Tests/Data/Vectors/kit")
+COMMON = {"expect", "rule", "comment", "encoding"}
+SITUATION = {"time", "context", "device", "sender", "superseded"}
+OPENED = {"payload-sha256", "message-id", "sent-at", "time-to-live", "signed-by"}
+AFTER = {"sender-after", "superseded-after"}
+# Headers that say what is asked, which any file may have.
+HEADERS = {
+    "envelopes": SITUATION | {"fingerprint"},
+    "pushes": SITUATION,
+    "statements": {"time", "sender", "superseded"},
+    "contexts": set(),
+    "keys": {"kind"},
+    "attachments": {"key", "size", "sha256"},
+    "references": set(),
+    "attachment-lists": set(),
+    "full-bodies": set(),
+    "payloads": {"push-type", "time", "time-to-live", "title", "clear-sound", "kept", "attachment", "statements", "sent-exactly"},
+}
+# Headers that each file with a good outcome has, and no other.
+WHEN_GOOD = {
+    "envelopes": OPENED,
+    "pushes": OPENED,
+    "attachments": {"plain-size", "plain-sha256"},
+    "references": {"url", "key", "size", "sha256", "type", "name"},
+    "payloads": {"bucket", "payload-sha256", "clear", "length", "widest-length"},
+}
+# Headers that a file with a good outcome may have, and no other.
+IF_GOOD = {
+    "envelopes": AFTER | {"told"},
+    "pushes": AFTER | {"told"},
+    "statements": AFTER,
+    "keys": {"bytes", "key-id", "public-key"},
+    "attachment-lists": {"attachment", "full-body", "dropped"},
+}
+GOOD = {"envelopes": {"opened"}, "pushes": {"opened"}, "attachments": {"opened"}, "attachment-lists": {"opened"}}
+GOOD |= {"statements": {"accepted", "unchanged"}}
+# What else is known of an input that is refused, by its outcome.
+KNOWN = {("keys", "weak-key"): {"bytes"}}
+# What is no part of a receiver: it has no store, shows nothing and registers nowhere.
+NOT_ASKED = {"notifications", "records", "replies", "sequences", "stores"}
+CODES = {
+    "envelopes": {
+        "malformed-envelope", "unsupported-suite", "unknown-recipient-key", "authentication-failed", "rotation-conflict",
+        "unsupported-message", "expired", "not-yet-valid", "malformed-payload",
+    },
+    "statements": {
+        "malformed-statement", "untrusted-old-key", "bad-statement-signature", "weak-key", "rotation-conflict", "superseded-new-key",
+        "overlap-too-long", "statement-not-yet-valid", "statement-expired",
+    },
+    "keys": {"malformed-key", "wrong-checksum", "wrong-kind-of-key", "weak-key"},
+    "attachments": {"not-a-sealed-file", "authentication-failed", "malformed-file", "wrong-size", "truncated-file", "wrong-hash"},
+    "references": {"malformed-reference"},
+    "attachment-lists": set(),
+    "full-bodies": {"malformed-file"},
+}
+CODES["contexts"] = CODES["payloads"] = {"refused"}
+CODES["pushes"] = CODES["envelopes"] | {"malformed-notification", "not-encrypted"}
+KNOWN |= {("envelopes", code): {"recipient-key-id", "bucket"} for code in CODES["envelopes"] | {"opened"}}
+KNOWN |= {("envelopes", code): set() for code in ("malformed-envelope", "unsupported-suite")}
+
+
+def read(path):
+    head, separator, body = open(path, "rb").read().partition(b"\n\n")
+    if not separator or not body.endswith(b"\n"):
+        raise Failure(f"{path}: no file of the kit")
+    header, body = {}, body[:-1]
+    for line in head.decode().split("\n"):
+        name, _, value = line.partition(": ")
+        header.setdefault(name, []).append(value)
+    if header.get("encoding", ["pieces"]) != ["pieces"] or any(not value for values in header.values() for value in values):
+        raise Failure(f"{path}: a header that is not known")
+    if "encoding" in header:
+        pieces = [piece.partition("*") for piece in body.decode().split()]
+        body = b"".join(bytes.fromhex(digits) * int(count or 1) for digits, _, count in pieces)
+    return header, body
+
+
+def check_header(folder, path, header):
+    """A header says something of each file that has it, or the file is refused: of the wrong outcome it would not be looked at."""
+    names, expected = set(header), set(header.get("expect", []))
+    good = GOOD.get(folder, {"accepted"})
+    if not expected or expected - good - CODES[folder]:
+        raise Failure(f"{path}: {sorted(expected)} is not known here")
+    if len(header["expect"]) != 1 and folder != "statements":
+        raise Failure(f"{path}: more than one `expect`")
+    allowed = COMMON | HEADERS[folder] | set().union(*(KNOWN.get((folder, code), set()) for code in expected))
+    if expected & good:
+        needed = WHEN_GOOD.get(folder, set())
+        if needed - names:
+            raise Failure(f"{path}: {sorted(needed - names)} is missing")
+        allowed |= needed | IF_GOOD.get(folder, set())
+    if names - allowed:
+        raise Failure(f"{path}: {sorted(names - allowed)} is not known here, or says nothing of {sorted(expected)}")
+
+
+def files():
+    """All of the kit: folder, path, header and body."""
+    folders = sorted(entry.name for entry in os.scandir(KIT) if entry.is_dir())
+    if folders != sorted(set(HEADERS) | NOT_ASKED):
+        raise Failure(f"{KIT}: other folders than are known here: {folders}")
+    for folder in sorted(HEADERS):
+        names = sorted(os.listdir(os.path.join(KIT, folder)))
+        if not names:
+            raise Failure(f"{folder}: no files")
+        for name in names:
+            path = os.path.join(folder, name)
+            header, body = read(os.path.join(KIT, path))
+            check_header(folder, path, header)
+            yield folder, path, header, body
+
+
+# Headers that a file may not have, or may not lack, of files that are good otherwise.
+WRONG = [
+    ("envelopes", {"expect": ["expired"], "payload-sha256": ["00"]}),
+    ("envelopes", {"expect": ["expired"], "sender-after": ["pcs1"]}),
+    ("envelopes", {"expect": ["malformed-envelope"], "bucket": ["256"]}),
+    ("envelopes", {"expect": ["opened"]}),
+    ("pushes", {"expect": ["not-encrypted"], "told": ["rotation-conflict"]}),
+    ("statements", {"expect": ["weak-key", "weak-key"], "sender-after": ["pcs1"]}),
+    ("keys", {"expect": ["wrong-checksum"], "bytes": ["00"]}),
+    ("keys", {"expect": ["weak-key"], "key-id": ["00"]}),
+    ("attachments", {"expect": ["wrong-hash"], "plain-size": ["1"]}),
+    ("references", {"expect": ["malformed-reference"], "url": ["https://a"]}),
+    ("payloads", {"expect": ["refused"], "clear": ["{}"]}),
+    ("contexts", {"expect": ["accepted"], "tmie": ["1"]}),
+    ("contexts", {"expect": ["shut"]}),
+    ("contexts", {"expect": ["accepted", "accepted"]}),
+    ("contexts", {}),
+]
+
+
+def check_reader():
+    """A reader that took any header anywhere would prove nothing."""
+    for folder, header in WRONG:
+        try:
+            check_header(folder, "a wrong file", header)
+        except Failure:
+            continue
+        raise Failure(f"{folder}: the headers {header} pass, and are wrong")
+    for folder, header in [("keys", {"expect": ["weak-key"], "bytes": ["00"]}), ("envelopes", {"expect": ["expired"], "bucket": ["256"]})]:
+        check_header(folder, "a right file", header)

@@ -1,0 +1,331 @@
+"""Leaves one check after the other out of each receiver, and expects the test kit to notice every time.
+
+Without it nobody would know that a receiver which passes the kit has the checks, and not only the arithmetic. What is replaced has to
+stand in its file exactly once, so that the list cannot fall behind the receivers unseen.
+"""
+import functools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import drivers
+import kit
+from drivers import ROOT, Driver, Failure
+
+PYTHON = {
+    "checksum": ("keys.py", "if polymod(kind, values) != 1:", "if False:"),
+    "padding bits of a key": ("keys.py", "if values[51] & 15:", "if False:"),
+    "kind of a key": ("keys.py", "if of[0] != kind:", "if False:"),
+    "small order of a device key": ("keys.py", "if u >= P or u in SMALL_ORDER_U:", "if u >= P:"),
+    "reduced device key": ("keys.py", "if u >= P or u in", "if u in"),
+    "order of a sender key": ("keys.py", "if product[0] != 0 or product[1] != product[2]:", "if False:"),
+    "duplicate names": ("payload.py", "if len(object) == len(pairs) else refuse(pairs)", ""),
+    "depth": ("payload.py", "if depth(text) > DEPTH:", "if False:"),
+    "lone surrogates": ("payload.py", "        check_surrogates(value)\n    except", "    except"),
+    "aps": ("payload.py", 'if not isinstance(members.get("aps"), dict):', "if False:"),
+    "overlap of messages": ("trust.py", "if old.verifies(now))]", "if old.statement)]"),
+    "the same statement again": ("trust.py", "any(old.statement == statement for old in self.superseded)", "False"),
+    "first signature": ("trust.py", "if verifies(key, statement[53:117], signed(statement, 0x01, key))", ""),
+    "new key": ("trust.py", "        check_sender_key(new)\n", ""),
+    "second signature": ("trust.py", "if not verifies(new, statement[117:181], signed(statement, 0x02, old)):", "if False:"),
+    "rotation conflict": ("trust.py", "if old not in self.pinned:", "if False:"),
+    "superseded new key": ("trust.py", "if new == old or any(past.key == new for past in self.superseded):", "if False:"),
+    "overlap": ("trust.py", "> LARGEST_OVERLAP:", "> 2**40:"),
+    "statement from the future": ("trust.py", "if issued_at > later(now, TOLERANCE):", "if False:"),
+    "expired statement": ("trust.py", "if now > later(issued_at, number(statement, 45, 49)):", "if False:"),
+    "sum that wraps around": ("trust.py", "min(time + 1000 * seconds, NEVER)", "(time + 1000 * seconds) % 2**64"),
+    "all-zero result": ("hpke.py", "    if not any(result):\n", "    if False:\n"),
+    "tag": (
+        "hpke.py",
+        "return self.aead.decrypt(self.nonce, ct, aad)",
+        "return self.aead.encrypt(self.nonce, ct[:-16], aad)[:-16]",
+    ),
+    "context": ("envelope.py", 'r"[A-Za-z0-9.-]{1,255}"', 'r".*"'),
+    "end of a device key": ("envelope.py", " and now <= key.end", ""),
+    "body length": ("envelope.py", "if end > len(inner):", "if False:"),
+    "signature": ("envelope.py", "if verifies(sender, inner[4:68], data)", ""),
+    "padding": ("envelope.py", " or any(inner[end:])", ""),
+    "content type": ("envelope.py", "if inner[68] not in (PAYLOAD, STATEMENTS):", "if False:"),
+    "time to live": ("envelope.py", "not 1 <= time_to_live <= LONGEST_TIME_TO_LIVE or ", ""),
+    "largest time": ("envelope.py", " or sent_at > LARGEST_TIME:", ":"),
+    "expired": ("envelope.py", "if now > later(sent_at, time_to_live):", "if False:"),
+    "from the future": ("envelope.py", "if sent_at > later(now, TOLERANCE):", "if False:"),
+    "strict payload": ("envelope.py", "    check_payload(payload)\n", ""),
+    "canonical base64url": ("envelope.py", "if encode(envelope) != text:", "if False:"),
+    "suite": ("envelope.py", "if envelope[0] != SUITE:", "if False:"),
+    "bucket": ("envelope.py", "if len(envelope) - OUTSIDE not in BUCKETS:", "if False:"),
+    "statement version": ("envelope.py", " or any(statement[0] != 0x01 for statement in statements)", ""),
+    "trust after a refusal": ("envelope.py", "copy.copy(trust)", "trust"),
+    "url": ("attachments.py", "not URL.fullmatch(url)", "False"),
+    "name of a file": ("attachments.py", ' or "/" in name or controls', ""),
+    "start of a file": ("attachments.py", "if self.buffer[:5] != PREFIX:", "if False:"),
+    "tag of a chunk": ("attachments.py", "            if tag != MESSAGE:\n", "            if False:\n"),
+    "bytes beyond the size": ("attachments.py", "if len(within) < len(piece):", "if False:"),
+    "size": ("attachments.py", "if self.came != self.size:", "if False:"),
+    "end of a file": ("attachments.py", "        if tag == MESSAGE:\n", "        if False:\n"),
+    "final": ("attachments.py", "if tag != FINAL or (not chunk and not self.first):", "if False:"),
+    "hash of a file": ("attachments.py", "if not hmac.compare_digest(self.hash.digest(), self.sha256):", "if False:"),
+    "eight attachments": ("attachments.py", "in list_[:MOST]:", "in list_:"),
+    "keys of a trust": ("trust.py", "            check_sender_key(key)\n", "            pass\n"),
+    "pinned and superseded": ("trust.py", "if any(key in past for key in self.pinned):", "if False:"),
+    "end of a superseded key": ("trust.py", "self.verifies_until is not None and now <= self.verifies_until", "self.statement is not None"),
+    "a string that does not end": ("payload.py", """.)*"?'""", """.)*"'"""),
+    "title without half of a pair": ("seal.py", " or not is_unicode(title)", ""),
+    "length of a message id": ("seal.py", "len(message_id) != 16 or ", ""),
+    "length of a statement to seal": ("seal.py", " or any(len(statement) != STATEMENT for statement in statements)", ""),
+    "file after a refusal": ("attachments.py", "if self.ended:", "if False:"),
+    "key that is not printed": ("attachments.py", "key: bytes = field(repr=False)", "key: bytes"),
+}
+JAVASCRIPT = {
+    "checksum": ("keys.mjs", "if (polymod(kind, values) !== 1)", "if (false)"),
+    "padding bits of a key": ("keys.mjs", "if ((values[51] & 15) !== 0)", "if (false)"),
+    "kind of a key": ("keys.mjs", "if (of !== kind)", "if (false)"),
+    "small order of a device key": ("keys.mjs", "if (u >= P || SMALL_ORDER_U.includes(u))", "if (u >= P)"),
+    "reduced device key": ("keys.mjs", "if (u >= P || SMALL", "if (SMALL"),
+    "order of a sender key": ("keys.mjs", "if (integer(product) !== u)", "if (false)"),
+    "duplicate names": ("payload.mjs", "if (members.has(name) || !takes(", "if (!takes("),
+    "depth": ("payload.mjs", "const DEPTH = 32;", "const DEPTH = 33;"),
+    "lone surrogates": ("payload.mjs", "/\\p{Surrogate}/u.test(value) ? refuse() : value", "value"),
+    "UTF-8": ("payload.mjs", "fatal: true", "fatal: false"),
+    "aps": ("payload.mjs", 'if (!(members.get("aps") instanceof Map))', "if (false)"),
+    "overlap of messages": ("trust.mjs", "this.superseded.filter((old) => old.verifies(now))", "this.superseded"),
+    "the same statement again": (
+        "trust.mjs",
+        "if (this.superseded.some((old) => old.statement?.equals(statement)))",
+        "if (false)",
+    ),
+    "new key": ("trust.mjs", "        checkSenderKey(added);\n", ""),
+    "second signature": (
+        "trust.mjs",
+        "if (!verifies(added, statement.subarray(117), signed(statement, 0x02, old)))",
+        "if (false)",
+    ),
+    "rotation conflict": ("trust.mjs", "if (!this.pinned.some((key) => key.equals(old)))", "if (false)"),
+    "superseded new key": (
+        "trust.mjs",
+        "if (added.equals(old) || this.superseded.some((past) => past.key.equals(added)))",
+        "if (false)",
+    ),
+    "overlap": ("trust.mjs", "if (statement.readUInt32BE(49) > LARGEST_OVERLAP)", "if (false)"),
+    "statement from the future": ("trust.mjs", "if (issuedAt > later(now, TOLERANCE))", "if (false)"),
+    "expired statement": ("trust.mjs", "if (now > later(issuedAt, statement.readUInt32BE(45)))", "if (false)"),
+    "tag": ("hpke.mjs", "            aead.final();\n", ""),
+    "context": ("envelope.mjs", "if (!/^[A-Za-z0-9.-]{1,255}$/.test(context))", "if (false)"),
+    "end of a device key": ("envelope.mjs", " && now <= key.end", ""),
+    "body length": ("envelope.mjs", "if (end > inner.length)", "if (false)"),
+    "signature": (
+        "envelope.mjs",
+        "verifies(sender, inner.subarray(4, 68), signed(header, enc, device.public, sender, context, inner))",
+        "true",
+    ),
+    "padding": ("envelope.mjs", " || inner.subarray(end).some((byte) => byte !== 0)", ""),
+    "content type": ("envelope.mjs", "if (inner[CONTENT] !== PAYLOAD && inner[CONTENT] !== STATEMENTS)", "if (false)"),
+    "expired": ("envelope.mjs", "if (now > later(sentAt, timeToLive))", "if (false)"),
+    "from the future": ("envelope.mjs", "if (sentAt > later(now, TOLERANCE))", "if (false)"),
+    "strict payload": ("envelope.mjs", "    checkPayload(payload);\n", ""),
+    "canonical base64url": ("envelope.mjs", 'if (envelope.toString("base64url") !== text)', "if (false)"),
+    "suite": ("envelope.mjs", "if (envelope[0] !== SUITE)", "if (false)"),
+    "bucket": ("envelope.mjs", "if (!BUCKETS.includes(envelope.length - OUTSIDE))", "if (false)"),
+    "statement version": ("envelope.mjs", "statements.every((statement) => statement[0] === 0x01)", "true"),
+    "authenticator of a chunk": ("attachments.mjs", "if (!timingSafeEqual(mac, sealed.subarray(-16)))", "if (false)"),
+    "associated data of a chunk": ("attachments.mjs", "[PREFIX, Buffer.alloc(16 - PREFIX.length), tagBlock", "[tagBlock"),
+    "start of a file": ("attachments.mjs", "if (!buffered.subarray(0, 5).equals(PREFIX))", "if (false)"),
+    "bytes beyond the size": ("attachments.mjs", "if (within.length < piece.length)", "if (false)"),
+    "end of a file": ("attachments.mjs", 'if (tag === MESSAGE) throw new Refused("truncated-file");', ""),
+    "final": ("attachments.mjs", "if (tag !== FINAL || (chunk.length === 0 && !this.first))", "if (false)"),
+    "hash of a file": ("attachments.mjs", "if (!timingSafeEqual(this.hash.digest(), this.sha256))", "if (false)"),
+    "keys of a trust": ("trust.mjs", "        for (const key of [...this.pinned, ...past]) checkSenderKey(key);\n", ""),
+    "pinned and superseded": ("trust.mjs", "if (this.pinned.some((key) => past.some((old) => old.equals(key))))", "if (false)"),
+    "title without half of a pair": ("seal.mjs", " || !isUnicode(title)", ""),
+    "length of a message id": ("seal.mjs", "messageID.length !== 16 || ", ""),
+    "file after a refusal": ("attachments.mjs", "if (this.ended)", "if (false)"),
+    "key that is not printed": ("attachments.mjs", "{ value: bytes32(key) }", "{ value: bytes32(key), enumerable: true }"),
+}
+C = {
+    "checksum": ("keys.c", "if (polymod(KINDS[kind].prefix, values) != 1)", "if (0)"),
+    "padding bits of a key": ("keys.c", "if ((values[VALUES - CHECKSUM - 1] & 15) != 0)", "if (0)"),
+    "order of a sender key": ("keys.c", " || memcmp(product, u, KEY) != 0)", ")"),
+    "reduced device key": ("keys.c", "if ((key[31] & 0x80) != 0 || !is_reduced(key))", "if (0)"),
+    "overlong UTF-8": ("payload.c", "if (at[0] == 0xe0 && at[1] < 0xa0)", "if (0)"),
+    "overlong UTF-8 of four bytes": ("payload.c", "if (at[0] == 0xf0 && at[1] < 0x90)", "if (0)"),
+    "surrogates in UTF-8": ("payload.c", "if (at[0] == 0xed && at[1] > 0x9f)", "if (0)"),
+    "duplicate names": ("payload.c", "if (compare_names(&parser->names[index - 1], &parser->names[index]) == 0)", "if (0)"),
+    "names compared unescaped": (
+        "payload.c",
+        "if (one != other) return one < other ? -1 : 1;",
+        "if (one != other || a.at[-1] != b.at[-1]) return one < other ? -1 : 1;",
+    ),
+    "depth": ("payload.c", "enum { DEPTH = 32,", "enum { DEPTH = 33,"),
+    "lone surrogates": ("payload.c", "if (second < 0xdc00 || second > 0xdfff)", "if (0)"),
+    "first signature": (
+        "trust.c",
+        "if (signed_by(keys[index], 0x01, statement + OLD_SIGNATURE, statement, keys[index])) old",
+        "old",
+    ),
+    "second signature": ("trust.c", "if (!signed_by(added, 0x02, statement + NEW_SIGNATURE, statement, old))", "if (0)"),
+    "new key": ("trust.c", "if (check_sender_key(added) != NULL)", "if (0)"),
+    "superseded new key": ("trust.c", "if (memcmp(added, old, KEY) == 0 || find_superseded(trust, added) != NULL)", "if (0)"),
+    "sum that wraps around": ("trust.c", "time > UINT64_MAX - milliseconds ? UINT64_MAX : time", "time"),
+    "statement from the future": ("trust.c", "if (issued_at > later(now, TOLERANCE))", "if (0)"),
+    "expired statement": ("trust.c", "if (now > later(issued_at, (uint32_t)number(statement + ACCEPT_FOR, 4)))", "if (0)"),
+    "tag": (
+        "hpke.c",
+        "    sodium_memzero(context, sizeof *context);\n    return tag == 0;",
+        "    if (tag != 0) crypto_stream_chacha20_ietf_xor_ic(pt, ct, length - 16, context->base_nonce, 1, "
+        "context->key);\n    return true;",
+    ),
+    "all-zero result": (
+        "hpke.c",
+        "if (crypto_scalarmult_curve25519(dh, secret, public) != 0) return false;",
+        "if (crypto_scalarmult_curve25519(dh, secret, public) != 0) memset(dh, 0, KEY);",
+    ),
+    "body length": ("envelope.c", "if (end > bucket)", "if (0)"),
+    "signature": (
+        "envelope.c",
+        "if (crypto_sign_verify_detached(inner + SIGNATURE_AT, data, signed_length, candidates[index]) == 0) sender",
+        "(void)signed_length; sender",
+    ),
+    "padding": ("envelope.c", " || !sodium_is_zero(inner + end, bucket - end))", ")"),
+    "expired": ("envelope.c", "if (now > later(sent_at, time_to_live))", "if (0)"),
+    "from the future": ("envelope.c", "if (sent_at > later(now, TOLERANCE))", "if (0)"),
+    "canonical base64url": ("envelope.c", "if ((bits & ((1U << count) - 1)) != 0)", "if (0)"),
+    "suite": ("envelope.c", "if (envelope[0] != SUITE)", "if (0)"),
+    "bytes beyond the size": ("attachments.c", 'return within < length ? "wrong-size" : NULL;', "return NULL;"),
+    "tag of a chunk": ("attachments.c", 'if (tag != MESSAGE) return "malformed-file";', ""),
+    "final": ("attachments.c", "if (tag != FINAL || (length == 0 && !opener->first))", "if (0)"),
+    "hash of a file": ("attachments.c", "if (sodium_memcmp(hash, opener->sha256, sizeof hash) != 0)", "if (0)"),
+    "url": ("attachments.c", "value, \"url\") && is_url(reference->url)", "value, \"url\")"),
+    "keys of a trust": ("trust.c", "if (check_sender_key(key) != NULL)", "if (0)"),
+    "pinned and superseded": ("trust.c", "if (find_superseded(trust, key) != NULL) return \"sender", "if (0) return \"sender"),
+    "nothing left of a message": ("envelope.c", "    size_t text_length;\n    sodium_memzero(opened, sizeof *opened);\n", "    size_t text_length;\n"),
+    "title that is UTF-8": ("seal.c", "!is_text(message->title) || ", ""),
+    "push type": ("seal.c", "(unsigned)message->push_type > VOIP", "0"),
+    "file after a refusal": ("attachments.c", "opener->ended ? \"malformed-file\" : take_last(", "take_last("),
+    "full disk": ("attachments.c", "return written ? NULL : \"not-written\";", "return NULL;"),
+}
+JAVA = {
+    "checksum": ("Keys.java", "if (polymod(kind.prefix, values) != 1)", "if (false)"),
+    "order of a sender key": ("Keys.java", "if (!Arrays.equals(x25519(Bytes.littleEndian(scalar, LENGTH), encoded), encoded))", "if (scalar == null || encoded == null)"),
+    "duplicate names": ("Payload.java", " || members.put(name, value(depth)) != null)", " || members.put(name, value(depth)) == NULL)"),
+    "depth": ("Payload.java", "DEPTH = 32", "DEPTH = 33"),
+    "lone surrogates": ("Payload.java", "== Character.SURROGATE) throw refused();", "== -1) throw refused();"),
+    "unsigned times": ("Envelope.java", "if (Trust.isAfter(sentAt, LARGEST_TIME))", "if (sentAt > LARGEST_TIME)"),
+    "sum that wraps around": ("Trust.java", "isAfter(time, sum) ? NEVER : sum", "sum"),
+    "first signature": (
+        "Trust.java",
+        "if (old == null && verifies(key, oldSignature, signed(statement, 0x01, key)))",
+        "if (old == null)",
+    ),
+    "second signature": (
+        "Trust.java",
+        "if (!verifies(added, newSignature, signed(statement, 0x02, old)))",
+        "if (newSignature == null)",
+    ),
+    "new key": ("Trust.java", "        Keys.checkSenderKey(added);\n", ""),
+    "superseded new key": ("Trust.java", "if (Arrays.equals(added, old) || wasSuperseded)", "if (added == null)"),
+    "overlap": ("Trust.java", "> LARGEST_OVERLAP)", "> LARGEST_OVERLAP << 20)"),
+    "body length": ("Envelope.java", "if (end > inner.length) throw", "if (end > 70000) throw"),
+    "signature": ("Envelope.java", "if (sender == null && Trust.verifies(key, signature, signed))", "if (sender == null && signed != null)"),
+    "padding": ("Envelope.java", "|| padding != 0)", "|| padding == 256)"),
+    "expired": ("Envelope.java", "if (Trust.isAfter(now, Trust.later(sentAt, timeToLive)))", "if (false)"),
+    "from the future": ("Envelope.java", "if (Trust.isAfter(sentAt, Trust.later(now, Trust.TOLERANCE)))", "if (false)"),
+    "canonical base64url": ("Envelope.java", "if (!encode(envelope).equals(text))", "if (false)"),
+    "strict payload": ("Envelope.java", "        Payload.checkPayload(payload);\n", ""),
+    "authenticator of a chunk": ("SealedFile.java", "if (!same)", "if (!same && mac == null)"),
+    "final": ("SealedFile.java", "if (chunk.tag != FINAL || chunk.plain.length == 0 && !first)", "if (false)"),
+    "hash of a file": ("SealedFile.java", "if (!MessageDigest.isEqual(hash.digest(), sha256))", "if (false)"),
+    "all-zero result": ("Hpke.java", "if (any == 0)", "if (any == 256)"),
+    "keys of a trust": ("Trust.java", "            Keys.checkSenderKey(key);\n            if (contains", "            if (contains"),
+    "pinned and superseded": ("Trust.java", "if (contains(past, key))", "if (key == null)"),
+    "title without half of a pair": ("Seal.java", "if (!isUnicode(message.title) || ", "if ("),
+    "length of a message id": ("Seal.java", "&& message.messageID.length != 16", "&& false"),
+    "length of a type": ("Attachments.java", "type.length() <= 255 && ", ""),
+    "file after a refusal": ("SealedFile.java", "if (ended)", "if (false)"),
+    "key that is not printed": ("Attachments.java", 'return "Reference";', "return java.util.Arrays.toString(key);"),
+}
+MUTANTS = {"python": PYTHON, "javascript": JAVASCRIPT, "c": C, "java": JAVA}
+# What the platform checks as well, which then goes unnoticed. A libsodium without the fix of CVE-2025-69277 needs the second one.
+TWICE = {("python", "all-zero result"), ("c", "order of a sender key")}
+
+
+# A check that is left out may leave an argument unused, and an out-of-bounds read that the sanitizer ends.
+GCC = ["gcc", "-std=c11", "-O1", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+
+@functools.cache
+def compiled(source):
+    """The object of a source in C as it is, compiled once."""
+    objects = os.path.join(drivers.BUILT, "mutants")
+    os.makedirs(objects, exist_ok=True)
+    result = os.path.join(objects, os.path.basename(source) + ".o")
+    subprocess.run([*GCC, f"-I{ROOT}/Sources/Languages/c", "-c", source, "-o", result], check=True)
+    return result
+
+
+def build(language, folder, file):
+    """The command of a receiver that was copied with its driver, and of which one file is another."""
+    receivers, tests = os.path.join(folder, "Sources/Languages", language), os.path.join(folder, "Tests/Checks/Interop", language)
+    if language == "c":
+        program, mutated = os.path.join(folder, "driver"), os.path.join(receivers, file)
+        sources = [os.path.join(ROOT, part, "c") for part in ("Sources/Languages", "Tests/Checks/Interop")]
+        sources = [os.path.join(part, name) for part in sources for name in os.listdir(part) if name.endswith(".c") and name != file]
+        others = [compiled(source) for source in sources]
+        subprocess.run([*GCC, f"-I{receivers}", mutated, *others, "-o", program, "-lsodium"], check=True)
+        return [program]
+    if language == "java":
+        package = os.path.join(receivers, "pushcrypt")
+        sources = [os.path.join(part, name) for part in (package, tests) for name in os.listdir(part)]
+        subprocess.run(["javac", "-nowarn", "-d", folder, *sources], check=True)
+        return ["java", "-cp", folder, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "Driver"]
+    program = drivers.COMMANDS[language]
+    return [*program[:-1], os.path.join(folder, program[-1])]
+
+
+def noticed_by(language, name, file, old, new):
+    """The first file of the kit with another outcome, or `None`.
+
+    The mutant has to open a genuine message first: otherwise it may be broken altogether, and what it refuses shows nothing.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for part in ("Sources/Languages", "Tests/Checks/Interop"):
+            shutil.copytree(os.path.join(ROOT, part, language), os.path.join(folder, part, language))
+        path = os.path.join(folder, "Sources/Languages", language, "pushcrypt" if language == "java" else "", file)
+        with open(path) as source:
+            text = source.read()
+        if text.count(old) != 1:
+            raise Failure(f"{language}: {name}: {text.count(old)} times in {file}: {old}")
+        with open(path, "w") as source:
+            source.write(text.replace(old, new))
+        drivers.COMMANDS["mutant"] = build(language, folder, file)
+        driver = Driver("mutant", errors=subprocess.DEVNULL)
+        try:
+            outcomes = kit.outcomes(driver)
+            genuine, failure = next(outcomes)
+            if failure:
+                raise Failure(f"{language}: without the check: {name}: it does not even open {genuine}: {failure}")
+            return next((path for path, failure in outcomes if failure), None)
+        finally:
+            driver.process.kill()
+            driver.process.wait()
+
+
+def run(languages):
+    """The figure. Raises a `Failure` that names the mutants that the kit did not notice, and those that it did not have to."""
+    counts, wrong, twice = [], [], 0
+    for language in languages:
+        noticed = 0
+        for name, (file, old, new) in MUTANTS[language].items():
+            by = noticed_by(language, name, file, old, new)
+            print(f"mutants: {language}: {name}: {by or 'the kit passes'}", file=sys.stderr, flush=True)
+            if (language, name) in TWICE:
+                twice += 1
+            elif by:
+                noticed += 1
+            if bool(by) == ((language, name) in TWICE):
+                wrong.append(f"{language}: without the check: {name}: {f'noticed by {by}, so it is not checked twice' if by else 'the kit passes'}")
+        counts.append(f"{language}={noticed}")
+    if wrong:
+        raise Failure("\n".join(wrong))
+    return f"figure: interop-mutants {' '.join(counts)} checked-twice={twice} unnoticed=0"

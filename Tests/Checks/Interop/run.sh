@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Builds the drivers of the receivers and runs interop.py, which has the arguments. Called by `make test-interop`, which builds the
+# command and installs what is needed. COUNT=1000 makes it short; SEED=… runs the same messages again.
+# Usage: run.sh                  everything, after a look whether the vectors are what their generator writes
+#        run.sh kit              the test kit alone, after the same look
+#        run.sh mutants          the kit against receivers from which a check was removed, one after the other
+#        run.sh ask LANGUAGE     one receiver by hand: questions on standard input, answers on standard output
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+built=.build/interop/built
+mkdir -p "$built"
+
+compile_c() {
+    gcc -std=c11 -Wall -Wextra -Werror -O2 "${@:2}" -ISources/Languages/c Sources/Languages/c/*.c Tests/Checks/Interop/c/*.c -o "$1" \
+        $(pkg-config --cflags --libs libsodium)
+}
+
+compile_c "$built/driver"
+compile_c "$built/driver-sanitized" -g -fsanitize=address,undefined -fno-sanitize-recover=all
+javac -Xlint:all -Werror -d "$built" Sources/Languages/java/pushcrypt/*.java Tests/Checks/Interop/java/*.java
+
+if [ "${1:-}" = ask ]; then
+    case $2 in
+    python) exec .build/interop/bin/python -B Tests/Checks/Interop/python/driver.py ;;
+    javascript) exec node Tests/Checks/Interop/javascript/driver.mjs ;;
+    c) exec "$built/driver-sanitized" ;;
+    java) exec java -cp "$built" Driver ;;
+    *) echo "interop: error: no receiver is called $2" >&2 && exit 64 ;;
+    esac
+fi
+case ${1:-} in
+"" | kit) .build/interop/bin/python -B Tests/Data/Vectors/generate.py --check >"$built/vectors.txt" ;;
+esac
+[ $# -gt 0 ] || .build/interop/bin/python -B Tests/Checks/Interop/keys.py .build/release/pushcrypt
+exec .build/interop/bin/python -B Tests/Checks/Interop/interop.py "$@"

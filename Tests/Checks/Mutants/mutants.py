@@ -1,0 +1,327 @@
+#!/usr/bin/env python3
+"""Removes each security check of the product in turn, and shows that a test notices.
+
+    mutants.py [NAME …]         only the mutants with one of these texts in their names; nothing is kept then
+    mutants.py --check TESTS    looks whether the tables fit the sources, and a program with the tests, and runs nothing
+
+The tables beside this file say what is changed. All mutants are built at once: each change asks whether its mutant is the one that
+is on, and the one that is on is named by a file. So there is one build and one run of tests for each mutant.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+TABLES = pathlib.Path(__file__).resolve().parent
+ROOT = TABLES.parents[2]
+WORK = ROOT / ".build" / "mutants"
+CHECKOUT = WORK / "checkout"
+BUILD = WORK / "build"
+# Fixed when the sources are changed, and no variable of the environment: tests start programs with an environment of their own.
+ACTIVE = WORK / "active"
+STATE = ROOT / ".build" / "long" / "mutants"
+
+SOURCES = ["Package.swift", "Sources", "KeyStore", "Tests", "Docs", "README.md"]
+MARK = "MUTANT"
+SECONDS_TO_END = 300
+SECONDS_FOR_ALL = 1800
+SECONDS_AFTER_FAILURE = 15
+FAILED = re.compile(r"^✘ Test (?!run )(.+?) (?:recorded an issue|failed|with \d)", re.M)
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+SWITCH = '''
+#if canImport(Glibc)
+    internal import Glibc
+#endif
+
+/// Which check of the product is removed: none unless a file says its number.
+package enum Mutant {
+    private static let active: Int = {
+        let file = unsafe open("%s", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return 0 }
+        defer { close(file) }
+        var digits = [UInt8](repeating: 0, count: 16)
+        let count = unsafe digits.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
+        return Int(String(decoding: digits.prefix(max(0, count)), as: UTF8.self)) ?? 0
+    }()
+
+    package static func isOn(_ number: Int) -> Bool { number == active }
+}
+'''
+
+
+class Mutant:
+    """A change of one place of one file, and the tests that ought to notice it."""
+
+    def __init__(self, place, block):
+        self.place = place
+        self.name = self.file = self.equivalent = None
+        self.tests = []
+        before, after = [], []
+        for line in block:
+            if line.startswith("- "):
+                before.append(line[2:])
+            elif line.startswith("+ "):
+                after.append(line[2:])
+            else:
+                key, colon, value = line.partition(": ")
+                if not colon or key not in ("mutant", "file", "tests", "equivalent"):
+                    fail(f"{place}: this is no line of a mutant: {line}")
+                if key == "tests":
+                    self.tests = value.split()
+                else:
+                    setattr(self, "name" if key == "mutant" else key, value)
+        self.before, self.after = "\n".join(before), "\n".join(after)
+        if not (self.name and self.file and self.tests and before and MARK in self.after):
+            fail(f"{place}: a mutant has a name, a file, tests, what is there and what takes its place, with {MARK} in it")
+
+    def filters(self):
+        return [f"^{re.escape(test)}(/|\\(|$)" for test in self.tests]
+
+
+def fail(*problems):
+    for problem in problems:
+        print(f"mutants: error: {problem}", file=sys.stderr)
+    sys.exit(1)
+
+
+# MARK: Reading
+
+def read_tables():
+    mutants = []
+    for table in sorted(TABLES.glob("*.txt")):
+        block, first = [], 0
+        for number, line in enumerate(table.read_text().splitlines() + [""], 1):
+            if line.startswith("# "):
+                continue
+            if line:
+                first = first or number
+                block.append(line)
+            elif block:
+                mutants.append(Mutant(f"{table.name}:{first}", block))
+                block, first = [], 0
+    names = [mutant.name for mutant in mutants]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        fail(*(f"two mutants are called '{name}'" for name in repeated))
+    if not mutants:
+        fail("there are no mutants")
+    return mutants
+
+
+def mutated(mutants):
+    """The text of every file that is changed, with all of its mutants in it."""
+    texts, problems = {}, []
+    for path in {mutant.file for mutant in mutants}:
+        original = (ROOT / path).read_text() if (ROOT / path).is_file() else ""
+        places = []
+        for number, mutant in enumerate(mutants, 1):
+            if mutant.file != path:
+                continue
+            count = original.count(mutant.before)
+            if count != 1:
+                problems.append(f"{mutant.place}: '{mutant.name}' must be updated: {path} has its text {count} times")
+                continue
+            start = original.index(mutant.before)
+            places.append((start, start + len(mutant.before), number, mutant))
+        places.sort()
+        for one, next in zip(places, places[1:]):
+            if one[1] > next[0]:
+                problems.append(f"{next[3].place}: '{next[3].name}' changes what '{one[3].name}' changes, too")
+        text = original
+        for start, end, number, mutant in reversed(places):
+            text = text[:start] + re.sub(rf"\b{MARK}\b", f"Mutant.isOn({number})", mutant.after) + text[end:]
+        if not path.startswith("Sources/Pushcrypt/") and not re.search(r"^(\w+ )?import Pushcrypt$", text, re.M):
+            text = "internal import Pushcrypt\n" + text
+        texts[path] = text
+    if problems:
+        fail(*problems)
+    return texts
+
+
+# MARK: Building
+
+def write(path, data):
+    if not path.exists() or path.read_bytes() != data:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def make_checkout(texts):
+    """Writes what has changed only, so that a second build is short. Gives the hash of what a result depends on."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *SOURCES],
+        cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")
+    files = {name: ROOT / name for name in listed if name and (ROOT / name).is_file()}
+    digest = hashlib.sha256()
+    wanted = {CHECKOUT / "Sources/Pushcrypt/Mutant.swift"}
+    write(CHECKOUT / "Sources/Pushcrypt/Mutant.swift", (SWITCH % ACTIVE).encode())
+    for name in sorted(files):
+        data = texts[name].encode() if name in texts else files[name].read_bytes()
+        # Some tests read documents; none of those that look for mutants.
+        if not name.startswith("Docs/") and name != "README.md":
+            digest.update(f"{name}\0{len(data)}\0".encode() + data)
+        write(CHECKOUT / name, data)
+        os.chmod(CHECKOUT / name, files[name].stat().st_mode & 0o777)
+        wanted.add(CHECKOUT / name)
+    for path in CHECKOUT.rglob("*"):
+        if path.is_file() and path not in wanted and ".build" not in path.parts[len(CHECKOUT.parts):]:
+            path.unlink()
+    return digest.hexdigest()[:16]
+
+
+def build():
+    subprocess.run(
+        ["swift", "build", "--build-tests", "--quiet", "--package-path", CHECKOUT, "--scratch-path", BUILD], check=True)
+
+
+# MARK: Testing
+
+def run(tests, seconds_to_end):
+    """Runs tests in a process of their own. Gives what it printed, and its exit code; None when it did not end by itself."""
+    command = [BUILD / "debug" / "pushcryptPackageTests.xctest", "--testing-library", "swift-testing"]
+    for test in tests:
+        command += ["--filter", test]
+    process = subprocess.Popen(
+        command, cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        start_new_session=True, env={**os.environ, "SWIFT_BACKTRACE": "enable=no"})
+    lines, failed_at = [], []
+
+    def read():
+        for line in process.stdout:
+            lines.append(COLOUR.sub("", line.decode(errors="replace")))
+            if not failed_at and FAILED.match(lines[-1]):
+                failed_at.append(time.monotonic())
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    start, code = time.monotonic(), None
+    # A mutant may keep a test waiting that has nothing more to say.
+    while code is None and time.monotonic() < (failed_at[0] + SECONDS_AFTER_FAILURE if failed_at else start + seconds_to_end):
+        try:
+            code = process.wait(timeout=0.1)
+        except subprocess.TimeoutExpired:
+            pass
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+    reader.join(timeout=10)
+    return "".join(lines), code
+
+
+def failed_test(output):
+    found = FAILED.search(output)
+    return found.group(1) if found else None
+
+
+def judge(number, mutant):
+    """Says what became of a mutant: killed, and by what, or not."""
+    ACTIVE.write_text(str(number))
+    try:
+        output, code = run(mutant.filters(), SECONDS_TO_END)
+    finally:
+        ACTIVE.unlink()
+    if code == 0:
+        return "survived", output
+    test = failed_test(output)
+    if test:
+        return f"killed by {test}", output
+    if code is None:
+        return "hung", output
+    if code < 0:
+        return f"killed: the tests ended with signal {-code}", output
+    return "unclear", output
+
+
+def check_filters(mutants, tests):
+    """Every filter names a test that there is."""
+    listed = subprocess.run(
+        [tests, "--testing-library", "swift-testing", "--list-tests"], check=True, capture_output=True,
+        text=True).stdout.splitlines()
+    problems = [
+        f"{mutant.place}: '{mutant.name}' names tests that are not there: {test}"
+        for mutant in mutants for test, pattern in zip(mutant.tests, mutant.filters())
+        if not any(re.search(pattern, line) for line in listed)]
+    if problems:
+        fail(*problems)
+
+
+def check_baseline(mutants):
+    """With no mutant on, the tests of all of them pass."""
+    ACTIVE.unlink(missing_ok=True)
+    check_filters(mutants, BUILD / "debug" / "pushcryptPackageTests.xctest")
+    tests = sorted({pattern for mutant in mutants for pattern in mutant.filters()})
+    output, code = run(tests, SECONDS_FOR_ALL)
+    if code != 0:
+        print(output[-4000:], file=sys.stderr)
+        fail(f"without a mutant the tests do not pass: {failed_test(output) or 'they do not end'}")
+
+
+# MARK: All of them
+
+def main():
+    start = time.monotonic()
+    mutants = read_tables()
+    texts = mutated(mutants)
+    if sys.argv[1:2] == ["--check"]:
+        if len(sys.argv) != 3:
+            fail("--check takes the program with the tests: .build/debug/pushcryptPackageTests.xctest")
+        return check_filters(mutants, sys.argv[2])
+    WORK.mkdir(parents=True, exist_ok=True)
+    STATE.mkdir(parents=True, exist_ok=True)
+    sources = make_checkout(texts)
+    kept_in = STATE / "results.json"
+    kept = json.loads(kept_in.read_text()) if kept_in.exists() else {}
+    if kept.get("sources") != sources:
+        kept = {"sources": sources, "results": {}}
+    results = kept["results"]
+    chosen = [m for m in mutants if not sys.argv[1:] or any(text in m.name for text in sys.argv[1:])]
+    if not chosen:
+        fail("no mutant has such a name")
+    print(f"{len(mutants)} mutants of {len(texts)} files, sources {sources}", flush=True)
+    build()
+    if not results:
+        check_baseline(chosen)
+    bad = []
+    for number, mutant in enumerate(mutants, 1):
+        if mutant not in chosen:
+            continue
+        result = results.get(mutant.name)
+        if not result or sys.argv[1:]:
+            begun = time.monotonic()
+            result, output = judge(number, mutant)
+            (STATE / f"{number}.log").write_text(output)
+            shown = f"{result} ({time.monotonic() - begun:.1f} s)"
+        else:
+            shown = f"{result} (before)"
+        if mutant.equivalent:
+            is_right = result == "survived"
+            shown = f"equivalent: {mutant.equivalent}" if is_right else f"NOT EQUIVALENT: {shown}"
+        else:
+            is_right = result.startswith("killed")
+        print(f"{number:3} {mutant.name}: {shown}", flush=True)
+        if is_right:
+            results[mutant.name] = result
+            if not sys.argv[1:]:
+                kept_in.write_text(json.dumps(kept, indent=1))
+        else:
+            bad.append((number, mutant, result))
+    if bad:
+        fail(*(f"{m.place}: '{m.name}' {r}; its tests printed {STATE / f'{n}.log'}; again: Tests/Checks/Mutants/mutants.py '{m.name}'"
+               for n, m, r in bad))
+    equivalent = sum(1 for mutant in chosen if mutant.equivalent)
+    print(f"figure: mutants total={len(chosen)} killed={len(chosen) - equivalent} equivalent={equivalent} "
+          f"seconds={time.monotonic() - start:.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Sends 100,000 messages through each of the workers that Docs/ProviderPipelines.md shows, kills them on the way, and counts what
+# the phones show. Called by `make test-scale`, which builds the command and installs the rest.
+# Usage: run.sh [kafka|redis|spark]...
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+python=$PWD/.build/scale/bin/python
+pushcrypt=$PWD/.build/release/pushcrypt
+export PYTHONDONTWRITEBYTECODE=1
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'kill $! 2>/dev/null; wait; exit 130' INT TERM
+
+[ $# -gt 0 ] || set -- kafka redis spark
+for name; do
+    case $name in
+    kafka) recipe=kafka_worker.py ;;
+    redis) recipe=redis_worker.py ;;
+    spark) recipe=spark_job.py ;;
+    *) echo "run.sh: error: there is no pipeline called $name" >&2 && exit 64 ;;
+    esac
+    mkdir "$work/$name"
+    # In the background, so that a signal to this script is answered at once.
+    "$python" "Tests/Checks/Pipelines/${name}_test.py" "$work/$name" "$pushcrypt" "$PWD/Sources/Pipelines/$recipe" &
+    wait $! || {
+        for log in "$work/$name"/*.log; do [ ! -s "$log" ] || tail -n 20 "$log" >&2; done
+        exit 1
+    }
+    rm -rf "${work:?}/$name"
+done

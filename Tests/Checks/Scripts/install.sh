@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# `make install` and `make uninstall`: what they put below a prefix, with which modes, that `man` and three shells find it there, and that
+# nothing of it is left afterwards.
+# Usage: install.sh PROGRAM      a command that was built
+set -euo pipefail
+program=$(realpath "$1")
+cd "$(dirname "$0")/../../.."
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+prefix=$folder/stage/opt/push
+
+fail() {
+    echo "FAILED: install: $1" >&2
+    exit 1
+}
+
+# With SUDO_UID it only copies, and builds nothing.
+run() { make -s "$1" SUDO_UID=0 PROGRAM="$program" DESTDIR="$folder/stage" PREFIX=/opt/push >"$folder/log" 2>&1; }
+
+files() { (cd "$folder/stage" && find . -type f -printf '%m %P\n' | LC_ALL=C sort -k 2); }
+
+mkdir -p "$prefix/share/man/man1" "$prefix/bin"
+echo other >"$prefix/bin/other"
+echo old >"$prefix/share/man/man1/pushcrypt-gone.1"
+umask 077
+run install || fail "$(cat "$folder/log")"
+
+"$program" man --out "$(mkdir "$folder/man" && echo "$folder/man")"
+expected=$(
+    {
+        echo "755 opt/push/bin/pushcrypt"
+        echo "644 opt/push/bin/other"
+        echo "644 opt/push/share/bash-completion/completions/pushcrypt"
+        echo "644 opt/push/share/fish/vendor_completions.d/pushcrypt.fish"
+        echo "644 opt/push/share/zsh/site-functions/_pushcrypt"
+        (cd "$folder/man" && find . -type f -printf '644 opt/push/share/man/man1/%P\n')
+    } | LC_ALL=C sort -k 2
+)
+[ "$(files)" = "$expected" ] || fail "other files than expected: $(diff <(echo "$expected") <(files))"
+[ "$(find "$folder/stage" -type d ! -perm -055 | wc -l)" -eq 0 ] || fail 'a folder that others cannot enter'
+
+# As a login does it: the command is in the path, and everything else follows from that or from the folders of data.
+PATH=$prefix/bin:$PATH
+export PATH
+[ "$(pushcrypt --version)" = "$("$program" --version)" ] || fail 'another command is installed'
+if command -v man >/dev/null; then
+    for page in pushcrypt pushcrypt-seal pushcrypt-key-import-sender; do
+        found=$(env -u MANPATH man -w "$page" 2>&1) || fail "man does not find $page: $found"
+        [ "$(realpath "$found")" = "$(realpath "$prefix")/share/man/man1/$page.1" ] || fail "man finds $page elsewhere: $found"
+    done
+else
+    echo 'SKIPPED: install: there is no man that could look for a page'
+fi
+bash --norc -c "source '$prefix/share/bash-completion/completions/pushcrypt' && complete -p pushcrypt" >/dev/null ||
+    fail 'bash does not complete the command'
+if command -v zsh >/dev/null; then
+    found=$(zsh -f -c "fpath=('$prefix/share/zsh/site-functions' \$fpath); autoload -Uz compinit; compinit -D -u; print \$_comps[pushcrypt]")
+    [ "$found" = _pushcrypt ] || fail 'zsh does not complete the command'
+else
+    echo 'SKIPPED: install: there is no zsh that could complete'
+fi
+if command -v fish >/dev/null; then
+    found=$(HOME=$folder XDG_DATA_DIRS=$prefix/share fish -c 'complete -C "pushcrypt keyge"' 2>&1)
+    [[ $found == keygen* ]] || fail "fish does not complete the command: $found"
+else
+    echo 'SKIPPED: install: there is no fish that could complete'
+fi
+
+run uninstall || fail "$(cat "$folder/log")"
+[ "$(files)" = "644 opt/push/bin/other" ] || fail "uninstall leaves $(files)"
+
+make -s install SUDO_UID=0 PROGRAM="$folder/none" DESTDIR="$folder/stage" 2>"$folder/log" && fail 'a command that is not there was installed'
+grep -q 'run `make build` first' "$folder/log" || fail "$(cat "$folder/log")"
+echo "install: $(wc -l <<<"$expected") files below a prefix, found by man and the shells, and removed"

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Writes an app's notification side with `pushcrypt scaffold ios`, compiles it unchanged against the stand-ins, and runs the
+# tests that are written with it: registration, pushes that open, tampered and forged ones, and responses to them.
+# Usage: scaffold.sh PATH-OF-PUSHCRYPT
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../../.." && pwd)
+command=$(realpath "${1:?the path of the pushcrypt command}")
+# Kept between runs, so that only what changed is compiled again.
+work=$root/.build/scaffold
+mkdir -p "$work"
+fresh=$(mktemp -d)
+trap 'rm -rf "$fresh"' EXIT
+
+# An unchanged file keeps its time, and is not compiled again.
+scaffold() {
+    local name=$1
+    shift
+    "$command" scaffold ios --bundle-id com.example.app --group group.com.example --out "$fresh/$name" "$@" \
+        > /dev/null 2> "$fresh/messages" || { cat "$fresh/messages" >&2; exit 1; }
+    (cd "$fresh/$name" && find . -type f) | while read -r file; do
+        mkdir -p "$(dirname "$work/$name/$file")"
+        cmp -s "$fresh/$name/$file" "$work/$name/$file" || cp "$fresh/$name/$file" "$work/$name/$file"
+    done
+    (cd "$work/$name" && find . -type f) | while read -r file; do
+        [ -f "$fresh/$name/$file" ] || rm -f "$work/$name/$file"
+    done
+    "$command" lint --ios "$work/$name" --json > "$fresh/findings"
+    [ ! -s "$fresh/findings" ] || { cat "$fresh/findings" >&2; exit 1; }
+    find "$work/$name" \( -name '*.plist' -o -name '*.entitlements' -o -name '*.xcprivacy' -o -name '*.strings' \) -exec plutil -lint -s {} +
+    swift format lint --strict --configuration "$root/.swift-format" --recursive "$work/$name"
+}
+
+[ -s "$work/sender.pub" ] || "$command" keygen sender --output "$fresh/sender.key" > "$work/sender.pub"
+scaffold plain
+scaffold full --content-extension --category MESSAGE --category 'A "quoted" \(name) & <more>' \
+    --sender-key "$(cat "$work/sender.pub")"
+
+export SWIFT_BACKTRACE=enable=no
+# One after the other in one place: the library below them is compiled once.
+swift build --quiet --package-path "$work/plain" --scratch-path "$work/build"
+swift test --quiet --package-path "$work/full" --scratch-path "$work/build" > "$fresh/log" 2>&1 ||
+    { cat "$fresh/log" >&2; exit 1; }
+passed=$(sed -nE 's/.*Test run with ([0-9]+) tests.* passed.*/\1/p' "$fresh/log")
+[ "${passed:-0}" -gt 0 ] || { echo "no test of the scaffold ran" >&2; exit 1; }
+
+# As an Xcode project may compile: Swift 5, and Swift 6 with everything on the main actor unless it says otherwise.
+for target in App NotificationService NotificationContent; do
+    for mode in '-swift-version 5' '-swift-version 6 -default-isolation MainActor
+        -enable-upcoming-feature NonisolatedNonsendingByDefault -enable-upcoming-feature InferIsolatedConformances
+        -enable-upcoming-feature MemberImportVisibility'; do
+        # shellcheck disable=SC2086 # several options in one
+        swiftc -typecheck -warnings-as-errors -module-name "$target" $mode -I "$work/build/debug/Modules" \
+            -I "$root/Sources/CSodium" -I "$root/Sources/CSQLite" "$work/full/$target"/*.swift
+    done
+done
+echo "scaffold: compiled unchanged in three modes, $passed tests of its own passed"

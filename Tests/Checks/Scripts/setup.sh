@@ -1,0 +1,233 @@
+#!/usr/bin/env bash
+# Makes sure that what a target needs is there, and installs with apt what is missing. When nothing is missing it asks pkg-config,
+# starts nothing else, touches no network and prints nothing.
+# Usage: setup.sh            what every target needs
+#        setup.sh test       what `make test` needs besides: the shells that are completed for, and a checker of manual pages
+#        setup.sh bench      what `make bench` needs besides
+#        setup.sh peers      what `make bench-peers` needs besides: a Python environment in .build/peers
+#        setup.sh scale      what `make test-scale` needs besides: brokers, and a Python environment in .build/scale
+#        setup.sh senders    what `make test-senders` needs besides: a Python environment in .build/senders
+#        setup.sh faults     what the parts of `make test-long` need besides that spoil key stores: strace and a C compiler
+#        setup.sh packages   what `make deb` and `make check-deb` need besides
+#        setup.sh library    what `make library` and `make test-library` need besides: Swift 6.3
+#        setup.sh interop    what `make test-interop` needs besides: Node 18, JDK 17, gcc, and Python 3.11 with an environment in .build/interop
+#        setup.sh browser    what `make test-browser` needs besides: Chromium, and fonts of many scripts
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+
+fail() {
+    printf 'setup: error: %s\n' "$1" >&2
+    shift
+    [ $# -eq 0 ] || printf 'setup: hint: %s\n' "$@" >&2
+    exit 1
+}
+
+# Swift 6 of this minor version or later. To ask it takes 60 ms, so a good answer is kept, for the very file that gave it.
+check_swift() {
+    local minor=$1 swift file answer version known=.build/setup.swift-6.$1
+    swift=$(command -v swift) || fail "there is no \`swift\` in the path; 6.$minor or later is needed" \
+        'https://www.swift.org/install has it for this system; if it is installed, add its usr/bin folder to PATH'
+    file=$(ls -lLi "$swift")
+    [ ! -f "$known" ] || [ "$(<"$known")" != "$file" ] || return 0
+    answer=$(swift --version 2>&1) || fail "\`$swift --version\` fails: $answer"
+    version=$(sed -nE 's/.*Swift version ([0-9]+)\.([0-9]+).*/\1 \2/p' <<<"$answer")
+    [ -n "$version" ] || fail "\`$swift --version\` names no version: $answer"
+    if [ "${version% *}" -lt 6 ] || { [ "${version% *}" -eq 6 ] && [ "${version#* }" -lt "$minor" ]; }; then
+        fail "Swift 6.$minor or later is needed, $swift is ${version/ /.}" 'https://www.swift.org/install has newer ones for this system'
+    fi
+    mkdir -p .build
+    printf '%s\n' "$file" >"$known"
+}
+
+# Adds a package to `missing` unless the command that shows it is there succeeds.
+missing=()
+need() {
+    local package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+
+# A Python of the path's, or the system's, has the package.
+has_cryptography() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        ! "$python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("cryptography") is None)' || return 0
+    done
+    return 1
+}
+
+# What is there but older counts as missing.
+has_node_18() {
+    node -e 'process.exit(process.versions.node.split(".")[0] >= 18 ? 0 : 1)'
+}
+
+has_jdk_17() {
+    local version
+    version=$(javac -version 2>&1) && version=${version#javac } && [ "${version%%.*}" -ge 17 ] && command -v java
+}
+
+has_python_311() {
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+}
+
+find_missing() {
+    missing=()
+    case $1 in
+    build)
+        need pkg-config command -v pkg-config
+        need libsodium-dev pkg-config --exists 'libsodium >= 1.0.18'
+        need libsqlite3-dev pkg-config --exists 'sqlite3 >= 3.36'
+        # The tests of attachments download from a server in Python.
+        need python3 command -v python3
+        need openssl command -v openssl
+        # A signer in Python stands for a key service.
+        need python3-cryptography has_cryptography
+        ;;
+    test)
+        need zsh command -v zsh
+        need fish command -v fish
+        need mandoc command -v mandoc
+        ;;
+    bench)
+        need age command -v age
+        need hyperfine command -v hyperfine
+        need time test -x /usr/bin/time
+        ;;
+    peers)
+        need age command -v age
+        need python3-venv python3 -c 'import ensurepip'
+        ;;
+    scale)
+        need python3-venv python3 -c 'import ensurepip'
+        need redis-server command -v redis-server
+        need default-jre-headless command -v java
+        ;;
+    senders)
+        need python3-venv python3 -c 'import ensurepip'
+        ;;
+    browser)
+        need python3 command -v python3
+        # 146 MB to fetch and 469 MB on the disk, of which the fonts are 22 and 53; those of East Asia would be 57 and 91 more.
+        need chromium command -v chromium
+        need fonts-noto-core test -f /usr/share/fonts/truetype/noto/NotoSans-Regular.ttf
+        need fonts-noto-color-emoji test -f /usr/share/fonts/truetype/noto/NotoColorEmoji.ttf
+        ;;
+    faults)
+        need python3 command -v python3
+        need strace command -v strace
+        need gcc command -v cc
+        ;;
+    packages)
+        need dpkg-dev command -v dpkg-shlibdeps
+        need lintian command -v lintian
+        need systemd command -v systemd-analyze
+        need debootstrap command -v debootstrap
+        need mandoc command -v mandoc
+        ;;
+    library) ;;
+    interop)
+        need python3 has_python_311
+        need python3-venv python3 -c 'import ensurepip'
+        need nodejs has_node_18
+        need openjdk-17-jdk-headless has_jdk_17
+        need gcc command -v gcc
+        ;;
+    *) fail "there is nothing called $1 to set up" ;;
+    esac
+}
+
+# A Python environment with exactly the versions that the files pin, made anew when they change.
+environment() {
+    local folder=.build/$1 sum file
+    shift
+    sum=$(cat "$@" | cksum)
+    [ ! -f "$folder/pinned" ] || [ "$(<"$folder/pinned")" != "$sum" ] || return 0
+    echo "setup: installing a Python environment in $folder"
+    mkdir -p .build
+    rm -rf "$folder"
+    {
+        python3 -m venv "$folder"
+        for file; do
+            "$folder/bin/pip" install --disable-pip-version-check --no-input --require-hashes --no-build-isolation -r "$file"
+        done
+    } >.build/setup.log 2>&1 || {
+        tail -n 20 .build/setup.log >&2
+        fail "pip could not install what ${file:-venv} needs; all it said is in .build/setup.log"
+    }
+    printf '%s\n' "$sum" >"$folder/pinned"
+}
+
+# The command that installs the missing packages on a system without apt.
+command_elsewhere() {
+    local names=" ${missing[*]} "
+    if command -v brew >/dev/null || [ "$(uname)" = Darwin ]; then
+        names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite }
+        names=${names/ python3 / python } names=${names/ python3-venv / } names=${names/ redis-server / redis }
+        names=${names/ default-jre-headless / openjdk } names=${names/ openjdk-17-jdk-headless / openjdk }
+        names=${names/ nodejs / node }
+        echo "brew install${names% }"
+    elif command -v dnf >/dev/null; then
+        names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite-devel }
+        names=${names/ pkg-config / pkgconf-pkg-config } names=${names/ python3-venv / }
+        names=${names/ redis-server / redis } names=${names/ default-jre-headless / java-17-openjdk-headless }
+        names=${names/ openjdk-17-jdk-headless / java-17-openjdk-devel }
+        echo "sudo dnf install${names% }"
+    elif command -v pacman >/dev/null; then
+        names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite }
+        names=${names/ pkg-config / pkgconf } names=${names/ python3-venv / }
+        names=${names/ redis-server / redis } names=${names/ default-jre-headless / jre-openjdk-headless }
+        names=${names/ openjdk-17-jdk-headless / jdk-openjdk }
+        echo "sudo pacman -S${names% }"
+    elif command -v zypper >/dev/null; then
+        names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite3-devel }
+        names=${names/ python3-venv / } names=${names/ redis-server / redis }
+        names=${names/ default-jre-headless / java-17-openjdk-headless }
+        names=${names/ openjdk-17-jdk-headless / java-17-openjdk-devel }
+        echo "sudo zypper install${names% }"
+    else
+        echo "install what Debian calls${names% }"
+    fi
+}
+
+install_missing() {
+    local log=.build/setup.log as_root=()
+    command -v apt-get >/dev/null || fail "missing: ${missing[*]}" "$(command_elsewhere)"
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || fail "missing: ${missing[*]}" "as root: apt-get install ${missing[*]}"
+        as_root=(sudo)
+    fi
+    echo "setup: installing ${missing[*]}"
+    mkdir -p .build
+    # A source that cannot be reached does not matter if the others have the packages, so only the second command decides.
+    {
+        "${as_root[@]}" apt-get -q update || true
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${missing[@]}"
+    } >"$log" 2>&1 || {
+        tail -n 20 "$log" >&2
+        fail "apt-get could not install ${missing[*]}; all it said is in $log"
+    }
+    # Debian starts a server that it installs, and the tests start their own.
+    if [[ " ${missing[*]} " == *' redis-server '* && -d /run/systemd/system ]]; then
+        "${as_root[@]}" systemctl disable --now redis-server >>"$log" 2>&1 || true
+    fi
+}
+
+what=${1:-build}
+case $what in
+build) check_swift 2 ;;
+library) check_swift 3 ;;
+esac
+find_missing "$what"
+if [ ${#missing[@]} -gt 0 ]; then
+    install_missing
+    find_missing "$what"
+    [ ${#missing[@]} -eq 0 ] || fail "${missing[*]}: installed, but older than needed" \
+        'libsodium 1.0.18 and SQLite 3.36 or later are needed: Debian 12, Ubuntu 22.04 or later have them' \
+        'interop needs Node 18, JDK 17 and Python 3.11 or later, each the first of its name in PATH: Debian 12 has them'
+fi
+case $what in
+peers) environment peers Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Bench/requirements.txt ;;
+scale) environment scale Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Pipelines/requirements.txt ;;
+senders) environment senders Tests/Checks/Senders/requirements.txt ;;
+interop) environment interop Tests/Checks/Interop/requirements.txt ;;
+esac

@@ -1,0 +1,200 @@
+"""Writes the test vectors of the pushcrypt format, version 1.
+
+    make setup-interop                                            makes the environment
+    .build/interop/bin/python Tests/Data/Vectors/generate.py           writes the files beside this one
+    .build/interop/bin/python Tests/Data/Vectors/generate.py --check   exits with 1 if they differ
+
+Needs Python 3.11. The output is a function of this source alone: every seed is SHA-256 of a label.
+`reference` implements the format, `cases` says what each case must give. A case is written only after the reference
+gave what it says, every HPKE ciphertext only after pyhpke gave the same, and
+every sealed file only after libsodium, through PyNaCl, gave the same.
+"""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+# The sources lie in a repository; compiled copies of them do not belong there.
+sys.dont_write_bytecode = True
+
+from cases import (  # noqa: E402
+    attachment_cases,
+    attachment_chunk_cases,
+    attachment_list_cases,
+    attachment_rule_cases,
+    attachment_seal_cases,
+    body_cases,
+    carried_cases,
+    carried_trust_cases,
+    effect_cases,
+    hpke_cases,
+    index,
+    inner_cases,
+    key_cases,
+    key_point_cases,
+    notification_cases,
+    order_cases,
+    outer_cases,
+    payload_cases,
+    push_cases,
+    record_cases,
+    reference_cases,
+    reply_cases,
+    request_cases,
+    rotation_cases,
+    rotation_key_cases,
+    seal_cases,
+    sealer_cases,
+    sequence_cases,
+    store_cases,
+    store_row_cases,
+    worked_example,
+)
+from cases.vector import Vector  # noqa: E402
+
+# The sections of one file, each a list of cases.
+Document = dict[str, list[dict[str, Any]]]
+
+HERE = Path(__file__).resolve().parent
+
+
+def envelopes() -> Document:
+    return {
+        "seal": [seal.case for seal in seal_cases.seal_cases()],
+    }
+
+
+def attachments() -> Document:
+    return {
+        "seal": attachment_seal_cases.seal_cases(),
+    }
+
+
+def documents() -> dict[str, Document]:
+    return {
+        "hpke.json": hpke_cases.document(),
+        "rotation.json": {"statements": rotation_cases.statement_cases()},
+        "envelopes.json": envelopes(),
+        "attachments.json": attachments(),
+        "requests.json": {"collapse": request_cases.collapse_cases()},
+    }
+
+
+def kit() -> list[Vector]:
+    return [
+        *push_cases.context_cases(),
+        *push_cases.push_cases(),
+        *outer_cases.plain_cases(),
+        *outer_cases.text_cases(),
+        *outer_cases.header_cases(),
+        *outer_cases.device_key_cases(),
+        *outer_cases.decryption_cases(),
+        *inner_cases.signature_cases(),
+        *inner_cases.structure_cases(),
+        *inner_cases.message_cases(),
+        *order_cases.order_cases(),
+        *payload_cases.opened_cases(),
+        *payload_cases.malformed_cases(),
+        *carried_cases.unknown_sender_cases(),
+        *carried_trust_cases.known_sender_cases(),
+        *carried_trust_cases.overlap_cases(),
+        *attachment_cases.open_cases(),
+        *attachment_chunk_cases.chunk_cases(),
+        *attachment_rule_cases.open_cases(),
+        *reference_cases.reference_cases(),
+        *attachment_list_cases.list_cases(),
+        *body_cases.body_cases(),
+        *key_cases.key_cases(),
+        *key_point_cases.device_key_faults(),
+        *key_point_cases.sender_key_faults(),
+        *rotation_cases.evaluation_cases(),
+        *rotation_key_cases.refused_cases(),
+        *notification_cases.notification_cases(),
+        *record_cases.record_cases(),
+        *reply_cases.reply_cases(),
+        *sequence_cases.replay_cases(),
+        *effect_cases.effect_cases(),
+        *store_cases.store_cases(),
+        *store_row_cases.row_cases(),
+        *store_row_cases.tagged_cases(),
+        *sealer_cases.sealer_cases(),
+        *(seal.envelope for seal in seal_cases.seal_cases()),
+    ]
+
+
+def kit_files() -> dict[str, bytes]:
+    """The files of the kit by their place in it, each of which is one sentence in its folder, and the index of them."""
+    files: dict[str, bytes] = {}
+    vectors = kit()
+    for vector in vectors:
+        assert vector.path not in files, f"two vectors say the same: {vector.path}"
+        files[vector.path] = vector.render()
+    rules = index.rules_of(HERE.parents[2] / "Docs" / "Format.md", HERE / "kit" / "README.md")
+    files["INDEX.md"] = index.document(rules, vectors).encode()
+    return files
+
+
+def check_names(cases: list[dict[str, Any]]) -> None:
+    """A name says what its case proves, so no two cases of a section share one."""
+    names = [case["name"] for case in cases]
+    assert len(names) == len(set(names)), [name for name in names if names.count(name) > 1]
+
+
+def render(document: Document) -> str:
+    """JSON with one field of a case on each line, so that a difference names the field."""
+
+    def compact(value: object) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+    def item(case: dict[str, object]) -> str:
+        return "{" + ",".join(f"\n   {compact(name)}: {compact(value)}" for name, value in case.items()) + "\n  }"
+
+    sections = []
+    for name, section in document.items():
+        items = ",".join(f"\n  {item(case)}" for case in section)
+        sections.append(f"\n {compact(name)}: [{items}\n ]")
+    text = "{" + ",".join(sections) + "\n}\n"
+    assert json.loads(text) == document
+    return text
+
+
+def main(arguments: list[str]) -> int:
+    if arguments not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 64
+    if not __debug__:
+        print("error: without assertions nothing is checked; run Python without -O", file=sys.stderr)
+        return 64
+    files: dict[str, bytes] = {}
+    for file, document in documents().items():
+        for section, cases in document.items():
+            check_names(cases)
+            print(f"{file:16} {section:18} {len(cases):4}")
+        files[file] = render(document).encode()
+    files["worked-example.md"] = worked_example.document().encode()
+
+    vectors = kit_files()
+    for folder, count in sorted(Counter(Path(path).parent for path in vectors if "/" in path).items()):
+        print(f"kit              {folder!s:18} {count:4}")
+    files |= {f"kit/{path}": data for path, data in vectors.items()}
+
+    stale = [path for path in HERE.glob("kit/*/*") if path.relative_to(HERE).as_posix() not in files]
+    differing = [
+        file for file, data in files.items() if not (HERE / file).exists() or (HERE / file).read_bytes() != data
+    ]
+    if arguments:
+        for wrong in [*differing, *map(str, stale)]:
+            print(f"error: {wrong} is not what this program writes", file=sys.stderr)
+        return 1 if differing or stale else 0
+    for path in stale:
+        path.unlink()
+    for file in differing:
+        (HERE / file).parent.mkdir(parents=True, exist_ok=True)
+        (HERE / file).write_bytes(files[file])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,6 +1,0 @@
-#!/usr/bin/env bash
-# Plants what the parts on faults look for, and sees that their checks find it. Tests/Faults/README.md says what it shows.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
-. Tests/Long/faults
-Tests/Faults/planted.py

@@ -1,6 +1,0 @@
-#!/usr/bin/env bash
-# Fails every call that changes a file of a store, or writes half of it. Tests/Faults/README.md says what it shows.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
-. Tests/Long/faults
-Tests/Faults/io_errors.py
