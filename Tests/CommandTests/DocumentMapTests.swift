@@ -11,7 +11,7 @@ import Testing
 
     /// All documents in Markdown, below the root.
     private static let documents: [String] = {
-        let below = ["Docs", "Tests"].flatMap { folder in
+        let below = ["Docs", "Sources", "Tests"].flatMap { folder in
             (FileManager.default.enumerator(atPath: root.appending(path: folder).path)?.compactMap { $0 as? String }
                 ?? [])
                 .filter { $0.hasSuffix(".md") }.map { "\(folder)/\($0)" }
