@@ -79,3 +79,88 @@ public struct JournalEntry: Hashable, Sendable {
         (1...longestCode).contains(text.utf8.count) && text.utf8.allSatisfy(\.isOfCode)
     }
 }
+
+/// A delivery journal as it leaves the phone: `{"version":1,"entries":[…]}`, oldest entry first.
+///
+///     {"time":1800000000000,"fingerprint":"0a1b2c3d","code":"opened","key":"active","milliseconds":12}
+///
+/// `time` is in milliseconds since 1970, `fingerprint` is left out for a push that has none.
+public struct JournalExport: Hashable, Sendable {
+    private static let version = 1
+    private static let members: Set<String> = ["version", "entries"]
+    private static let entryMembers: Set<String> = ["time", "fingerprint", "code", "key", "milliseconds"]
+
+    /// Oldest first.
+    public let entries: [JournalEntry]
+
+    /// Takes entries, oldest first.
+    public init(_ entries: [JournalEntry]) {
+        self.entries = entries
+    }
+
+    /// Reads an export strictly: every member there and of its kind, none that is not known; throws `MalformedJournal`.
+    public init(json: ContiguousArray<UInt8>) throws(MalformedJournal) {
+        guard let root = try? JSONDocument(parsing: json).root, root.kind == .object else {
+            throw MalformedJournal("is not a JSON object")
+        }
+        guard Set(root.members.map(\.name)) == Self.members, let list = root["entries"], list.kind == .array else {
+            throw MalformedJournal("does not have the members version and entries, and no others")
+        }
+        guard root["version"]?.integer == Int64(Self.version) else {
+            throw MalformedJournal("is not of version \(Self.version): use a newer pushcrypt")
+        }
+        var entries: [JournalEntry] = []
+        for (index, value) in list.elements.enumerated() {
+            guard let entry = Self.entry(value) else { throw MalformedJournal("has a bad entry, number \(index + 1)") }
+            entries.append(entry)
+        }
+        self.entries = entries
+    }
+
+    private static func entry(_ value: JSONValue) -> JournalEntry? {
+        guard value.kind == .object, entryMembers.isSuperset(of: value.members.map(\.name)),
+            let time = number(value["time"]), let milliseconds = number(value["milliseconds"]),
+            let code = value["code"]?.string, JournalEntry.isCode(code),
+            let state = value["key"]?.string.flatMap(JournalEntry.KeyState.init(rawValue:))
+        else { return nil }
+        let fingerprint = value["fingerprint"]?.string.flatMap { EnvelopeFingerprint($0) }
+        guard fingerprint != nil || value["fingerprint"] == nil else { return nil }
+        return JournalEntry(
+            time: Timestamp(milliseconds: time), fingerprint: fingerprint, code: code, keyState: state,
+            milliseconds: milliseconds)
+    }
+
+    private static func number(_ value: JSONValue?) -> UInt64? {
+        value?.integer.flatMap(UInt64.init(exactly:)).flatMap { $0 <= Timestamp.maximum.milliseconds ? $0 : nil }
+    }
+
+    /// The export as minified JSON.
+    public var json: ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        json.object { json in
+            json.integer(Self.version, for: "version")
+            json.array(for: "entries") { json in
+                for entry in entries {
+                    json.object { json in
+                        json.integer(entry.time.milliseconds, for: "time")
+                        if let fingerprint = entry.fingerprint {
+                            json.string(fingerprint.description, for: "fingerprint")
+                        }
+                        json.string(entry.code, for: "code")
+                        json.string(entry.keyState.rawValue, for: "key")
+                        json.integer(entry.milliseconds, for: "milliseconds")
+                    }
+                }
+            }
+        }
+        return json.bytes
+    }
+}
+
+/// A text that is no delivery journal.
+public struct MalformedJournal: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong with it.
+    public let description: String
+
+    init(_ problem: String) { description = "the journal \(problem)" }
+}
