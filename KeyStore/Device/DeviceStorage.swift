@@ -1,9 +1,9 @@
 internal import Pushcrypt
 
-/// The device's part of a key store inside one transaction: tables of SQLite, or what a Keychain item holds.
+/// The device side of a key store inside one transaction: SQLite tables, or the contents of a Keychain item.
 ///
-/// What implements it gives rows. The rules of keys and trust, which are extensions of this protocol, are the same for
-/// every store.
+/// A conforming type provides rows. The rules for keys and trust are extensions of this protocol, the same for every
+/// store.
 protocol DeviceStorage {
     associatedtype KeyRow: DeviceKeyEntry
     associatedtype Names: KeyNames
@@ -12,14 +12,14 @@ protocol DeviceStorage {
 
     // MARK: Device keys
 
-    /// Every row, by the bytes of its name, oldest generation first.
+    /// Returns every row, by the bytes of its name, oldest generation first.
     func deviceKeyRows() throws(KeyStoreError) -> [KeyRow]
-    /// The rows of a name, oldest generation first.
+    /// Returns the rows of a name, oldest generation first.
     func deviceKeyRows(_ name: String) throws(KeyStoreError) -> [KeyRow]
     func deviceKeyRow(id: KeyID) throws(KeyStoreError) -> KeyRow?
     func secret(of row: KeyRow) throws(KeyStoreError) -> DeviceKey
 
-    /// Puts in a key whose name, generation and id the caller has checked.
+    /// Adds a key whose name, generation and id the caller has checked.
     func addDeviceKey(
         _ key: DeviceKey, name: String, topic: Topic?, generation: UInt64, state: DeviceKeyRecord.State,
         at now: Timestamp
@@ -31,16 +31,16 @@ protocol DeviceStorage {
 
     // MARK: Trusted senders
 
-    /// Every row, oldest first.
+    /// Returns every row, oldest first.
     func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRow]
-    /// A number that no row has, above all others.
+    /// Returns a number higher than that of any row.
     func newSenderNumber() throws(KeyStoreError) -> Int64
-    /// Puts in a row, in the place of the one with its number.
+    /// Writes a row, replacing the one with its number.
     func put(_ row: TrustedSenderRow) throws(KeyStoreError)
     func delete(_ row: TrustedSenderRow) throws(KeyStoreError)
 }
 
-/// What the rules know of a device key: all but its secret.
+/// A device key as the rules see it: without its secret.
 protocol DeviceKeyEntry {
     var name: String { get }
     var topic: Topic? { get }
@@ -48,12 +48,12 @@ protocol DeviceKeyEntry {
     var generation: UInt64 { get }
     var state: DeviceKeyRecord.State { get }
     var createdAt: Timestamp { get }
-    /// Set for a key that retires, and for no other.
+    /// Only set for a retiring key.
     var retiresAt: Timestamp? { get }
 }
 
 extension DeviceKeyEntry {
-    /// A retiring key opens up to its end date and no longer; the others open always.
+    /// A retiring key opens until its end date; the others always open.
     func opens(at now: Timestamp) -> Bool { retiresAt.map { now <= $0 } ?? true }
 
     func record(defaultName: String?) -> DeviceKeyRecord {
@@ -64,9 +64,9 @@ extension DeviceKeyEntry {
     }
 }
 
-// What happens to a device's keys, in whatever store they lie: `DeviceKeyStore` says what each of these guarantees.
+// The rules for a device's keys, the same in every store; `DeviceKeyStore` documents their guarantees.
 extension DeviceStorage {
-    // MARK: Making
+    // MARK: Generating
 
     func generateDeviceKey(
         named name: String, topic: Topic?, making make: () -> DeviceKey, at now: Timestamp
@@ -84,7 +84,7 @@ extension DeviceStorage {
         return try record(row)
     }
 
-    /// A fresh key whose id no key of this store has: there is one candidate for each id, and no trial decryption.
+    /// Generates a key whose id no key of this store has: each id has one candidate, so nothing is decrypted on trial.
     private func newDeviceKey(_ make: () -> DeviceKey) throws(KeyStoreError) -> DeviceKey {
         while true {
             let key = make()
@@ -125,8 +125,8 @@ extension DeviceStorage {
     ) throws(KeyStoreError) -> DeviceKeyRecord {
         let name = try deviceNames.resolve(name)
         guard let newest = try deviceKeyRows(name).last else {
-            // A default name outlives its keys when somebody else has deleted their rows.
-            throw KeyStoreError(.unknownName, "no device key is called '\(name)' here: make it with 'keygen device'")
+            // A default name outlives its keys if someone else has deleted their rows.
+            throw KeyStoreError(.unknownName, "no device key is named '\(name)'")
         }
         if newest.state == .pending { return try record(newest) }
         let generation = try deviceNames.generation(after: newest.generation)
@@ -141,7 +141,7 @@ extension DeviceStorage {
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
         let rows = try deviceKeyRows(try deviceNames.resolve(name))
         guard let pending = rows.last(where: { $0.state == .pending }) else { return nil }
-        // The keys of one store have ids of their own, so the id names the key here.
+        // Ids are unique within a store, so the id identifies the key.
         guard acknowledged == nil || acknowledged == pending.publicKey.id else { return nil }
         return try record(try activate(pending, grace: grace, at: now))
     }
@@ -156,13 +156,13 @@ extension DeviceStorage {
         return records
     }
 
-    /// The row of a key that waits for its provider, or for the first message that it opens.
+    /// Returns the row of a key that waits for its provider, or for the first message that it opens.
     func pendingKey(_ publicKey: DevicePublicKey) throws(KeyStoreError) -> KeyRow? {
         let row = try deviceKeyRow(id: publicKey.id)
         return row.flatMap { $0.publicKey == publicKey && $0.state == .pending ? $0 : nil }
     }
 
-    /// Moves a pending key to active, and the one that was active to retiring.
+    /// Makes a pending key active, and the active one retiring.
     @discardableResult
     func activate(_ pending: KeyRow, grace: Interval, at now: Timestamp) throws(KeyStoreError) -> KeyRow {
         for row in try deviceKeyRows(pending.name) where row.state == .active {

@@ -1,51 +1,51 @@
 package import Pushcrypt
 
-/// What a person has answered to notifications and the app could not take in yet, because files of its own are still
-/// locked: the file `responses.db`.
+/// The user's responses to notifications that the app could not handle yet, because its files are still locked: the
+/// file `responses.db`.
 ///
-/// It has to be written and read while the phone is locked, so its place needs the protection
-/// `completeUntilFirstUserAuthentication`, and the file system keeps it from nobody who has a phone that was unlocked once.
-/// Therefore every response lies in it sealed to a device key. Who gets the file alone, from a backup or from the disk, reads
-/// how many there are, when, how long and for which key, and nothing else. What was logged out cannot be read any
-/// more, because its key is gone, and what is removed is overwritten.
+/// It has to be written and read while the phone is locked, so its directory needs the protection
+/// `completeUntilFirstUserAuthentication`, and the file system protects it from no one who has a phone that was
+/// unlocked once. So every response is sealed to a device key. The file alone, from a backup or from the disk, reveals
+/// how many responses there are, when, how long and for which key, and nothing else. After a log-out they cannot be
+/// read any more, because the key is gone, and removed ones are overwritten.
 ///
-/// It does not protect from whoever can use the app's Keychain items on the unlocked phone, which is where the key is, and
-/// it does not prove that the person wrote a response: who can write the file and knows the package key can put one in.
+/// It does not protect from anyone who can use the app's Keychain items on the unlocked phone, which hold the key. Nor
+/// does it prove that the user wrote a response: anyone who can write the file and knows the public key can add one.
 ///
-/// Any number of threads and processes may use one file, and be killed at any moment. A damaged file is made anew.
+/// Any number of threads and processes may use one file, and be killed at any moment. A damaged file is recreated.
 package final class ResponseFile: Sendable {
-    /// The most responses that are kept; the oldest of more is given up.
+    /// The maximum number of responses; beyond it, the oldest is dropped.
     package static let capacity = 64
-    /// The most bytes of one response: 512 KiB.
+    /// The maximum length of a response, in bytes: 512 KiB.
     package static let maximumLength = 1 << 19
 
     private static let label: StaticString = "pushcrypt/1 kept response"
 
     private let file: Locked<RecoverableDatabase>
 
-    /// A response that waits.
+    /// A stored response.
     package struct Kept: Hashable, Sendable {
-        /// What was kept.
+        /// The response.
         package let response: ContiguousArray<UInt8>
-        /// When.
+        /// When it was stored.
         package let keptAt: Timestamp
         fileprivate let sealed: Bytes
     }
 
-    /// Uses the file in this directory, which the app has made; it is made when something is to be kept.
+    /// Uses the file in this directory, which the app has created; the file is created when needed.
     package init(in directory: String) {
         file = Locked(RecoverableDatabase(ResponseTables.kind, in: directory, busyTimeout: ReplayFile.busyTimeout))
     }
 
-    /// Keeps a response for later; it is on the disk when this returns.
+    /// Stores a response for later; it is on the disk when this returns.
     ///
     /// - Parameters:
-    ///   - response: what to keep, of any form.
-    ///   - key: the account's device key; the package half is enough, so no store has to be open.
-    ///   - now: when the person has answered.
-    /// - Returns: how many older responses were given up for it.
-    /// - Throws: `responseTooLarge`; `storeMissing` when the directory is not there, `unsafeStoreFile`, `storeBusy`,
-    ///   `diskFull`, `inputOutput`, `newerVersion`. Nothing is kept then.
+    ///   - response: The response, in any form.
+    ///   - key: The account's device key; the public half is enough, so no store has to be open.
+    ///   - now: When the user responded.
+    /// - Returns: The number of older responses dropped to make room.
+    /// - Throws: `responseTooLarge`; `storeMissing` if the directory does not exist; `unsafeStoreFile`, `storeBusy`,
+    ///   `diskFull`, `inputOutput`, `newerVersion`. Nothing is stored then.
     @discardableResult
     package func keep(
         _ response: ContiguousArray<UInt8>, sealedTo key: DevicePublicKey, at now: Timestamp
@@ -53,7 +53,7 @@ package final class ResponseFile: Sendable {
         guard response.count <= Self.maximumLength else {
             throw KeyStoreError(
                 .responseTooLarge,
-                "a response of \(response.count) bytes is not kept, \(Self.maximumLength) are the most: take it in at once"
+                "a response of \(response.count) bytes is too large to keep, the maximum is \(Self.maximumLength): handle it at once"
             )
         }
         let time = Self.bytes(of: now)
@@ -66,12 +66,13 @@ package final class ResponseFile: Sendable {
         return try write { (tables) throws(KeyStoreError) in try tables.insert(sealed, key: key.id, at: now) }
     }
 
-    /// The responses that wait, oldest first. Each stays until it is removed, so that none is lost when the app is killed
-    /// while it takes one in; it may therefore see one twice.
+    /// Returns the stored responses, oldest first. Each stays until it is removed, so that none is lost if the app is
+    /// killed while it handles one; so the app may see one twice.
     ///
-    /// What cannot be opened any more, because its key was purged, or because it is damaged, is deleted.
+    /// Responses that cannot be opened any more, because their key was purged or they are damaged, are deleted.
     ///
-    /// - Throws: what `keep` and the key store throw; nothing is deleted then, in particular while the store is locked.
+    /// - Throws: The errors of `keep` and of the key store; nothing is deleted then, in particular while the store is
+    ///   locked.
     package func responses(
         openedWith keys: some DeviceKeyReading, at now: Timestamp
     ) throws(KeyStoreError) -> [Kept] {
@@ -93,7 +94,7 @@ package final class ResponseFile: Sendable {
         return kept
     }
 
-    /// Deletes a response that the app has taken in; throws what `keep` throws, and the response is given again then.
+    /// Deletes a response that the app has handled; throws the errors of `keep`, and then returns the response again.
     package func remove(_ response: Kept) throws(KeyStoreError) { try delete([response.sealed]) }
 
     // MARK: The file
@@ -106,7 +107,7 @@ package final class ResponseFile: Sendable {
             guard let found = try keys.deviceKey(id: row.keyID, at: now) else { return nil }
             key = found.key
         } catch {
-            // Without a store there is no key, and none comes back.
+            // Without a store there is no key, and it does not come back.
             guard error.code == .storeMissing else { throw error }
             return nil
         }
@@ -147,7 +148,7 @@ struct ResponseTables {
             id INTEGER PRIMARY KEY, key_id INTEGER NOT NULL, kept INTEGER NOT NULL, sealed BLOB NOT NULL UNIQUE);
         """
 
-    /// A response as it lies in the file.
+    /// A response as stored in the file.
     struct Row {
         let keyID: KeyID
         let keptAt: Timestamp
@@ -156,7 +157,7 @@ struct ResponseTables {
 
     let connection: SQLiteConnection
 
-    /// Oldest first. Never more than the file may hold, whoever has filled it.
+    /// Returns the rows, oldest first; never more than the capacity, even from a forged file.
     func rows() throws(KeyStoreError) -> [Row] {
         let rows = try connection.rows(
             "SELECT key_id, kept, sealed FROM responses ORDER BY id LIMIT \(ResponseFile.capacity)")
@@ -173,7 +174,7 @@ struct ResponseTables {
         return responses
     }
 
-    /// Puts in a response, and drops the oldest of too many; gives how many those were.
+    /// Inserts a response, and drops the oldest of too many; returns how many were dropped.
     func insert(_ sealed: Bytes, key: KeyID, at now: Timestamp) throws(KeyStoreError) -> Int {
         try connection.rows(
             "INSERT INTO responses (key_id, kept, sealed) VALUES (?, ?, ?)",
@@ -188,7 +189,7 @@ struct ResponseTables {
         return Int(clamping: dropped)
     }
 
-    /// By the sealed bytes, which no other row has, in no other file of this name either.
+    /// Deletes by the sealed bytes, which no other row has, not even in another file of this name.
     func delete(_ sealed: Bytes) throws(KeyStoreError) {
         try connection.rows("DELETE FROM responses WHERE sealed = ?", [.blob(sealed)])
     }

@@ -1,14 +1,15 @@
 internal import Pushcrypt
 
-// What a prompt offers. The rows are not authenticated: who uses a name reads what it stands for.
+// Names for completion and listing. The rows are not authenticated: read the device before using one.
 extension SQLiteKeyStore {
-    /// The first ids that begin so, byte for byte; none that no store takes, such as one that would pass for a key.
+    /// Returns the first ids with this prefix, byte for byte; only those that a store accepts, not one that looks like
+    /// a key.
     package func deviceIDs(startingWith start: String, count: Int) throws(KeyStoreError) -> [String] {
         let sql = "SELECT id FROM devices WHERE id >= ? ORDER BY id LIMIT \(count)"
         return try texts(sql, startingWith: start).filter(DeviceID.isAllowed)
     }
 
-    /// The first users that begin so, byte for byte.
+    /// Returns the first users with this prefix, byte for byte.
     package func users(startingWith start: String, count: Int) throws(KeyStoreError) -> [String] {
         let sql = "SELECT DISTINCT user FROM devices WHERE user >= ? ORDER BY user LIMIT \(count)"
         return try texts(sql, startingWith: start).filter(StoreName.isAllowed)
@@ -24,21 +25,21 @@ extension SQLiteKeyStore {
     }
 }
 
-/// The ids of some of a provider's devices, in their order.
+/// The ids of some of a provider's devices, in order.
 package struct DevicePage: Sendable {
-    /// The ids. The rows are not authenticated: who uses one reads the device.
+    /// The ids. The rows are not authenticated: read the device before using one.
     package let ids: [String]
-    /// A row for each id that no store takes: whoever made it means the id to be taken for something else, such as a key
+    /// An error for each id that no store accepts: a forged one, meant to be mistaken for something else, such as a key
     /// or two lines.
     package let damaged: [KeyStoreError]
-    /// Whether no device follows.
+    /// Whether this is the last page.
     package var isLast: Bool { end == nil }
 
     fileprivate let end: SQLiteValue?
 }
 
 extension SQLiteKeyStore {
-    /// The ids after those of `page`, from the first for nil: at most `count` rows. The last page has none after it.
+    /// Returns at most `count` ids after those of `page`, or the first ones for nil.
     package func devicePage(after page: DevicePage?, count: Int) throws(KeyStoreError) -> DevicePage {
         let next = try readOnce { (store) throws(KeyStoreError) in
             try store.page(of: DeviceRow.self, after: page?.end, length: count, DeviceRow.listedID)

@@ -1,20 +1,20 @@
 public import Pushcrypt
 
-/// What a store says about one of the provider's signing keys; holds no secret.
+/// The record of one of the provider's signing keys; holds no secret.
 public struct SenderKeyRecord: Hashable, Sendable {
-    /// What the key is called here: one name for each app.
+    /// The name of the key: one name per app.
     public let name: String
-    /// The app that the key signs for; nil when it is not bound to one.
+    /// The app that the key signs for; nil if it is not bound to one.
     public let topic: Topic?
-    /// What devices trust.
+    /// The key that devices trust.
     public let publicKey: SenderPublicKey
     /// The first 4 bytes of a hash of the public key.
     public let keyID: KeyID
-    /// Counts the keys of this name from 1.
+    /// The number of the key among the keys of this name, from 1.
     public let generation: UInt64
-    /// When the key was made or imported.
+    /// When the key was generated or imported.
     public let createdAt: Timestamp
-    /// Whether this name is meant when none is given.
+    /// Whether this name is the default.
     public let isDefault: Bool
 }
 
@@ -26,7 +26,7 @@ public struct StoredSenderKey: Sendable {
     public let key: SenderKey
 }
 
-/// A sender key as it is stored: a name has one, and a rotation overwrites it.
+/// A sender key as stored: each name has one, and a rotation overwrites it.
 struct SenderKeyRow: StoredRow {
     static let table = StoreTable(
         "sender_keys", key: "id", "name", "topic", "public_key", "key_id", "generation", "created", "sealed")
@@ -70,7 +70,7 @@ struct SenderKeyRow: StoredRow {
         ]
     }
 
-    // A sender key has one state only.
+    // A sender key has only one state.
     private static func place(_ id: Int64, _ generation: UInt64) -> StoreKeys.Place {
         StoreKeys.Place(table: table.name, row: id, generation: generation, state: 0)
     }
@@ -94,9 +94,9 @@ struct SenderKeyRow: StoredRow {
     }
 }
 
-// A provider's signing keys: one name for each app.
+// MARK: A provider's signing keys, one name per app
 extension SQLiteKeyStore {
-    /// Makes the first key of a name: generation 1.
+    /// Generates the first key of a name: generation 1.
     ///
     /// - Throws: `nameTaken`, `invalidName`.
     public func generateSenderKey(
@@ -108,9 +108,9 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Takes a key that was made elsewhere as the first of a name.
+    /// Imports a key generated elsewhere as the first of a name.
     ///
-    /// - Throws: `nameTaken`, `invalidName`; `keyIDTaken` when the store holds this key, or one with its id.
+    /// - Throws: `nameTaken`, `invalidName`; `keyIDTaken` if the store holds this key, or one with its id.
     public func importSenderKey(
         _ key: SenderKey, named name: String = defaultName, topic: Topic? = nil, at now: Timestamp
     ) throws(KeyStoreError) -> SenderKeyRecord {
@@ -120,7 +120,7 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// The current key of every name.
+    /// Returns the current key of every name.
     public func senderKeys() throws(KeyStoreError) -> [SenderKeyRecord] {
         try read { (store) throws(KeyStoreError) in
             let defaultName = try store.senderNames.defaultName()
@@ -128,7 +128,7 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// The current key of a name; nil means the default name.
+    /// Returns the current key of a name; nil means the default name.
     ///
     /// - Throws: `unknownName`, `ambiguousName`.
     public func senderKey(named name: String?) throws(KeyStoreError) -> StoredSenderKey {
@@ -138,7 +138,7 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Makes a name the one that is meant when none is given; throws `unknownName`.
+    /// Makes a name the default; throws `unknownName`.
     public func setDefaultSenderKey(named name: String) throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in try store.senderNames.setDefault(name) }
     }
@@ -148,8 +148,8 @@ extension StoreTransaction {
     func senderKeyRow(_ name: String?) throws(KeyStoreError) -> SenderKeyRow {
         let name = try senderNames.resolve(name)
         guard let row = try row(SenderKeyRow.self, "WHERE name = ?", .text(name)) else {
-            // Only a setting that outlived its key leads here.
-            throw KeyStoreError(.unknownName, "no sender key is called '\(name)' here: make it with 'keygen sender'")
+            // Only reached if a setting outlived its key.
+            throw KeyStoreError(.unknownName, "no sender key is named '\(name)'")
         }
         return row
     }

@@ -1,27 +1,27 @@
 public import Pushcrypt
 
-/// What the replay check says of a message that has passed every other step. (`Docs/Format.md`, Replay)
+/// The verdict of the replay check on a message that has passed every other step. (`Docs/Format.md`, Replay)
 public enum ReplayVerdict: Hashable, Sendable {
-    /// Not seen before: it is shown as it was sealed.
+    /// Not seen before: shown as it was sealed.
     case new
-    /// Seen under the same notification request: the same content again, passively and without its sound from 60 seconds
-    /// after the first.
+    /// Seen under the same notification request: the same content again, passive and without sound if more than 60
+    /// seconds after the first.
     case sameRequest(soundAllowed: Bool)
     /// Seen under another request, or too old to tell: shown without sound and without lighting the screen, or, under a
     /// strict policy, not at all.
     case duplicate
 }
 
-/// What a guard says, and what kept it from remembering.
+/// The judgement of a replay guard on one message.
 public struct ReplayJudgement: Hashable, Sendable {
     /// What to do with the message.
     public let verdict: ReplayVerdict
-    /// Why the guard could not be written; nil when the message is remembered. For the developer: a delivery never fails
-    /// for this.
+    /// Why the guard could not be written; nil if the message is remembered. For the developer: it never stops a
+    /// delivery.
     public let problem: KeyStoreError?
-    /// Whether the guard was damaged and had to be made anew, and knows nothing of what was shown before: what was sent more
-    /// than ten minutes ago counts as seen. Said once, by the first judgement after it. Not said of one that was missing,
-    /// as it is at a phone's first push.
+    /// Whether the guard was damaged and has been recreated, and knows nothing of earlier messages: those sent more
+    /// than ten minutes ago count as seen. Reported once, by the next judgement; not reported for a missing guard, as
+    /// at a phone's first push.
     public let wasDamaged: Bool
 
     init(verdict: ReplayVerdict, problem: KeyStoreError?, wasDamaged: Bool = false) {
@@ -34,14 +34,14 @@ public struct ReplayJudgement: Hashable, Sendable {
 /// Remembers the messages that were shown: the file `replay.db` in a store's directory.
 ///
 /// Any number of threads and processes may use one file, and be killed at any moment. It holds no secret, and an
-/// extension needs no key to use it. It does not protect against somebody who may write the file.
-/// (`Docs/Format.md`, Replay)
+/// extension needs no key to use it. It does not protect against someone who can write the file. (`Docs/Format.md`,
+/// Replay)
 public final class ReplayFile: Sendable {
     private let session: Locked<ReplaySession>
 
-    /// Makes the file, when a device is enrolled; nothing sent at `floor` or before it is new.
+    /// Creates the file, when a device is enrolled; messages sent at or before `floor` never count as new.
     ///
-    /// - Throws: `storeMissing` when the directory is not there, `storeExists`, `unsafeStoreFile`, `storeBusy`,
+    /// - Throws: `storeMissing` if the directory does not exist; `storeExists`, `unsafeStoreFile`, `storeBusy`,
     ///   `diskFull`, `inputOutput`.
     public static func create(in directory: String, floor: Timestamp) throws(KeyStoreError) -> ReplayFile {
         let session = ReplaySession(in: directory, busyTimeout: busyTimeout)
@@ -49,9 +49,9 @@ public final class ReplayFile: Sendable {
         return ReplayFile(session)
     }
 
-    /// Opens the file. One that is missing or damaged is made anew, with a floor ten minutes before `now`.
+    /// Opens the file; recreates a missing or damaged one with a floor ten minutes before `now`.
     ///
-    /// Never fails: what keeps the file from being used is in each judgement.
+    /// Never fails: if the file cannot be used, each judgement says why.
     public static func open(in directory: String, at now: Timestamp) -> ReplayFile {
         open(in: directory, at: now, busyTimeout: busyTimeout)
     }
@@ -64,16 +64,17 @@ public final class ReplayFile: Sendable {
 
     private init(_ session: ReplaySession) { self.session = Locked(session) }
 
-    /// Says whether a message was seen, and remembers it until two days after it expires, because clocks jump; call it
-    /// after every other step, before the content is shown.
+    /// Judges a message, and remembers it until two days after it expires, because clocks jump. Call this after every
+    /// other step, before the content is shown.
     ///
     /// - Parameters:
-    ///   - sender: the key that signed the message.
-    ///   - messageID: the message's id, the same in all its copies.
-    ///   - requestID: the id of the notification request; a caller without one passes the message id's description.
-    ///   - sentAt: when the message was sealed.
-    ///   - expiresAt: when it ends.
-    ///   - now: the receiver's clock.
+    ///   - sender: The key that signed the message.
+    ///   - messageID: The message's id, the same in all its copies.
+    ///   - requestID: The identifier of the notification request; a caller without one passes the message id's
+    ///     description.
+    ///   - sentAt: When the message was sealed.
+    ///   - expiresAt: When it expires.
+    ///   - now: The receiver's time.
     public func judge(
         sender: SenderPublicKey, messageID: MessageID, requestID: String, sentAt: Timestamp, expiresAt: Timestamp,
         at now: Timestamp
@@ -88,7 +89,7 @@ public final class ReplayFile: Sendable {
     static let busyTimeout: Int32 = 2000
 }
 
-/// One user of `replay.db`.
+/// A connection to `replay.db`.
 final class ReplaySession {
     private let file: RecoverableDatabase
 
@@ -101,7 +102,7 @@ final class ReplaySession {
             let verdict = try remember(message, at: now)
             return ReplayJudgement(verdict: verdict, problem: nil, wasDamaged: file.takeDamaged())
         } catch {
-            // What cannot be written may still be read.
+            // A file that cannot be written may still be readable.
             return ReplayJudgement(
                 verdict: (try? look(message, at: now)) ?? .new, problem: error, wasDamaged: file.takeDamaged())
         }
@@ -124,7 +125,7 @@ final class ReplaySession {
 
     // MARK: The file
 
-    /// Connects, if it can; a judgement tries again and says what is wrong.
+    /// Connects if possible; otherwise a judgement tries again and reports the problem.
     func prepare(at now: Timestamp) { file.prepare(filling: Self.remade(at: now)) }
 
     func create(floor: Timestamp) throws(KeyStoreError) {
@@ -145,7 +146,7 @@ final class ReplaySession {
 
 /// The rows of `replay.db`, inside one transaction.
 struct ReplayTables: ReplayStorage {
-    /// A sender has a number, because its key would stand in every row and in two indexes. The sender with the empty key
+    /// Senders are numbered, because their keys would be in every row and in two indexes. The sender with the empty key
     /// is the guard itself.
     private static let schema: StaticString = """
         CREATE TABLE senders (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, floor INTEGER NOT NULL);
@@ -159,18 +160,18 @@ struct ReplayTables: ReplayStorage {
     static let kind = RecoverableDatabase.Kind(
         noun: "a replay file", name: "replay.db", newName: "replay.db.new",
         journals: ["replay.db.new-journal", "replay.db-journal"],
-        // "PCRP". A person waits while a message is remembered. A power cut may take the last seconds of memory or damage the
-        // file, which is then made anew.
+        // "PCRP". The user waits while a message is remembered. A power failure may lose the last seconds or damage the
+        // file, which is then recreated.
         applicationID: 0x5043_5250, version: 1, isDurable: false, schema: schema)
 
     let connection: SQLiteConnection
 
-    /// What a new guard begins with.
+    /// Writes the initial content of a new guard.
     static func fill(_ connection: SQLiteConnection, floor: Timestamp) throws(KeyStoreError) {
         try connection.rows("INSERT INTO senders (key, floor) VALUES (x'', ?)", [time(floor)])
     }
 
-    /// Rows are compared by time, so a time beyond what SQLite's integers hold becomes the last that they hold.
+    /// Rows are compared by time, so a time beyond SQLite's integers becomes the largest of them.
     private static func time(_ time: Timestamp) -> SQLiteValue { .integer(Int64(clamping: time.milliseconds)) }
 
     // MARK: ReplayStorage

@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import Pushcrypt
 
-/// One value of a row, as SQLite stores it.
+/// A value of a row, as SQLite stores it.
 enum SQLiteValue: Hashable, Sendable {
     case null
     case integer(Int64)
@@ -21,7 +21,7 @@ enum SQLiteValue: Hashable, Sendable {
 }
 
 extension Bytes {
-    /// Appends a value so that no two lists of values give the same bytes: its kind, its length, itself.
+    /// Appends a value so that different lists of values give different bytes: its kind, its length, then itself.
     mutating func append(_ value: SQLiteValue) {
         switch value {
         case .null: appendNull()
@@ -50,7 +50,7 @@ extension Bytes {
         append(copying: blob)
     }
 
-    /// Big-endian; the generic form of another module costs a microsecond a row here.
+    /// Appends big-endian; the generic form in another module costs a microsecond per row here.
     private mutating func append(number value: UInt64) {
         unsafe Swift.withUnsafeBytes(of: value.bigEndian) { unsafe append(contentsOf: $0) }
     }
@@ -61,14 +61,14 @@ extension Bytes {
 struct SQLiteStatement {
     private let handle: OpaquePointer
 
-    /// `SQLITE_TRANSIENT`, which the C header casts from -1: SQLite takes a copy at once.
+    /// `SQLITE_TRANSIENT`, which the C header casts from -1: SQLite makes a copy at once.
     private static var copying: sqlite3_destructor_type {
         unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     }
 
     init(_ handle: OpaquePointer) { unsafe self.handle = handle }
 
-    /// Sets every parameter; the result code of the first that fails.
+    /// Sets every parameter; returns the result code of the first that fails.
     func bind(_ values: [SQLiteValue]) -> Int32 {
         precondition(values.count == Int(unsafe sqlite3_bind_parameter_count(handle)), "a parameter without a value")
         var index: Int32 = 0
@@ -88,7 +88,7 @@ struct SQLiteStatement {
 
     private func bind(_ bytes: Bytes, at index: Int32, isText: Bool) -> Int32 {
         unsafe bytes.withUnsafeBytes { buffer in
-            // Nothing to point at would be NULL, which is another value than an empty one.
+            // A null pointer would mean NULL, which is different from an empty value.
             guard !bytes.isEmpty, let base = buffer.baseAddress else {
                 return isText
                     ? unsafe sqlite3_bind_text(handle, index, "", 0, nil)
@@ -105,10 +105,10 @@ struct SQLiteStatement {
 
     func step() -> Int32 { unsafe sqlite3_step(handle) }
 
-    /// The row that `step` reached.
+    /// The row reached by `step`.
     var row: SQLiteRow { unsafe SQLiteRow(of: handle) }
 
-    /// Ends the run, gives up its locks and forgets the values.
+    /// Ends the run, releases its locks and forgets the values.
     func reset() {
         unsafe sqlite3_reset(handle)
         unsafe sqlite3_clear_bindings(handle)
@@ -117,17 +117,17 @@ struct SQLiteStatement {
     func finalize() { unsafe sqlite3_finalize(handle) }
 }
 
-/// The row that a statement has reached, read where SQLite keeps it: gone with the statement's next step.
+/// The current row of a statement, read in SQLite's memory; valid until the statement's next step.
 @safe
 struct SQLiteRow {
     private let handle: OpaquePointer
 
-    /// A row of a statement that has just given one.
+    /// Creates the current row of a statement that has just returned one.
     init(of handle: OpaquePointer) { unsafe self.handle = handle }
 
     var count: Int { Int(unsafe sqlite3_column_count(handle)) }
 
-    /// A value; a floating-point number, which no table here has, is null.
+    /// Returns a value; a floating-point number, which no table here has, is null.
     subscript(_ column: Int) -> SQLiteValue {
         switch kind(of: column) {
         case SQLITE_INTEGER: .integer(integer(column))
@@ -148,7 +148,8 @@ struct SQLiteRow {
 
     func integer(_ column: Int) -> Int64 { unsafe sqlite3_column_int64(handle, Int32(truncatingIfNeeded: column)) }
 
-    /// The bytes of text or of a blob: for text in a database of UTF-8, `sqlite3_column_blob` gives them as they lie.
+    /// Calls `body` with the bytes of a text or blob; for text in a UTF-8 database, `sqlite3_column_blob` returns them
+    /// as stored.
     func withBytes<R>(_ column: Int, _ body: (Span<UInt8>) -> R) -> R {
         let column = Int32(truncatingIfNeeded: column)
         guard let base = unsafe sqlite3_column_blob(handle, column) else { return body(Span()) }
