@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// One thing that `lint` has found, with what mends it.
 struct LintFinding: Equatable, Sendable {
