@@ -150,6 +150,7 @@ let package = Package(
         .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
         .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
         .library(name: "PushcryptService", targets: ["PushcryptService"]),
+        .library(name: "PushcryptDeveloperTools", targets: ["PushcryptDeveloperTools"]),
         .library(name: "DeviceSimulator", targets: ["DeviceSimulator"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
     ] + linuxProducts + otherLanguagesProducts,
@@ -177,9 +178,13 @@ let package = Package(
             name: "DeviceSimulator",
             dependencies: ["PushcryptKeyStore", "PushcryptReceiver"] + userNotifications + userInterface,
             swiftSettings: strict),
+        // Checks for developers; never part of an app, and out of reach of keys.
+        .target(name: "PushcryptDeveloperTools", dependencies: ["Pushcrypt"], swiftSettings: strict),
         .target(
             name: "PushcryptCommand",
-            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "CProcess"],
+            dependencies: [
+                "Pushcrypt", "PushcryptDeveloperTools", "PushcryptKeyStore", "PushcryptReceiver", "CProcess",
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "PushcryptMain", dependencies: ["PushcryptCommand"], swiftSettings: strict),
@@ -189,6 +194,9 @@ let package = Package(
         .testTarget(name: "PushcryptTests", dependencies: ["Pushcrypt", "VectorKit"], swiftSettings: strict),
         .testTarget(
             name: "BatchTests", dependencies: ["Pushcrypt", "PushcryptBatch", "PushcryptTests"], swiftSettings: strict),
+        .testTarget(
+            name: "PushcryptDeveloperToolsTests",
+            dependencies: ["Pushcrypt", "PushcryptDeveloperTools", "PushcryptTests"], swiftSettings: strict),
         .target(
             name: "ModelKeychain", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
             path: "Tests/Support/ModelKeychain", swiftSettings: strict),
@@ -203,7 +211,8 @@ let package = Package(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.
             dependencies: [
-                "Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptMain", "VectorKit",
+                "Pushcrypt", "PushcryptCommand", "PushcryptDeveloperTools", "PushcryptKeyStore", "PushcryptReceiver",
+                "PushcryptMain", "VectorKit",
             ],
             swiftSettings: strict),
         .executableTarget(

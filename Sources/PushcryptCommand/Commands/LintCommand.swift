@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptDeveloperTools
 
 extension Command {
     static let lint = Command(
