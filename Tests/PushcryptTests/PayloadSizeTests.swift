@@ -135,7 +135,9 @@ import Testing
             options: options, placeholder: longTitle)
         #expect(sealed.envelope.text.utf8.count == 4850)
         #expect(sealed.json.count == #"{"aps":{"content-available":1},"ENCRYPTED_DATA":""}"#.utf8.count + 4850)
-        #expect(sealed.maximumReencodedLength == #"{"aps": {"content-available": 1}, "ENCRYPTED_DATA": ""}"#.utf8.count + 4850)
+        #expect(
+            sealed.maximumReencodedLength == #"{"aps": {"content-available": 1}, "ENCRYPTED_DATA": ""}"#.utf8.count
+                + 4850)
     }
 
     /// A long field that is kept in the clear takes room twice.

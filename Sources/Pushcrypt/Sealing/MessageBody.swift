@@ -9,7 +9,8 @@ struct MessageBody {
     /// Lays a body out, and shortens texts where the options allow it; throws `payloadTooLarge` or `pushTooLarge`.
     init(
         _ payload: CheckedPayload, _ attachments: [AttachmentReference], _ fullBody: FullBody?,
-        announcing statements: [RotationStatement], fitting texts: [AlertText], beside clear: ClearPart, _ limit: PushLimit
+        announcing statements: [RotationStatement], fitting texts: [AlertText], beside clear: ClearPart,
+        _ limit: PushLimit
     ) throws(SealError) {
         var parts = Parts(statements, references: AttachmentList.member(attachments, fullBody))
         parts.append(payload.document.root)

@@ -42,7 +42,10 @@ private struct Inspection {
         var rows: [(String, String)] = []
         if let push {
             rows.append(
-                ("push", "\(pushLength) bytes, \(push.maximumReencodedLength) in the widest form; Apple takes 4096 (voip 5120)"))
+                (
+                    "push",
+                    "\(pushLength) bytes, \(push.maximumReencodedLength) in the widest form; Apple takes 4096 (voip 5120)"
+                ))
             rows.append(("clear", clearText(push)))
         }
         rows.append(("fingerprint", "\(envelope.fingerprint), as in the provider's log and the phone's journal"))

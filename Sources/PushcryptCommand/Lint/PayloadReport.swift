@@ -16,16 +16,17 @@ struct PayloadReport {
 
     // MARK: For people
 
-    /// Findings by severity, those with the same mend together; then the sizes and the counts.
+    /// Findings by severity, those with the same fix together; then the sizes and the counts.
     func text(_ console: Console) -> String {
         var text = ""
         for severity in Finding.Severity.allCases where count(severity) > 0 {
             text += console.styled("\(severity.rawValue)s:", severity.style) + "\n"
             let findings = lint.findings.filter { $0.severity == severity }
             for (index, finding) in findings.enumerated() {
-                text += row(finding.place.isEmpty ? "the push" : finding.place, "\(finding.message) (\(finding.code ?? ""))")
+                text += row(
+                    finding.place.isEmpty ? "the push" : finding.place, "\(finding.message) (\(finding.code ?? ""))")
                 let isLast = index + 1 == findings.count || findings[index + 1].fix != finding.fix
-                if isLast { text += "    mend: " + wrapped(finding.fix, indent: 10) }
+                if isLast { text += "    fix: " + wrapped(finding.fix, indent: 9) }
             }
             text += "\n"
         }
@@ -80,7 +81,7 @@ struct PayloadReport {
                         json.string(finding.severity.rawValue, for: "level")
                         json.string(finding.place, for: "place")
                         json.string(finding.message, for: "text")
-                        json.string(finding.fix, for: "mend")
+                        json.string(finding.fix, for: "fix")
                     }
                 }
             }

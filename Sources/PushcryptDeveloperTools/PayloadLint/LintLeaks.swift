@@ -93,7 +93,8 @@ extension LintFindings {
         for (place, name) in [("aps.sound", sound.string), ("aps.sound.name", sound["name"]?.string)] {
             guard let name, !name.isEmpty, name != "default" else { continue }
             add(
-                .warning, .clearField, at: place, "tells the relay which sound it plays, and so what kind of message it is",
+                .warning, .clearField, at: place,
+                "tells the relay which sound it plays, and so what kind of message it is",
                 fix: fix)
         }
         if sound["critical"]?.integer == 1 {
