@@ -133,7 +133,10 @@ let fuzzTargets: [Target] =
             swiftSettings: strict, linkerSettings: fuzzLinker),
         .executableTarget(
             name: "FuzzProgram",
-            dependencies: ["FuzzHarness", "Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptReceiver"],
+            dependencies: [
+                "FuzzHarness", "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptKeyStore",
+                "PushcryptReceiver",
+            ],
             path: "Tests/Checks/Fuzz/Program", swiftSettings: strict, linkerSettings: fuzzLinker),
     ]
 
@@ -180,10 +183,12 @@ let package = Package(
             swiftSettings: strict),
         // Checks for developers; never part of an app, and out of reach of keys.
         .target(name: "PushcryptDeveloperTools", dependencies: ["Pushcrypt"], swiftSettings: strict),
+        // A command line without this project's nouns.
+        .target(name: "PushcryptCommandKit", dependencies: ["CProcess"], swiftSettings: strict),
         .target(
             name: "PushcryptCommand",
             dependencies: [
-                "Pushcrypt", "PushcryptDeveloperTools", "PushcryptKeyStore", "PushcryptReceiver", "CProcess",
+                "Pushcrypt", "PushcryptCommandKit", "PushcryptDeveloperTools", "PushcryptKeyStore", "PushcryptReceiver",
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -211,8 +216,8 @@ let package = Package(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.
             dependencies: [
-                "Pushcrypt", "PushcryptCommand", "PushcryptDeveloperTools", "PushcryptKeyStore", "PushcryptReceiver",
-                "PushcryptMain", "VectorKit",
+                "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptDeveloperTools", "PushcryptKeyStore",
+                "PushcryptReceiver", "PushcryptMain", "VectorKit",
             ],
             swiftSettings: strict),
         .executableTarget(
