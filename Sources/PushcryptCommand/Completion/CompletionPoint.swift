@@ -142,7 +142,7 @@ extension CompletionPoint {
     ) -> Completion {
         switch kind {
         case .choice(let words): Completion(candidates: words.map { .init($0) })
-        case .known(let words): Completion(candidates: words.map { .init($0) }, paths: .files)
+        case .known(let words): Completion(candidates: words().map { .init($0) }, paths: .files)
         case .name(let kind): Completion(candidates: names(kind, text).map { .init($0) })
         case .command: Completion(candidates: commands(under: operands))
         default: Completion(paths: paths(of: kind))

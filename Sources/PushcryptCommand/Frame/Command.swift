@@ -130,7 +130,7 @@ struct Option: Sendable {
 }
 
 /// What a value may be, checked while the command line is read.
-enum ValueKind: Sendable, Equatable {
+enum ValueKind: Sendable {
     case text
     /// A file to read; `-`, or nothing where the operand is optional, is standard input.
     case input
@@ -141,8 +141,8 @@ enum ValueKind: Sendable, Equatable {
     case folder
     /// What a key store calls something; any text is taken.
     case name(StoredName)
-    /// Any text, of which some is known.
-    case known([String])
+    /// Any text, of which some is known; listed only for a completion.
+    case known(@Sendable () -> [String])
     /// A word of a command's name.
     case command
     case choice([String])
@@ -152,6 +152,8 @@ enum ValueKind: Sendable, Equatable {
     case duration(ClosedRange<Int>)
     /// A short time with a unit, `1500ms` or `2s`; the bounds are in milliseconds.
     case milliseconds(ClosedRange<Int>)
+
+    var isInput: Bool { if case .input = self { true } else { false } }
 }
 
 /// A command line that shows a command at work.

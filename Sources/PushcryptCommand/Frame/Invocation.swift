@@ -67,7 +67,7 @@ struct Invocation: Sendable {
     /// An operand that the table requires, or an input that is standard input (`-`) when it was left out.
     func operand(_ name: String) -> String {
         let declared = declaredOperand(name)
-        precondition(declared.count == .one || declared.kind == .input, "\(name) may be missing")
+        precondition(declared.count == .one || declared.kind.isInput, "\(name) may be missing")
         return operands(name).first ?? "-"
     }
 
