@@ -237,7 +237,6 @@ extension Parser {
 }
 
 extension ValueKind {
-
     fileprivate func readsStandardInput(_ value: String) -> Bool {
         switch self {
         case .input: value == "-"
