@@ -3,13 +3,13 @@ internal import PushcryptReceiver
 extension Explanation {
     static let delivery = [
         Explanation(
-            DeliveryOutcome.opened, .delivery,
+            Delivery.Outcome.opened, .delivery,
             summary: "the message opened and was shown",
             cause: "Every check passed, also for a message that was shown before and is shown again quietly.",
             fix: "None needed.",
             shown: "The sealed notification."),
         Explanation(
-            DeliveryOutcome.openedWithoutAttachment, .delivery,
+            Delivery.Outcome.openedWithoutAttachment, .delivery,
             summary: "the text was shown without an attachment",
             cause: """
                 It did not arrive in time (15 seconds unless the app sets another limit), or was refused: a redirect
@@ -21,7 +21,7 @@ extension Explanation {
                 """,
             shown: "The sealed notification without the attachment."),
         Explanation(
-            DeliveryOutcome.passed, .delivery,
+            Delivery.Outcome.passed, .delivery,
             summary: "the push was not sealed, and the app's policy allowed it",
             cause: "It has no envelope, and the app has said that such pushes may stay clear.",
             fix: """
@@ -30,7 +30,7 @@ extension Explanation {
                 """,
             shown: "The push as it came, readable by everyone on the way."),
         Explanation(
-            DeliveryOutcome.suppressed, .delivery,
+            Delivery.Outcome.suppressed, .delivery,
             summary: "a copy of a message shown before was hidden",
             cause: """
                 It came under another notification request and was delivered empty, because the app has said that its
