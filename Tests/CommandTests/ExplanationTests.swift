@@ -1,10 +1,12 @@
 import Foundation
 import Pushcrypt
+import PushcryptDeveloperTools
 import PushcryptKeyStore
 import PushcryptReceiver
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// Every code has its explanation, and the document has the same.
 @Suite struct ExplanationTests {

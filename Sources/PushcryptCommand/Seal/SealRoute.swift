@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// Who seals for whom, with keys from a store or from a file: all of a seal that no message decides.
@@ -131,14 +132,14 @@ extension SealedPayload {
         json.string(messageID.description, for: "message_id")
         if emission != .request { json.string(pushType.description, for: "push_type") }
         json.integer(self.json.count, for: "bytes")
-        json.integer(widestLength, for: "widest_bytes")
+        json.integer(maximumReencodedLength, for: "widest_bytes")
         json.integer(pushType.maximumPushLength, for: "limit")
         json.integer(envelope.innerLength, for: "bucket")
     }
 
     /// What a provider's log says of it, with nothing of the content: the names that `--json` has here and in `inspect`.
     /// More may be added at the end; what is there stays.
-    var logFields: [(name: String, value: LogFormat.Value)] {
+    var logFields: [MessageFormat.Field] {
         [
             ("fingerprint", .word(envelope.fingerprint.description)),
             ("recipient_key_id", .word(envelope.recipientKeyID.description)),
