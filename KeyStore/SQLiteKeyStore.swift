@@ -300,7 +300,7 @@ package struct StoreOptions: Sendable {
     package init() {}
 }
 
-/// Tells a long-running program whether what it has read from a store may be out of date.
+/// The state of a store; shows a long-running program whether its data may be out of date.
 ///
 /// Two values of one connection are equal if nothing has changed in between.
 package struct StoreVersion: Hashable, Sendable {

@@ -162,7 +162,7 @@ extension DeviceStorage {
         return row.flatMap { $0.publicKey == publicKey && $0.state == .pending ? $0 : nil }
     }
 
-    /// Makes a pending key active, and the active one retiring.
+    /// Activates a pending key, and retires the active one.
     @discardableResult
     func activate(_ pending: KeyRow, grace: Interval, at now: Timestamp) throws(KeyStoreError) -> KeyRow {
         for row in try deviceKeyRows(pending.name) where row.state == .active {

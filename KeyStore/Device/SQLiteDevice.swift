@@ -52,7 +52,7 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Makes a name the default.
+    /// Sets the default name.
     public func setDefaultDeviceKey(named name: String) throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in try store.deviceNames.setDefault(name) }
     }
@@ -64,7 +64,7 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Makes the pending key of a name active.
+    /// Activates the pending key of a name.
     public func confirmDeviceKey(
         named name: String?, acknowledged: KeyID?, grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
@@ -82,9 +82,9 @@ extension SQLiteKeyStore {
 
     /// Deletes all keys of a name.
     ///
-    /// When it returns, the secrets are in none of the store's files, not even sealed; what the disk keeps of overwritten
-    /// blocks is out of reach. Throws `storeBusy` also if the keys are deleted but another process is still reading the
-    /// previous state; a second call completes the deletion.
+    /// When it returns, the secrets are in none of the store's files, not even sealed; what the disk keeps of
+    /// overwritten blocks is out of reach. Throws `storeBusy` also if the keys are deleted but another process is still
+    /// reading the previous state; a second call completes the deletion.
     public func purgeDeviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord] {
         try purge { (store) throws(KeyStoreError) in try store.purgeDeviceKeys(named: name) }
     }

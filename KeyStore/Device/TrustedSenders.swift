@@ -111,7 +111,8 @@ extension DeviceStorage {
         guard !all.contains(where: { $0.key == key && $0.state == .superseded }) else {
             throw KeyStoreError(
                 .senderSuperseded,
-                "key \(key.id) was superseded, and a superseded key is never trusted again: get the sender's current key")
+                "key \(key.id) was superseded, and a superseded key is never trusted again: get the sender's current key"
+            )
         }
         let rows = all.filter { StoreName.areEqual($0.name, name) }
         guard let pinned = rows.first(where: { $0.state == .pinned }) else {

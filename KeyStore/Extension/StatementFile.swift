@@ -1,7 +1,7 @@
 public import Pushcrypt
 
-/// What an extension has learned from messages and the app has not merged yet: the file `statements.db` beside the
-/// replay guard.
+/// The changes that an extension learned from messages and the app has not merged yet: the file `statements.db` beside
+/// the replay guard.
 ///
 /// An extension only reads the keys, so the changes made by messages go here: verified rotation statements, and the
 /// pending device keys that opened something. `ExtensionKeys` applies the statements to the pinned senders; the app

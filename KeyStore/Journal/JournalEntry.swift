@@ -159,7 +159,7 @@ public struct JournalExport: Hashable, Sendable {
 
 /// The error for text that is not a delivery journal.
 public struct MalformedJournal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong with it.
+    /// A description of the error.
     public let description: String
 
     init(_ problem: String) { description = "the journal \(problem)" }

@@ -83,7 +83,7 @@ public final class KeychainKeyStore: DeviceKeyStore {
         try present().deviceKeyRecords(named: name)
     }
 
-    /// Makes a name the default.
+    /// Sets the default name.
     public func setDefaultDeviceKey(named name: String) throws(KeyStoreError) {
         try change { (store) throws(KeyStoreError) in try store.setDefault(name) }
     }
@@ -95,7 +95,7 @@ public final class KeychainKeyStore: DeviceKeyStore {
         }
     }
 
-    /// Makes the pending key of a name active.
+    /// Activates the pending key of a name.
     public func confirmDeviceKey(
         named name: String?, acknowledged: KeyID?, grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {

@@ -138,7 +138,7 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Makes a name the default; throws `unknownName`.
+    /// Sets the default name; throws `unknownName`.
     public func setDefaultSenderKey(named name: String) throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in try store.senderNames.setDefault(name) }
     }

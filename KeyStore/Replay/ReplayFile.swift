@@ -14,7 +14,7 @@ public enum ReplayVerdict: Hashable, Sendable {
 
 /// The judgement of a replay guard on one message.
 public struct ReplayJudgement: Hashable, Sendable {
-    /// What to do with the message.
+    /// The verdict.
     public let verdict: ReplayVerdict
     /// Why the guard could not be written; nil if the message is remembered. For the developer: it never stops a
     /// delivery.

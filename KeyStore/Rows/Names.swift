@@ -109,7 +109,7 @@ extension KeyNames {
         )
     }
 
-    /// Makes the first name the default; the only one left is the default too.
+    /// Sets the first name as the default; the only one left is the default too.
     func keepDefault() throws(KeyStoreError) {
         if let name = try defaultName(), try exists(name) { return }
         let names = try all()

@@ -121,7 +121,8 @@ final class SQLiteConnection {
     /// Returns the one integer that a statement produces, such as a pragma or a count.
     func integer(_ sql: String, _ values: [SQLiteValue] = []) throws(KeyStoreError) -> Int64 {
         guard case .integer(let value)? = try rows(sql, values).first?.first else {
-            throw KeyStoreError(.corruptStore, "\(path) does not return a number where it must: restore it from a backup")
+            throw KeyStoreError(
+                .corruptStore, "\(path) does not return a number where it must: restore it from a backup")
         }
         return value
     }

@@ -44,11 +44,29 @@ extension CommandFailure {
             case .corruptStore, .generationRollback, .futureTime, .rotationRefused, .keyIDTaken: .refused
             default: .usage
             }
-        self.init(exit, "\(error.code): \(error)", cause: error)
+        self.init(exit, "\(error.code): \(error)", hints: error.hint.map { [$0] } ?? [], cause: error)
     }
 
     init(_ error: InvalidTopic, in place: String) {
         self.init(.usage, "\(place): \(error)")
+    }
+}
+
+extension KeyStoreError {
+    /// The command or option that solves the problem, which the library does not know.
+    fileprivate var hint: String? {
+        switch code {
+        case .storeMissing: "pushcrypt init creates one; --store names its directory"
+        case .corruptStore: "pushcrypt doctor checks the whole store"
+        case .unknownName: "pushcrypt keygen creates a key"
+        case .nameTaken: "pushcrypt rotate replaces its key; --name chooses another name"
+        case .unknownDevice: "pushcrypt device add registers it"
+        case .generationRollback: "if the device was set up again, --replace accepts it"
+        case .topicMismatch: "--replace changes the app"
+        case .senderAlreadyTrusted:
+            "a rotation brings its own proof; after a theft, --replace ends all trust in the old key"
+        default: nil
+        }
     }
 }
 
