@@ -122,7 +122,7 @@ public struct KeyStoreError: CodedError {
     public let description: String
 
     /// Whether the error concerns only one row of many.
-    let concernsOneRow: Bool
+    package let concernsOneRow: Bool
 
     package init(_ code: Code, _ description: String) {
         self.init(code, description, concernsOneRow: Code.ofOneRow.contains(code))

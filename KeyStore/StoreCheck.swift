@@ -82,8 +82,7 @@ private struct StoreCheck {
         }
         if objects != expected {
             find(
-                .error,
-                "the database has other tables than it must: it was changed", fix: "restore it from a backup")
+                .error, "the database has other tables than it should", fix: "it was changed; restore it from a backup")
         }
     }
 

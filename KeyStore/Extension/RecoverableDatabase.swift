@@ -55,7 +55,7 @@ final class RecoverableDatabase {
             return try writeOnce(filling: fill, body)
         } catch {
             guard error.code == .corruptStore else { throw error }
-            try remake(instead: connection?.identity, filling: fill)
+            try recreate(replacing: connection?.identity, filling: fill)
             return try writeOnce(filling: fill, body)
         }
     }
@@ -74,7 +74,7 @@ final class RecoverableDatabase {
     }
 
     /// Reads in one transaction; returns nil if there is no file. Recreates a damaged one, and reads that.
-    func readOrRemake<R>(
+    func readOrRecreate<R>(
         filling fill: Filling = { _ in }, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R? {
         do throws(KeyStoreError) {
@@ -107,7 +107,7 @@ final class RecoverableDatabase {
         if let connection, try !hasMoved() { return connection.database }
         let directory = try directory()
         guard let facts = try directory.facts(of: kind.name) else {
-            try remake(instead: nil, filling: fill)
+            try recreate(replacing: nil, filling: fill)
             return try connected(filling: fill)
         }
         do throws(KeyStoreError) {
@@ -115,7 +115,7 @@ final class RecoverableDatabase {
         } catch {
             guard error.code == .corruptStore else { throw error }
             // Replaces exactly the file that was checked: someone may have recreated it meanwhile.
-            try remake(instead: facts.identity, filling: fill)
+            try recreate(replacing: facts.identity, filling: fill)
             return try connected(filling: fill)
         }
     }
@@ -173,7 +173,7 @@ final class RecoverableDatabase {
     }
 
     /// Creates the file, replacing a damaged one, if any.
-    func remake(instead damaged: FileIdentity?, filling fill: Filling) throws(KeyStoreError) {
+    func recreate(replacing damaged: FileIdentity?, filling fill: Filling) throws(KeyStoreError) {
         let directory = try directory()
         try directory.withLock(waiting: busyTimeout) { () throws(KeyStoreError) in
             // Another process may have done it while this one waited.

@@ -77,7 +77,7 @@ package final class ResponseFile: Sendable {
         openedWith keys: some DeviceKeyReading, at now: Timestamp
     ) throws(KeyStoreError) -> [Kept] {
         let rows = try file.withLock { (file) throws(KeyStoreError) in
-            try file.readOrRemake { (connection) throws(KeyStoreError) in
+            try file.readOrRecreate { (connection) throws(KeyStoreError) in
                 try ResponseTables(connection: connection).rows()
             } ?? []
         }

@@ -128,7 +128,7 @@ public final class StatementFile: Sendable {
             return (try tables.openedWith(), try tables.statements())
         }
         return try file.withLock { (file) throws(KeyStoreError) in
-            try file.readOrRemake(read) ?? ([], [])
+            try file.readOrRecreate(read) ?? ([], [])
         }
     }
 

@@ -179,7 +179,7 @@ enum UnsafeFile {
     static func problems(of path: String, _ facts: FileFacts, mode: mode_t = fileMode) -> [KeyStoreError] {
         if facts.isSymbolicLink {
             let path = quoted(path)
-            let fix = "replace the link by the file: f=$(realpath \(path)) && rm \(path) && mv \"$f\" \(path)"
+            let fix = "put the file itself there: f=$(realpath \(path)) && rm \(path) && mv \"$f\" \(path)"
             return [error(path, "is a symbolic link", fix)]
         }
         guard facts.isRegular || facts.isDirectory else {

@@ -40,7 +40,7 @@ public final class JournalFile: Sendable {
     ///   `inputOutput`, `newerVersion`.
     public func entries() throws(KeyStoreError) -> [JournalEntry] {
         try file.withLock { (file) throws(KeyStoreError) in
-            try file.readOrRemake { (connection) throws(KeyStoreError) in
+            try file.readOrRecreate { (connection) throws(KeyStoreError) in
                 try JournalTable(connection: connection).entries()
             } ?? []
         }

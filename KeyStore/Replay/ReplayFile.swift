@@ -109,7 +109,7 @@ final class ReplaySession {
     }
 
     private func remember(_ message: ReplayMessage, at now: Timestamp) throws(KeyStoreError) -> ReplayVerdict {
-        try file.write(filling: Self.remade(at: now)) { (connection) throws(KeyStoreError) in
+        try file.write(filling: Self.recreated(at: now)) { (connection) throws(KeyStoreError) in
             var storage = ReplayTables(connection: connection)
             return try ReplayRules.judge(message, in: &storage, at: now)
         }
@@ -126,19 +126,19 @@ final class ReplaySession {
     // MARK: The file
 
     /// Connects if possible; otherwise a judgement tries again and reports the problem.
-    func prepare(at now: Timestamp) { file.prepare(filling: Self.remade(at: now)) }
+    func prepare(at now: Timestamp) { file.prepare(filling: Self.recreated(at: now)) }
 
     func create(floor: Timestamp) throws(KeyStoreError) {
         try file.create { (connection) throws(KeyStoreError) in try ReplayTables.fill(connection, floor: floor) }
     }
 
-    func remake(instead damaged: FileIdentity?, at now: Timestamp) throws(KeyStoreError) {
-        try file.remake(instead: damaged, filling: Self.remade(at: now))
+    func recreate(replacing damaged: FileIdentity?, at now: Timestamp) throws(KeyStoreError) {
+        try file.recreate(replacing: damaged, filling: Self.recreated(at: now))
     }
 
-    private static func remade(at now: Timestamp) -> RecoverableDatabase.Filling {
+    private static func recreated(at now: Timestamp) -> RecoverableDatabase.Filling {
         { (connection) throws(KeyStoreError) in
-            let floor = now.subtracting(milliseconds: ReplayRules.remadeFloorAge)
+            let floor = now.subtracting(milliseconds: ReplayRules.recreatedFloorAge)
             try ReplayTables.fill(connection, floor: floor)
         }
     }

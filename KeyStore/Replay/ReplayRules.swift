@@ -52,7 +52,7 @@ enum ReplayRules {
     /// How long after the first copy a copy with the same request identifier keeps its sound, in milliseconds.
     static let soundWindow: UInt64 = 60_000
     /// How far before now the floor of a recreated guard is, in milliseconds: the present message still counts as new.
-    static let remadeFloorAge: UInt64 = 600_000
+    static let recreatedFloorAge: UInt64 = 600_000
 
     /// Judges without remembering.
     static func verdict(

@@ -24,9 +24,7 @@ private func runDoctor(_ invocation: Invocation, _ console: Console) throws(Comm
             findings += try checkKeys(of: store, at: console.timestamp)
         }
     } catch {
-        // The hint at a damaged store is to run this command.
-        let isDamaged = (error.cause as? KeyStoreError)?.code == .corruptStore
-        findings.append(Finding(.error, ([error.message] + (isDamaged ? [] : error.hints)).joined(separator: "; ")))
+        findings.append(Finding(.error, ([error.message] + error.hints).joined(separator: "; ")))
     }
     var output = OutputBuffer(console)
     for finding in findings { try output.append(invocation.flag("--json") ? finding.json : finding.line(console)) }

@@ -57,7 +57,7 @@ extension KeyStoreError {
     fileprivate var hint: String? {
         switch code {
         case .storeMissing: "pushcrypt init creates one; --store names its directory"
-        case .corruptStore: "pushcrypt doctor checks the whole store"
+        case .corruptStore where concernsOneRow: "pushcrypt doctor lists all such rows"
         case .unknownName: "pushcrypt keygen creates a key"
         case .nameTaken: "pushcrypt rotate replaces its key; --name chooses another name"
         case .unknownDevice: "pushcrypt device add registers it"
