@@ -31,6 +31,15 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
         return Timestamp(milliseconds: overflow ? .max : sum)
     }
 
+    /// Returns this moment plus `interval`; stops at the largest value instead of overflowing.
+    public func adding(_ interval: Interval) -> Timestamp { adding(seconds: interval.seconds) }
+
+    /// Returns this moment minus `interval`; stops at 1970-01-01.
+    public func subtracting(_ interval: Interval) -> Timestamp {
+        let (product, overflow) = interval.seconds.multipliedReportingOverflow(by: 1000)
+        return subtracting(milliseconds: overflow ? .max : product)
+    }
+
     /// This moment and so many seconds more; stays at the largest value instead of overflowing.
     public func adding(seconds more: UInt64) -> Timestamp {
         let (product, overflow) = more.multipliedReportingOverflow(by: 1000)
