@@ -49,16 +49,16 @@ public struct URLSessionTransport: AttachmentTransport {
     /// The most redirects to follow.
     public static let maximumRedirects = 5
 
-    private let idleTimeout: Double
+    private let idleTimeout: TimeInterval
     private let scheme: String
 
     /// Creates a transport.
     ///
     /// - Parameter idleTimeout: The time without data after which a download fails, in seconds.
-    public init(idleTimeout: Double = 15) { self.init(idleTimeout: idleTimeout, scheme: "https") }
+    public init(idleTimeout: TimeInterval = 15) { self.init(idleTimeout: idleTimeout, scheme: "https") }
 
     /// For tests: Foundation on Linux trusts only the system's certificates.
-    init(idleTimeout: Double, scheme: String) {
+    init(idleTimeout: TimeInterval, scheme: String) {
         self.idleTimeout = idleTimeout
         self.scheme = scheme
     }

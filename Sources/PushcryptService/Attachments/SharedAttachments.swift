@@ -1,5 +1,5 @@
 public import Foundation
-internal import Pushcrypt
+public import Pushcrypt
 public import UserNotifications
 
 /// Plain copies of attachments, which the service extension leaves in the app group for the content extension.
@@ -10,8 +10,8 @@ public import UserNotifications
 public struct SharedAttachments: Sendable {
     /// The most bytes to keep in total. The default is 50 MB.
     public var maximumSize: UInt64 = 50_000_000
-    /// How long to keep a file, in seconds. The default is a week.
-    public var maximumAge: Double = 604_800
+    /// How long to keep a file. The default is a week.
+    public var maximumAge: Interval = .days(7)
 
     private static let partialPrefix = "partial-"
 
@@ -76,7 +76,7 @@ public struct SharedAttachments: Sendable {
         for place in places {
             sum += place.size
             let isPartial = place.url.lastPathComponent.hasPrefix(Self.partialPrefix)
-            if place.age > (isPartial ? AttachmentFolder.leftoverAge : maximumAge) || sum > maximumSize {
+            if place.age > (isPartial ? AttachmentFolder.leftoverAge : Double(maximumAge.seconds)) || sum > maximumSize {
                 try? FileManager.default.removeItem(at: place.url)
             }
         }
