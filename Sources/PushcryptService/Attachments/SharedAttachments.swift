@@ -76,7 +76,8 @@ public struct SharedAttachments: Sendable {
         for place in places {
             sum += place.size
             let isPartial = place.url.lastPathComponent.hasPrefix(Self.partialPrefix)
-            if place.age > (isPartial ? AttachmentFolder.leftoverAge : Double(maximumAge.seconds)) || sum > maximumSize {
+            if place.age > (isPartial ? AttachmentFolder.leftoverAge : Double(maximumAge.seconds)) || sum > maximumSize
+            {
                 try? FileManager.default.removeItem(at: place.url)
             }
         }
