@@ -5,6 +5,7 @@ import PushcryptReceiver
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// Every code has its explanation, and the document has the same.
 @Suite struct ExplanationTests {

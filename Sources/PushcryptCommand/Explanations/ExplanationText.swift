@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 // The three forms of an explanation: for a terminal, for programs, and for `Docs/Codes.md`.
 

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// What a notification content extension's property list and sources must say.
 struct ContentExtensionRules {

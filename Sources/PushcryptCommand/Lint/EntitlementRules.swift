@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// What app and extensions must share, so that an extension has the keys that the app has made.
 struct EntitlementRules {

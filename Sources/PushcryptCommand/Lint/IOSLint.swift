@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 /// All that is found in an app's project, in the order of its files.
 struct IOSLint {
     /// The library's floor.

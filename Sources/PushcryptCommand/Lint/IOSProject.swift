@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// An app's notification extensions and their entitlements, as the files of a project show them.
 struct IOSProject {

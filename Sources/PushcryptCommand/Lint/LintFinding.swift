@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// A finding of `lint`, and how to fix it.
 struct LintFinding: Equatable, Sendable {

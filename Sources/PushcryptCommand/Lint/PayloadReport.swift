@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// What `lint` prints of a push. Names of keys in it are a stranger's, and cannot act on a terminal.
 struct PayloadReport {

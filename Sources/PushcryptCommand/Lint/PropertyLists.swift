@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// Reads property lists through the system's `plutil`, as JSON.
 ///

@@ -1,3 +1,4 @@
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// The id of every device of a store, a line each, in their order. Devices that others add or remove meanwhile may be seen

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// What is written for a sealed message.
 enum Emission: String, CaseIterable, Sendable {

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// What a request to APNs has besides the message.
 struct RequestHeaders: Sendable {

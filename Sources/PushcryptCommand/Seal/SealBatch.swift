@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// What the command line says of every message of a batch.
 struct SealBatch: Sendable {

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 extension Option {
     /// What becomes of a text that is too long.

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// Where a body goes that is too long for its push: a sealed file under a random name, which the caller stores where phones

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 extension Option {
     /// What of a sealed push stands in the clear.

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// What some lines of a chunk ask for, sorted by sealer: so a signer elsewhere is asked for many signatures at a time.

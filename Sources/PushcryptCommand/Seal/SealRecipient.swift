@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 extension Option {
     /// Whom `seal` seals for.
     static let sealRecipient = [

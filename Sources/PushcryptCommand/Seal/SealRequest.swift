@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// What a line asks to seal, and how, where it says more than the command line.
 struct SealRequest {

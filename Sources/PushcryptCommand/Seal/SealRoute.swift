@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// Who seals for whom, with keys from a store or from a file: all of a seal that no message decides.
@@ -138,7 +139,7 @@ extension SealedPayload {
 
     /// What a provider's log says of it, with nothing of the content: the names that `--json` has here and in `inspect`.
     /// More may be added at the end; what is there stays.
-    var logFields: [(name: String, value: LogFormat.Value)] {
+    var logFields: [MessageFormat.Field] {
         [
             ("fingerprint", .word(envelope.fingerprint.description)),
             ("recipient_key_id", .word(envelope.recipientKeyID.description)),

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// The keys with which one thread seals; not for two threads at once.
