@@ -51,12 +51,12 @@ extension AppGroup {
     /// Returns the file of statements that the extension received in messages. The app merges it at each launch.
     ///
     /// - Throws: `AppGroup.Missing`, or Foundation's error if the directory cannot be created.
-    public func statements() throws -> StatementFile { StatementFile(at: try createdDirectory()) }
+    public func statements() throws -> StatementFile { StatementFile(in: try createdDirectory()) }
 
     /// Returns the journal of the extension's deliveries.
     ///
     /// - Throws: `AppGroup.Missing`, or Foundation's error if the directory cannot be created.
-    public func journal() throws -> JournalFile { JournalFile(at: try createdDirectory()) }
+    public func journal() throws -> JournalFile { JournalFile(in: try createdDirectory()) }
 
     private func createdDirectory() throws -> String {
         let directory = try directory()

@@ -12,7 +12,7 @@ public struct DeliveryReport: Hashable, Sendable {
     /// The fingerprint of the envelope, as in the provider's log; nil if the push had no envelope.
     public let fingerprint: EnvelopeFingerprint?
     /// How the push was delivered.
-    public let outcome: DeliveryOutcome
+    public let outcome: Delivery.Outcome
     /// The state of the device key that the push was sealed to.
     public let keyState: JournalEntry.KeyState
     /// Problems that did not prevent delivery, one sentence each, for the developer.

@@ -71,7 +71,7 @@ final class DeliveryWork: @unchecked Sendable {
                 findings.warnings += warnings + reception.warnings
             }
             var next = DeliveryMachine<UNNotificationContent>.Opened(isChanged: configuration.change != nil)
-            if case .opened(let opened) = reception.delivery.outcome {
+            if let opened = reception.delivery.opened {
                 let attachments = AttachmentWork(for: opened, of: request, configuration, files)
                 next.hasAttachments = attachments != nil
                 findings.withLock { ($0.opened, $0.attachments) = (opened, attachments) }
@@ -84,22 +84,23 @@ final class DeliveryWork: @unchecked Sendable {
         switch delivery.outcome {
         case .passed: request.content
         case .suppressed: UNNotificationContent()
-        case .opened, .fallback: UNMutableNotificationContent(delivery.content)
+        case .opened, .openedWithoutAttachment, .fallback: UNMutableNotificationContent(delivery.content)
         }
     }
 
     func attach(_ content: UNNotificationContent) {
-        let content = Handover(content.thawed)
+        let content = UncheckedSendableBox(content.thawed)
         let extend: @Sendable (String) -> Void = { [self] text in
             content.value.body = text
-            let event = Handover(DeliveryMachine<UNNotificationContent>.Event.extended(content.value.frozen))
+            let event = UncheckedSendableBox(
+                DeliveryMachine<UNNotificationContent>.Event.extended(content.value.frozen))
             Self.queue.async { [weak session] in session?.handle(event.value) }
         }
         findings.withLock { $0.attachments }?.start(extend: extend) { [self] attachments, problems in
             let content = content.value
             content.attachments = attachments.value
             findings.withLock { $0.warnings += problems }
-            let event = Handover(
+            let event = UncheckedSendableBox(
                 DeliveryMachine<UNNotificationContent>.Event.attached(content, isComplete: problems.isEmpty))
             Self.queue.async { [weak session] in session?.handle(event.value) }
         }
@@ -112,7 +113,7 @@ final class DeliveryWork: @unchecked Sendable {
             session?.handle(.changeFailed)
             return
         }
-        let copy = Handover(content.thawed)
+        let copy = UncheckedSendableBox(content.thawed)
         findings.withLock { $0.isChanging = true }
         let task = Task.detached(priority: .userInitiated) { [self] in
             let event: DeliveryMachine<UNNotificationContent>.Event
@@ -123,7 +124,7 @@ final class DeliveryWork: @unchecked Sendable {
                 findings.withLock { $0.warnings.append("the app's change failed: \(ServiceFiles.text(for: error))") }
             }
             findings.withLock { $0.isChanging = false }
-            let handover = Handover(event)
+            let handover = UncheckedSendableBox(event)
             Self.queue.async { [weak session] in session?.handle(handover.value) }
         }
         let isTooLate = findings.withLock { findings in
@@ -146,7 +147,7 @@ final class DeliveryWork: @unchecked Sendable {
 
     /// Reports the outcome before the content handler runs, because the system may then suspend this process. Any other
     /// thread that completes the delivery does not wait for the report.
-    func finish(_ outcome: DeliveryOutcome) {
+    func finish(_ outcome: Delivery.Outcome) {
         let now = configuration.now()
         let (report, change) = findings.withLock { findings in
             findings.isFinished = true

@@ -236,7 +236,7 @@ struct RescueTests {
         let (first, second) = (Handler(), Handler())
         let service = NotificationServiceHandler(configuration: configuration)
         let next = try request("2")
-        let box = Handover((service, next))
+        let box = UncheckedSendableBox((service, next))
         service.handle(try request()) { content in
             box.value.0.timeWillExpire()
             box.value.0.handle(box.value.1, contentHandler: second.handler)
@@ -251,7 +251,7 @@ struct RescueTests {
         let contents = Set(["See you at 8", ""])
         for round in 0..<60 {
             let handlers = (0..<4).map { _ in Handler() }
-            let requests = Handover(
+            let requests = UncheckedSendableBox(
                 try handlers.indices.map {
                     try TestPhone.request(json[(round + $0) % 20], identifier: "\(round)-\($0)")
                 })
@@ -260,7 +260,7 @@ struct RescueTests {
             configuration.clock = clock
             if round % 3 == 0 { configuration.change = nil }
             var service: NotificationServiceHandler? = NotificationServiceHandler(configuration: configuration)
-            let shared = Handover(service)
+            let shared = UncheckedSendableBox(service)
             DispatchQueue.concurrentPerform(iterations: 8) { thread in
                 switch thread {
                 case 0..<4: shared.value?.handle(requests.value[thread], contentHandler: handlers[thread].handler)

@@ -78,19 +78,19 @@ public struct ResponseOutcome: Hashable, Sendable {
         ///   - action: The user's action.
         ///   - identifier: The identifier of the notification.
         public func respond(_ action: UserAction, to identifier: String) async -> ResponseOutcome {
-            await respond(action, to: identifier, among: Handover(actions(of: identifier)))
+            await respond(action, to: identifier, among: UncheckedSendableBox(actions(of: identifier)))
         }
 
         /// Does the same with the actions offered, which may differ from those of the category.
         func respond(
-            _ action: UserAction, to identifier: String, among offered: Handover<[UNNotificationAction]>
+            _ action: UserAction, to identifier: String, among offered: UncheckedSendableBox<[UNNotificationAction]>
         ) async -> ResponseOutcome {
             switch response(action, to: identifier, among: offered.value) {
             case .failure(let undelivered):
                 if action == .dismiss { remove(identifier) }
                 return ResponseOutcome(undelivered: undelivered.reason)
             case .success(let response):
-                let (handed, opensApp) = (Handover(response), opensApp(response, offered.value))
+                let (handed, opensApp) = (UncheckedSendableBox(response), opensApp(response, offered.value))
                 remove(identifier)
                 if opensApp { isAppInForeground = true }
                 return await send(handed, opensApp: opensApp)
@@ -150,12 +150,14 @@ public struct ResponseOutcome: Hashable, Sendable {
         }
 
         /// Passes a response to the app's delegate.
-        private func send(_ response: Handover<UNNotificationResponse>, opensApp: Bool) async -> ResponseOutcome {
+        private func send(_ response: UncheckedSendableBox<UNNotificationResponse>, opensApp: Bool) async
+            -> ResponseOutcome
+        {
             guard let delegate = center.delegate else {
                 return ResponseOutcome(undelivered: .noDelegate, opensApp: opensApp)
             }
             let completion = Completion()
-            let app = Handover(delegate)
+            let app = UncheckedSendableBox(delegate)
             DispatchQueue.main.async {
                 self.inProcess {
                     app.value.userNotificationCenter(self.center, didReceive: response.value) { completion.complete() }

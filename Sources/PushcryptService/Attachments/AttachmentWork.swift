@@ -40,7 +40,7 @@ final class AttachmentWork: Sendable {
     ///   - completion: Receives the attachments that the system shows, and the problems of the others.
     func start(
         extend: @escaping @Sendable (String) -> Void,
-        _ completion: @escaping @Sendable (Handover<[UNNotificationAttachment]>, [String]) -> Void
+        _ completion: @escaping @Sendable (UncheckedSendableBox<[UNNotificationAttachment]>, [String]) -> Void
     ) {
         fullBody?.extend(extend)
         fetch.start { [self] fetched in
@@ -64,7 +64,7 @@ final class AttachmentWork: Sendable {
                     problems.append("attachment \(index + 1): the system does not show this type of file")
                 }
             }
-            completion(Handover(attachments), problems)
+            completion(UncheckedSendableBox(attachments), problems)
         }
     }
 
