@@ -2,7 +2,7 @@ import PushcryptKeyStore
 import PushcryptService
 import TestPhone
 
-/// Keeps what an service reports.
+/// Keeps what a handler reports.
 final class Reports: Sendable {
     private final class State {
         var reports: [DeliveryReport] = []

@@ -105,7 +105,7 @@ def sign_with_torsion(scalar: int, public: bytes, message: bytes) -> bytes:
     """A signature that verifies under such a key.
 
     The verifier computes S·B - k·A, in which k times the part of small order vanishes when 8 divides k. One nonce in
-    eight gives such a k, so whoever chooses the key can always sign; only a check of the key itself can refuse it.
+    eight gives such a k, so the chooser of the key can always sign; only a check of the key itself can refuse it.
     """
     seed = public + message
     while True:

@@ -36,7 +36,7 @@ TOPIC = re.compile(r"[A-Za-z0-9.-]{1,255}", re.ASCII)
 
 @dataclass(frozen=True)
 class Message:
-    """What one message says, whoever it is sealed to."""
+    """The content of one message, whatever its recipient."""
 
     body: bytes
     message_id: bytes

@@ -151,9 +151,9 @@ class Held:
     topic: str | None
 
 
-def register(record: Record, held: Held | None, is_anew: bool) -> None:
+def register(record: Record, held: Held | None, is_replaced: bool) -> None:
     """Raises Refused when a provider must not take the record."""
-    if held is None or is_anew:
+    if held is None or is_replaced:
         return
     if record.generation < held.generation or record.generation == held.generation and record.key != held.key:
         raise Refused("generation-rollback")
