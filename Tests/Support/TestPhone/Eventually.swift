@@ -1,6 +1,6 @@
-/// Waits until something has come true, for 20 seconds at most; tells whether it has.
+/// Waits up to 20 seconds until a condition is true. Returns whether it is.
 ///
-/// A test that would block its thread instead could hold up what it waits for: there are few threads for tasks.
+/// A test that blocked its thread instead could block the work that it waits for: there are few threads for tasks.
 @discardableResult
 package func eventually(_ condition: () -> Bool) async -> Bool {
     let end = ContinuousClock.now.advanced(by: .seconds(20))

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Holds threads up until it is opened: a disk or a Keychain that hangs.
+/// Blocks threads until it is opened, like a hanging disk or Keychain.
 package final class Gate: Sendable {
     private let condition = NSCondition()
     private nonisolated(unsafe) var isOpen = false
@@ -23,7 +23,7 @@ package final class Gate: Sendable {
         while unsafe !isOpen { condition.wait() }
     }
 
-    /// Waits until so many threads have come to the gate; false if they do not.
+    /// Waits until so many threads are at the gate. Returns false if they do not arrive.
     package func hasVisitors(_ count: Int = 1) async -> Bool { await eventually { visitorCount >= count } }
 
     private var visitorCount: Int {

@@ -1,7 +1,7 @@
 internal import PushcryptKeyStore
 package import UserNotifications
 
-/// A content handler that counts.
+/// A content handler that counts its calls.
 package final class Handler: Sendable {
     private final class State {
         var contents: [UNNotificationContent] = []
@@ -11,14 +11,14 @@ package final class Handler: Sendable {
 
     package init() {}
 
-    /// What the system would give to an extension.
+    /// The closure that the system would pass to an extension.
     package var handler: (UNNotificationContent) -> Void {
         { content in self.state.withLock { $0.contents.append(content) } }
     }
 
     package var count: Int { state.withLock { $0.contents.count } }
 
-    /// Waits for the first delivery; nil if none comes.
+    /// Waits for the first delivery; nil if there is none.
     package func delivered() async -> UNNotificationContent? {
         await eventually { count > 0 }
         return state.withLock { $0.contents.first }

@@ -1,4 +1,4 @@
-"""What becomes of the member `pushcrypt` of a payload, which holds references to sealed files."""
+"""The member `pushcrypt` of a payload, which contains references to sealed files."""
 
 import json
 

@@ -104,7 +104,7 @@ def rule_cases() -> list[Vector]:
 
 
 def agreement_cases() -> list[Vector]:
-    """Whole files, sealed as they should be, that are not what the reference says."""
+    """Whole, correctly sealed files that do not match the reference."""
     another, _ = pushed((LAST,), header=seed("another attachment header")[:24])
     prefix = PREFIX + seed("another attachment header")[:24]
     meant, _ = pushed((LAST,))

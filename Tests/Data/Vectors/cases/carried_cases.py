@@ -1,4 +1,4 @@
-"""Messages that carry rotation statements, by senders that are not known without them."""
+"""Messages with rotation statements, from senders that are unknown without them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Several pushes one after the other: what a message changes of keys and trust."""
+"""Several pushes one after another: a message's changes of keys and trust."""
 
 from reference.opening import Receiver
 

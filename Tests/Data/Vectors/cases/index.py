@@ -1,7 +1,7 @@
 """INDEX.md: every rule with the vectors that prove it. A rule without one, and a vector of no rule, are errors.
 
-So is a rule by which no vector refuses anything, unless `WRITTEN` has it. What no data can show is proved by a test of
-the Swift implementation, which the index names.
+So is a rule by which no vector refuses anything, unless `WRITTEN` has it. For a rule that data cannot prove, the index
+names a test of the Swift implementation.
 """
 
 import re
@@ -10,10 +10,10 @@ from pathlib import Path
 
 from .vector import RULE, Vector
 
-# A rule as both documents write it, whether they state it or refer to it.
+# A rule as written in both documents, whether stated or referenced.
 MENTION = re.compile(rf"\*\*\[({RULE.pattern})\]\*\*", re.ASCII)
 
-# The tests are named by their functions, each with the reason why it is not a vector.
+# The names of the test functions, each with the reason that it is not a vector.
 TESTS = {
     "A-3": ("noKeyIsUsedTwice", "It is about two files, and about random values."),
     "A-4": ("whatWasSealedBeforeAChangeHasNoEnd", "It is about when a reference is given out."),
@@ -29,7 +29,7 @@ TESTS = {
     "S-11": ("aRecipientThatGivesZeroIsRefused", "No text of a key is one; the cases are in `hpke.json`."),
 }
 
-# Rules by which nothing that arrives can be refused, each with the reason.
+# Rules by which no input can be refused, each with the reason.
 WRITTEN = {
     "S-2": "A sealer writes the clear part by itself: each accepted payload has it in `clear`, byte for byte.",
     "S-3": "A sealer writes the clear part by itself: each accepted payload has it in `clear`, byte for byte.",
