@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the Debian packages of the last commit twice, in two folders with different names, and compares bytes. Takes as
-# long as two clean builds. SOURCE_DATE_EPOCH is the time in both; that of the last commit otherwise.
+# long as two clean builds. SOURCE_DATE_EPOCH is the time in both, by default that of the last commit.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 root=$PWD

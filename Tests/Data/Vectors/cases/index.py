@@ -16,9 +16,9 @@ MENTION = re.compile(rf"\*\*\[({RULE.pattern})\]\*\*", re.ASCII)
 # The names of the test functions, each with the reason that it is not a vector.
 TESTS = {
     "A-3": ("noKeyIsUsedTwice", "It is about two files, and about random values."),
-    "A-4": ("whatWasSealedBeforeAChangeHasNoEnd", "It is about when a reference is given out."),
+    "A-4": ("whatWasSealedBeforeAChangeHasNoEnd", "It is about when a reference is returned."),
     "A-16": ("whatIsNotHTTPSIsNotEvenAskedFor", "It is about what a receiver does on a network."),
-    "A-27": ("aFailureGivesNoLastChunk", "It is about when bytes are given out, and about time."),
+    "A-27": ("aFailureGivesNoLastChunk", "It is about when bytes are returned, and about time."),
     "A-33": ("aFileThatChangesBetweenThePassesIsRefused", "It is about a file that changes while it is read."),
     "A-34": ("whatIsNotTheFileIsRefused", "It is about what a receiver does on a network."),
     "A-35": ("aFileThatIsShorterLongerAnotherOrNotThereDropsItselfAlone", "It is about when a file is shown."),
@@ -31,17 +31,17 @@ TESTS = {
 
 # Rules by which no input can be refused, each with the reason.
 WRITTEN = {
-    "S-2": "A sealer writes the clear part by itself: each accepted payload has it in `clear`, byte for byte.",
-    "S-3": "A sealer writes the clear part by itself: each accepted payload has it in `clear`, byte for byte.",
-    "S-7": "It says what a sealer keeps of a payload: each accepted one has the hash of what is sealed.",
+    "S-2": "A sealer generates the clear part: each accepted payload has it in `clear`, byte for byte.",
+    "S-3": "A sealer generates the clear part: each accepted payload has it in `clear`, byte for byte.",
+    "S-7": "It states what a sealer keeps of a payload: each accepted one has the hash of the sealed payload.",
 }
 
 HEAD = """\
 # What proves each rule
 
 Written by `../generate.py`: the rules of `Docs/Format.md` and those of stores in [README.md](README.md), each with the
-files that name it. A rule without one does not get past that program, nor past the Swift tests. Neither does a rule by
-which no file refuses anything, unless it says here why none can.
+files that name it. That program and the Swift tests refuse a rule without a file, and a rule by which no file refuses
+anything, unless its reason is given here.
 """
 
 
