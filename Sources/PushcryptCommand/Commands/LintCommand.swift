@@ -1,5 +1,6 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
+internal import PushcryptDeveloperTools
 
 extension Command {
     static let lint = Command(
@@ -72,7 +73,7 @@ private func lintProject(
     if let file = invocation.optionalOperand("FILE") {
         throw .usage("--ios takes no file", hint: "leave \(quoted(file)) out")
     }
-    let lint = try IOSLint(folder: folder, console)
+    let lint = try IOSLint(folder: folder)
     var output = OutputBuffer(console)
     for finding in lint.findings {
         try output.append(invocation.flag("--json") ? finding.json(console) : finding.line(console))
