@@ -1,5 +1,6 @@
 import Foundation
 import Pushcrypt
+import PushcryptDeveloperTools
 import PushcryptKeyStore
 import PushcryptReceiver
 import Testing

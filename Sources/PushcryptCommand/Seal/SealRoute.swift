@@ -132,7 +132,7 @@ extension SealedPayload {
         json.string(messageID.description, for: "message_id")
         if emission != .request { json.string(pushType.description, for: "push_type") }
         json.integer(self.json.count, for: "bytes")
-        json.integer(widestLength, for: "widest_bytes")
+        json.integer(maximumReencodedLength, for: "widest_bytes")
         json.integer(pushType.maximumPushLength, for: "limit")
         json.integer(envelope.innerLength, for: "bucket")
     }

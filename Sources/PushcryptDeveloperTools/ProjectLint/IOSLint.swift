@@ -71,4 +71,8 @@ extension Finding {
     static func warning(_ file: String, _ message: String, fix: String) -> Finding {
         Finding(.warning, at: file, message, fix: fix)
     }
+
+    static func note(_ file: String, _ message: String, fix: String) -> Finding {
+        Finding(.note, at: file, message, fix: fix)
+    }
 }
