@@ -47,7 +47,7 @@ extension LintFindings {
         }
         for (name, _) in push.root.members
         where !PayloadKeys.all.contains(name) && name != LintedPush.simulatorKey {
-            add(.warning, .clearKey, at: place("", name), "this key of the app can be read by the relay", fix: fix)
+            add(.warning, .clearKey, at: place("", name), "the relay can read this key of the app", fix: fix)
         }
     }
 
