@@ -76,7 +76,7 @@ private func lintProject(
     let lint = try IOSLint(folder: folder)
     var output = OutputBuffer(console)
     for finding in lint.findings {
-        try output.append(invocation.flag("--json") ? finding.json(console) : finding.line(console))
+        try output.append(invocation.flag("--json") ? finding.projectJSON(console) : finding.projectLine(console))
     }
     if !invocation.flag("--json") { try output.append(lint.summary + "\n") }
     try output.flush()

@@ -3,13 +3,13 @@ internal import PushcryptCommandKit
 
 extension Finding {
     /// One line of a project's report; safe for a terminal, because projects may contain untrusted text.
-    func line(_ console: Console) -> String {
+    func projectLine(_ console: Console) -> String {
         sanitized(forTerminal: place) + ": " + console.styled(severity.rawValue + ":", severity.style) + " "
             + sanitized(forTerminal: "\(message) — \(fix)") + "\n"
     }
 
     /// One object on a line; safe for a terminal too.
-    func json(_ console: Console) -> String {
+    func projectJSON(_ console: Console) -> String {
         var json = JSONWriter()
         json.object { json in
             json.string(place, for: "file")
