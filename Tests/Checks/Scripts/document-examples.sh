@@ -132,6 +132,7 @@ let sealing: [Target.Dependency] = [
     .product(name: "Pushcrypt", package: "pushcrypt"), .product(name: "PushcryptBatch", package: "pushcrypt"),
 ]
 let simulator: Target.Dependency = .product(name: "DeviceSimulator", package: "pushcrypt")
+let tools: Target.Dependency = .product(name: "PushcryptDeveloperTools", package: "pushcrypt")
 
 let package = Package(
     name: "outside",
@@ -148,7 +149,7 @@ let package = Package(
         .target(name: "App", dependencies: service),
         .target(name: "Migration", dependencies: service),
         .testTarget(name: "MigrationTests", dependencies: ["Migration", simulator] + service),
-        .testTarget(name: "CatalogueTests", dependencies: [simulator] + sealing + service),
+        .testTarget(name: "CatalogueTests", dependencies: [simulator, tools] + sealing + service),
         .testTarget(name: "NotificationServiceTests", dependencies: ["NotificationService", simulator] + service),
     ]
 )
