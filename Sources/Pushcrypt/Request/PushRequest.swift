@@ -49,6 +49,31 @@ public struct PushRequest: Hashable, Sendable {
         bundleID = topic.bundleID
     }
 
+    /// The names of the members of `json`.
+    package static let memberNames: Set = [
+        "topic", "push_type", "priority", "expiration", "collapse_id", "payload",
+    ]
+
+    /// A header of the request, under Apple's name.
+    package enum Header: String, CaseIterable, Sendable {
+        case topic = "apns-topic"
+        case pushType = "apns-push-type"
+        case priority = "apns-priority"
+        case expiration = "apns-expiration"
+        case collapseID = "apns-collapse-id"
+    }
+
+    /// Returns the value of a header, as it is sent.
+    package func value(of header: Header) -> String {
+        switch header {
+        case .topic: topic
+        case .pushType: pushType.description
+        case .priority: "\(priority.rawValue)"
+        case .expiration: "\(expiration)"
+        case .collapseID: collapseID
+        }
+    }
+
     /// All of it as one JSON object, UTF-8: `topic`, `push_type`, `priority`, `expiration`, `collapse_id` and `payload`, an object.
     public var json: ContiguousArray<UInt8> {
         var json = JSONWriter()
@@ -106,6 +131,26 @@ extension Sealer {
         return try PushRequest(
             topic: envelopes.topic, pushType: sealed.pushType, priority: priority,
             expiration: expiration ?? sealed.expiry.milliseconds / 1000, collapseID: id, payload: sealed.json)
+    }
+
+    /// Makes the request that carries a payload unsealed, to a device without a key.
+    ///
+    /// There is no collapse name: its hash would be the same for all such devices. Copies of one message replace each other.
+    ///
+    /// - Parameters:
+    ///   - payload: the payload as it is sent, a minified JSON object that is not empty.
+    ///   - options: the push type, the message's name and its time to live.
+    ///   - now: the present time; the push expires after the time to live.
+    /// - Throws: `invalidRequest`: an empty name, or a header that Apple does not accept with this push type.
+    package func request(
+        unsealed payload: ContiguousArray<UInt8>, _ options: Options, priority: PushRequest.Priority? = nil,
+        at now: Timestamp
+    ) throws(SealError) -> PushRequest {
+        let message = try options.messageID() ?? MessageID(prefixOf: Sodium.randomBytes(MessageID.length))
+        return try PushRequest(
+            topic: envelopes.topic, pushType: options.pushType, priority: priority,
+            expiration: now.adding(seconds: UInt64(options.timeToLive)).milliseconds / 1000,
+            collapseID: collapseID(withoutKey: message), payload: payload)
     }
 }
 
