@@ -133,7 +133,10 @@ let fuzzTargets: [Target] =
             swiftSettings: strict, linkerSettings: fuzzLinker),
         .executableTarget(
             name: "FuzzProgram",
-            dependencies: ["FuzzHarness", "Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptReceiver"],
+            dependencies: [
+                "FuzzHarness", "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptKeyStore",
+                "PushcryptReceiver",
+            ],
             path: "Tests/Checks/Fuzz/Program", swiftSettings: strict, linkerSettings: fuzzLinker),
     ]
 
@@ -177,9 +180,11 @@ let package = Package(
             name: "DeviceSimulator",
             dependencies: ["PushcryptKeyStore", "PushcryptReceiver"] + userNotifications + userInterface,
             swiftSettings: strict),
+        // A command line without this project's nouns.
+        .target(name: "PushcryptCommandKit", dependencies: ["CProcess"], swiftSettings: strict),
         .target(
             name: "PushcryptCommand",
-            dependencies: ["Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "CProcess"],
+            dependencies: ["Pushcrypt", "PushcryptCommandKit", "PushcryptKeyStore", "PushcryptReceiver"],
             swiftSettings: strict),
         .executableTarget(
             name: "PushcryptMain", dependencies: ["PushcryptCommand"], swiftSettings: strict),
@@ -203,7 +208,8 @@ let package = Package(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.
             dependencies: [
-                "Pushcrypt", "PushcryptCommand", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptMain", "VectorKit",
+                "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptKeyStore", "PushcryptReceiver",
+                "PushcryptMain", "VectorKit",
             ],
             swiftSettings: strict),
         .executableTarget(

@@ -6,7 +6,7 @@ public struct StoreFinding: Hashable, Sendable {
     public enum Severity: Hashable, Sendable {
         /// As it should be.
         case good
-        /// Works, and should be mended.
+        /// Works, but should be fixed.
         case warning
         /// Does not work, or is not safe.
         case problem

@@ -6,7 +6,7 @@
     internal import Darwin
 #endif
 
-/// What makes a file unfit to hold secrets, with the command that mends it.
+/// Why a file is unfit to hold secrets, with the command that fixes it.
 enum UnsafeFile {
     static let fileMode: mode_t = 0o600
 
@@ -14,8 +14,8 @@ enum UnsafeFile {
     static func problems(of path: String, _ facts: FileFacts, mode: mode_t = fileMode) -> [KeyStoreError] {
         if facts.isSymbolicLink {
             let path = quoted(path)
-            let mend = "put the file itself there: f=$(realpath \(path)) && rm \(path) && mv \"$f\" \(path)"
-            return [error(path, "is a symbolic link", mend)]
+            let fix = "put the file itself there: f=$(realpath \(path)) && rm \(path) && mv \"$f\" \(path)"
+            return [error(path, "is a symbolic link", fix)]
         }
         guard facts.isRegular || facts.isDirectory else {
             let path = quoted(path)
@@ -70,8 +70,8 @@ enum UnsafeFile {
         return []
     }
 
-    static func error(_ path: String, _ problem: String, _ mend: String) -> KeyStoreError {
-        KeyStoreError(.unsafeStoreFile, "\(path) \(problem); \(mend)")
+    static func error(_ path: String, _ problem: String, _ fix: String) -> KeyStoreError {
+        KeyStoreError(.unsafeStoreFile, "\(path) \(problem); \(fix)")
     }
 }
 

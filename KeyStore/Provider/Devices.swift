@@ -105,7 +105,7 @@ extension StoreTransaction {
         return .updated
     }
 
-    /// Takes a registration whatever is held, which mends a damaged row too.
+    /// Accepts a registration whatever is held, which also repairs a damaged row.
     func take(
         _ registration: DeviceRegistration, id: String, owner: DeviceOwner, updatedAt: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {

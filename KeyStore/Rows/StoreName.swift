@@ -36,7 +36,7 @@ package enum StoreName {
 }
 
 extension String {
-    /// The text of these bytes, or nil when they are no UTF-8: one that was mended stands for other bytes.
+    /// The text of these bytes, or nil if they are not UTF-8: a repaired text would stand for other bytes.
     init?(exactly bytes: Bytes) {
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.utf8.elementsEqual(bytes) else { return nil }

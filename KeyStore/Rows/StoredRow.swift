@@ -185,7 +185,7 @@ extension KeyStoreError {
             }
         return KeyStoreError(
             .corruptStore,
-            "row \(name) of table \(table) is damaged, or was changed without the store key, and is not used; 'doctor' lists all such rows, a backup or making it anew mends it",
+            "row \(name) of table \(table) is damaged, or was changed without the store key, and is not used; 'doctor' lists all such rows; restore a backup or recreate the row",
             concernsOneRow: true)
     }
 }

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 extension CommandTable {
     /// The version of this program, and its day; there is no second place.
@@ -38,5 +39,20 @@ extension CommandTable {
             Term(
                 name: "store.key",
                 help: "in a key store without a passphrase: the key under which its secrets are sealed"),
-        ])
+        ],
+        exitCodes: ExitCode.allCases.map { Term(name: "\($0.rawValue)", help: $0.meaning) },
+        check: SecretText.refuse,
+        configure: { console, invocation in console.messageFormat = (invocation.logFormat ?? .text).messages })
+}
+
+extension ExitCode {
+    /// One line for people, lower case, no full stop.
+    fileprivate var meaning: String {
+        switch self {
+        case .done: "done"
+        case .failed: "failed, and may succeed later: a full disk, a busy store, a file that cannot be read"
+        case .usage: "the command line or the set-up must change first"
+        case .refused: "the input is refused, and will be again; for open: the fallback is shown"
+        }
+    }
 }

@@ -1,4 +1,3 @@
 import PushcryptCommand
 
-prepareProcess()
-endProcess(run(arguments: Array(CommandLine.arguments.dropFirst()), io: .standard))
+runPushcrypt()

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// Another program is run without a shell, whatever it does.
 @Suite struct ChildProcessTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// The rules that every entry of the table keeps, checked on the product's table and on the sample.
 @Suite struct CommandTableTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 @Suite struct ConsoleInputTests {
     private func read(_ path: String, limit: Int, console: Console) -> Result<String, CommandFailure> {
@@ -225,7 +226,7 @@ extension Console {
     func reading(_ input: FileHandle) -> Console {
         Console(
             input: Descriptor(number: input.fileDescriptor), output: output, messages: messages, terminal: terminal,
-            variable: variable, now: now)
+            variable: variable, now: now, redact: redact)
     }
 
     /// The same console with another standard output, and another standard error if there is one.
@@ -233,6 +234,6 @@ extension Console {
         Console(
             input: input, output: Descriptor(number: output.fileDescriptor),
             messages: other.map { Descriptor(number: $0.fileDescriptor) } ?? messages, terminal: terminal,
-            variable: variable, now: now)
+            variable: variable, now: now, redact: redact)
     }
 }

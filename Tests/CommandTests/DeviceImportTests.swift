@@ -3,6 +3,7 @@ import PushcryptKeyStore
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 @Suite struct DeviceImportTests {
     @Test("An import counts empty lines, and takes a last line without its newline")
@@ -42,7 +43,7 @@ import Testing
         ])
     func longNames(_ line: String) throws {
         let failure = #expect(throws: CommandFailure.self) { try DeviceLine.change(Self.bytes(line), at: Self.now) }
-        #expect(failure?.storeError?.code == .invalidName)
+        #expect(failure?.storeCode == .invalidName)
     }
 
     @Test(
@@ -56,7 +57,7 @@ import Testing
         ])
     func refusedLinesOfAnExport(_ line: String, _ code: KeyStoreError.Code) throws {
         let failure = #expect(throws: CommandFailure.self) { try ExportedDevice.change(Self.bytes(line), at: Self.now) }
-        #expect(failure?.storeError?.code == code)
+        #expect(failure?.storeCode == code)
     }
 
     /// The rest of the line of an export is a registration record, which has its own rule of what a device may be called.
@@ -82,4 +83,8 @@ import Testing
         let long = String(repeating: "x", count: 256)
         return ContiguousArray(line.replacing("LONG", with: long).replacing("KEY", with: "\(key)").utf8)
     }
+}
+
+extension CommandFailure {
+    fileprivate var storeCode: KeyStoreError.Code? { (cause as? KeyStoreError)?.code }
 }

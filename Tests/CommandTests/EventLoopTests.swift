@@ -2,6 +2,7 @@ import PushcryptReceiver
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 @Suite struct EventLoopTests {
     /// Written only by the thread that runs the loop.
@@ -13,7 +14,7 @@ import Testing
     func order() {
         let loop = EventLoop()
         let log = Log()
-        let start = Surroundings.uptime()
+        let start = SystemEnvironment.uptime()
         let calls = [(30, "last"), (0, "first"), (15, "second")].map { delay, word in
             loop.schedule(afterMilliseconds: UInt64(delay)) {
                 log.words.append(word)
@@ -21,7 +22,7 @@ import Testing
             }
         }
         loop.run()
-        #expect(Surroundings.uptime() - start >= 30)
+        #expect(SystemEnvironment.uptime() - start >= 30)
         #expect(log.words == ["first", "second", "last"])
         withExtendedLifetime(calls) {}
     }
@@ -45,23 +46,23 @@ import Testing
         let loop = EventLoop()
         let long = loop.schedule(afterMilliseconds: 60_000) {}
         try Thread.start {
-            Thread.sleep(milliseconds: 5)
+            SystemEnvironment.sleep(milliseconds: 5)
             long.cancel()
-            Thread.sleep(milliseconds: 5)
+            SystemEnvironment.sleep(milliseconds: 5)
             loop.end()
         }
         loop.run()
         let hurried = EventLoop()
         let patient = hurried.schedule(afterMilliseconds: 60_000) {}
         try Thread.start {
-            Thread.sleep(milliseconds: 5)
+            SystemEnvironment.sleep(milliseconds: 5)
             let end = hurried.schedule(afterMilliseconds: 0) { hurried.end() }
-            Thread.sleep(milliseconds: 50)
+            SystemEnvironment.sleep(milliseconds: 50)
             end.cancel()
         }
-        let start = Surroundings.uptime()
+        let start = SystemEnvironment.uptime()
         hurried.run()
-        #expect(Surroundings.uptime() - start < 30_000)
+        #expect(SystemEnvironment.uptime() - start < 30_000)
         withExtendedLifetime(patient) {}
     }
 }

@@ -5,6 +5,7 @@ import PushcryptReceiver
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// Every code has its explanation, and the document has the same.
 @Suite struct ExplanationTests {
@@ -50,7 +51,7 @@ import Testing
     func sentences(code: String) {
         for explanation in Explanation.of(code) {
             #expect(!explanation.summary.hasSuffix(".") && !explanation.summary.contains("\n"))
-            for text in [explanation.cause, explanation.mend, explanation.shown] {
+            for text in [explanation.cause, explanation.fix, explanation.shown] {
                 #expect(text.hasSuffix(".") && text.first?.isLowercase == false && text.count > 6)
                 #expect(!text.contains("  ") && !text.contains("\n"))
                 #expect(text.unicodeScalars.allSatisfy { $0.isASCII || $0 == "…" })
@@ -61,7 +62,7 @@ import Testing
     @Test("Commands and documents that explanations name exist", arguments: Explanation.all.map(\.code))
     func references(code: String) {
         for explanation in Explanation.of(code) {
-            let texts = " " + [explanation.cause, explanation.mend, explanation.shown].joined(separator: " ")
+            let texts = " " + [explanation.cause, explanation.fix, explanation.shown].joined(separator: " ")
             for match in texts.matches(of: /[ (]'(?:pushcrypt )?([a-z]+)( [a-z]+)?[^']*'/) {
                 let first = String(match.1)
                 #expect(CommandTable.pushcrypt.command(at: [first]) != nil, "\(match.0)")

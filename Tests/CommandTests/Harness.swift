@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// A directory that is removed with its contents.
 final class TemporaryDirectory {
@@ -55,7 +56,7 @@ struct CapturedConsole {
         console = Console(
             input: Descriptor(number: handles[0].fileDescriptor), output: Descriptor(number: handles[1].fileDescriptor),
             messages: Descriptor(number: handles[2].fileDescriptor), terminal: terminal,
-            variable: { environment[$0] }, now: { now })
+            variable: { environment[$0] }, now: { now }, redact: SecretText.removed)
     }
 
     var output: String { get throws { try directory.read("out") } }

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 @Suite struct HelpPageTests {
     @Test(
@@ -78,7 +79,7 @@ enum ExpectedPage: CaseIterable {
                            user's data directory
               --json       write JSON, for programs
           -h, --help       show this help
-              --version    show the versions of this program and of libsodium
+              --version    show the versions of this program and its libraries
 
         exit codes:
           0   done

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 @Suite struct InvocationTests {
     private static func invocation(_ arguments: String...) throws -> Invocation {

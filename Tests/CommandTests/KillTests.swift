@@ -4,6 +4,7 @@ import PushcryptKeyStore
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// A phone may end an extension at any moment, in the middle of whatever it does.
 @Suite struct KillTests {

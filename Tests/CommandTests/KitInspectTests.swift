@@ -3,6 +3,7 @@ import Testing
 import VectorKit
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// `pushcrypt inspect` over the test kit: it needs no key, never fails otherwise than the format says, and agrees with the
 /// kit about what anybody can see.

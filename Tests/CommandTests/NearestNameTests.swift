@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 @Suite struct NearestNameTests {
     static let names = ["init", "keygen", "export", "device", "sender", "seal", "open", "rotate", "inspect", "doctor"]

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// The line that tells how far long work is.
 @Suite struct ProgressTests {
@@ -14,7 +15,7 @@ import Testing
         let descriptor = Descriptor(number: terminal.person.fileDescriptor)
         return Console(
             input: descriptor, output: descriptor, messages: descriptor, terminal: terminal.path,
-            variable: { environment[$0] }, now: { clock.milliseconds })
+            variable: { environment[$0] }, now: { clock.milliseconds }, redact: { $0 })
     }
 
     @Test("Long work shows a line on a terminal, which is gone at the end")
@@ -77,7 +78,7 @@ import Testing
         let clock = Clock()
         let console = Console(
             input: captured.console.input, output: captured.console.output, messages: captured.console.messages,
-            terminal: "/nonexistent/tty", variable: { _ in nil }, now: { clock.milliseconds })
+            terminal: "/nonexistent/tty", variable: { _ in nil }, now: { clock.milliseconds }, redact: { $0 })
         do {
             var progress = Progress("sealing", total: 100, console)
             clock.milliseconds += 5000

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// `Tests/Checks/Signer/signer.py`, running until the test lets go of it.
 final class PythonSigner {
@@ -51,7 +52,7 @@ final class PythonSigner {
     /// The socket's file is there a moment before anybody listens.
     private var isListening: Bool {
         do {
-            _ = try UnixSocket(connectingTo: path, deadline: Surroundings.uptime())
+            _ = try UnixSocket(connectingTo: path, deadline: SystemEnvironment.uptime())
             return true
         } catch {
             return false

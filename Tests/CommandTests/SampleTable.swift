@@ -1,4 +1,5 @@
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// A small table with one of everything, so that the frame is tested without the product's commands.
 extension CommandTable {
@@ -16,7 +17,8 @@ extension CommandTable {
         hidden: [.complete],
         examples: [Example("sample greet", "says hello")],
         environment: [Term(name: "SAMPLE", help: "what is read")],
-        files: [Term(name: "~/.sample", help: "what is kept")])
+        files: [Term(name: "~/.sample", help: "what is kept")],
+        exitCodes: CommandTable.pushcrypt.exitCodes, check: SecretText.refuse, configure: { _, _ in })
 }
 
 extension Command {

@@ -4,6 +4,7 @@ import PushcryptReceiver
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// What a scaffold consists of. That it compiles and runs is tested by building one (`Tests/Checks/Scripts/scaffold.sh`).
 @Suite struct ScaffoldTests {

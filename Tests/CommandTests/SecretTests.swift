@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// The secret as text, and what is left of the buffer behind it.
 private func read(
@@ -117,7 +118,7 @@ private final class Asking: Sendable {
     init(at path: String) {
         let console = Console(
             input: .standardInput, output: .standardOutput, messages: .standardError, terminal: path,
-            variable: { _ in nil }, now: { 0 })
+            variable: { _ in nil }, now: { 0 }, redact: { $0 })
         Thread.detachNewThread { [self] in
             let result: Result<String, CommandFailure>
             do throws(CommandFailure) {
@@ -261,7 +262,7 @@ private final class Asking: Sendable {
         let captured = try CapturedConsole()
         let (key, pem) = (captured.directory.file("key"), captured.directory.file("pem"))
         func run(_ arguments: String...) -> ExitCode {
-            PushcryptCommand.run(arguments: arguments, table: .pushcrypt, console: captured.console)
+            PushcryptCommandKit.run(arguments: arguments, table: .pushcrypt, console: captured.console)
         }
         try #require(run("keygen", role, "-o", key) == .done)
         try #require(run("key", "export", role, "--format", "pem", "--key-file", key, "--secret", "-o", pem) == .done)
@@ -277,7 +278,7 @@ private final class Asking: Sendable {
         let captured = try CapturedConsole()
         let (key, other) = (captured.directory.file("key"), captured.directory.file("other"))
         func run(_ arguments: String...) -> ExitCode {
-            PushcryptCommand.run(arguments: arguments, table: .pushcrypt, console: captured.console)
+            PushcryptCommandKit.run(arguments: arguments, table: .pushcrypt, console: captured.console)
         }
         try #require(run("keygen", role, "-o", key) == .done)
         try #require(

@@ -2,6 +2,7 @@ import Pushcrypt
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 @Suite struct SecretTextTests {
     @Test(
@@ -47,7 +48,7 @@ import Testing
         for format in LogFormat.allCases {
             let captured = try CapturedConsole()
             var console = captured.console
-            console.logFormat = format
+            console.messageFormat = format.messages
             console.error("there is no \(quoted(key))")
             console.log("\(key): done")
             console.log("sealed", [("to", .word(key))])

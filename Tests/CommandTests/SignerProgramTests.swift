@@ -4,6 +4,7 @@ import PushcryptKeyStore
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// `pushcrypt seal --signer` as a process, with a signer in Python.
 @Suite(.serialized, .enabled(if: PythonSigner.python != nil, "python3 has no cryptography: make setup"))

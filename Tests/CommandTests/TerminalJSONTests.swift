@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// What a stranger wrote reaches a terminal only as text.
 @Suite struct TerminalJSONTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 @Suite struct TerminalTextTests {
     @Test(

@@ -44,8 +44,8 @@ struct MigrationTests {
         #expect(try home.raw().integer("PRAGMA user_version") == Int64(Schema.migrations.count + 1))
         #expect(
             try home.raw().rows("SELECT name FROM sqlite_schema WHERE name IN ('good', 'half')") == [[.text("good")]])
-        let mended = Self.options(["CREATE TABLE good (a)", "CREATE TABLE half (a)"])
-        #expect(try home.reopened(options: mended).deviceKeys() == [record])
+        let fixed = Self.options(["CREATE TABLE good (a)", "CREATE TABLE half (a)"])
+        #expect(try home.reopened(options: fixed).deviceKeys() == [record])
     }
 
     @Test func aStoreIsNotChangedBeforeItsKeyHasProvedIt() throws {

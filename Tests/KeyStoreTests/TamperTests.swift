@@ -146,7 +146,7 @@ struct TamperTests {
                 ])
             #expect(code { try full.use("devices", "two") } == nil)
         }
-        // Whoever owns the store mends the row by registering the device again.
+        // The owner of the store repairs the row by registering the device again.
         let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
         #expect(code { try full.home.store.addDevice(id: "one", registration, now: start) } == .corruptStore)
         #expect(try full.home.store.addDevice(id: "one", registration, replace: true, now: start) == .updated)

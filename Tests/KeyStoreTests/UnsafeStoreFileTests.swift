@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// Files and directories that are not their owner's alone: the store is not opened, and the error says what mends it.
+/// Files and directories that others can reach: the store is not opened, and the error says how to fix it.
 struct UnsafeStoreFileTests {
     private static let isRoot = geteuid() == 0
 
@@ -20,7 +20,7 @@ struct UnsafeStoreFileTests {
     /// Makes the store unsafe in one way.
     struct Unsafe: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let mend: String
+        let fix: String
         let spoil: @Sendable (Scratch) throws -> Void
     }
 
@@ -28,20 +28,20 @@ struct UnsafeStoreFileTests {
 
     private static var unsafeWays: [Unsafe] {
         var ways = [
-            Unsafe(testDescription: "directory open to the group", mend: "chmod 0700 '") {
+            Unsafe(testDescription: "directory open to the group", fix: "chmod 0700 '") {
                 #expect(unsafe chmod($0.store, 0o750) == 0)
             },
-            Unsafe(testDescription: "directory open to all", mend: "chmod 0700 '") {
+            Unsafe(testDescription: "directory open to all", fix: "chmod 0700 '") {
                 #expect(unsafe chmod($0.store, 0o701) == 0)
             },
-            Unsafe(testDescription: "parent writable by all", mend: "chmod o-w '") {
+            Unsafe(testDescription: "parent writable by all", fix: "chmod o-w '") {
                 #expect(unsafe chmod($0.path, 0o777) == 0)
             },
-            Unsafe(testDescription: "directory a link", mend: "$(realpath '") {
+            Unsafe(testDescription: "directory a link", fix: "$(realpath '") {
                 #expect(unsafe rename($0.store, $0.path + "/real") == 0)
                 #expect(unsafe symlink($0.path + "/real", $0.store) == 0)
             },
-            Unsafe(testDescription: "directory a file", mend: "--store") {
+            Unsafe(testDescription: "directory a file", fix: "--store") {
                 #expect(unsafe rename($0.store, $0.path + "/real") == 0)
                 try writeFile($0.store, [])
             },
@@ -49,24 +49,24 @@ struct UnsafeStoreFileTests {
         for name in files {
             for bits: mode_t in [0o640, 0o604, 0o620, 0o602, 0o666] {
                 ways.append(
-                    Unsafe(testDescription: "\(name) with mode \(String(bits, radix: 8))", mend: "chmod 0600 '") {
+                    Unsafe(testDescription: "\(name) with mode \(String(bits, radix: 8))", fix: "chmod 0600 '") {
                         try touch($0.file(name))
                         #expect(unsafe chmod($0.file(name), bits) == 0)
                     })
             }
             ways.append(
-                Unsafe(testDescription: "\(name) a link", mend: "realpath '") {
+                Unsafe(testDescription: "\(name) a link", fix: "realpath '") {
                     try touch($0.file(name))
                     #expect(unsafe rename($0.file(name), $0.path + "/real") == 0)
                     #expect(unsafe symlink($0.path + "/real", $0.file(name)) == 0)
                 })
             ways.append(
-                Unsafe(testDescription: "\(name) under two names", mend: "cp -p '") {
+                Unsafe(testDescription: "\(name) under two names", fix: "cp -p '") {
                     try touch($0.file(name))
                     #expect(unsafe link($0.file(name), $0.path + "/other") == 0)
                 })
             ways.append(
-                Unsafe(testDescription: "\(name) a pipe", mend: "mv '") {
+                Unsafe(testDescription: "\(name) a pipe", fix: "mv '") {
                     unsafe unlink($0.file(name))
                     #expect(unsafe mkfifo($0.file(name), 0o600) == 0)
                 })
@@ -81,17 +81,17 @@ struct UnsafeStoreFileTests {
             return []
         }
         var ways = [
-            Unsafe(testDescription: "directory of another user", mend: "chown 0 '") {
+            Unsafe(testDescription: "directory of another user", fix: "chown 0 '") {
                 #expect(unsafe chown($0.store, 1, 1) == 0)
             },
-            Unsafe(testDescription: "parent writable by another group", mend: "chmod g-w '") {
+            Unsafe(testDescription: "parent writable by another group", fix: "chmod g-w '") {
                 #expect(unsafe chown($0.path, 0, 1) == 0)
                 #expect(unsafe chmod($0.path, 0o770) == 0)
             },
         ]
         for name in files {
             ways.append(
-                Unsafe(testDescription: "\(name) of another user", mend: "chown 0 '") {
+                Unsafe(testDescription: "\(name) of another user", fix: "chown 0 '") {
                     try touch($0.file(name))
                     #expect(unsafe chown($0.file(name), 1, 1) == 0)
                 })
@@ -104,14 +104,14 @@ struct UnsafeStoreFileTests {
     }
 
     @Test(arguments: unsafeWays + foreignWays)
-    func anUnsafeStoreIsRefusedWithTheCommandThatMendsIt(_ way: Unsafe) throws {
+    func anUnsafeStoreIsRefusedWithTheCommandThatFixesIt(_ way: Unsafe) throws {
         let scratch = try Scratch()
         _ = try create(scratch).generateDeviceKey(now: start)
         #expect(try open(scratch).deviceKeys().count == 1)
         try way.spoil(scratch)
         let error = error { try open(scratch) }
         #expect(error?.code == .unsafeStoreFile)
-        #expect(error?.description.contains(way.mend) == true, "\(error?.description ?? "none")")
+        #expect(error?.description.contains(way.fix) == true, "\(error?.description ?? "none")")
     }
 
     /// What is looked at before may be a link by the time that it is opened.

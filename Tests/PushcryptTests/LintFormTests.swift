@@ -31,7 +31,7 @@ import Testing
                 "unknown-field aps.alert.tittle", "unknown-field aps.sound.loop", "unknown-field aps.badges",
                 "unknown-field aps.content-avaliable", "unknown-field aps.\"a.b\"",
             ])
-        #expect(lint.findings.first { $0.place == "aps.badge" }?.mend == "write a whole number, 0 or more")
+        #expect(lint.findings.first { $0.place == "aps.badge" }?.fix == "write a whole number, 0 or more")
     }
 
     /// A name can be of any length and hold anything.

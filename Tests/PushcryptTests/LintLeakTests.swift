@@ -118,7 +118,7 @@ import Testing
     @Test func noFindingHoldsAValue() {
         let push = Self.oneOfEach.replacing(/"([a-p])"/) { "\"zebra\($0.1)\"" }
         for finding in PayloadLint(push, .init(topic: "zebra zebra", priority: "zebra", collapseID: "zebra")).findings {
-            #expect(!"\(finding.text) \(finding.mend)".contains("zebra"))
+            #expect(!"\(finding.text) \(finding.fix)".contains("zebra"))
         }
     }
 

@@ -49,7 +49,7 @@ import Testing
         #expect(try Self.code(at: zero, sentAt: .maximum, timeToLive: 1) == .notYetValid)
     }
 
-    @Test func theReasonNamesTheTimesSoThatAClockCanBeMended() throws {
+    @Test func theReasonNamesTheTimesSoThatAClockCanBeFixed() throws {
         let fixture = try FormatFixture()
         let sealed = try fixture.seal(alertPayload(), at: Timestamp(milliseconds: 1_790_000_000_000))
         let late = Timestamp(milliseconds: 1_800_000_000_000)

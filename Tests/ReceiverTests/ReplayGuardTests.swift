@@ -42,7 +42,7 @@ import Testing
         "replay guard: made anew, because it was damaged; what was sent more than ten minutes ago counts as shown"
     ]
 
-    static let mendable: [Damage] = [
+    static let repairable: [Damage] = [
         Damage("missing") { try FileManager.default.removeItem(at: file($0)) },
         Damage("empty") { try Data().write(to: file($0)) },
         Damage("a text") { try Data("not a database\n".utf8).write(to: file($0)) },
@@ -58,7 +58,7 @@ import Testing
         Damage("another program's database") { _ = try connection($0, "PRAGMA application_id = 7") },
     ]
 
-    @Test(arguments: mendable)
+    @Test(arguments: repairable)
     func aGuardThatIsMissingOrDamagedIsMadeAnew(_ damage: Damage) throws {
         let provider = try Provider()
         let folder = try {
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// The process that has the file open may go on with what it has in memory, or notice; it delivers.
-    @Test(arguments: mendable)
+    @Test(arguments: repairable)
     func aGuardThatIsDamagedWhileItIsOpenStopsNothing(_ damage: Damage) throws {
         let provider = try Provider()
         let phone = try Phone(enrolledWith: provider)

@@ -73,7 +73,7 @@ struct ClearPart: Sendable {
         guard length > limit else { return }
         throw .pushTooLarge(
             length, limit: limit, isSentExactly: options.isSentExactly,
-            mend: "shorten the placeholder's title or keep fewer fields in the clear")
+            fix: "shorten the placeholder's title or keep fewer fields in the clear")
     }
 }
 

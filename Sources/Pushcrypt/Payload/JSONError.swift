@@ -58,7 +58,7 @@ package struct JSONError: CodedError {
         fileprivate var advice: String {
             switch value {
             case .unexpectedEnd: "the JSON ends too early: send all of it"
-            case .unexpectedByte: "not JSON: mend the byte at this offset"
+            case .unexpectedByte: "not JSON: fix the byte at this offset"
             case .invalidNumber: "not a JSON number: write it without leading zeros, and a digit after '-', '.' and 'e'"
             case .invalidEscape: "not a JSON escape: use one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX"
             case .invalidUTF8: "not UTF-8: encode the JSON as UTF-8"

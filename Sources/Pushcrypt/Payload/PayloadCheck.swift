@@ -22,7 +22,7 @@ package enum PayloadCheck {
         let length = isSentExactly ? json.count : WidestLength.of(json.span)
         let limit = pushType.maximumPushLength
         guard length <= limit else {
-            throw .pushTooLarge(length, limit: limit, isSentExactly: isSentExactly, mend: "shorten it by that much")
+            throw .pushTooLarge(length, limit: limit, isSentExactly: isSentExactly, fix: "shorten it by that much")
         }
         return json
     }

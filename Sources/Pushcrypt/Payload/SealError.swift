@@ -78,10 +78,10 @@ public struct SealError: CodedError {
         )
     }
 
-    static func pushTooLarge(_ length: Int, limit: Int, isSentExactly: Bool, mend: String) -> SealError {
+    static func pushTooLarge(_ length: Int, limit: Int, isSentExactly: Bool, fix: String) -> SealError {
         SealError(
             .pushTooLarge,
-            "the push would have \(length) bytes\(isSentExactly ? "" : " in the widest form a client may send"), \(length - limit) more than Apple takes (\(limit)); \(mend)"
+            "the push would have \(length) bytes\(isSentExactly ? "" : " in the widest form a client may send"), \(length - limit) more than Apple takes (\(limit)); \(fix)"
         )
     }
 

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// Runs the lines of an input through workers on several threads, and writes their answers in the order of the input.
 ///
@@ -128,15 +129,15 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
         do throws(CommandFailure) {
             let worker = try make()
             while let chunk = try next() {
-                var start = Surroundings.nanoseconds()
+                var start = SystemEnvironment.nanoseconds()
                 var answer = worker.answer(chunk) { part in
-                    let pause = Surroundings.nanoseconds()
+                    let pause = SystemEnvironment.nanoseconds()
                     // To wait is no work.
-                    defer { start += Surroundings.nanoseconds() - pause }
+                    defer { start += SystemEnvironment.nanoseconds() - pause }
                     return self.write(part, of: chunk, write)
                 }
                 answer.tally.input = chunk.bytes.count
-                answer.tally.nanoseconds = Surroundings.nanoseconds() - start
+                answer.tally.nanoseconds = SystemEnvironment.nanoseconds() - start
                 order.change { order in
                     order.bytes += answer.size - limits.weight(of: chunk)
                     order.waiting[chunk.number] = answer

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// One line of a batch, taken apart: what it says to this program, and what is passed through.
 struct BatchLine {

@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 /// What a batch has done, for a collector of Prometheus that reads text files.
 ///
 /// The file is replaced as a whole, so that nobody reads half of it.
@@ -42,11 +44,4 @@ struct BatchMetrics {
     func write(to path: String) throws(CommandFailure) {
         try OutputFile.write(ContiguousArray(text.utf8).span, to: path, mode: 0o666, force: true)
     }
-}
-
-/// Seconds with milliseconds.
-func decimalText(nanoseconds: UInt64) -> String {
-    let milliseconds = nanoseconds / 1_000_000
-    let rest = String(milliseconds % 1000)
-    return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
 }

@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 /// Where the answers of a batch go: standard output, or a file that appears when the batch is done.
 struct BatchOutput: ~Copyable {
     /// Writes an answer; used by one thread at a time.

@@ -1,7 +1,9 @@
+internal import PushcryptCommandKit
+
 /// How far a batch is: how fast it is, and how long it will take where the length of its input is known.
 struct BatchProgress: ~Copyable {
     private let size: Int?
-    private let start = Surroundings.uptime()
+    private let start = SystemEnvironment.uptime()
     private var line: StatusLine
 
     /// `size` is that of the input in bytes.
@@ -12,7 +14,7 @@ struct BatchProgress: ~Copyable {
 
     mutating func show(_ tally: BatchTally) {
         line.show { [size, start] in
-            Self.text(tally, size: size, milliseconds: Int(clamping: Surroundings.uptime() - start))
+            Self.text(tally, size: size, milliseconds: Int(clamping: SystemEnvironment.uptime() - start))
         }
     }
 

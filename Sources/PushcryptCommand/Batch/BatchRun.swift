@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 extension Option {
     /// What every batch can be told.
     static let batch = [
@@ -20,7 +22,7 @@ struct BatchRun {
     private let hasClearContent: Bool
     /// What ends the reading.
     let stop: StopSignal
-    private let start = Surroundings.nanoseconds()
+    private let start = SystemEnvironment.nanoseconds()
 
     /// Takes what the command line says.
     ///
@@ -64,7 +66,7 @@ struct BatchRun {
         if let metrics { try self.metrics(BatchTally()).write(to: metrics) }
         ProcessMemory.returnLargePieces()
         do throws(SystemError) {
-            try stop.raiseOnSignals()
+            try stop.raiseOnSignals(waitingOn: Thread.start)
         } catch {
             throw .failed("cannot start a thread: \(error.text)")
         }
@@ -98,14 +100,14 @@ struct BatchRun {
         if let path = invocation.value("--metrics") { writeMetrics(tally, to: path) }
         guard invocation.flag("--summary") else { return }
         var console = console
-        if invocation.flag("--json") { console.logFormat = .json }
+        if invocation.flag("--json") { console.messageFormat = LogFormat.json.messages }
         console.log(
             "summary",
-            BatchSummary(verb: verb, tally: tally, nanoseconds: Surroundings.nanoseconds() - start).fields)
+            BatchSummary(verb: verb, tally: tally, nanoseconds: SystemEnvironment.nanoseconds() - start).fields)
     }
 
     private func metrics(_ tally: BatchTally) -> BatchMetrics {
-        BatchMetrics(verb: verb, tally: tally, nanoseconds: Surroundings.nanoseconds() - start)
+        BatchMetrics(verb: verb, tally: tally, nanoseconds: SystemEnvironment.nanoseconds() - start)
     }
 
     /// A collector that misses a moment is no reason to end the batch.
@@ -120,11 +122,11 @@ struct BatchRun {
 
 /// When the metrics are written again: after a while, if there is anything new.
 private struct MetricsClock {
-    private var last = Surroundings.uptime()
+    private var last = SystemEnvironment.uptime()
     private var tally = BatchTally()
 
     mutating func isDue(_ tally: BatchTally) -> Bool {
-        let now = Surroundings.uptime()
+        let now = SystemEnvironment.uptime()
         guard now >= last + BatchMetrics.interval, tally != self.tally else { return false }
         last = now
         self.tally = tally

@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 /// What a batch has done, as its last line says it.
 struct BatchSummary {
     /// What became of a message that was not refused: `sealed` or `opened`.
@@ -6,7 +8,7 @@ struct BatchSummary {
     /// How long it took, in nanoseconds.
     let nanoseconds: UInt64
 
-    var fields: [(name: String, value: LogFormat.Value)] {
+    var fields: [MessageFormat.Field] {
         [
             ("lines", .number(tally.lines)), (verb, .number(tally.done)), ("refused", .number(tally.refusals)),
             ("refused_by", .counts(tally.refused)), ("unencrypted", .number(tally.unencrypted)),

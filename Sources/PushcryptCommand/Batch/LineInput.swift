@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 /// What lines are read from.
 protocol LineInput {
     /// Reads what is there into the part of `bytes` from `start` on; 0 at the end, nil when no more is wanted.
@@ -20,6 +22,13 @@ struct DescriptorInput: LineInput, Sendable {
         } catch {
             throw .failed("cannot read \(name): \(error.text)")
         }
+    }
+}
+
+extension InputFile {
+    /// What is read in chunks of lines, until `stop` is raised; of use for as long as the file is open.
+    func lines(until stop: StopSignal) -> DescriptorInput {
+        DescriptorInput(descriptor: descriptor, name: name, stop: stop)
     }
 }
 

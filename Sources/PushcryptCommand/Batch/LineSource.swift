@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 /// Where the lines of a batch come from; used by one thread at a time.
 protocol LineSource {
     /// Waits for the next lines, numbered on from 0; nil at the end.

@@ -1,3 +1,4 @@
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// The lines of a file or of standard input that are worked through one after another, however many there are.
@@ -30,7 +31,7 @@ struct NumberedLines: ~Copyable {
     private static func stopSignal() throws(CommandFailure) -> StopSignal {
         do throws(SystemError) {
             let stop = try StopSignal()
-            try stop.raiseOnSignals()
+            try stop.raiseOnSignals(waitingOn: Thread.start)
             return stop
         } catch {
             throw .failed("cannot wait for signals: \(error.text)")

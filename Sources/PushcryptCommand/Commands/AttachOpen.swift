@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// `attach open`: one pass over the sealed file, into a plain one that appears only when everything agrees.
 func runAttachOpen(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// `attach seal`: two passes over the file, and then the reference, which is written last because it says that all is done.

@@ -1,3 +1,4 @@
+internal import PushcryptCommandKit
 internal import PushcryptReceiver
 
 /// A notification as a person sees it, drawn for a terminal. What a stranger wrote cannot act on the terminal.

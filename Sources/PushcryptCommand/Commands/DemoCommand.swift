@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 extension Command {
     static let demo = Command(
         "demo", "show the main job step by step, with a provider's and a phone's store in a temporary folder",

@@ -1,9 +1,10 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 extension Command {
     static let doctor = Command(
-        "doctor", "look for what is wrong, and say what mends it",
+        "doctor", "find what is wrong, and say how to fix it",
         discussion: [
             "Looks at libsodium, the clock, the limits of the system, and the whole key store: files and permissions, the database, every row and every sealed secret. Changes nothing. Ends with 1 if something does not work or is not safe."
         ],

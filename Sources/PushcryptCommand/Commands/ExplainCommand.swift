@@ -1,9 +1,10 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 extension Command {
     static let explain = Command(
-        "explain", "say what a code or a phone's journal means, and what mends it",
+        "explain", "say what a code or a phone's journal means, and how to fix it",
         discussion: [
             "Every refusal has a code: at the start of a message, in the JSON of 'open', in the journal that an app keeps on the phone. Without an operand all codes are listed.",
             "A journal, as an app exports it, is summed up by code: how often, when last, with which keys, and for which envelopes, by the fingerprints that 'seal --log text' and 'inspect' print. It has no content, so it can be sent by mail.",

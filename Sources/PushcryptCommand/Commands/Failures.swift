@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 // How the library's errors end a command. Exit 65 says that the same input fails again; exit 64 that the call or the
@@ -43,7 +44,7 @@ extension CommandFailure {
             case .corruptStore, .generationRollback, .futureTime, .rotationRefused, .keyIDTaken: .refused
             default: .usage
             }
-        self.init(exit, "\(error.code): \(error)", storeError: error)
+        self.init(exit, "\(error.code): \(error)", cause: error)
     }
 
     init(_ error: InvalidTopic, in place: String) {

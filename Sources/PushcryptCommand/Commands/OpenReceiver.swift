@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 internal import PushcryptReceiver
 
@@ -144,7 +145,7 @@ extension OpenReceiver {
                     keys: store, effects: effects, replay: replay, topic: topic, defaultTopic: defaultTopic,
                     policy: policy))
         } catch {
-            guard let cause = error.storeError, cause.code == .corruptStore else { throw error }
+            guard let cause = error.cause as? KeyStoreError, cause.code == .corruptStore else { throw error }
             return .damagedStore(cause)
         }
     }

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptReceiver
 
 /// The JSON that `open` writes: what a person is shown, and for an opened message what it is.

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 internal import PushcryptReceiver
 
@@ -97,12 +98,12 @@ struct OpenSession: Sendable {
     ) {
         if phone.stall > 0 {
             trace.tell("the opening stalls for \(durationText(phone.stall, units: millisecondUnits))")
-            Thread.sleep(milliseconds: phone.stall)
+            SystemEnvironment.sleep(milliseconds: phone.stall)
         }
-        let start = Surroundings.uptime()
+        let start = SystemEnvironment.uptime()
         open(session, result) { delivery in
             guard !session.isOver else { return }
-            let time = "in \(Surroundings.uptime() - start) ms"
+            let time = "in \(SystemEnvironment.uptime() - start) ms"
             if case .fallback(let reason) = delivery.outcome {
                 trace.tell("not opened \(time): \(reason.code)")
             } else {
@@ -138,11 +139,11 @@ struct SimulatedPhone: Sendable {
 /// Tells on standard error what happens when.
 private struct Trace: Sendable {
     private let console: Console
-    private let start = Surroundings.uptime()
+    private let start = SystemEnvironment.uptime()
 
     init(_ console: Console) { self.console = console }
 
-    func tell(_ what: String) { console.log("\(Surroundings.uptime() - start) ms: \(what)") }
+    func tell(_ what: String) { console.log("\(SystemEnvironment.uptime() - start) ms: \(what)") }
 }
 
 /// No time passes: whoever waits at a command line may wait.

@@ -1,7 +1,11 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 extension Option {
+    static let store = Option(
+        "--store", "DIR", .folder,
+        help: "the key store; otherwise PUSHCRYPT_STORE, otherwise the user's data directory")
     static let topic = Option(
         "--topic", "BUNDLE-ID", help: "the app, for example com.example.app; needed where no key is bound to one")
     static let topicHint = "add --topic with the app's bundle id, for example com.example.app"

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// What `device add` reads, and what each line of `device import` holds that is not from an export.
 enum DeviceInput {

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// One line of `device import`: what a phone has sent, and which device its provider takes it for.

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// What a sender was answered for one push: `{"to","status","reason","timestamp"}`; `device` may stand for `to`.

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 extension Explanation {
     static let batches = [
@@ -12,7 +13,7 @@ extension Explanation {
                 record, or is what an export wrote. An answer of APNs, for 'device remove --from-apns-410', has no status, or says that
                 a device is gone and not which, or not when in milliseconds.
                 """,
-            mend: """
+            fix: """
                 Write the line as the --help of the command says, and give it again; the other lines are done.
                 """,
             shown: refusedLine),
@@ -23,7 +24,7 @@ extension Explanation {
                 No push, no record and no answer is nearly as long: a newline is missing between two of them, or the input is no
                 newline-delimited JSON. Such a line is passed over without being kept, so nothing is said of it but its number.
                 """,
-            mend: "Write one of them in each line, and end each with a newline.",
+            fix: "Write one of them in each line, and end each with a newline.",
             shown: refusedLine),
         Explanation(
             LineError.Code.reservedKey, .batches,
@@ -32,13 +33,13 @@ extension Explanation {
                 Keys that mean nothing here are passed from a line to its answer. One of them has the name of a member that the
                 answer has by itself, such as unencrypted, or with --json fingerprint, and the answer cannot have both. The error leaves that key out.
                 """,
-            mend: "Rename the key in the line.",
+            fix: "Rename the key in the line.",
             shown: notAnswered),
         Explanation(
             LineError.Code.noDevice, .batches,
             summary: "the user has no device",
             cause: "No device in the store belongs to this user: none was added with --user, or all were removed.",
-            mend: """
+            fix: """
                 Say whose a device is when it is added: 'pushcrypt device add --user'. A user who has no device any more gets
                 no push; nothing needs to be done then.
                 """,
@@ -48,7 +49,7 @@ extension Explanation {
             summary: "the device has no key to seal to",
             cause:
                 "The line has null for to, which is a device whose app has not registered a key: an old version, mostly.",
-            mend: """
+            fix: """
                 Leave the device out until it has registered, or let its pushes go out as they are, readable to the relay, with
                 --unencrypted pass.
                 """,
@@ -60,13 +61,13 @@ extension Explanation {
                 Neither the line nor the command line has a topic, neither the sender's key nor the device is bound to one, and
                 the store has none either.
                 """,
-            mend: "Add --topic with the app's bundle id, or give the line a topic of its own.",
+            fix: "Add --topic with the app's bundle id, or give the line a topic of its own.",
             shown: notAnswered),
         Explanation(
             LineError.Code.overflowFailed, .batches,
             summary: "the file of a body that is too long cannot be written",
             cause: "The folder of --overflow is gone, full, or not this user's to write to.",
-            mend: "Make room in the folder, or name another, and send the line again.",
+            fix: "Make room in the folder, or name another, and send the line again.",
             shown: notAnswered),
     ]
 

@@ -8,7 +8,7 @@ extension Explanation {
             cause: """
                 Every check passed. A message that was shown before is shown again, quietly, and has this code too.
                 """,
-            mend: "Nothing.",
+            fix: "Nothing.",
             shown: "On the phone: the notification that was sealed."),
         Explanation(
             DeliveryOutcome.openedWithoutAttachment, .delivery,
@@ -18,7 +18,7 @@ extension Explanation {
                 was refused: a redirect that is not https, a length or hash other than the payload says, a file that
                 does not decrypt.
                 """,
-            mend: """
+            fix: """
                 Fetch the URL without a login, as a phone does, and compare length and SHA-256 with the payload's: they
                 are of the sealed file. What is too large for a slow network in 15 seconds belongs into the app; attach a
                 small picture.
@@ -28,7 +28,7 @@ extension Explanation {
             DeliveryOutcome.passed, .delivery,
             summary: "the push was not sealed, and the app's policy let it through",
             cause: "There is no envelope in the push, and the app has said that pushes like this one may stay clear.",
-            mend: """
+            fix: """
                 Nothing while the roll-out lasts. When every provider seals, let the policy mask clear pushes: until then
                 whoever can push to the device's token can show any text under the app's name.
                 """,
@@ -40,7 +40,7 @@ extension Explanation {
                 The message was shown before under another notification request, and the app has said that its extension has
                 the filtering entitlement, so the copy was delivered with nothing in it.
                 """,
-            mend: """
+            fix: """
                 Nothing for single ones. If there are many, see duplicate: somebody sends everything twice. If copies do
                 appear as empty notifications, the entitlement is not in the build that was shipped.
                 """,
@@ -52,7 +52,7 @@ extension Explanation {
                 Neither the extension nor the device key has a topic, so there was nothing to check the message against. The
                 push itself never says it.
                 """,
-            mend: """
+            fix: """
                 Give the extension the app's bundle id, without a suffix and not the extension's own, or bind the device key to it
                 when it is made. At the command line add --topic.
                 """,
@@ -64,7 +64,7 @@ extension Explanation {
                 25 seconds passed, or what the app has set, and the message was not open. Opening takes milliseconds, so
                 something waited: a lock that the app holds, a network call, a key source of the app's own.
                 """,
-            mend: """
+            fix: """
                 Look at the milliseconds of this entry and of those around it. Take every wait out of the extension: it only
                 reads keys, and needs no network to open. If it happens after a start of the phone, the process itself
                 was slow; a retry under the same apns-collapse-id replaces the fallback.
@@ -77,7 +77,7 @@ extension Explanation {
                 The system said that the time is over, about 30 seconds after it called, and the own deadline had not yet
                 passed: it is set too late, or the system gave less time than usual.
                 """,
-            mend: "Set the own deadline to 25 seconds or less. Otherwise as for deadline.",
+            fix: "Set the own deadline to 25 seconds or less. Otherwise as for deadline.",
             shown: fallback),
         Explanation(
             Delivery.Reason.abandoned.code, .delivery,
@@ -86,7 +86,7 @@ extension Explanation {
                 The object that opens was deallocated while a request was under way: it was kept in a local variable, or
                 the system took the extension's process down early.
                 """,
-            mend: """
+            fix: """
                 Keep the opener in a stored property of the extension object, and call it from both methods of the
                 extension. If that is so already, look for crashes and memory reports of the extension near this time.
                 """,

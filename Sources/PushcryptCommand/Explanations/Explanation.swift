@@ -10,7 +10,7 @@ struct Explanation: Sendable {
     /// What has happened, most frequent cause first.
     let cause: String
     /// What to do about it.
-    let mend: String
+    let fix: String
     /// What the person with the phone sees, and who else sees anything.
     let shown: String
 
@@ -22,14 +22,14 @@ struct Explanation: Sendable {
     }
 
     init(
-        _ code: some CustomStringConvertible, _ areas: Area..., summary: String, cause: String, mend: String,
+        _ code: some CustomStringConvertible, _ areas: Area..., summary: String, cause: String, fix: String,
         shown: String
     ) {
         self.code = code.description
         self.areas = areas
         self.summary = summary
         self.cause = Self.joined(cause)
-        self.mend = Self.joined(mend)
+        self.fix = Self.joined(fix)
         self.shown = Self.joined(shown)
     }
 

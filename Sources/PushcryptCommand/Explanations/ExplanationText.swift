@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 // The three forms of an explanation: for a terminal, for programs, and for `Docs/Codes.md`.
 
@@ -8,7 +9,7 @@ extension Explanation {
         console.styled(code, .bold) + " - \(summary)\n\n"
             + listed(
                 [
-                    ("where", areas.map(\.title).joined(separator: "; ")), ("cause", cause), ("mend", mend),
+                    ("where", areas.map(\.title).joined(separator: "; ")), ("cause", cause), ("fix", fix),
                     ("shown", shown),
                 ], indent: 0)
     }
@@ -21,7 +22,7 @@ extension Explanation {
         }
         json.string(summary, for: "summary")
         json.string(cause, for: "cause")
-        json.string(mend, for: "mend")
+        json.string(fix, for: "fix")
         json.string(shown, for: "shown")
     }
 
@@ -58,14 +59,14 @@ extension Explanation {
     private static let documentHead =
         "# Codes\n\n"
         + paragraph(
-            "Every code that this project gives, with its cause, what mends it and who sees what. 'pushcrypt explain CODE' prints the same, 'pushcrypt explain JOURNAL' explains the journal of a phone, and this document is written by 'pushcrypt explain --markdown'."
+            "Every code that this project gives, with its cause, how to fix it and who sees what. 'pushcrypt explain CODE' prints the same, 'pushcrypt explain JOURNAL' explains the journal of a phone, and this document is written by 'pushcrypt explain --markdown'."
         ) + "\n"
         + paragraph(
             "The person with the phone never sees a code: whatever fails ends in the fallback. A code never contains anything of a notification or of a key."
         )
 
     private var sentences: String {
-        "\(summary.prefix(1).uppercased())\(summary.dropFirst()). **Cause.** \(cause) **Mend.** \(mend) **Shown.** \(shown)"
+        "\(summary.prefix(1).uppercased())\(summary.dropFirst()). **Cause.** \(cause) **Fix.** \(fix) **Shown.** \(shown)"
     }
 
     private static func paragraph(_ text: String) -> String { wrapped(text, width: 120) }

@@ -8,7 +8,7 @@ extension Explanation {
         entry(
             .unexpectedByte, "a byte that JSON does not allow there",
             "Often a comma too many or too few, single quotes, a comment, or a name without quotes.",
-            "Mend the text at the byte that the message names, or have a JSON library write it."),
+            "Fix the text at the byte that the message names, or have a JSON library write it."),
         entry(
             .invalidNumber, "a number that JSON does not have",
             "A leading zero, a plus sign, a point without a digit behind it, or a word such as NaN.",
@@ -51,10 +51,10 @@ extension Explanation {
     ]
 
     private static func entry(
-        _ code: JSONError.Code, _ summary: String, _ cause: String, _ mend: String
+        _ code: JSONError.Code, _ summary: String, _ cause: String, _ fix: String
     ) -> Explanation {
         Explanation(
-            code, .json, summary: summary, cause: cause, mend: mend,
+            code, .json, summary: summary, cause: cause, fix: fix,
             shown: "Nobody is shown it by itself: it is the reason inside the code of what was being read.")
     }
 }

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 extension Explanation {
     static let keys = [
@@ -10,7 +11,7 @@ extension Explanation {
                 length. Most often the text was cut by a form field or wrapped by an e-mail. Of another program's key: a JWK without
                 one of its members or with padding, PEM that does not have the form of RFC 8410, base64 of another length.
                 """,
-            mend: """
+            fix: """
                 Copy the key again, whole and on one line. Public keys are all lower case, secret ones all upper case. Another
                 program's is copied from its first brace or BEGIN to the end.
                 """,
@@ -19,8 +20,8 @@ extension Explanation {
             KeyError.Code.wrongChecksum, .keys,
             summary: "the key was mistyped or cut",
             cause: "The text has the form of a key, but its last six characters do not fit the others.",
-            mend:
-                "Copy the key again from where it was made. Do not try to mend it by hand: another key would come of it.",
+            fix:
+                "Copy the key again from where it was made. Do not try to repair it by hand: another key would come of it.",
             shown: nothingTaken),
         Explanation(
             KeyError.Code.wrongKind, .keys,
@@ -29,7 +30,7 @@ extension Explanation {
                 There are four kinds: pcr1 is a device's public key, pcs1 a sender's, PCR-SECRET-1 and PCS-SECRET-1 are the secret
                 ones. A device's stands where a sender's is needed, or a secret one where a public one is.
                 """,
-            mend: """
+            fix: """
                 Give the kind that the message names. A secret key that was pasted where a public one belongs, into a ticket or
                 a chat for instance, is no secret any more: replace it.
                 """,
@@ -41,7 +42,7 @@ extension Explanation {
                 The bytes are not on the curve, not in their canonical form, or of small or mixed order: with such a key
                 everybody would know the shared secret, or could forge a signature.
                 """,
-            mend:
+            fix:
                 "Do not take it. Find out who sent it, and by which channel: an accident does not produce such a key.",
             shown: nothingTaken),
         Explanation(
@@ -51,7 +52,7 @@ extension Explanation {
                 'pushcrypt key import' was given a key of RSA, P-256, X448 or Ed448, a symmetric one, one that is encrypted with a
                 passphrase, one of OpenSSH, or a certificate.
                 """,
-            mend: """
+            fix: """
                 A device's key is X25519, a sender's Ed25519. One that is encrypted is decrypted first, as Docs/migration/keys.md says; in
                 place of any other 'pushcrypt keygen' makes a new one.
                 """,
@@ -63,8 +64,8 @@ extension Explanation {
                 A JWK whose x does not belong to its d, PEM or 64 bytes of libsodium's with another key's public half: two keys
                 were mixed up, or somebody has changed one half.
                 """,
-            mend: """
-                Take the key again from where it was made. Do not mend one half by the other before it is clear how they came
+            fix: """
+                Take the key again from where it was made. Do not repair one half by the other before it is clear how they came
                 together: a program that signs with such a pair gives its secret half away.
                 """,
             shown: nothingTaken),
@@ -75,7 +76,7 @@ extension Explanation {
                 The registration or sender record is no JSON object, has no public_key, has a key_id that does not belong to it,
                 another suite than 1, a number that is no integer, or a device id that no provider can keep.
                 """,
-            mend: """
+            fix: """
                 Pass on what the app, or 'pushcrypt export --json', has written. The section Records of Docs/Format.md lists the
                 members.
                 """,
@@ -87,7 +88,7 @@ extension Explanation {
             RotationError.Code.malformedStatement, .rotation,
             summary: "not 181 bytes, or an unknown version",
             cause: "The bytes are no rotation statement that this version knows.",
-            mend:
+            fix:
                 "Take the statement again from where it was issued. If it comes from a newer version, update the receiver.",
             shown: passedOver),
         Explanation(
@@ -97,7 +98,7 @@ extension Explanation {
                 The statement is about a sender that this device never pinned, or whose key the app itself has replaced. A
                 device that was enrolled in the middle of a chain knows only the later keys, and this is harmless then.
                 """,
-            mend: """
+            fix: """
                 Nothing while messages open. Otherwise give the device the sender's current key through the app's own channel.
                 """,
             shown: passedOver),
@@ -105,14 +106,14 @@ extension Explanation {
             RotationError.Code.badSignature, .rotation,
             summary: "one of the two signatures of the statement is wrong",
             cause: "The statement was changed, or one of the two keys did not sign it.",
-            mend:
+            fix:
                 "Take the statement again from where it was issued. Treat one that arrives so again and again as an attack.",
             shown: passedOver),
         Explanation(
             RotationError.Code.supersededKey, .rotation,
             summary: "the new key was superseded here before",
             cause: "The statement leads back to a key that has lost its place, and trust never goes back.",
-            mend: """
+            fix: """
                 Rotate to a key that was never used. A provider whose store was restored from a backup finds its case in
                 Docs/KeyRotation.md.
                 """,
@@ -121,19 +122,19 @@ extension Explanation {
             RotationError.Code.overlapTooLong, .rotation,
             summary: "the old key would go on for more than 60 days",
             cause: "The statement lets the old key verify messages for longer than the format allows.",
-            mend: "Issue the statement with an overlap of at most 60 days; 31 is the default.",
+            fix: "Issue the statement with an overlap of at most 60 days; 31 is the default.",
             shown: passedOver),
         Explanation(
             RotationError.Code.notYetValid, .rotation,
             summary: "issued more than 24 hours from now",
             cause: "The clock of the provider was ahead when it rotated, or that of the device is behind.",
-            mend: "Set the clock that is wrong. The statement is accepted as soon as its time has come.",
+            fix: "Set the clock that is wrong. The statement is accepted as soon as its time has come.",
             shown: passedOver),
         Explanation(
             RotationError.Code.expired, .rotation,
             summary: "the statement is no longer accepted",
             cause: "The device has missed the rotation for longer than the statement says, 400 days by default.",
-            mend: "Give the device the sender's current key through the app's own channel, as at enrolment.",
+            fix: "Give the device the sender's current key through the app's own channel, as at enrolment.",
             shown: passedOver),
     ]
 }

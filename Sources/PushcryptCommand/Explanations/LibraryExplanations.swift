@@ -7,13 +7,13 @@ extension Explanation {
                 A null pointer, a length that no memory has, a text without an end or not in UTF-8, a list without a key, a
                 structure whose size is not set or of a member that this version does not know, a time in seconds.
                 """,
-            mend: "The message names the argument. Look it up in pushcrypt.h, which Docs/OtherLanguages.md leads to.",
+            fix: "The message names the argument. Look it up in pushcrypt.h, which Docs/OtherLanguages.md leads to.",
             shown: callerOnly),
         Explanation(
             "buffer-too-small", .library,
             summary: "the output has not room for the result",
             cause: "The capacity that was given is less than the result is long.",
-            mend: """
+            fix: """
                 Call again with the length that was written to the last argument, or bring as much as always suffices; the
                 header has both capacities. A payload that is sealed again is a message of its own, unless it has a name.
                 """,

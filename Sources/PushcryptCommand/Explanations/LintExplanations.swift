@@ -19,7 +19,7 @@ extension Explanation {
                 Each such push needs timestamp and event; an update needs content-state, and a start also attributes,
                 attributes-type and an alert. The system drops one that lacks them, and tells nobody.
                 """,
-            mend: "Add the field that the place names.",
+            fix: "Add the field that the place names.",
             shown: "The Live Activity stays as it was, or does not begin."),
         Explanation(
             PayloadLint.Code.unknownField, .lint,
@@ -28,7 +28,7 @@ extension Explanation {
                 A slip in the name of a field, a field that Apple has withdrawn, or a key of the app's own inside aps. A receiver
                 gives the app the members beside aps only, so once it is sealed nobody reads it.
                 """,
-            mend: "Correct the name; move a key of the app's own to the top level, beside aps.",
+            fix: "Correct the name; move a key of the app's own to the top level, beside aps.",
             shown: "The notification, as if the field were not there."),
         Explanation(
             PayloadLint.Code.extensionNotStarted, .lint,
@@ -37,7 +37,7 @@ extension Explanation {
                 The system starts a service extension only for an alert with mutable-content as the number 1. A client has
                 dropped it, or written it as a string or as true. A push that is not sealed needs none: sealing adds it.
                 """,
-            mend: "Send what 'pushcrypt seal' prints, unchanged, and look at what the client really sends.",
+            fix: "Send what 'pushcrypt seal' prints, unchanged, and look at what the client really sends.",
             shown: "On the phone: the placeholder, because nothing opens the push."),
         Explanation(
             PayloadLint.Code.alsoWakesApp, .lint,
@@ -46,27 +46,27 @@ extension Explanation {
                 With content-available the system may start the app in the background besides the extension, a few times an
                 hour at most. Both see the push, and an app that shows what it opens shows it twice.
                 """,
-            mend: "Leave content-available out of alerts, unless the app has work to do before a person opens it.",
+            fix: "Leave content-available out of alerts, unless the app has work to do before a person opens it.",
             shown: "The notification; perhaps twice, if the app shows it too."),
         Explanation(
             PayloadLint.Code.appNotWoken, .lint,
             summary: "a background push without content-available",
             cause: "The system wakes an app only for content-available as the number 1, in the clear.",
-            mend: "Write content-available as the number 1; sealing a background push does.",
+            fix: "Write content-available as the number 1; sealing a background push does.",
             shown: "Nothing happens on the phone."),
         Explanation(
             PayloadLint.Code.backgroundShows, .lint,
             summary: "a background push with an alert, a badge or a sound",
             cause:
                 "Apple's documents allow none of them in a push of the type background, and the system may delay or drop it.",
-            mend: "Send what a person is to see as an alert, and leave the field out of a background push.",
+            fix: "Send what a person is to see as an alert, and leave the field out of a background push.",
             shown: "Not defined: the alert, late, or nothing."),
         Explanation(
             PayloadLint.Code.needsEntitlement, .lint,
             summary: "a field that has no effect without an entitlement",
             cause:
                 "Critical alerts and time-sensitive notifications need an entitlement; for critical ones Apple has to give it.",
-            mend: "Add the entitlement to the app. Nothing is wrong with the push.",
+            fix: "Add the entitlement to the app. Nothing is wrong with the push.",
             shown: "Without the entitlement: the notification, no louder than others."),
         Explanation(
             PayloadLint.Code.misplacedEnvelope, .lint,
@@ -75,7 +75,7 @@ extension Explanation {
                 A client has moved ENCRYPTED_DATA into aps or into another object, or has changed its capitals. Receivers look
                 for ENCRYPTED_DATA at the top level.
                 """,
-            mend:
+            fix:
                 "Have the client put it beside aps under its name; most have a parameter for custom keys at the top level.",
             shown: "On the phone: the text (Encrypted), as for a push that was not sealed."),
         Explanation(
@@ -85,7 +85,7 @@ extension Explanation {
                 Clients parse a push and write it again: with spaces, with escapes for what is not ASCII, for slashes and for
                 some signs. As it is the push fits, in the widest of these forms it does not.
                 """,
-            mend:
+            fix:
                 "Shorten what stands in the clear. If the client sends the very bytes it is given, say so with --exact.",
             shown: "Nothing, if the client's form is too long: Apple refuses the push."),
     ]
@@ -97,7 +97,7 @@ extension Explanation {
             PayloadLint.Code.notSealed, .lint,
             summary: "nothing of the push is sealed",
             cause: "There is no ENCRYPTED_DATA. The relay reads the whole push, and can store it.",
-            mend: "Seal it with 'pushcrypt seal', and send the result in its place.",
+            fix: "Seal it with 'pushcrypt seal', and send the result in its place.",
             shown: readOnTheWay),
         Explanation(
             PayloadLint.Code.clearText, .lint,
@@ -106,7 +106,7 @@ extension Explanation {
                 A title, subtitle, body, or the key or an argument of a localised one, stands outside of the envelope and is no
                 placeholder: the push is not sealed, or somebody added to its clear part.
                 """,
-            mend: "Seal the push, or take the text out of the clear part. The phone shows what is sealed.",
+            fix: "Seal the push, or take the text out of the clear part. The phone shows what is sealed.",
             shown: readOnTheWay),
         Explanation(
             PayloadLint.Code.clearField, .lint,
@@ -115,7 +115,7 @@ extension Explanation {
                 The conversation, the category, the badge, a sound of the app's own or another such field stands in the clear.
                 Sealing keeps one there only when it is told to, by --clear or by --sound.
                 """,
-            mend: """
+            fix: """
                 Leave the field to the envelope: an opened notification takes it from there. Keep a clear one where the
                 fallback needs it, such as the category for its text on a locked screen, and know that the relay reads it.
                 """,
@@ -124,14 +124,14 @@ extension Explanation {
             PayloadLint.Code.clearKey, .lint,
             summary: "a key of the app's own stands in the clear",
             cause: "The push is not sealed, or the key was added beside the envelope.",
-            mend:
+            fix:
                 "Put the key into the payload that is sealed: the app finds it in userInfo of the opened notification, as before.",
             shown: readOnTheWay),
         Explanation(
             PayloadLint.Code.ownPlaceholder, .lint,
             summary: "the clear title is not the standard one",
             cause: "The push was sealed with a title of the provider's choice, which the relay reads.",
-            mend: "Nothing, if every message has the same one. A title that depends on the message gives it away.",
+            fix: "Nothing, if every message has the same one. A title that depends on the message gives it away.",
             shown: "The clear title, whenever the push is not opened."),
         Explanation(
             PayloadLint.Code.readableCollapseID, .lint,
@@ -140,7 +140,7 @@ extension Explanation {
                 The collapse id goes to Apple as it is, outside of the envelope. This one has not the shape of a hash or of a
                 random UUID. That is a guess: a hash without a key passes, though whoever knows the names can try them all.
                 """,
-            mend: "Send a hash of the name under a key, in base64url or hexadecimal, such as HMAC-SHA256 gives.",
+            fix: "Send a hash of the name under a key, in base64url or hexadecimal, such as HMAC-SHA256 gives.",
             shown: readOnTheWay),
     ]
 
@@ -151,7 +151,7 @@ extension Explanation {
             PayloadLint.Code.unknownPushType, .lint,
             summary: "Apple has no push type of this name",
             cause: "A slip in apns-push-type.",
-            mend: "Write one of Apple's types; alert, background and voip can be sealed.",
+            fix: "Write one of Apple's types; alert, background and voip can be sealed.",
             shown: foundBeforeSending),
         Explanation(
             PayloadLint.Code.wrongTopic, .lint,
@@ -160,33 +160,33 @@ extension Explanation {
                 The topic is the app's bundle id, and some types have a suffix behind it, such as .voip. Here it is missing,
                 or one too many, or the bundle id has a character that none has. Apple refuses the push.
                 """,
-            mend: "Write the topic as the message says. A message is sealed for the bundle id, without the suffix.",
+            fix: "Write the topic as the message says. A message is sealed for the bundle id, without the suffix.",
             shown: foundBeforeSending),
         Explanation(
             PayloadLint.Code.wrongPriority, .lint,
             summary: "the priority is not one for the push type",
             cause: "Apple knows 10, 5 and 1, and takes 5 alone for a background push.",
-            mend: "Write 5 for a background push, and 10 for what a person is to see at once.",
+            fix: "Write 5 for a background push, and 10 for what a person is to see at once.",
             shown: foundBeforeSending),
         Explanation(
             PayloadLint.Code.wrongExpiration, .lint,
             summary: "the expiration is no time in seconds",
             cause: "It is not a whole number, or counts milliseconds: a push that seems never to expire.",
-            mend:
+            fix:
                 "Write seconds since 1970, or 0 for one attempt. The time to live of a sealed message is inside it as well.",
             shown: foundBeforeSending),
         Explanation(
             PayloadLint.Code.wrongCollapseID, .lint,
             summary: "the collapse id is empty or longer than 64 bytes",
             cause: "Apple takes 1 to 64 bytes; characters outside ASCII have two to four.",
-            mend: "Send a hash of the name under a key: HMAC-SHA256 in base64url has 43 bytes.",
+            fix: "Send a hash of the name under a key: HMAC-SHA256 in base64url has 43 bytes.",
             shown: foundBeforeSending),
         Explanation(
             PayloadLint.Code.wrongID, .lint,
             summary: "the apns-id is no UUID as Apple writes it",
             cause:
                 "It is none at all, which Apple refuses, or has capitals, and answers about the push then do not match it.",
-            mend: "Write a UUID in small letters, or leave it out: Apple makes one.",
+            fix: "Write a UUID in small letters, or leave it out: Apple makes one.",
             shown: foundBeforeSending),
     ]
 }

@@ -9,7 +9,7 @@ extension Explanation {
                 The process or the service that holds the sender's key does not run, listens elsewhere, does not let this
                 user in, or has closed the connection before it answered.
                 """,
-            mend: "Start it, check the place that was given and the permissions on it, and seal again.",
+            fix: "Start it, check the place that was given and the permissions on it, and seal again.",
             shown: nothingSealed),
         Explanation(
             SigningError.Code.signerRefused, .signing,
@@ -18,13 +18,13 @@ extension Explanation {
                 The signer answered that it makes no signature: the caller has no permission, the key is gone or disabled, a
                 limit is reached.
                 """,
-            mend: "Read what the signer says, in the message here and in its own log. Asking again does not help.",
+            fix: "Read what the signer says, in the message here and in its own log. Asking again does not help.",
             shown: nothingSealed),
         Explanation(
             SigningError.Code.signerTimedOut, .signing,
             summary: "the signer did not answer in time",
             cause: "The signer, or the network before it, is overloaded or stuck.",
-            mend: """
+            fix: """
                 Seal again: a message that has a name keeps its id, and is shown once. If it goes on, ask for fewer
                 signatures at a time or give it more time.
                 """,
@@ -37,7 +37,7 @@ extension Explanation {
                 hash of the message (Ed25519ph or a digest made before), or in another algorithm, mixes up the order of its
                 answers, or gives fewer than it was asked for.
                 """,
-            mend: """
+            fix: """
                 Have it sign the bytes as they are, with Ed25519 in its pure variant, under the key whose public half it
                 names. No phone would have opened such a message.
                 """,

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// What a notification content extension's property list and sources must say.
 struct ContentExtensionRules {
@@ -27,7 +28,7 @@ struct ContentExtensionRules {
             return [
                 .error(
                     file, "NSExtension has neither NSExtensionPrincipalClass nor NSExtensionMainStoryboard",
-                    mend:
+                    fix:
                         "add one of them: \(PrincipalClass.example("NotificationViewController")), or the storyboard's name"
                 )
             ]
@@ -36,7 +37,7 @@ struct ContentExtensionRules {
             return [
                 .error(
                     file, "NSExtension has both NSExtensionPrincipalClass and NSExtensionMainStoryboard",
-                    mend: "remove one of them: the view controller comes from one place")
+                    fix: "remove one of them: the view controller comes from one place")
             ]
         case (.malformed(let finding), nil): return [finding]
         case (.named(let name, let doubt), nil): return (doubt.map { [$0] } ?? []) + classFindings(name)
@@ -48,14 +49,14 @@ struct ContentExtensionRules {
             return [
                 .error(
                     file, "NSExtensionMainStoryboard is not a name",
-                    mend: "write the storyboard's name, without its ending")
+                    fix: "write the storyboard's name, without its ending")
             ]
         }
         guard let storyboard = target.storyboards.first(where: { $0.name == name }) else {
             return [
                 .error(
                     file, "there is no storyboard \(quoted(name)) beside it",
-                    mend: "write the name of one that is there, without .storyboard")
+                    fix: "write the name of one that is there, without .storyboard")
             ]
         }
         if storyboard.viewControllers == 1 { return [] }
@@ -63,7 +64,7 @@ struct ContentExtensionRules {
             .error(
                 file,
                 "the storyboard \(quoted(name)) has \(storyboard.viewControllers) view controllers, and the system takes one",
-                mend: "leave exactly one view controller in it")
+                fix: "leave exactly one view controller in it")
         ]
     }
 
@@ -75,13 +76,13 @@ struct ContentExtensionRules {
         var findings: [LintFinding] = []
         let ancestors = classes.ancestors(of: name)
         if !ancestors.contains(where: { $0.hasSuffix("ViewController") }) {
-            findings.append(.error(file, "the class \(name) is no view controller", mend: "inherit UIViewController"))
+            findings.append(.error(file, "the class \(name) is no view controller", fix: "inherit UIViewController"))
         }
         if !ancestors.contains(Self.contentProtocol) {
             findings.append(
                 .error(
                     file, "the class \(name) does not conform to \(Self.contentProtocol)",
-                    mend: "add \(Self.contentProtocol) to it"))
+                    fix: "add \(Self.contentProtocol) to it"))
         }
         return findings
     }
@@ -95,7 +96,7 @@ struct ContentExtensionRules {
             .error(
                 file,
                 "\(names.joined(separator: " and ")) conform to \(Self.contentProtocol), and an extension has exactly one view controller",
-                mend: "keep one of them, and make other extensions for other categories")
+                fix: "keep one of them, and make other extensions for other categories")
         ]
     }
 
@@ -106,7 +107,7 @@ struct ContentExtensionRules {
             return [
                 .error(
                     file, "NSExtension has no NSExtensionAttributes",
-                    mend:
+                    fix:
                         "add a dictionary with UNNotificationExtensionCategory and UNNotificationExtensionInitialContentSizeRatio"
                 )
             ]
@@ -126,12 +127,12 @@ struct ContentExtensionRules {
             return [
                 .error(
                     file, "\(name) is not a category, or a list of categories",
-                    mend: "write a string, or an array of strings, none of them empty")
+                    fix: "write a string, or an array of strings, none of them empty")
             ]
         }
         let repeated = Self.repeated(categories.compactMap(\.self))
         return repeated.map {
-            .warning(file, "\(name) has \(quoted($0)) twice", mend: "remove one of the two")
+            .warning(file, "\(name) has \(quoted($0)) twice", fix: "remove one of the two")
         }
     }
 
@@ -142,14 +143,14 @@ struct ContentExtensionRules {
         return [
             .error(
                 file, "\(name) is not a number above 0",
-                mend: "write a number such as 0.5, as <real> and not as <string>")
+                fix: "write a number such as 0.5, as <real> and not as <string>")
         ]
     }
 
     private func flagFindings(_ attributes: JSONValue) -> [LintFinding] {
         Self.attributeNames.dropFirst(2).compactMap { name in
             guard let value = attributes[name], value.kind != .bool else { return nil }
-            return .error(file, "\(name) is not a boolean", mend: "write <true/> or <false/>")
+            return .error(file, "\(name) is not a boolean", fix: "write <true/> or <false/>")
         }
     }
 
@@ -163,17 +164,17 @@ struct ContentExtensionRules {
         return misspelt.map { name in
             .warning(
                 file, "the system knows no attribute \(quoted(name))",
-                mend: nearestName(to: name, among: Self.attributeNames).map { "did you mean \($0)?" } ?? "remove it")
+                fix: nearestName(to: name, among: Self.attributeNames).map { "did you mean \($0)?" } ?? "remove it")
         }
             + misplaced.map {
                 .error(
-                    file, "\($0) does not stand in NSExtensionAttributes, so it counts as absent", mend: "move it there"
+                    file, "\($0) does not stand in NSExtensionAttributes, so it counts as absent", fix: "move it there"
                 )
             }
     }
 
     private func missing(_ name: String, _ meaning: String) -> LintFinding {
-        .error(file, "NSExtensionAttributes has no \(name)", mend: "add it: \(meaning)")
+        .error(file, "NSExtensionAttributes has no \(name)", fix: "add it: \(meaning)")
     }
 }
 
@@ -192,13 +193,13 @@ extension ContentExtensionRules {
                                 .error(
                                     target.file,
                                     "the category \(quoted(category)) is also that of \(earlier.file), and one of the two is never shown",
-                                    mend: "let each category have one extension"))
+                                    fix: "let each category have one extension"))
                         } else if category.lowercased() == other.lowercased() {
                             findings.append(
                                 .warning(
                                     target.file,
                                     "the category \(quoted(category)) differs from \(quoted(other)) of \(earlier.file) in case alone, and they are two categories",
-                                    mend: "write the one that the payloads have, or choose names that differ in more"))
+                                    fix: "write the one that the payloads have, or choose names that differ in more"))
                         }
                     }
                 }

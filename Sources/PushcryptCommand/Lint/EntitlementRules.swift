@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// What app and extensions must share, so that an extension has the keys that the app has made.
 struct EntitlementRules {
@@ -25,7 +26,7 @@ struct EntitlementRules {
             return [
                 .warning(
                     root, "no entitlements of the app are here, so they were not compared with the extension's",
-                    mend: "name the folder that has both")
+                    fix: "name the folder that has both")
             ]
         }
         let environments = project.appEntitlements.compactMap { list in
@@ -36,20 +37,20 @@ struct EntitlementRules {
                 ? nil
                 : LintFinding.error(
                     file, "\(Self.apsEnvironment) is neither development nor production",
-                    mend: "write development; Xcode writes production when it exports for the App Store")
+                    fix: "write development; Xcode writes production when it exports for the App Store")
         }
         if environments.isEmpty, let list = project.appEntitlements.first {
             findings.append(
                 .error(
                     list.file, "there is no \(Self.apsEnvironment), so the app gets no push",
-                    mend: "add the capability Push Notifications, or \(Self.apsEnvironment) with the value development")
+                    fix: "add the capability Push Notifications, or \(Self.apsEnvironment) with the value development")
             )
         }
         return findings
             + project.appEntitlements.filter { $0.values[Self.filtering] != nil }.map {
                 .warning(
                     $0.file, "\(Self.filtering) is in the app's entitlements, where it does nothing",
-                    mend: "move it to the service extension's")
+                    fix: "move it to the service extension's")
             }
             + project.appEntitlements.flatMap(groupFindings)
     }
@@ -65,7 +66,7 @@ struct EntitlementRules {
                 .error(
                     target.file,
                     "the extension has no entitlements beside it, so it can read neither the keys nor the app group",
-                    mend: "add an .entitlements file with \(Self.keychain) and \(Self.appGroups), the same as the app's"
+                    fix: "add an .entitlements file with \(Self.keychain) and \(Self.appGroups), the same as the app's"
                 )
             ]
         }
@@ -93,13 +94,13 @@ struct EntitlementRules {
             return [
                 .warning(
                     target.file, "there is no \(name), without which SharedKeyStore does not find the keys",
-                    mend:
+                    fix:
                         "add it with the Keychain group, $(AppIdentifierPrefix) included; nothing if the extension has another key store"
                 )
             ]
         }
         guard let group = value.string, !group.isEmpty else {
-            return [.error(target.file, "\(name) is not the name of a group", mend: "write it as a string")]
+            return [.error(target.file, "\(name) is not the name of a group", fix: "write it as a string")]
         }
         let own = target.entitlements.flatMap { Self.groups(Self.keychain, $0) }
         // The Keychain takes app groups as well.
@@ -110,27 +111,27 @@ struct EntitlementRules {
             return [
                 .warning(
                     target.file, "\(name) has the extension's Keychain group with another prefix",
-                    mend: "write it as \(Self.keychain) has it")
+                    fix: "write it as \(Self.keychain) has it")
             ]
         }
         return [
             .error(
                 target.file,
                 "\(name) names \(quoted(group)), which is none of the extension's Keychain groups (\(own.joined(separator: ", "))), so it has no keys",
-                mend: "write the one of \(Self.keychain) that the app has, letter by letter")
+                fix: "write the one of \(Self.keychain) that the app has, letter by letter")
         ]
     }
 
     private func sharing(_ name: String, _ list: IOSProject.Entitlements, _ effect: String) -> [LintFinding] {
         let own = Self.groups(name, list)
         guard !own.isEmpty else {
-            return [.error(list.file, "there is no \(name), so \(effect)", mend: "add the group that the app has")]
+            return [.error(list.file, "there is no \(name), so \(effect)", fix: "add the group that the app has")]
         }
         guard !project.appEntitlements.isEmpty else { return [] }
         let others = project.appEntitlements.flatMap { Self.groups(name, $0) }
         guard !others.isEmpty else {
             return project.appEntitlements.prefix(1).map {
-                .error($0.file, "there is no \(name), so \(effect)", mend: "add \(own[0]), which the extension has")
+                .error($0.file, "there is no \(name), so \(effect)", fix: "add \(own[0]), which the extension has")
             }
         }
         if own.contains(where: others.contains) { return [] }
@@ -138,25 +139,25 @@ struct EntitlementRules {
             return [
                 .warning(
                     list.file, "\(name) has the app's group with another prefix",
-                    mend: "write $(AppIdentifierPrefix) in both, and sign both with one team")
+                    fix: "write $(AppIdentifierPrefix) in both, and sign both with one team")
             ]
         }
         return [
             .error(
                 list.file, "\(name) has no group of the app's (\(others.joined(separator: ", "))), so \(effect)",
-                mend: "add one of them to the extension")
+                fix: "add one of them to the extension")
         ]
     }
 
     private func filteringFindings(_ list: IOSProject.Entitlements) -> [LintFinding] {
         guard let value = list.values[Self.filtering] else { return [] }
         guard value.kind == .bool else {
-            return [.error(list.file, "\(Self.filtering) is not a boolean", mend: "write <true/>, or remove it")]
+            return [.error(list.file, "\(Self.filtering) is not a boolean", fix: "write <true/>, or remove it")]
         }
         return [
             .note(
                 list.file, "the extension may hide notifications (\(Self.filtering))",
-                mend: "Apple grants it on request; say in the app's code that it is there, so that copies can be hidden"
+                fix: "Apple grants it on request; say in the app's code that it is there, so that copies can be hidden"
             )
         ]
     }
@@ -169,14 +170,14 @@ struct EntitlementRules {
         for name in [Self.keychain, Self.appGroups] {
             guard let value = list.values[name] else { continue }
             if value.kind != .array || value.elements.contains(where: { $0.string?.isEmpty ?? true }) {
-                findings.append(.error(list.file, "\(name) is not a list of groups", mend: "write an array of strings"))
+                findings.append(.error(list.file, "\(name) is not a list of groups", fix: "write an array of strings"))
             }
         }
         for group in Self.groups(Self.appGroups, list) where !group.hasPrefix("group.") && !group.hasPrefix("$(") {
             findings.append(
                 .error(
                     list.file, "the app group \(quoted(group)) does not begin with 'group.'",
-                    mend: "write group.\(group), as it is registered"))
+                    fix: "write group.\(group), as it is registered"))
         }
         return findings
     }

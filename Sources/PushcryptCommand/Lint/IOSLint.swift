@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 /// All that is found in an app's project, in the order of its files.
 struct IOSLint {
     /// The library's floor.
@@ -22,14 +24,14 @@ struct IOSLint {
             findings.append(
                 .error(
                     folder, "there is no notification service extension here, so nothing opens a sealed push",
-                    mend: "add a target with the extension point \(IOSProject.ExtensionPoint.service.rawValue)"))
+                    fix: "add a target with the extension point \(IOSProject.ExtensionPoint.service.rawValue)"))
         }
         if services.count > 1 {
             findings.append(
                 .warning(
                     services[1].file,
                     "there are \(services.count) notification service extensions, and the system starts one of an app's",
-                    mend: "nothing if they belong to several apps"))
+                    fix: "nothing if they belong to several apps"))
         }
         // File by file; what is found in one stays in its order.
         self.findings = Set(findings.map(\.file)).sorted().flatMap { file in findings.filter { $0.file == file } }
@@ -46,7 +48,7 @@ struct IOSLint {
                 return [
                     .error(
                         target.file, "the extension is built for iOS \(version), and the library needs \(floor)",
-                        mend: "set IPHONEOS_DEPLOYMENT_TARGET of the target to \(floor) or later")
+                        fix: "set IPHONEOS_DEPLOYMENT_TARGET of the target to \(floor) or later")
                 ]
             }
             guard let app = project.appDeploymentTarget, app < version else { return [] }
@@ -54,7 +56,7 @@ struct IOSLint {
                 .warning(
                     target.file,
                     "the extension is built for iOS \(version) and the app for \(app), so phones between them show no opened notification",
-                    mend: "set IPHONEOS_DEPLOYMENT_TARGET of both to the same")
+                    fix: "set IPHONEOS_DEPLOYMENT_TARGET of both to the same")
             ]
         }
     }

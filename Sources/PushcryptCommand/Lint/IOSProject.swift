@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// An app's notification extensions and their entitlements, as the files of a project show them.
 struct IOSProject {
@@ -91,8 +92,8 @@ struct IOSProject {
             // A list of another kind, a table of dates for instance, is none of this command's business.
             let isOurs = file.hasSuffix(".entitlements") || file.hasSuffix("Info.plist")
             let finding: (String, String, String) -> LintFinding =
-                isOurs ? { .error($0, $1, mend: $2) } : { .warning($0, $1, mend: $2) }
-            findings.append(finding(files.path(file), reason.text, reason.mend))
+                isOurs ? { .error($0, $1, fix: $2) } : { .warning($0, $1, fix: $2) }
+            findings.append(finding(files.path(file), reason.text, reason.fix))
         }
         return reading
     }
@@ -104,14 +105,14 @@ struct IOSProject {
             findings.append(
                 .error(
                     file, "NSExtension has no NSExtensionPointIdentifier",
-                    mend: "for a notification service extension it is \(ExtensionPoint.service.rawValue)"))
+                    fix: "for a notification service extension it is \(ExtensionPoint.service.rawValue)"))
             return nil
         }
         if let point = ExtensionPoint(rawValue: name) { return point }
         let near = nearestName(to: name.lowercased(), among: ExtensionPoint.allCases.map(\.rawValue))
         if let near {
             findings.append(
-                .error(file, "the system knows no extension point \(quoted(name))", mend: "write \(near)"))
+                .error(file, "the system knows no extension point \(quoted(name))", fix: "write \(near)"))
         }
         return nil
     }

@@ -1,6 +1,7 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
-/// One thing that `lint` has found, with what mends it.
+/// A finding of `lint`, and how to fix it.
 struct LintFinding: Equatable, Sendable {
     enum Severity: String, Sendable {
         /// It will not work.
@@ -15,18 +16,18 @@ struct LintFinding: Equatable, Sendable {
     let file: String
     let severity: Severity
     let text: String
-    let mend: String
+    let fix: String
 
-    static func error(_ file: String, _ text: String, mend: String) -> LintFinding {
-        LintFinding(file: file, severity: .error, text: text, mend: mend)
+    static func error(_ file: String, _ text: String, fix: String) -> LintFinding {
+        LintFinding(file: file, severity: .error, text: text, fix: fix)
     }
 
-    static func warning(_ file: String, _ text: String, mend: String) -> LintFinding {
-        LintFinding(file: file, severity: .warning, text: text, mend: mend)
+    static func warning(_ file: String, _ text: String, fix: String) -> LintFinding {
+        LintFinding(file: file, severity: .warning, text: text, fix: fix)
     }
 
-    static func note(_ file: String, _ text: String, mend: String) -> LintFinding {
-        LintFinding(file: file, severity: .note, text: text, mend: mend)
+    static func note(_ file: String, _ text: String, fix: String) -> LintFinding {
+        LintFinding(file: file, severity: .note, text: text, fix: fix)
     }
 
     /// One line; safe for a terminal, because projects hold what strangers wrote.
@@ -38,7 +39,7 @@ struct LintFinding: Equatable, Sendable {
             case .note: .dim
             }
         return sanitized(forTerminal: file) + ": " + console.styled(severity.rawValue + ":", style) + " "
-            + sanitized(forTerminal: "\(text) — \(mend)") + "\n"
+            + sanitized(forTerminal: "\(text) — \(fix)") + "\n"
     }
 
     /// One object on a line; safe for a terminal too.
@@ -48,7 +49,7 @@ struct LintFinding: Equatable, Sendable {
             json.string(file, for: "file")
             json.string(severity.rawValue, for: "level")
             json.string(text, for: "text")
-            json.string(mend, for: "mend")
+            json.string(fix, for: "fix")
         }
         return console.shown(json: json.bytes) + "\n"
     }

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// What `lint` prints of a push. Names of keys in it are a stranger's, and cannot act on a terminal.
 struct PayloadReport {
@@ -15,7 +16,7 @@ struct PayloadReport {
 
     // MARK: For people
 
-    /// Findings by severity, those with the same mend together; then the sizes and the counts.
+    /// Findings by severity, those with the same fix together; then the sizes and the counts.
     func text(_ console: Console) -> String {
         var text = ""
         for severity in PayloadLint.Severity.allCases where count(severity) > 0 {
@@ -23,8 +24,8 @@ struct PayloadReport {
             let findings = lint.findings.filter { $0.severity == severity }
             for (index, finding) in findings.enumerated() {
                 text += row(finding.place.isEmpty ? "the push" : finding.place, "\(finding.text) (\(finding.code))")
-                let isLast = index + 1 == findings.count || findings[index + 1].mend != finding.mend
-                if isLast { text += "    mend: " + wrapped(finding.mend, indent: 10) }
+                let isLast = index + 1 == findings.count || findings[index + 1].fix != finding.fix
+                if isLast { text += "    fix: " + wrapped(finding.fix, indent: 9) }
             }
             text += "\n"
         }
@@ -79,7 +80,7 @@ struct PayloadReport {
                         json.string(finding.severity.rawValue, for: "level")
                         json.string(finding.place, for: "place")
                         json.string(finding.text, for: "text")
-                        json.string(finding.mend, for: "mend")
+                        json.string(finding.fix, for: "fix")
                     }
                 }
             }

@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 /// The files of an app's project that say how its extensions are built, by their paths below one folder.
 struct ProjectFiles {
     /// What tools write, or other people: nothing here is the project's own.

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// Reads property lists through the system's `plutil`, as JSON.
 ///
@@ -12,7 +13,7 @@ enum PropertyLists {
     /// Why a file was not read, and what to do.
     struct Unreadable: Error {
         let text: String
-        let mend: String
+        let fix: String
     }
 
     enum Reading {
@@ -38,7 +39,7 @@ enum PropertyLists {
             return .value(try JSONDocument(parsing: result.output, maximumBytes: maximumLength).root)
         } catch {
             return .unreadable(
-                Unreadable(text: "what plutil makes of it is not taken: \(error)", mend: "check the file by hand"))
+                Unreadable(text: "what plutil makes of it is not taken: \(error)", fix: "check the file by hand"))
         }
     }
 
@@ -49,8 +50,8 @@ enum PropertyLists {
             return Unreadable(
                 text:
                     "was not checked: it has a value of type data or date, or no dictionary around all, which plutil cannot write as JSON",
-                mend: "check it by hand, or keep such values in another file")
+                fix: "check it by hand, or keep such values in another file")
         }
-        return Unreadable(text: "is not a property list", mend: "see what 'plutil -lint' says of it")
+        return Unreadable(text: "is not a property list", fix: "see what 'plutil -lint' says of it")
     }
 }

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// What a notification service extension's property list and sources must say.
 struct ServiceExtensionRules {
@@ -13,7 +14,7 @@ struct ServiceExtensionRules {
             return [
                 .error(
                     target.file, "NSExtension has no NSExtensionPrincipalClass, so the system starts nothing",
-                    mend: "add it as a string, for example \(PrincipalClass.example("NotificationService"))")
+                    fix: "add it as a string, for example \(PrincipalClass.example("NotificationService"))")
             ]
         case .malformed(let finding): return [finding]
         case .named(let name, let warning):
@@ -30,12 +31,12 @@ struct ServiceExtensionRules {
         guard let base = ancestors.subtracting(classes.declared).subtracting(["NSObject"]).sorted().first else {
             return .error(
                 target.file, "the class \(name) inherits nothing that makes it a service extension",
-                mend: "inherit \(wanted)")
+                fix: "inherit \(wanted)")
         }
         return .warning(
             target.file,
             "\(name) inherits \(base), which is not in these sources, so it cannot be seen that it is a service extension",
-            mend: "nothing if \(base) inherits \(wanted)")
+            fix: "nothing if \(base) inherits \(wanted)")
     }
 }
 
@@ -58,7 +59,7 @@ enum PrincipalClass {
             self = .malformed(
                 .error(
                     target.file, "NSExtensionPrincipalClass is not the name of a class",
-                    mend: "make it a string, for example \(Self.example("NotificationService"))"))
+                    fix: "make it a string, for example \(Self.example("NotificationService"))"))
             return
         }
         let module = text.dropLast(name.utf8.count)
@@ -72,14 +73,14 @@ enum PrincipalClass {
                 .error(
                     target.file,
                     "NSExtensionPrincipalClass is \(quoted(text)), and the system finds a Swift class only with its module's name",
-                    mend: "write \(Self.example(name)), or give the class @objc(\(name))"))
+                    fix: "write \(Self.example(name)), or give the class @objc(\(name))"))
         } else {
             self = .named(
                 name,
                 .warning(
                     target.file,
                     "NSExtensionPrincipalClass names its module itself (\(quoted(text))), and breaks when the target is renamed",
-                    mend: "write \(Self.example(name))"))
+                    fix: "write \(Self.example(name))"))
         }
     }
 
@@ -89,7 +90,7 @@ enum PrincipalClass {
         let near = nearestName(to: name, among: target.classes.declared.sorted())
         return .error(
             target.file, "there is no class \(name) in the Swift sources beside it",
-            mend: near.map { "write \(example($0)), if that is the one" }
+            fix: near.map { "write \(example($0)), if that is the one" }
                 ?? "add the class, or name the one that is there")
     }
 }

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// What the build configurations of Xcode projects say of property lists: which entitlements go with which.
 struct XcodeSettings {

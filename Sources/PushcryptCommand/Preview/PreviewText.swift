@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 /// A text of a payload as it is drawn: whole, in its own direction, and with nothing in it that could not be written down.
 ///
 /// Line breaks of every kind are `\n`, other controls stand there as `\u001b`. What orders text of both directions stays,

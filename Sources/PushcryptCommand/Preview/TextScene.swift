@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 /// A scene for a terminal, or a file of text: the panels one below the other.
 struct TextScene {
     let text: String

@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 extension IOSScaffold {
     /// What the developer reads first.
     var guide: ScaffoldFile {

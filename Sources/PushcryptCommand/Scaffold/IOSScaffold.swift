@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// One file that a scaffold consists of.
 struct ScaffoldFile: Equatable, Sendable {

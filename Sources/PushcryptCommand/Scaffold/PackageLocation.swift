@@ -6,6 +6,7 @@
 #else
     internal import Darwin
 #endif
+internal import PushcryptCommandKit
 
 /// Where the manifest of a scaffold looks for this package.
 enum PackageLocation {

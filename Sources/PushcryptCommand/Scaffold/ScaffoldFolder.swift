@@ -6,6 +6,7 @@
 #else
     internal import Darwin
 #endif
+internal import PushcryptCommandKit
 
 /// Where a scaffold is written: a new folder, which appears whole or not at all, or one that is there already.
 struct ScaffoldFolder {

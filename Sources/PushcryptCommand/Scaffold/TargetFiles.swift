@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 // The property lists and entitlements of the three targets.
 extension IOSScaffold {
     // MARK: App

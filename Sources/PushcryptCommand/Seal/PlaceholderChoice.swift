@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 extension Option {
     /// The options for what remains readable in a sealed push.

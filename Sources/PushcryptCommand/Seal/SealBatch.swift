@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 extension Option {
@@ -274,8 +275,8 @@ private struct SealAnswer {
         log("refused") { [("line", .number(item.number)), ("code", .word(failure.code))] }
     }
 
-    private mutating func log(_ event: String, _ fields: () -> [(name: String, value: LogFormat.Value)]) {
-        if let format = batch.log { rest.log.append(contentsOf: format.line(event, fields())) }
+    private mutating func log(_ event: String, _ fields: () -> [MessageFormat.Field]) {
+        if let format = batch.log { rest.log.append(contentsOf: format.messages.line(event, fields())) }
     }
 }
 

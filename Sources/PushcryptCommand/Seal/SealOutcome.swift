@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// The outcome for one device: shown to the user by a single seal, written as a line by a batch.
@@ -54,7 +55,7 @@ struct SealedMessage {
 
     /// The fields of the log line: nothing of the content, and the names that `--json` has here and in `inspect`. More may
     /// be added at the end; the others stay.
-    var logFields: [(name: String, value: LogFormat.Value)] {
+    var logFields: [MessageFormat.Field] {
         [
             ("fingerprint", .word(payload.envelope.fingerprint.description)),
             ("recipient_key_id", .word(payload.envelope.recipientKeyID.description)),

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// The messages to seal together, and the only way to seal one: a single message is a plan of one.

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// A request to seal one payload for a device or a user: a line of a batch, with the command line's settings where the line
 /// says nothing.

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// The keys and devices of one thread, with the sealers made of them; not safe to share between threads.

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// One connection to a signer, for one thread at a time. (`Docs/SignerProtocol.md`)
 ///
@@ -24,7 +25,7 @@ final class SignerConnection {
     init(to path: String, timeout: UInt64) throws(Failure) {
         self.timeout = timeout
         do throws(SystemError) {
-            socket = try UnixSocket(connectingTo: path, deadline: Surroundings.uptime() + timeout)
+            socket = try UnixSocket(connectingTo: path, deadline: SystemEnvironment.uptime() + timeout)
         } catch {
             throw Failure(error)
         }
@@ -45,8 +46,8 @@ final class SignerConnection {
         var (queued, answered) = (0, 0)
         var output = ContiguousArray<UInt8>()
         var sent = 0
-        let end = Surroundings.uptime() + Self.patience * timeout
-        var deadline = Surroundings.uptime() + timeout
+        let end = SystemEnvironment.uptime() + Self.patience * timeout
+        var deadline = SystemEnvironment.uptime() + timeout
         while answered < asked.count {
             if sent == output.count {
                 output.removeAll(keepingCapacity: true)
@@ -70,7 +71,7 @@ final class SignerConnection {
                 guard place < queued, answers[asked[place]] == nil else { throw .malformedReply }
                 answers[asked[place]] = reply
                 answered += 1
-                deadline = min(Surroundings.uptime() + timeout, end)
+                deadline = min(SystemEnvironment.uptime() + timeout, end)
             }
         }
     }

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 /// A signer in another process, behind a Unix socket. (`Docs/SignerProtocol.md`)

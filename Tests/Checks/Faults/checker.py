@@ -81,7 +81,7 @@ def destroyed(store, needles):
 # MARK: As the files lie
 
 def look(stores, bounds):
-    """Reads the stores as they lie, before any command has mended anything. Tells whether the keys were given up."""
+    """Reads the stores as they are, before any command has repaired anything. Tells whether the keys were given up."""
     low, high = bounds.low, bounds.high
     for store in stores.stores:
         if store.exists() and (found := bytes_on_disk.found_in(store, low.secrets)):

@@ -28,6 +28,8 @@ BUILD = WORK / "build"
 ACTIVE = WORK / "active"
 STATE = ROOT / ".build" / "long" / "mutants"
 
+# Modules with a switch of their own: the second uses no other module of the project.
+SWITCHES = {"Sources/Pushcrypt/": "package ", "Sources/PushcryptCommandKit/": ""}
 SOURCES = ["Package.swift", "Sources", "KeyStore", "Tests", "Docs", "README.md"]
 MARK = "MUTANT"
 SECONDS_TO_END = 300
@@ -42,7 +44,7 @@ SWITCH = '''
 #endif
 
 /// Which check of the product is removed: none unless a file says its number.
-package enum Mutant {
+{access}enum Mutant {
     private static let active: Int = {
         let file = unsafe open("%s", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return 0 }
@@ -52,7 +54,7 @@ package enum Mutant {
         return Int(String(decoding: digits.prefix(max(0, count)), as: UTF8.self)) ?? 0
     }()
 
-    package static func isOn(_ number: Int) -> Bool { number == active }
+    {access}static func isOn(_ number: Int) -> Bool { number == active }
 }
 '''
 
@@ -138,7 +140,7 @@ def mutated(mutants):
         text = original
         for start, end, number, mutant in reversed(places):
             text = text[:start] + re.sub(rf"\b{MARK}\b", f"Mutant.isOn({number})", mutant.after) + text[end:]
-        if not path.startswith("Sources/Pushcrypt/") and not re.search(r"^(\w+ )?import Pushcrypt$", text, re.M):
+        if not path.startswith(tuple(SWITCHES)) and not re.search(r"^(\w+ )?import Pushcrypt$", text, re.M):
             text = "internal import Pushcrypt\n" + text
         texts[path] = text
     if problems:
@@ -161,8 +163,11 @@ def make_checkout(texts):
         cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")
     files = {name: ROOT / name for name in listed if name and (ROOT / name).is_file()}
     digest = hashlib.sha256()
-    wanted = {CHECKOUT / "Sources/Pushcrypt/Mutant.swift"}
-    write(CHECKOUT / "Sources/Pushcrypt/Mutant.swift", (SWITCH % ACTIVE).encode())
+    wanted = set()
+    for folder, access in SWITCHES.items():
+        wanted.add(CHECKOUT / folder / "Mutant.swift")
+        text = SWITCH.replace("{access}", access) % ACTIVE
+        write(CHECKOUT / folder / "Mutant.swift", text.encode())
     for name in sorted(files):
         data = texts[name].encode() if name in texts else files[name].read_bytes()
         # Some tests read documents; none of those that look for mutants.

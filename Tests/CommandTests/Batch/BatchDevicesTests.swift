@@ -4,6 +4,7 @@ import PushcryptKeyStore
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// Messages that go to many devices of a store.
 @Suite(.timeLimit(.minutes(5))) struct BatchDevicesTests {

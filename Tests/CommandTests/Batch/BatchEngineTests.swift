@@ -3,6 +3,7 @@ import Pushcrypt
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// Many threads answer lines, and the order stays; nothing ever waits for what does not come.
 @Suite(.timeLimit(.minutes(2))) struct BatchEngineTests {
@@ -50,7 +51,7 @@ import Testing
 
         func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
             let milliseconds = delay()
-            if milliseconds > 0 { PushcryptCommand.Thread.sleep(milliseconds: milliseconds) }
+            if milliseconds > 0 { SystemEnvironment.sleep(milliseconds: milliseconds) }
             var answer = BatchAnswer(output: chunk.bytes)
             answer.tally.lines = 1
             if chunk.number.isMultiple(of: 10) { answer.tally.refused["tenth"] = 1 } else { answer.tally.done = 1 }
@@ -92,7 +93,7 @@ import Testing
             write: { answer in
                 if output.lines.isEmpty {
                     // Whoever reads on does so now.
-                    PushcryptCommand.Thread.sleep(milliseconds: 200)
+                    SystemEnvironment.sleep(milliseconds: 200)
                     most.add(counter.value)
                     gate.change { $0 = true }
                 }
@@ -108,7 +109,7 @@ import Testing
 
         func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
             for number in 0..<9 {
-                if Int.random(in: 0...9) == 0 { PushcryptCommand.Thread.sleep(milliseconds: 2) }
+                if Int.random(in: 0...9) == 0 { SystemEnvironment.sleep(milliseconds: 2) }
                 var part = BatchAnswer(output: ContiguousArray("\(chunk.number).\(number)\n".utf8))
                 part.tally.done = 1
                 guard write(part) else { break }
@@ -154,7 +155,7 @@ import Testing
             Numbers(count: 100, counter: counter), stop: try StopSignal(), worker: { Long() },
             write: { _ in
                 if most.value == 0 {
-                    PushcryptCommand.Thread.sleep(milliseconds: 200)
+                    SystemEnvironment.sleep(milliseconds: 200)
                     most.add(counter.value)
                 }
             }, tick: { _ in })
@@ -173,7 +174,7 @@ import Testing
                 atOnce.add(1)
                 let now = atOnce.value
                 most.change { $0 = max($0, now) }
-                PushcryptCommand.Thread.sleep(milliseconds: 5)
+                SystemEnvironment.sleep(milliseconds: 5)
                 atOnce.add(-1)
                 return BatchAnswer(output: ContiguousArray("\(chunk.bytes.count)\n".utf8))
             }

@@ -2,6 +2,7 @@ import Pushcrypt
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// What a line passes through leaves with the tokens it came with.
 @Suite struct BatchLineTests {

@@ -4,6 +4,7 @@ import PushcryptKeyStore
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// A batch as a process, between queues: signals, readers that stop or leave, disks that are full.
 @Suite(.timeLimit(.minutes(5))) struct BatchProgramTests {

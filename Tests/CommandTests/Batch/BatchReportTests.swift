@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// What a batch says of itself, for people and for programs.
 @Suite struct BatchReportTests {
@@ -111,8 +112,8 @@ import Testing
         #expect(text(.text, fields).contains("seconds=0.000 rate=12000000000"))
     }
 
-    private func text(_ format: LogFormat, _ fields: [(name: String, value: LogFormat.Value)]) -> String {
-        String(decoding: format.line("summary", fields), as: UTF8.self)
+    private func text(_ format: LogFormat, _ fields: [MessageFormat.Field]) -> String {
+        String(decoding: format.messages.line("summary", fields), as: UTF8.self)
     }
 
     @Test(

@@ -4,6 +4,7 @@ import PushcryptKeyStore
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// While a batch runs, others change the store: what they change holds for the next line.
 @Suite(.timeLimit(.minutes(5))) struct BatchStoreTests {

@@ -2,6 +2,7 @@ import Pushcrypt
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// Whom a line means, by who has written it.
 @Suite struct SealItemTests {

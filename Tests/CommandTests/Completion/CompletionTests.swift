@@ -1,13 +1,14 @@
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// What may stand at the cursor, by the sample table.
 @Suite struct CompletionTests {
     private func completion(_ text: String, table: CommandTable = .sample) -> Completion {
         let line = ShellLine(text, of: .bash, home: nil)
-        return CompletionPoint(table, after: line.words).completion(of: line.current) { kind, start in
-            ["\(kind) of \(start)", start + "!"]
+        return CompletionPoint(table, after: line.words).completion(of: line.current) { source, start in
+            ["\(source.kind) of \(start)", start + "!"]
         }
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// Completion as a person meets it: real shells on a terminal.
 @Suite struct ShellCompletionTests {

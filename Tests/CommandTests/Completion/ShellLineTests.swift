@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// A line at the prompt is split as the shell would split it, and never evaluated.
 @Suite struct ShellLineTests {

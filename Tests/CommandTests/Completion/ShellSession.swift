@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// A person at the prompt of a real shell that completes: `pushcrypt` prints what it is given, and the script asks the real one.
 final class ShellSession {

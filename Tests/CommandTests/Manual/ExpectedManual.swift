@@ -48,7 +48,7 @@ enum ExpectedManual {
         .It Fl h , Fl \-help
         show this help
         .It Fl \-version
-        show the versions of this program and of libsodium
+        show the versions of this program and its libraries
         .El
         .Sh ENVIRONMENT
         .Bl -tag -width Ds

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 @Suite struct ManualPageTests {
     @Test("A page is the table's, in mdoc", arguments: ExpectedManual.pages)

@@ -151,7 +151,7 @@ import Testing
         #expect(try phone.pin == nil)
     }
 
-    /// An operator mends that, and nothing on the phone.
+    /// An operator fixes that; nothing on the phone can.
     @Test(arguments: StoreKind.allCases) func aRefusalForAnotherReasonChangesNothing(_ kind: StoreKind) throws {
         let phone = try Installation(kind)
         let work = try begin(phone)

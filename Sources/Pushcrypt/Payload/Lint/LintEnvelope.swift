@@ -9,7 +9,7 @@ extension LintFindings {
             add(
                 .error, .notEncrypted, at: PayloadKeys.encryptedData,
                 "is not a string, so the phone shows a push that was not encrypted",
-                mend: "send what 'pushcrypt seal' wrote, unchanged")
+                fix: "send what 'pushcrypt seal' wrote, unchanged")
             return
         }
         do throws(OpenError) {
@@ -18,7 +18,7 @@ extension LintFindings {
             let code: PayloadLint.Code = error.code == .unsupportedSuite ? .unsupportedSuite : .malformedEnvelope
             add(
                 .error, code, at: PayloadKeys.encryptedData, error.description,
-                mend: "send what 'pushcrypt seal' wrote, unchanged; no client may encode it once more")
+                fix: "send what 'pushcrypt seal' wrote, unchanged; no client may encode it once more")
         }
     }
 
@@ -27,7 +27,7 @@ extension LintFindings {
         func report(_ place: String) {
             add(
                 .error, .misplacedEnvelope, at: place, "no receiver looks for an envelope here",
-                mend: "put it at the top level, beside aps, as \(PayloadKeys.encryptedData)")
+                fix: "put it at the top level, beside aps, as \(PayloadKeys.encryptedData)")
         }
         for (name, value) in push.root.members {
             if name.utf8.count < 32, Self.isSpelledAlike(name), value.kind == .string { report(place("", name)) }

@@ -7,27 +7,27 @@ extension LintFindings {
                 push.envelope == nil
                     ? "the key is kept for the format, and a payload with it is not sealed"
                     : "inside an envelope this key holds the keys of attachments and of a full body; nothing of it belongs beside one",
-                mend: push.envelope == nil ? "rename it" : "remove it")
+                fix: push.envelope == nil ? "rename it" : "remove it")
         }
         guard let fields = push.fields else {
             if push.type?.needsAPS ?? true, !(push.envelope != nil && push.type == .voip) {
                 add(
                     .error, .missingAPS, at: PayloadKeys.aps,
                     "there is no aps object, and no phone shows a push without one",
-                    mend: "give the whole payload, with aps at its top level")
+                    fix: "give the whole payload, with aps at its top level")
             }
             return
         }
         for fault in fields.faults {
             add(
                 .error, .invalidField, at: fault.place, "has a type or a value that Apple's documents do not allow",
-                mend: "write \(fault.expectation)")
+                fix: "write \(fault.expectation)")
         }
         for field in fields.unknown {
             add(
                 .warning, .unknownField, at: place(field.parent, field.name),
                 "the system does not know it and ignores it, and no app gets it from a sealed message",
-                mend: "remove it, or move it beside aps if it is the app's own")
+                fix: "remove it, or move it beside aps if it is the app's own")
         }
         checkLiveActivity(push)
         noteEntitlements(push)
@@ -44,16 +44,16 @@ extension LintFindings {
         for name in needed where aps[name] == nil {
             add(
                 .error, .missingField, at: "aps.\(name)", "the system ignores the push of a Live Activity without it",
-                mend: "add it, as Apple's documents on ActivityKit push notifications have it")
+                fix: "add it, as Apple's documents on ActivityKit push notifications have it")
         }
     }
 
     private mutating func noteEntitlements(_ push: LintedPush) {
-        let mend = "nothing, if the app has it; otherwise ask Apple for it, or leave the field out"
+        let fix = "nothing, if the app has it; otherwise ask Apple for it, or leave the field out"
         func note(_ place: String, _ entitlement: String) {
             add(
                 .note, .needsEntitlement, at: place, "has no effect unless the app has the entitlement \(entitlement)",
-                mend: mend)
+                fix: fix)
         }
         let critical = "com.apple.developer.usernotifications.critical-alerts"
         if push.aps?["sound"]?["critical"]?.integer == 1 { note("aps.sound.critical", critical) }

@@ -6,7 +6,7 @@ extension LintFindings {
         if push.type == nil {
             add(
                 .error, .unknownPushType, at: "apns-push-type", "Apple has no push type of this name",
-                mend: "write one of: " + APNsPushType.allCases.map(\.rawValue).joined(separator: ", "))
+                fix: "write one of: " + APNsPushType.allCases.map(\.rawValue).joined(separator: ", "))
         }
         if let topic = push.headers.topic { check(topic: topic, for: push.type) }
         if let priority = push.headers.priority { check(priority: priority, for: push.type) }
@@ -25,7 +25,7 @@ extension LintFindings {
                 suffix.isEmpty
                     ? "is not a bundle id, as \(type) pushes have it"
                     : "is not a bundle id with \(suffix) behind it, as \(type) pushes have it",
-                mend: suffix.isEmpty
+                fix: suffix.isEmpty
                     ? "write the app's bundle id, for example com.example.app"
                     : "write for example com.example.app\(suffix)")
             return
@@ -36,13 +36,13 @@ extension LintFindings {
         guard ["10", "5", "1"].contains(priority) else {
             add(
                 .error, .wrongPriority, at: "apns-priority", "is none of Apple's priorities",
-                mend: "write 10 for at once, 5 with regard to the battery, or 1 for whenever it costs nothing")
+                fix: "write 10 for at once, 5 with regard to the battery, or 1 for whenever it costs nothing")
             return
         }
         if type == .background, priority != "5" {
             add(
                 priority == "10" ? .error : .warning, .wrongPriority, at: "apns-priority",
-                "a background push has priority 5, and Apple calls 10 an error", mend: "write 5")
+                "a background push has priority 5, and Apple calls 10 an error", fix: "write 5")
         }
     }
 
@@ -50,7 +50,7 @@ extension LintFindings {
         guard let seconds = UInt64(expiration), expiration.utf8.first != UInt8(ascii: "+") else {
             add(
                 .error, .wrongExpiration, at: "apns-expiration", "is not a whole number",
-                mend: "write a time in seconds since 1970, or 0 for one attempt")
+                fix: "write a time in seconds since 1970, or 0 for one attempt")
             return
         }
         // The year 5138 in seconds, or 1973 in milliseconds.
@@ -58,7 +58,7 @@ extension LintFindings {
             add(
                 .warning, .wrongExpiration, at: "apns-expiration",
                 "is in milliseconds, as it seems, so the push never expires",
-                mend: "write seconds since 1970")
+                fix: "write seconds since 1970")
         }
     }
 
@@ -67,14 +67,14 @@ extension LintFindings {
             add(
                 .error, .wrongCollapseID, at: "apns-collapse-id",
                 "has \(id.utf8.count) bytes, and Apple takes 1 to \(Self.longestCollapseID)",
-                mend: "take a hash of it, under a key; 'pushcrypt seal --emit request' does")
+                fix: "take a hash of it, under a key; 'pushcrypt seal --emit request' does")
             return
         }
         if !CollapseIDShape(id).isOpaque {
             add(
                 .warning, .readableCollapseID, at: "apns-collapse-id",
                 "does not look like a keyed hash, so the relay may read what the message is about",
-                mend: "take a hash of it, under a key; 'pushcrypt seal --emit request' does")
+                fix: "take a hash of it, under a key; 'pushcrypt seal --emit request' does")
         }
     }
 
@@ -85,7 +85,7 @@ extension LintFindings {
         guard isUUID, id == id.lowercased() else {
             add(
                 isUUID ? .warning : .error, .wrongID, at: "apns-id", "is not a UUID in small letters",
-                mend: "write 32 hexadecimal digits in small letters, in groups of 8-4-4-4-12, or leave it out")
+                fix: "write 32 hexadecimal digits in small letters, in groups of 8-4-4-4-12, or leave it out")
             return
         }
     }

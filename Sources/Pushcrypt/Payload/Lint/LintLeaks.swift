@@ -27,33 +27,33 @@ extension LintFindings {
         if push.envelope == nil, push.type?.sealable != nil {
             add(
                 .warning, .notSealed, at: "", "nothing of it is sealed: everything below can be read on the way",
-                mend: "seal it with 'pushcrypt seal', and send the result")
+                fix: "seal it with 'pushcrypt seal', and send the result")
         }
-        let mend =
+        let fix =
             switch (push.envelope != nil, push.type?.sealable != nil) {
             case (true, _): "leave it out of the clear part; the phone takes it from what is sealed"
             case (false, true): "seal the push; the phone takes it from what is sealed"
             case (false, false): "send nothing secret in it"
             }
         if let aps = push.aps {
-            findClearText(aps, isSealed: push.envelope != nil, mend: mend)
-            findClearSound(aps["sound"], mend: mend)
+            findClearText(aps, isSealed: push.envelope != nil, fix: fix)
+            findClearSound(aps["sound"], fix: fix)
             for field in Self.tellingFields where aps[field.name] != nil {
                 if field.name == "interruption-level", aps[field.name]?.string == "active" { continue }
-                add(field.severity, .clearField, at: "aps.\(field.name)", "tells the relay \(field.tells)", mend: mend)
+                add(field.severity, .clearField, at: "aps.\(field.name)", "tells the relay \(field.tells)", fix: fix)
             }
         }
         for (name, _) in push.root.members
         where !PayloadKeys.all.contains(name) && name != LintedPush.simulatorKey {
-            add(.warning, .clearKey, at: place("", name), "a key of the app's own, which the relay reads", mend: mend)
+            add(.warning, .clearKey, at: place("", name), "a key of the app's own, which the relay reads", fix: fix)
         }
     }
 
-    private mutating func findClearText(_ aps: JSONValue, isSealed: Bool, mend: String) {
+    private mutating func findClearText(_ aps: JSONValue, isSealed: Bool, fix: String) {
         guard let alert = aps["alert"] else { return }
         if let text = alert.string {
             let isPlaceholder = isSealed && [Placeholder.body, Placeholder.standardTitle].contains(text)
-            if !text.isEmpty, !isPlaceholder { addClearText(at: "aps.alert", mend: mend) }
+            if !text.isEmpty, !isPlaceholder { addClearText(at: "aps.alert", fix: fix) }
             return
         }
         for (name, value) in alert.members where APSRules.alert[name] != nil {
@@ -71,31 +71,31 @@ extension LintFindings {
                 add(
                     .note, .ownPlaceholder, at: "aps.alert.\(name)",
                     "is not the standard placeholder's, and the relay reads it",
-                    mend: "nothing, if it is the same for every message; otherwise seal without --title")
+                    fix: "nothing, if it is the same for every message; otherwise seal without --title")
             case "launch-image":
                 add(
                     .warning, .clearField, at: "aps.alert.\(name)", "tells the relay what the app begins with",
-                    mend: mend)
-            default: addClearText(at: "aps.alert.\(name)", mend: mend)
+                    fix: fix)
+            default: addClearText(at: "aps.alert.\(name)", fix: fix)
             }
         }
     }
 
-    private mutating func addClearText(at place: String, mend: String) {
-        add(.warning, .clearText, at: place, "the relay reads what the person reads", mend: mend)
+    private mutating func addClearText(at place: String, fix: String) {
+        add(.warning, .clearText, at: place, "the relay reads what the person reads", fix: fix)
     }
 
     /// A sound of the app's own is one of a few, each for a kind of message.
-    private mutating func findClearSound(_ sound: JSONValue?, mend: String) {
+    private mutating func findClearSound(_ sound: JSONValue?, fix: String) {
         guard let sound else { return }
         for (place, name) in [("aps.sound", sound.string), ("aps.sound.name", sound["name"]?.string)] {
             guard let name, !name.isEmpty, name != "default" else { continue }
             add(
                 .warning, .clearField, at: place, "tells the relay which sound it has, and so what kind it is of",
-                mend: mend)
+                fix: fix)
         }
         if sound["critical"]?.integer == 1 {
-            add(.note, .clearField, at: "aps.sound.critical", "tells the relay how urgent it is", mend: mend)
+            add(.note, .clearField, at: "aps.sound.critical", "tells the relay how urgent it is", fix: fix)
         }
     }
 }

@@ -12,7 +12,7 @@ extension LintFindings {
                 isSealed
                     ? "the system reads a \(type) push before any code of the app, so nothing opens this one"
                     : "the system reads a \(type) push before any code of the app, so it cannot be sealed",
-                mend: "send it without secrets, or what is secret as an alert")
+                fix: "send it without secrets, or what is secret as an alert")
         }
     }
 
@@ -22,7 +22,7 @@ extension LintFindings {
             add(
                 .error, .nothingToShow, at: "aps.alert",
                 "has no title, subtitle or body, and the system starts no extension for a silent, badge-only or sound-only push",
-                mend: push.envelope == nil
+                fix: push.envelope == nil
                     ? "add a title or a body, or send it as a background push"
                     : "let 'pushcrypt seal' write the clear part")
         }
@@ -31,19 +31,19 @@ extension LintFindings {
                 add(
                     .error, .extensionNotStarted, at: "aps.mutable-content",
                     "is not the number 1, so the system starts no extension, and the phone shows the placeholder",
-                    mend: "write \"mutable-content\":1, a number and no string, and check that no client drops it")
+                    fix: "write \"mutable-content\":1, a number and no string, and check that no client drops it")
             } else {
                 add(
                     .note, .extensionNotStarted, at: "aps.mutable-content",
                     "is not the number 1, so the system starts no extension for the push as it is",
-                    mend: "nothing, if it is sealed: 'pushcrypt seal' writes it")
+                    fix: "nothing, if it is sealed: 'pushcrypt seal' writes it")
             }
         }
         if fields.isContentAvailable {
             add(
                 .note, .alsoWakesApp, at: "aps.content-available",
                 "the system may start the app too, and limits how often; both the app and the extension see the push",
-                mend: "leave it out unless the app has work to do before it is opened")
+                fix: "leave it out unless the app has work to do before it is opened")
         }
     }
 
@@ -53,7 +53,7 @@ extension LintFindings {
             add(
                 push.envelope == nil ? .warning : .error, .appNotWoken, at: "aps.content-available",
                 "is not the number 1, so the system does not wake the app",
-                mend: push.envelope == nil
+                fix: push.envelope == nil
                     ? "write \"content-available\":1; 'pushcrypt seal --push-type background' does"
                     : "write \"content-available\":1")
         }
@@ -61,7 +61,7 @@ extension LintFindings {
             add(
                 .warning, .backgroundShows, at: "aps.\(name)",
                 "a background push with it may be shown, be late or be dropped: Apple's documents do not allow it",
-                mend: "leave it out, or send the push as an alert")
+                fix: "leave it out, or send the push as an alert")
         }
     }
 }

@@ -46,7 +46,7 @@ extension LintFindings {
                 add(
                     .error, .payloadTooLarge, at: "",
                     "has \(minified.count) bytes without white space, \(-left) more than can be sealed (\(sealable.maximumPayloadLength))",
-                    mend: "shorten it by that much")
+                    fix: "shorten it by that much")
             }
         }
         // What is going to be sealed is sent in another form.
@@ -60,12 +60,12 @@ extension LintFindings {
         if bytes > limit {
             add(
                 .error, .pushTooLarge, at: "", "has \(bytes) bytes, \(bytes - limit) more than Apple takes (\(limit))",
-                mend: "shorten what stands in the clear")
+                fix: "shorten what stands in the clear")
         } else if widest > limit, !isSentExactly {
             add(
                 .warning, .growsWhenRewritten, at: "",
                 "a client that writes the JSON anew may make it \(widest) bytes long, \(widest - limit) more than Apple takes (\(limit))",
-                mend: "shorten what stands in the clear, or see that these very bytes are sent (--exact)")
+                fix: "shorten what stands in the clear, or see that these very bytes are sent (--exact)")
         }
     }
 }

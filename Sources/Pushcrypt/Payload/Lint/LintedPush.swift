@@ -30,13 +30,13 @@ struct LintedPush {
         } catch {
             findings.add(
                 .error, .malformedPayload, at: "", "not JSON as this format takes it, at byte \(error.offset)",
-                mend: error.description)
+                fix: error.description)
             return nil
         }
         guard document.root.kind == .object else {
             findings.add(
                 .error, .malformedPayload, at: "", "not a JSON object",
-                mend: "give the whole payload; it begins with { and has an aps object")
+                fix: "give the whole payload; it begins with { and has an aps object")
             return nil
         }
         let request = LintedRequest(document.root)

@@ -2,14 +2,14 @@
 /// what Apple refuses, and the room that is left.
 ///
 ///     let lint = PayloadLint(payload, headers: .init(pushType: "alert", collapseID: id))
-///     for finding in lint.findings { print(finding.place, finding.text, finding.mend) }
+///     for finding in lint.findings { print(finding.place, finding.text, finding.fix) }
 ///
 /// Takes any push, sealed or not; one that is not sealed is looked at as what it is now and as what `Sealer` would be
 /// given, and has an error where `Sealer` would refuse it. It opens nothing, and does not look into an envelope. Total:
 /// whatever the bytes are, it ends, in time n·log n at most. (`Docs/Format.md`, Clear part, Size; Apple's "Generating a
 /// remote notification" and "Sending notification requests to APNs")
 package struct PayloadLint: Sendable {
-    /// One thing that was found, and what mends it.
+    /// One finding, and how to fix it.
     package struct Finding: Hashable, Sendable {
         /// What it is, by name.
         package let code: Code
@@ -21,7 +21,7 @@ package struct PayloadLint: Sendable {
         /// What was found; never holds a value of the push.
         package let text: String
         /// What to do about it.
-        package let mend: String
+        package let fix: String
     }
 
     /// How bad a finding is.
@@ -112,10 +112,10 @@ struct LintFindings {
     }
 
     mutating func add(
-        _ severity: PayloadLint.Severity, _ code: PayloadLint.Code, at place: String, _ text: String, mend: String
+        _ severity: PayloadLint.Severity, _ code: PayloadLint.Code, at place: String, _ text: String, fix: String
     ) {
         findings.append(
-            PayloadLint.Finding(code: code, severity: severity, place: place, text: text, mend: mend))
+            PayloadLint.Finding(code: code, severity: severity, place: place, text: text, fix: fix))
     }
 
     mutating func look(at push: LintedPush) {

@@ -2,6 +2,7 @@ import FuzzHarness
 import Pushcrypt
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// The command line: whatever the words, it is understood or refused; what was understood can be written again and means the
 /// same; and no message repeats a secret.

@@ -3,6 +3,7 @@ import PushcryptKeyStore
 
 @testable import Pushcrypt
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// The lines of a batch: each has one answer, which is JSON, keeps the line's own keys and no secret; and what was sealed opens to
 /// what was given.
@@ -67,7 +68,7 @@ struct BatchTarget: FuzzTarget {
 
     private static let console = Console(
         input: .standardInput, output: .standardOutput, messages: .standardError, terminal: "/dev/null",
-        variable: { _ in nil }, now: { KnownKeys.now.milliseconds })
+        variable: { _ in nil }, now: { KnownKeys.now.milliseconds }, redact: SecretText.removed)
 
     private func batch(_ form: UInt8) -> SealBatch {
         let isForAll = form & 3 == 1

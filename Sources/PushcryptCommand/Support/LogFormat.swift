@@ -1,0 +1,56 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+
+/// The forms of `--log`.
+enum LogFormat: String, CaseIterable, Sendable {
+    /// `pushcrypt: EVENT name=value …`.
+    case text
+    /// An object with `event`, and the values under the same names.
+    case json
+
+    /// The form of messages and events on standard error.
+    var messages: MessageFormat {
+        switch self {
+        case .text: .text
+        case .json: .rendered(Self.json)
+        }
+    }
+
+    private static func json(_ event: String, _ fields: [MessageFormat.Field]) -> ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        json.object { json in
+            json.string(event, for: "event")
+            for field in fields { field.value.write(to: &json, for: field.name) }
+        }
+        return json.bytes + [newline]
+    }
+}
+
+extension MessageFormat.Value {
+    fileprivate func write(to json: inout JSONWriter, for name: String) {
+        switch self {
+        case .word(let word): json.string(word, for: name)
+        case .number(let number): json.integer(number, for: name)
+        case .seconds(let nanoseconds):
+            json.raw(ContiguousArray(decimalText(nanoseconds: nanoseconds).utf8), for: name)
+        case .counts(let counts):
+            json.object(for: name) { json in
+                for (name, count) in counts.sorted(by: { $0.key < $1.key }) { json.integer(count, for: name) }
+            }
+        }
+    }
+}
+
+extension Option {
+    static let log = Option(
+        "--log", "FORMAT", .choice(LogFormat.allCases.map(\.rawValue)),
+        help: "write a line for each message to standard error, without any content: as text or as JSON")
+}
+
+extension Invocation {
+    /// The form of messages on standard error, for commands that have `--log`.
+    var logFormat: LogFormat? {
+        guard command.options.contains(where: { $0.name == Option.log.name }) else { return nil }
+        return value(Option.log.name).flatMap(LogFormat.init(rawValue:))
+    }
+}

@@ -1,0 +1,101 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+
+/// The texts of secret keys, ours and those of other programs, inside other texts, wherever somebody has put one: messages
+/// repeat what makes no sense.
+enum SecretText {
+    private static let prefixes = ["pcr-secret-1", "pcs-secret-1"].map { ContiguousArray($0.utf8) }
+    private static let pemMark = ContiguousArray("PRIVATE KEY-----".utf8)
+    private static let pemEnd = ContiguousArray("-----".utf8)
+    private static let quote = UInt8(ascii: "\"")
+    /// The secret half of a JWK, up to the quote after its name.
+    private static let jwkMark = ContiguousArray("\"d".utf8)
+    /// 32 and 64 bytes: base64 with and without padding, hexadecimal.
+    private static let bareLengths: Set<Int> = [43, 44, 64, 86, 88, 128]
+    /// So many characters of a key's after the prefix, and it is no name of a file any more.
+    private static let length = 8
+
+    /// Whether a secret key begins anywhere in a text.
+    static func isIn(_ text: String) -> Bool { !keys(in: ContiguousArray(text.utf8)).isEmpty }
+
+    /// A text with an ellipsis for each key that begins in it, behind the prefix that says what was there.
+    static func removed(from text: String) -> String {
+        let bytes = ContiguousArray(text.utf8)
+        var rest = bytes[...]
+        var safe = ""
+        for key in keys(in: bytes) {
+            safe += String(decoding: rest[..<key.lowerBound], as: UTF8.self) + "…"
+            rest = bytes[key.upperBound...]
+        }
+        return safe + String(decoding: rest, as: UTF8.self)
+    }
+
+    /// Whether a text is nothing but what may be the bytes of a key, in base64 or hexadecimal. A file may be called so, too.
+    static func isBareKey(_ text: String) -> Bool {
+        bareLengths.contains(text.utf8.count) && text.utf8.allSatisfy(\.isOfBase64)
+    }
+
+    /// Where the characters of keys stand, without what says that a key follows.
+    private static func keys(in text: ContiguousArray<UInt8>) -> [Range<Int>] {
+        var found: [Range<Int>] = []
+        var start = text.startIndex
+        while let next = text[start...].firstIndex(where: { $0 | 0x20 == UInt8(ascii: "p") || $0 == quote }) {
+            start = next + 1
+            guard let key = key(at: next, in: text) else { continue }
+            found.append(key)
+            start = key.upperBound
+        }
+        return found
+    }
+
+    /// The key of ours, of PEM or of a JWK whose mark stands in this place.
+    private static func key(at place: Int, in text: ContiguousArray<UInt8>) -> Range<Int>? {
+        let rest = text[place...]
+        if let prefix = prefixes.first(where: { rest.lazy.map(lowercase).starts(with: $0) }) {
+            let key = rest.dropFirst(prefix.count).prefix(while: \.isLetterOrDigit)
+            return key.count >= length ? key.indices : nil
+        }
+        if rest.starts(with: pemMark) {
+            // Up to the line at the end, or the end of what there is: line breaks may stand there in any form.
+            var key = rest.dropFirst(pemMark.count)
+            key = key.prefix(upTo: key.indices.first { key[$0...].starts(with: pemEnd) } ?? key.endIndex)
+            return key.split(whereSeparator: { !$0.isOfBase64 }).contains { $0.count >= length } ? key.indices : nil
+        }
+        if rest.starts(with: jwkMark) {
+            // Between name and value quotes, perhaps escaped, a colon and white space.
+            let key = rest.dropFirst(jwkMark.count).drop { !$0.isOfBase64 && $0 < 0x60 }.prefix(while: \.isOfBase64)
+            return key.count >= length && key.startIndex >= place + jwkMark.count + 2 ? key.indices : nil
+        }
+        return nil
+    }
+
+    private static func lowercase(_ byte: UInt8) -> UInt8 {
+        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
+    }
+}
+
+extension UInt8 {
+    /// Whether it is of base64 in either alphabet, padding included.
+    fileprivate var isOfBase64: Bool {
+        switch self {
+        case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "="): true
+        default: isLetterOrDigit
+        }
+    }
+}
+
+extension CommandFailure {
+    static func secretInArguments(hint: String...) -> CommandFailure {
+        CommandFailure(
+            .usage, "a secret key is never an argument: other users and the shell's history see it",
+            hints: ["keep it in a file or pipe it in; this key should be replaced"] + hint)
+    }
+}
+
+extension SecretText {
+    /// Refuses arguments with a secret key in them: they are visible to every user of the machine, and stay in the shell's
+    /// history.
+    static func refuse(in arguments: [String]) throws(CommandFailure) {
+        if arguments.contains(where: isIn) { throw .secretInArguments() }
+    }
+}

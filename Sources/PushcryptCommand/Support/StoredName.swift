@@ -1,0 +1,65 @@
+internal import PushcryptCommandKit
+internal import PushcryptKeyStore
+
+/// The kinds of names in a key store.
+enum StoredName: String, Sendable {
+    case device, user, deviceKey, senderKey, trustedSender
+
+    /// The names in the store of the command line that is completed.
+    fileprivate var source: NameSource {
+        NameSource(rawValue) { request in
+            let given: String?
+            switch request.value(Option.store.name) {
+            case .unknown: return []
+            case .text(let path): given = path
+            case nil: given = nil
+            }
+            guard let path = request.console.storePath(given: given) else { return [] }
+            return request.console.storedNames(self, startingWith: request.start, inStoreAt: path)
+        }
+    }
+}
+
+extension ValueKind {
+    /// A name in the key store; any text is accepted.
+    static func name(_ stored: StoredName) -> ValueKind { .name(stored.source) }
+}
+
+extension Console {
+    /// A store has up to millions of names, and nobody reads through more.
+    static let maximumNames = 200
+
+    /// Names in a store that begin so, in their order; none where the store cannot be read at once and without being asked
+    /// for a passphrase.
+    func storedNames(_ kind: StoredName, startingWith start: String, inStoreAt path: String) -> [String] {
+        do throws(KeyStoreError) {
+            var options = StoreOptions()
+            // Somebody waits at the prompt.
+            options.busyTimeout = 100
+            let store = try SQLiteKeyStore.open(at: path, passphrase: nil, options: options)
+            return try store.names(kind, startingWith: start, count: Self.maximumNames).filter {
+                // One that would act on the terminal can only be typed.
+                sanitized(forTerminal: $0) == $0
+            }
+        } catch {
+            return []
+        }
+    }
+}
+
+extension SQLiteKeyStore {
+    fileprivate func names(
+        _ kind: StoredName, startingWith start: String, count: Int
+    ) throws(KeyStoreError) -> [String] {
+        switch kind {
+        case .device: try deviceIDs(startingWith: start, count: count)
+        case .user: try users(startingWith: start, count: count)
+        case .deviceKey: unique(try deviceKeys().map(\.name))
+        case .senderKey: unique(try senderKeys().map(\.name))
+        case .trustedSender: unique(try trustedSenders().map(\.name))
+        }
+    }
+
+    /// A name has a key of each generation.
+    private func unique(_ names: [String]) -> [String] { Set(names).sorted() }
+}

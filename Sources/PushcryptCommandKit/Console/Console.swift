@@ -1,0 +1,144 @@
+/// The world as a command sees it: three streams, the environment and a clock.
+///
+/// Standard output carries data only. Everything for people goes to standard error, one line a message.
+package struct Console: Sendable {
+    package let input: Descriptor
+    package let output: Descriptor
+    package let messages: Descriptor
+    /// The terminal that asks for passphrases, wherever the streams go.
+    package let terminal: String
+    package let variable: @Sendable (String) -> String?
+    /// The time in milliseconds since 1970-01-01 UTC.
+    package let now: @Sendable () -> UInt64
+    /// Removes secrets from a line before it is written to standard error.
+    package let redact: @Sendable (String) -> String
+    /// The form of messages on standard error.
+    package var messageFormat = MessageFormat.text
+
+    package init(
+        input: Descriptor, output: Descriptor, messages: Descriptor, terminal: String,
+        variable: @escaping @Sendable (String) -> String?, now: @escaping @Sendable () -> UInt64,
+        redact: @escaping @Sendable (String) -> String
+    ) {
+        self.input = input
+        self.output = output
+        self.messages = messages
+        self.terminal = terminal
+        self.variable = variable
+        self.now = now
+        self.redact = redact
+    }
+
+    /// The streams, the environment and the clock of this process.
+    package static func process(redacting redact: @escaping @Sendable (String) -> String) -> Console {
+        Console(
+            input: .standardInput, output: .standardOutput, messages: .standardError, terminal: "/dev/tty",
+            variable: SystemEnvironment.variable, now: SystemEnvironment.milliseconds,
+            redact: redact)
+    }
+}
+
+// MARK: Data
+
+extension Console {
+    /// Writes data to standard output, all of it and at once; many small pieces go through an `OutputBuffer`.
+    ///
+    /// A reader that left ends the command without a message (`CommandFailure.readerIsGone`).
+    package func write(_ bytes: Span<UInt8>) throws(CommandFailure) {
+        do throws(SystemError) {
+            try output.writeAll(bytes)
+        } catch {
+            throw error == .readerIsGone ? .readerIsGone : .failed("cannot write standard output: \(error.text)")
+        }
+    }
+
+    /// JSON without line breaks between its tokens, as standard output takes it: on a terminal, what would act there is
+    /// escaped, which says the same; everywhere else nothing changes.
+    package func shown(json: ContiguousArray<UInt8>) -> String {
+        let text = String(decoding: json, as: UTF8.self)
+        return showsOutput ? sanitized(forTerminal: text) : text
+    }
+
+    /// Writes text to standard output.
+    package func write(_ text: String) throws(CommandFailure) {
+        try write(ContiguousArray(text.utf8).span)
+    }
+}
+
+/// Standard output for many small pieces: it is written 64 KiB at a time.
+///
+/// The caller flushes at the end; what is left otherwise is lost.
+package struct OutputBuffer: ~Copyable {
+    package static let size = 65_536
+
+    private let console: Console
+    private var bytes: ContiguousArray<UInt8> = []
+
+    package init(_ console: Console) {
+        self.console = console
+        bytes.reserveCapacity(Self.size)
+    }
+
+    /// Appends text, and writes when there is enough of it.
+    package mutating func append(_ text: String) throws(CommandFailure) {
+        bytes.append(contentsOf: text.utf8)
+        if bytes.count >= Self.size { try flush() }
+    }
+
+    /// Writes what is there.
+    package mutating func flush() throws(CommandFailure) {
+        try console.write(bytes.span)
+        bytes.removeAll(keepingCapacity: true)
+    }
+}
+
+// MARK: Messages
+
+extension Console {
+    /// Tells what went wrong.
+    package func error(_ text: String) { report("error", .red, text) }
+
+    /// Tells what is doubtful but went on.
+    package func warning(_ text: String) { report("warning", .yellow, text) }
+
+    /// Tells what to do next.
+    package func hint(_ text: String) { report("hint", .cyan, text) }
+
+    /// Notes what happens, for people.
+    package func log(_ text: String) { send(ContiguousArray("\(programName): \(text)\n".utf8)) }
+
+    /// Notes what was done, for a log that people and programs read.
+    package func log(_ event: String, _ fields: [MessageFormat.Field]) { send(messageFormat.line(event, fields)) }
+
+    private func report(_ label: String, _ style: TextStyle, _ text: String) {
+        switch messageFormat {
+        case .text:
+            let label = allowsColour(messages) ? style.applied(to: label + ":") : label + ":"
+            log("\(label) \(sanitized(forTerminal: text))")
+        case .rendered: log(label, [("message", .word(text))])
+        }
+    }
+
+    private func send(_ line: ContiguousArray<UInt8>) {
+        let text = redact(String(decoding: line, as: UTF8.self))
+        // Nobody is left to tell when this fails.
+        try? messages.writeAll(ContiguousArray(text.utf8).span)
+    }
+}
+
+// MARK: Colour
+
+extension Console {
+    /// Whether a person reads standard output directly.
+    package var showsOutput: Bool { output.isTerminal }
+
+    /// The text in a style, where standard output is a terminal that takes it; the text as it is everywhere else.
+    package func styled(_ text: String, _ style: TextStyle) -> String {
+        allowsColour(output) ? style.applied(to: text) : text
+    }
+
+    /// Colour is for terminals, and `NO_COLOR` set to anything but nothing turns it off (no-color.org).
+    private func allowsColour(_ stream: Descriptor) -> Bool {
+        stream.isTerminal && (variable("NO_COLOR") ?? "").isEmpty && variable("TERM") != "dumb"
+    }
+}

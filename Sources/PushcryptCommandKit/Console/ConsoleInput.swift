@@ -1,0 +1,150 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+// MARK: Data
+
+extension Console {
+    /// Reads a whole file, or standard input for `-`, of at most `limit` bytes.
+    ///
+    /// Input that is longer is refused with exit 65, and never more than the limit and one byte of it is held.
+    package func read(_ path: String, limit: Int) throws(CommandFailure) -> ContiguousArray<UInt8> {
+        if path == "-" {
+            if input.isTerminal { hint("reading from the terminal; control-d on a new line ends the input") }
+            return try readAll(input, named: "standard input", limit: limit)
+        }
+        let file = try open(path)
+        return try readAll(file.descriptor, named: quoted(path), limit: limit)
+    }
+
+    private func open(_ path: String) throws(CommandFailure) -> OpenFile {
+        do throws(SystemError) {
+            return try OpenFile(path, flags: O_RDONLY | O_NOCTTY)
+        } catch {
+            throw .failed("cannot read \(quoted(path)): \(error.text)")
+        }
+    }
+
+    private func readAll(
+        _ source: Descriptor, named name: String, limit: Int
+    ) throws(CommandFailure) -> ContiguousArray<UInt8> {
+        // One byte more than is expected, so that the end of the input shows without growing.
+        var bytes = ContiguousArray<UInt8>(repeating: 0, count: min(source.regularFileSize ?? 16_383, limit) + 1)
+        var filled = 0
+        while true {
+            do throws(SystemError) {
+                let count = try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
+                    var span = unsafe buffer.mutableSpan
+                    return try source.readSome(into: &span, from: filled)
+                }
+                if count == 0 { break }
+                filled += count
+            } catch {
+                throw .failed("cannot read \(name): \(error.text)")
+            }
+            if filled > limit { throw .refused("\(name) is longer than \(limit) bytes") }
+            if filled == bytes.count {
+                bytes.append(contentsOf: repeatElement(0, count: min(filled, limit + 1 - filled)))
+            }
+        }
+        bytes.removeLast(bytes.count - filled)
+        return bytes
+    }
+}
+
+// MARK: Secrets
+
+extension Console {
+    /// Room for a key text or passphrase of at most 4096 bytes, newline included, and for seeing that it ended.
+    package static let secretCapacity = 4096 + 1
+
+    /// Reads a secret from a file, from an open descriptor (`fd:N`) or from standard input (`-`).
+    ///
+    /// The bytes go straight into `secret` and nowhere else; the caller wipes it, also after a failure. One newline at
+    /// the end is not part of a secret. Returns the length in bytes; an empty secret, and one that does not fit, are
+    /// refused, and so is a file that every user of the machine may read or change, unless the secret is no key of
+    /// somebody's (`isShared`). Links are followed, and a group may read: that is how Kubernetes, Vault and systemd hand
+    /// out secrets.
+    package func readSecret(
+        from source: String, isShared: Bool = false, into secret: inout MutableSpan<UInt8>
+    ) throws(CommandFailure) -> Int {
+        if source == "-" {
+            if !isShared { try refuseFileOfEverybody(input, named: "standard input") }
+            return try fill(&secret, from: input, named: "standard input")
+        }
+        if source.hasPrefix("fd:") {
+            let descriptor = Descriptor(number: try descriptorNumber(source))
+            if !isShared { try refuseFileOfEverybody(descriptor, named: quoted(source)) }
+            return try fill(&secret, from: descriptor, named: quoted(source))
+        }
+        let file = try open(source)
+        if !isShared { try refuseFileOfEverybody(file.descriptor, named: quoted(source), path: source) }
+        return try fill(&secret, from: file.descriptor, named: quoted(source))
+    }
+
+    /// Asks a person for a secret on the terminal, without showing it.
+    ///
+    /// `otherwise` is the hint for a program that has no terminal. The rest is as with `readSecret`.
+    package func askSecret(
+        _ question: String, otherwise hint: String, into secret: inout MutableSpan<UInt8>
+    ) throws(CommandFailure) -> Int {
+        let answer: Terminal.Answer
+        do throws(SystemError) {
+            answer = try Terminal.ask(question, at: terminal, into: &secret)
+        } catch {
+            throw .failed("there is no terminal to ask at: \(error.text)", hint: hint)
+        }
+        switch answer {
+        case .line(0), .ended: throw .failed("nothing was entered")
+        case .line(let count): return count
+        case .tooLong: throw .refused("what was entered is longer than \(secret.count - 1) bytes")
+        }
+    }
+
+    private func refuseFileOfEverybody(
+        _ source: Descriptor, named name: String, path: String? = nil
+    ) throws(CommandFailure) {
+        guard source.isFileOfEverybody else { return }
+        throw CommandFailure(
+            .usage, "every user of this machine may read or change \(name), which is to hold a secret",
+            hints: path.map { path in
+                [
+                    "run: chmod o-rwx \(quoted(path))",
+                    "a Kubernetes secret needs defaultMode: 0440, a template of the Vault agent perms = \"0440\"",
+                ]
+            } ?? ["run chmod o-rwx on the file"])
+    }
+
+    private func fill(
+        _ secret: inout MutableSpan<UInt8>, from source: Descriptor, named name: String
+    ) throws(CommandFailure) -> Int {
+        var filled = 0
+        while true {
+            if filled == secret.count { throw .refused("\(name) is too long for a secret") }
+            do throws(SystemError) {
+                let count = try source.readSome(into: &secret, from: filled)
+                if count == 0 { break }
+                filled += count
+            } catch {
+                throw .failed("cannot read \(name): \(error.text)")
+            }
+        }
+        if filled > 0, secret[filled - 1] == UInt8(ascii: "\n") {
+            filled -= 1
+            if filled > 0, secret[filled - 1] == UInt8(ascii: "\r") { filled -= 1 }
+        }
+        guard filled > 0 else { throw .refused("\(name) is empty") }
+        return filled
+    }
+
+    private func descriptorNumber(_ source: String) throws(CommandFailure) -> Int32 {
+        guard let number = parseInteger(source.dropFirst(3), in: 0...Int(Int32.max)) else {
+            throw .usage("\(quoted(source)) names no descriptor", hint: "write for example fd:3")
+        }
+        return Int32(number)
+    }
+}

@@ -1,0 +1,108 @@
+internal import CProcess
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// Makes the process safe for secrets and pipes; called once, before anything is opened.
+///
+/// It keeps memory out of core dumps and away from debuggers of the same user, turns a reader that left and a limit on
+/// file sizes into errors that `write` returns, and occupies the descriptors 0 to 2, so that a key file never opens in
+/// place of standard output.
+package func prepareProcess() {
+    for (number, flags) in [(Int32(0), O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] where fcntl(number, F_GETFD) == -1 {
+        // The direction is the wrong one on purpose: using a closed stream stays an error.
+        _ = unsafe open("/dev/null", flags)
+    }
+    _ = signal(SIGPIPE, SIG_IGN)
+    _ = signal(SIGXFSZ, SIG_IGN)
+    var none = rlimit(rlim_cur: 0, rlim_max: 0)
+    #if canImport(Darwin)
+        _ = unsafe setrlimit(RLIMIT_CORE, &none)
+    #else
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+    #endif
+    _ = pushcrypt_forbid_dumps()
+}
+
+/// Ends the process.
+package func endProcess(_ code: Int32) -> Never {
+    exit(code)
+}
+
+/// The environment variables and the clocks of the process.
+package enum SystemEnvironment {
+    /// A variable of the environment; secrets never come from here.
+    package static func variable(_ name: String) -> String? {
+        guard let value = unsafe getenv(name) else { return nil }
+        return unsafe String(cString: value)
+    }
+
+    /// The system's clock, in milliseconds since 1970-01-01 UTC; 0 for a clock that is set before then.
+    package static func milliseconds() -> UInt64 {
+        var time = timespec()
+        guard unsafe clock_gettime(CLOCK_REALTIME, &time) == 0, time.tv_sec >= 0 else { return 0 }
+        return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+    }
+
+    /// The milliseconds since some moment before this process; nobody sets this clock.
+    package static func uptime() -> UInt64 { nanoseconds() / 1_000_000 }
+
+    /// As `uptime`, in nanoseconds.
+    package static func nanoseconds() -> UInt64 {
+        var time = timespec()
+        guard unsafe clock_gettime(CLOCK_MONOTONIC, &time) == 0, time.tv_sec >= 0 else { return 0 }
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    /// Waits for so many milliseconds, whatever signals arrive.
+    package static func sleep(milliseconds: Int) {
+        var rest = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
+        var time = rest
+        repeat { time = rest } while unsafe nanosleep(&time, &rest) == -1 && errno == EINTR
+    }
+}
+
+/// What the system does with this process's memory.
+package enum ProcessMemory {
+    /// Gives large pieces back to the system as soon as they are free, for many threads that need one now and then.
+    package static func returnLargePieces() { pushcrypt_return_large_memory() }
+}
+
+/// What the system lets this process do.
+package enum ProcessLimits {
+    /// How many bytes can be kept from swapping; nil for no limit.
+    package static var lockableMemory: UInt64? {
+        #if canImport(Darwin)
+            let limit = limit(of: RLIMIT_MEMLOCK)
+        #else
+            let limit = limit(of: __rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue))
+        #endif
+        return limit.flatMap { $0 > UInt64(Int64.max) ? nil : $0 }
+    }
+
+    /// Whether a crash may leave the process's memory on the disk.
+    package static var writesCoreDumps: Bool {
+        #if canImport(Darwin)
+            limit(of: RLIMIT_CORE) != 0
+        #else
+            limit(of: __rlimit_resource_t(RLIMIT_CORE.rawValue)) != 0
+        #endif
+    }
+
+    #if canImport(Darwin)
+        private typealias Resource = Int32
+    #else
+        private typealias Resource = __rlimit_resource_t
+    #endif
+
+    private static func limit(of resource: Resource) -> UInt64? {
+        var limit = rlimit()
+        guard unsafe getrlimit(resource, &limit) == 0 else { return nil }
+        return UInt64(limit.rlim_cur)
+    }
+}

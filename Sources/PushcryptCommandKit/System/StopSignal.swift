@@ -1,0 +1,88 @@
+// The Darwin branches were not compiled and not run.
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// Whether work that reads its input should end, because somebody has asked for it: by a signal, or in this process.
+///
+/// It is a pipe that becomes readable, so that who waits for input can wait for both.
+package final class StopSignal: Sendable {
+    private let reader: OpenFile
+    private let writer: OpenFile
+
+    package init() throws(SystemError) {
+        let pipe = try PipeEnds()
+        reader = pipe.reader
+        writer = pipe.writer
+    }
+
+    /// What becomes readable, and stays so.
+    package var descriptor: Descriptor { reader.descriptor }
+
+    /// Asks for the end; may be called on any thread, any number of times.
+    package func raise() {
+        var byte: UInt8 = 0
+        // A full pipe has been raised before.
+        _ = unsafe write(writer.descriptor.number, &byte, 1)
+    }
+
+    /// Whether somebody has asked for the end.
+    package var isRaised: Bool {
+        var request = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&request, 1, 0) > 0
+    }
+
+    /// Takes SIGINT and SIGTERM from now on: the first asks for the end, the second ends the process at once, as it
+    /// always does. One that this process was told to ignore goes on being ignored.
+    ///
+    /// They are held back on this thread and on those that it starts; one more thread waits for them. So nothing runs
+    /// inside a signal handler.
+    package func raiseOnSignals(
+        waitingOn startThread: (@escaping @Sendable () -> Void) throws(SystemError) -> Void
+    ) throws(SystemError) {
+        var signals = sigset_t()
+        _ = unsafe sigemptyset(&signals)
+        let caught = [SIGINT, SIGTERM].filter { !Self.isIgnored($0) }
+        guard !caught.isEmpty else { return }
+        for signal in caught { _ = unsafe sigaddset(&signals, signal) }
+        _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+        let waited = signals
+        try startThread {
+            Self.wait(for: waited)
+            self.raise()
+            let second = Self.wait(for: waited)
+            var ending = sigset_t()
+            _ = unsafe sigemptyset(&ending)
+            _ = unsafe sigaddset(&ending, second)
+            _ = unsafe pthread_sigmask(SIG_UNBLOCK, &ending, nil)
+            _ = kill(getpid(), second)
+        }
+    }
+
+    @discardableResult
+    private static func wait(for signals: sigset_t) -> Int32 {
+        var signals = signals
+        var signal: Int32 = 0
+        while unsafe sigwait(&signals, &signal) != 0 {}
+        return signal
+    }
+
+    private static func isIgnored(_ signal: Int32) -> Bool {
+        var action = sigaction()
+        guard unsafe sigaction(signal, nil, &action) == 0 else { return false }
+        #if canImport(Darwin)
+            let handler = unsafe action.__sigaction_u.__sa_handler
+        #elseif canImport(Musl)
+            let handler = unsafe action.__sa_handler.sa_handler
+        #else
+            let handler = unsafe action.__sigaction_handler.sa_handler
+        #endif
+        let ignoring = SIG_IGN
+        return unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(ignoring, to: Int.self)
+    }
+}

@@ -1,0 +1,91 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// The terminal itself, wherever the standard streams go: the place to ask a person for a passphrase.
+package enum Terminal {
+    /// What came of asking.
+    package enum Answer: Equatable {
+        /// The line's length in bytes, without its newline.
+        case line(Int)
+        /// The line did not fit.
+        case tooLong
+        /// The terminal was closed, or the person ended the input.
+        case ended
+    }
+
+    /// Asks for one line without showing it, and reads it straight into `line`.
+    ///
+    /// The terminal shows what is typed again before this returns, and before any signal that would end or stop the
+    /// process takes effect. After a stop the question is asked again.
+    package static func ask(
+        _ question: String, at path: String, into line: inout MutableSpan<UInt8>
+    ) throws(SystemError) -> Answer {
+        let file = try OpenFile(path, flags: O_RDWR | O_NOCTTY)
+        while true {
+            if let answer = try file.descriptor.askOnce(question, into: &line) { return answer }
+        }
+    }
+}
+
+/// The signals that would leave the terminal without echo: those that end or stop a process from outside.
+private let deferredSignals = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP]
+
+extension Descriptor {
+    /// Nil when a signal came first; it takes effect on the way out, and the process may survive it.
+    fileprivate func askOnce(
+        _ question: String, into line: inout MutableSpan<UInt8>
+    ) throws(SystemError) -> Terminal.Answer? {
+        var shown = termios()
+        guard unsafe tcgetattr(number, &shown) == 0 else { throw .last }
+        var hidden = shown
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        hidden.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
+
+        // The signals wait until the terminal is as it was. No handler, so nothing has to be safe inside one.
+        var deferred = sigset_t()
+        var before = sigset_t()
+        _ = unsafe sigemptyset(&deferred)
+        for signal in deferredSignals { _ = unsafe sigaddset(&deferred, signal) }
+        _ = unsafe pthread_sigmask(SIG_BLOCK, &deferred, &before)
+        defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        // Flushing drops what was typed, or pasted, before the question stood there.
+        guard unsafe tcsetattr(number, TCSAFLUSH, &hidden) == 0 else { throw .last }
+        defer { _ = unsafe tcsetattr(number, TCSAFLUSH, &shown) }
+
+        try writeAll(ContiguousArray(question.utf8).span)
+        // A signal that the caller holds back already would never take effect, and the question would never end.
+        let ending = deferredSignals.filter { unsafe sigismember(&before, $0) == 0 }
+        let answer = try readLine(into: &line, unlessOneOf: ending)
+        // What the signal brings next, a shell's prompt for one, begins on a line of its own.
+        if answer == nil { try writeAll(ContiguousArray("\n".utf8).span) }
+        return answer
+    }
+
+    private func readLine(
+        into line: inout MutableSpan<UInt8>, unlessOneOf signals: [Int32]
+    ) throws(SystemError) -> Terminal.Answer? {
+        var length = 0
+        while !isWaiting(anyOf: signals) {
+            var request = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&request, 1, 100) > 0 else { continue }
+            // The terminal hands over one line at a time, so a newline is always the last byte.
+            let count = try readSome(into: &line, from: length)
+            if count == 0 { return length == 0 ? .ended : .line(length) }
+            length += count
+            if line[length - 1] == UInt8(ascii: "\n") { return .line(length - 1) }
+            if length == line.count { return .tooLong }
+        }
+        return nil
+    }
+
+    private func isWaiting(anyOf signals: [Int32]) -> Bool {
+        var waiting = sigset_t()
+        guard unsafe sigpending(&waiting) == 0 else { return false }
+        return signals.contains { unsafe sigismember(&waiting, $0) == 1 }
+    }
+}
