@@ -39,7 +39,7 @@ struct SealedMessage {
         json.string(payload.messageID.description, for: "message_id")
         if emission != .request { json.string(payload.pushType.description, for: "push_type") }
         json.integer(payload.json.count, for: "bytes")
-        json.integer(payload.widestLength, for: "widest_bytes")
+        json.integer(payload.maximumReencodedLength, for: "widest_bytes")
         json.integer(payload.pushType.maximumPushLength, for: "limit")
         json.integer(payload.envelope.innerLength, for: "bucket")
     }
