@@ -196,7 +196,7 @@ extension CommandFailure {
         let other = conflict.sender.map { "sender \(quoted($0)) to" } ?? "--topic is"
         self = .usage(
             "\(owner) is bound to the topic \(conflict.bound), and \(other) \(conflict.topic)",
-            hint: conflict.sender == nil ? "leave --topic out, or name another key" : "name the app's sender with --from"
-        )
+            hint: conflict.sender == nil
+                ? "leave --topic out, or name another key" : "name the app's sender with --from")
     }
 }
