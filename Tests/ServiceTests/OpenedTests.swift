@@ -7,19 +7,19 @@ import TestPhone
 import Testing
 import UserNotifications
 
-/// What is shown of a push that opens.
+/// The presentation of a push that opens.
 struct OpenedTests {
     private let phone: TestPhone
 
     init() throws { phone = try TestPhone() }
 
     private func show(
-        _ payload: String, clear: [String: Any] = [:], _ configuration: NotificationOpener.Configuration? = nil
+        _ payload: String, clear: [String: Any] = [:], _ configuration: NotificationServiceHandler.Configuration? = nil
     ) async throws -> UNNotificationContent {
-        let opener = NotificationOpener(configuration ?? phone.configuration)
+        let service = NotificationServiceHandler(configuration: configuration ?? phone.configuration)
         let handler = Handler()
         let request = try TestPhone.request(try phone.seal(payload), members: clear)
-        opener.handle(request, contentHandler: handler.handler)
+        service.handle(request, contentHandler: handler.handler)
         return try #require(await handler.delivered())
     }
 
@@ -60,7 +60,7 @@ struct OpenedTests {
         #expect(content.interruptionLevel.rawValue == UInt(number))
     }
 
-    /// The replay guard would not be used in a folder that is open to others.
+    /// The replay guard refuses a folder that others can access.
     @Test func aFolderThatTheAppMadeInTheUsualWayIsOfUse() async throws {
         let path = phone.directory.path
         try FileManager.default.createDirectory(
@@ -113,13 +113,15 @@ struct OpenedTests {
         #expect(!(try await show(TestPhone.payload) is UNMutableNotificationContent))
     }
 
-    /// What is shown of one message that comes under two requests.
-    private func showTwice(_ configuration: NotificationOpener.Configuration) async throws -> [UNNotificationContent] {
-        let (json, opener) = (try phone.seal(), NotificationOpener(configuration))
+    /// The presentation of one message that arrives under two requests.
+    private func showTwice(_ configuration: NotificationServiceHandler.Configuration) async throws
+        -> [UNNotificationContent]
+    {
+        let (json, service) = (try phone.seal(), NotificationServiceHandler(configuration: configuration))
         var contents: [UNNotificationContent] = []
         for _ in 0..<2 {
             let handler = Handler()
-            opener.handle(try TestPhone.request(json), contentHandler: handler.handler)
+            service.handle(try TestPhone.request(json), contentHandler: handler.handler)
             contents.append(try #require(await handler.delivered()))
         }
         return contents

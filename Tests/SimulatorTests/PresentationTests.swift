@@ -2,7 +2,7 @@ import DeviceSimulator
 import Testing
 import UserNotifications
 
-/// What a person sees and hears, as settings and lock have it.
+/// The visible and audible presentation, by settings and lock state.
 @Suite struct PresentationTests {
     private let device = SimulatedDevice.changing()
 
@@ -13,7 +13,7 @@ import UserNotifications
     @Test func anUnlockedDeviceShowsABanner() async throws {
         let shown = try #require(await device.push(alert("body", aps: #""sound":"default","badge":4"#)).shown)
         #expect([shown.title, shown.subtitle, shown.body] == ["Title", "Sub", "body"])
-        #expect(shown.places == [.banner, .list])
+        #expect(shown.presentation == [.banner, .list])
         #expect(shown.sound == .standard)
         #expect(shown.badge == 4)
         #expect(device.badge == 4)
@@ -24,7 +24,7 @@ import UserNotifications
     @Test(arguments: [SimulatedDevice.LockState.locked, .beforeFirstUnlock])
     func aLockedDeviceLightsUp(_ lock: SimulatedDevice.LockState) async {
         device.lockState = lock
-        #expect(await device.push(alert("body")).shown?.places == [.lockScreen, .list])
+        #expect(await device.push(alert("body")).shown?.presentation == [.lockScreen, .list])
     }
 
     @Test func zeroTakesTheBadgeAway() async {
@@ -37,7 +37,7 @@ import UserNotifications
 
     @Test func aPassiveNotificationGoesQuietlyIntoTheList() async {
         let shown = await device.push(alert("b", aps: #""sound":"default","interruption-level":"passive""#)).shown
-        #expect(shown?.places == .list)
+        #expect(shown?.presentation == .list)
         #expect(shown?.sound == nil)
         #expect(shown?.interruption == .passive)
     }
@@ -45,7 +45,7 @@ import UserNotifications
     @Test func provisionalNotificationsAreQuietToo() async {
         device.settings.permission = .provisional
         let shown = await device.push(alert("b", aps: #""sound":"default""#)).shown
-        #expect(shown?.places == .list)
+        #expect(shown?.presentation == .list)
         #expect(shown?.sound == nil)
     }
 
@@ -53,7 +53,7 @@ import UserNotifications
         device.settings.sounds = false
         device.settings.badges = false
         let shown = await device.push(alert("b", aps: #""sound":"default","badge":4"#)).shown
-        #expect(shown?.places == [.banner, .list])
+        #expect(shown?.presentation == [.banner, .list])
         #expect(shown?.sound == nil)
         #expect(shown?.badge == nil)
         #expect(device.badge == 0)
@@ -102,7 +102,7 @@ import UserNotifications
         #expect([second.title, second.subtitle, second.body] == ["Title", "", "2 new messages"])
         let mail = try #require(await device.push(alert("secret", aps: #""category":"MAIL""#)).shown)
         #expect([mail.title, mail.subtitle, mail.body] == ["App", "Sub", "Mail"])
-        // Another name, because capitals count.
+        // A different name, because identifiers are case-sensitive.
         #expect(await device.push(alert("secret", aps: #""category":"chat""#)).shown?.body == "Notification")
     }
 
@@ -115,7 +115,7 @@ import UserNotifications
         #expect(device.shown("a")?.body == "secret")
     }
 
-    // MARK: The list
+    // MARK: List
 
     @Test func aCollapseIDReplaces() async {
         _ = await device.push(alert("one", collapseID: "a"))
@@ -139,7 +139,7 @@ import UserNotifications
         #expect(other.badge == 0)
     }
 
-    // MARK: Nothing to read
+    // MARK: Empty content
 
     @Test func whoMayFilterShowsNothing() async {
         let device = SimulatedDevice { ScriptedExtension { _, deliver in deliver(UNNotificationContent()) } }

@@ -3,9 +3,9 @@ import Foundation
 import Testing
 import UserNotifications
 
-/// When the service extension runs, and why not.
+/// When the service extension runs, and the reasons when it does not.
 @Suite struct SkipTests {
-    /// Marks what it was given.
+    /// Marks its content.
     final class Extension: UNNotificationServiceExtension {
         override func didReceive(
             _ request: UNNotificationRequest,
@@ -98,7 +98,7 @@ import UserNotifications
         device.settings.alerts = false
         let outcome = await device.push(APNsPush(json: Self.alert))
         #expect(outcome.skipped == .alertsOff)
-        #expect(outcome.shown?.places == [])
+        #expect(outcome.shown?.presentation == [])
         #expect(outcome.shown?.body == "")
         #expect(outcome.shown?.sound == .standard)
         #expect(device.badge == 3)

@@ -8,13 +8,13 @@ import PushcryptService
 import TestPhone
 import Testing
 
-/// Responses that an app cannot take in yet.
+/// Responses that an app cannot handle yet.
 @Suite struct KeptResponseTests {
     @Test func whatTheAppWantsLaterItGetsLater() async throws {
         let app = try RespondingPhone { $0.keptAt == nil ? .later : .done }
         try await app.show()
         #expect(await app.respond(.write("On my way", action: "REPLY")).completions == 1)
-        #expect(app.reports.all == [ResponseReport(.kept)])
+        #expect(app.reports.all == [ResponseReport(outcome: .kept)])
 
         #expect(await app.restarted().replayKept() == 1)
         let again = try #require(app.received.all.last)
@@ -45,7 +45,7 @@ import Testing
         _ = await app.respond(.tap)
         #expect(await app.restarted { _ in throw Thrown() }.replayKept() == 1)
         #expect(await app.restarted().replayKept() == 0)
-        #expect(app.reports.all.last == ResponseReport(.failed, problem: "Thrown"))
+        #expect(app.reports.all.last == ResponseReport(outcome: .failed, problem: "Thrown"))
     }
 
     @Test func theyComeInTheOrderInWhichTheyWereKept() async throws {
@@ -99,7 +99,7 @@ import Testing
             changing: { configuration, phone in
                 configuration.opening.keys = {
                     requests.add(1)
-                    // One is for the response, one for the replay, and with the third, the push is opened.
+                    // The first is for the response, the second for the replay, and with the third the push is opened.
                     guard requests.all.count != 3 else { throw KeyStoreError(.storeLocked, "") }
                     return phone.keys
                 }

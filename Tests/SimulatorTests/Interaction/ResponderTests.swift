@@ -7,16 +7,16 @@ import TestPhone
 import Testing
 import UserNotifications
 
-/// What an app gets of a response: once, with authentic keys or with none.
+/// An app gets each response once, with authentic keys or none.
 @Suite struct ResponderTests {
-    private static let actions: [(PersonAction, NotificationResponseValue.Action, text: String?)] = [
+    private static let actions: [(UserAction, NotificationResponseValue.Action, text: String?)] = [
         (.tap, .open, nil), (.dismiss, .dismiss, nil), (.choose("MUTE"), .custom("MUTE"), nil),
         (.write("On my way 🚲", action: "REPLY"), .custom("REPLY"), "On my way 🚲"),
     ]
 
     @Test(arguments: actions)
     func theAppGetsWhatWasSealed(
-        _ action: PersonAction, _ heard: NotificationResponseValue.Action, text: String?
+        _ action: UserAction, _ heard: NotificationResponseValue.Action, text: String?
     ) async throws {
         let app = try RespondingPhone()
         try await app.show()
@@ -30,17 +30,17 @@ import UserNotifications
         #expect(response.origin == .app)
         #expect(response.keptAt == nil)
         #expect(app.keys == [["chat": "c41"]])
-        #expect(app.reports.all == [ResponseReport(.done)])
+        #expect(app.reports.all == [ResponseReport(outcome: .done)])
     }
 
     @Test func aDismissalIsHeardOfOnlyWithTheOptionForIt() async throws {
         let app = try RespondingPhone()
         try await app.show(#"{"aps":{"alert":"News","category":"NEWS"}}"#)
-        #expect(await app.respond(.dismiss).unheard == .dismissNotReported)
+        #expect(await app.respond(.dismiss).undelivered == .dismissNotReported)
         #expect(app.received.all.isEmpty)
     }
 
-    // MARK: What the extension never opened
+    // MARK: Not opened by the extension
 
     @Test func whatTheExtensionNeverOpenedIsOpenedFirst() async throws {
         let app = try RespondingPhone(opens: false)
@@ -55,10 +55,10 @@ import UserNotifications
     @Test func whatTheExtensionRememberedAndNeverShowedIsStillOpened() async throws {
         let app = try RespondingPhone(opens: false)
         let json = try app.phone.seal(RespondingPhone.payload)
-        // The extension is ended after it has remembered the message.
+        // The extension is ended after it has recorded the message.
         let handler = Handler()
-        let opener = NotificationOpener(app.phone.configuration)
-        opener.handle(try TestPhone.request(json, identifier: "a"), contentHandler: handler.handler)
+        let service = NotificationServiceHandler(configuration: app.phone.configuration)
+        service.handle(try TestPhone.request(json, identifier: "a"), contentHandler: handler.handler)
         #expect(await handler.delivered()?.body == "See you at 8")
         _ = await app.device.push(APNsPush(json, collapseID: "a"))
         _ = await app.respond(.tap)
@@ -85,7 +85,7 @@ import UserNotifications
         #"{"aps":{"alert":"Pay?","category":"CHAT"},"ENCRYPTED_DATA":null,"pushcrypt":{}}"#,
     ])
     func aPushThatWasNeverSealedGivesNothing(_ push: String) async throws {
-        // Without `mutable-content` the extension is not asked.
+        // Without `mutable-content` the extension does not run.
         let app = try RespondingPhone()
         _ = await app.device.push(APNsPush(json: push, collapseID: "a"))
         #expect(await app.respond(.choose("MUTE")).completions == 1)
@@ -115,7 +115,7 @@ import UserNotifications
         #expect(app.keys == [[:]])
     }
 
-    // MARK: The completion handler
+    // MARK: Completion handler
 
     private struct Thrown: Error {}
 
@@ -124,7 +124,7 @@ import UserNotifications
         try await app.show()
         #expect(await app.respond(.tap).completions == 1)
         #expect(app.clock.milliseconds == 0)
-        #expect(app.reports.all == [ResponseReport(.failed, problem: "Thrown")])
+        #expect(app.reports.all == [ResponseReport(outcome: .failed, problem: "Thrown")])
         #expect(await app.restarted().replayKept() == 0)
     }
 
@@ -146,8 +146,8 @@ import UserNotifications
         #expect(await outcome.completions == 1)
         #expect(app.reports.all.isEmpty)
         gate.open()
-        // It is done after all, and the handler is not called again.
-        #expect(await app.reports.all(1) == [ResponseReport(.done)])
+        // It finishes later, and the handler is not called again.
+        #expect(await app.reports.all(1) == [ResponseReport(outcome: .done)])
     }
 
     @Test func keysThatHangDoNotHoldTheSystemUp() async throws {
@@ -170,7 +170,7 @@ import UserNotifications
         #expect(await app.received.all(1).map(\.origin) == [.opened])
     }
 
-    /// An app that has a delegate already.
+    /// An app with its own delegate.
     private final class Delegate: NSObject, UNUserNotificationCenterDelegate, @unchecked Sendable {
         let responder: NotificationResponder
         let completions = Notebook<Bool>()
@@ -199,7 +199,7 @@ import UserNotifications
         #expect(delegate.completions.all == [true])
     }
 
-    // MARK: In front
+    // MARK: Foreground
 
     @Test func inFrontOfThePersonANotificationIsShownOpened() async throws {
         let app = try RespondingPhone(changing: { configuration, _ in configuration.foreground = [.banner] })
@@ -207,6 +207,6 @@ import UserNotifications
         let push = APNsPush(try app.phone.seal(RespondingPhone.payload), collapseID: "a")
         let outcome = await app.device.push(push)
         #expect(outcome.shown?.body == "See you at 8")
-        #expect(outcome.shown?.places == .banner)
+        #expect(outcome.shown?.presentation == .banner)
     }
 }

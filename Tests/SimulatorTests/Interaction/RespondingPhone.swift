@@ -7,7 +7,7 @@ import PushcryptService
 import TestPhone
 import UserNotifications
 
-/// A phone whose app hears of responses through a responder, and does with them what a test says.
+/// A phone whose app gets responses through a responder and answers as a test says.
 final class RespondingPhone: Sendable {
     static let categories: CategorySet = {
         let categories = [
@@ -24,14 +24,14 @@ final class RespondingPhone: Sendable {
     }()
 
     let phone: TestPhone
-    /// A machine that is busy is not late: what is to be late, a test makes so.
+    /// A busy machine must not cause a delay: tests create the delays.
     let clock = SimulatedClock(patience: 600)
     let device: SimulatedDevice
     let received = Notebook<ReceivedResponse>()
     let reports = Notebook<ResponseReport>()
     let configuration: NotificationResponder.Configuration
     private let answer: NotificationResponder.Handler
-    /// The system keeps no delegate alive.
+    /// The system does not retain a delegate.
     private let responder: Handed<NotificationResponder>
 
     /// - Parameters:
@@ -52,7 +52,7 @@ final class RespondingPhone: Sendable {
         change(&configuration, phone)
         (self.phone, self.answer, self.configuration) = (phone, answer, configuration)
         device = SimulatedDevice(clock: .simulated(clock)) { [configuration] in
-            opens ? OpeningService(configuration.opening) : ScriptedExtension { $1($0.content) }
+            opens ? GivenService(configuration.opening) : ScriptedExtension { $1($0.content) }
         }
         responder = Handed(Self.responder(configuration, received, answer))
         device.center.delegate = responder.value
@@ -63,18 +63,18 @@ final class RespondingPhone: Sendable {
         _ configuration: NotificationResponder.Configuration, _ received: Notebook<ReceivedResponse>,
         _ answer: @escaping NotificationResponder.Handler
     ) -> NotificationResponder {
-        NotificationResponder(configuration) { response in
+        NotificationResponder(configuration: configuration) { response in
             received.add(response)
             return try await answer(response)
         }
     }
 
-    /// The responder of this app's next process.
+    /// The responder of the app's next process.
     func restarted(_ answer: NotificationResponder.Handler? = nil) -> NotificationResponder {
         Self.responder(configuration, received, answer ?? self.answer)
     }
 
-    /// Shows a sealed push under the identifier `a`; with other clear members, if the test wants.
+    /// Shows a sealed push under the identifier `a`, optionally with other clear members.
     func show(_ payload: String = payload, clear: [String: Any] = [:], clearCategory: String? = nil) async throws {
         var push = try JSONSerialization.jsonObject(with: Data(phone.seal(payload))) as? [String: Any] ?? [:]
         push.merge(clear) { _, new in new }
@@ -86,9 +86,9 @@ final class RespondingPhone: Sendable {
         _ = await device.push(APNsPush(ContiguousArray(json), collapseID: "a"))
     }
 
-    func respond(_ action: PersonAction) async -> ResponseOutcome { await device.respond(action, to: "a") }
+    func respond(_ action: UserAction) async -> ResponseOutcome { await device.respond(action, to: "a") }
 
-    /// Custom keys of the responses so far, as far as they are texts.
+    /// The string values among the custom keys of the responses so far.
     var keys: [[String: String]] { received.all.map { $0.value.customKeys as? [String: String] ?? ["": ""] } }
 
     static let payload =
@@ -96,7 +96,7 @@ final class RespondingPhone: Sendable {
 }
 
 extension ReceivedResponse {
-    /// Why nothing is known of the notification.
+    /// The reason that the notification is unknown.
     var unknown: String? {
         guard case .unknown(let reason) = origin else { return nil }
         return reason.code

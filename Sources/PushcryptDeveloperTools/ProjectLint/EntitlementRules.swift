@@ -1,0 +1,198 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+
+/// What app and extensions must share, so that an extension has the keys that the app has made.
+struct EntitlementRules {
+    /// What names the Keychain group in the property lists of app and extension; Apple has no such key.
+    static let keychainProperty = "PushcryptKeychainGroup"
+
+    private static let keychain = "keychain-access-groups"
+    private static let appGroups = "com.apple.security.application-groups"
+    private static let filtering = "com.apple.developer.usernotifications.filtering"
+    private static let apsEnvironment = "aps-environment"
+
+    let project: IOSProject
+    /// The folder that was looked through.
+    let root: String
+
+    var findings: [Finding] {
+        appFindings + project.extensions.flatMap { findings(of: $0) + keychainPropertyFindings($0) }
+    }
+
+    // MARK: The app
+
+    private var appFindings: [Finding] {
+        guard !project.appEntitlements.isEmpty else {
+            return [
+                .warning(
+                    root, "no entitlements of the app are here, so they were not compared with the extension's",
+                    fix: "name the folder that has both")
+            ]
+        }
+        let environments = project.appEntitlements.compactMap { list in
+            list.values[Self.apsEnvironment].map { (list.file, $0) }
+        }
+        var findings = environments.compactMap { file, value in
+            ["development", "production"].contains(value.string)
+                ? nil
+                : Finding.error(
+                    file, "\(Self.apsEnvironment) is neither development nor production",
+                    fix: "write development; Xcode writes production when it exports for the App Store")
+        }
+        if environments.isEmpty, let list = project.appEntitlements.first {
+            findings.append(
+                .error(
+                    list.file, "there is no \(Self.apsEnvironment), so the app gets no push",
+                    fix: "add the capability Push Notifications, or \(Self.apsEnvironment) with the value development")
+            )
+        }
+        return findings
+            + project.appEntitlements.filter { $0.values[Self.filtering] != nil }.map {
+                .warning(
+                    $0.file, "\(Self.filtering) is in the app's entitlements, where it does nothing",
+                    fix: "move it to the service extension's")
+            }
+            + project.appEntitlements.flatMap(groupFindings)
+    }
+
+    // MARK: An extension
+
+    private func findings(of target: IOSProject.Extension) -> [Finding] {
+        var findings: [Finding] = []
+        guard !target.entitlements.isEmpty else {
+            // A content extension may do with what is in its notification.
+            guard target.point == .service else { return [] }
+            return [
+                .error(
+                    target.file,
+                    "the extension has no entitlements beside it, so it can read neither the keys nor the app group",
+                    fix: "add an .entitlements file with \(Self.keychain) and \(Self.appGroups), the same as the app's"
+                )
+            ]
+        }
+        for list in target.entitlements {
+            findings += groupFindings(list)
+            if target.point == .service {
+                findings += sharing(Self.keychain, list, "the extension cannot read the keys that the app has made")
+                findings += filteringFindings(list)
+            }
+            findings += sharing(Self.appGroups, list, "app and extension have no folder in common")
+        }
+        return findings
+    }
+
+    /// Without the property, or with another group there, `SharedKeyStore` opens no keys.
+    private func keychainPropertyFindings(_ target: IOSProject.Extension) -> [Finding] {
+        let classes = target.classes
+        guard target.point == .service,
+            classes.declared.contains(where: {
+                classes.ancestors(of: $0).contains(ServiceExtensionRules.encryptedBaseClass)
+            })
+        else { return [] }
+        let name = Self.keychainProperty
+        guard let value = target.info[name] else {
+            return [
+                .warning(
+                    target.file, "there is no \(name), without which SharedKeyStore does not find the keys",
+                    fix:
+                        "add it with the Keychain group, $(AppIdentifierPrefix) included; nothing if the extension has another key store"
+                )
+            ]
+        }
+        guard let group = value.string, !group.isEmpty else {
+            return [.error(target.file, "\(name) is not the name of a group", fix: "write it as a string")]
+        }
+        let own = target.entitlements.flatMap { Self.groups(Self.keychain, $0) }
+        // The Keychain takes app groups as well.
+        let others = target.entitlements.flatMap { Self.groups(Self.appGroups, $0) }
+        if own.isEmpty || own.contains(group) || others.contains(group) { return [] }
+        let plain = Self.withoutPrefix(group)
+        if plain != group, own.contains(where: { Self.withoutPrefix($0) == plain }) {
+            return [
+                .warning(
+                    target.file, "\(name) has the extension's Keychain group with another prefix",
+                    fix: "write it as \(Self.keychain) has it")
+            ]
+        }
+        return [
+            .error(
+                target.file,
+                "\(name) names \(quoted(group)), which is none of the extension's Keychain groups (\(own.joined(separator: ", "))), so it has no keys",
+                fix: "write the one of \(Self.keychain) that the app has, letter by letter")
+        ]
+    }
+
+    private func sharing(_ name: String, _ list: IOSProject.Entitlements, _ effect: String) -> [Finding] {
+        let own = Self.groups(name, list)
+        guard !own.isEmpty else {
+            return [.error(list.file, "there is no \(name), so \(effect)", fix: "add the group that the app has")]
+        }
+        guard !project.appEntitlements.isEmpty else { return [] }
+        let others = project.appEntitlements.flatMap { Self.groups(name, $0) }
+        guard !others.isEmpty else {
+            return project.appEntitlements.prefix(1).map {
+                .error($0.file, "there is no \(name), so \(effect)", fix: "add \(own[0]), which the extension has")
+            }
+        }
+        if own.contains(where: others.contains) { return [] }
+        if own.contains(where: { group in others.contains { Self.withoutPrefix($0) == Self.withoutPrefix(group) } }) {
+            return [
+                .warning(
+                    list.file, "\(name) has the app's group with another prefix",
+                    fix: "write $(AppIdentifierPrefix) in both, and sign both with one team")
+            ]
+        }
+        return [
+            .error(
+                list.file, "\(name) has no group of the app's (\(others.joined(separator: ", "))), so \(effect)",
+                fix: "add one of them to the extension")
+        ]
+    }
+
+    private func filteringFindings(_ list: IOSProject.Entitlements) -> [Finding] {
+        guard let value = list.values[Self.filtering] else { return [] }
+        guard value.kind == .bool else {
+            return [.error(list.file, "\(Self.filtering) is not a boolean", fix: "write <true/>, or remove it")]
+        }
+        return [
+            .note(
+                list.file, "the extension may hide notifications (\(Self.filtering))",
+                fix: "Apple grants it on request; say in the app's code that it is there, so that copies can be hidden"
+            )
+        ]
+    }
+
+    // MARK: Groups
+
+    /// Groups are arrays of names, and an app group's name begins with `group.`.
+    private func groupFindings(_ list: IOSProject.Entitlements) -> [Finding] {
+        var findings: [Finding] = []
+        for name in [Self.keychain, Self.appGroups] {
+            guard let value = list.values[name] else { continue }
+            if value.kind != .array || value.elements.contains(where: { $0.string?.isEmpty ?? true }) {
+                findings.append(.error(list.file, "\(name) is not a list of groups", fix: "write an array of strings"))
+            }
+        }
+        for group in Self.groups(Self.appGroups, list) where !group.hasPrefix("group.") && !group.hasPrefix("$(") {
+            findings.append(
+                .error(
+                    list.file, "the app group \(quoted(group)) does not begin with 'group.'",
+                    fix: "write group.\(group), as it is registered"))
+        }
+        return findings
+    }
+
+    private static func groups(_ name: String, _ list: IOSProject.Entitlements) -> [String] {
+        list.values[name]?.elements.compactMap(\.string).filter { !$0.isEmpty } ?? []
+    }
+
+    /// A group without the team's prefix, which is ten letters and digits or a variable of Xcode's.
+    private static func withoutPrefix(_ group: String) -> String {
+        for variable in ["$(AppIdentifierPrefix)", "$(TeamIdentifierPrefix)"] where group.hasPrefix(variable) {
+            return String(group.dropFirst(variable.count))
+        }
+        let parts = group.split(separator: ".", maxSplits: 1)
+        let isTeam = parts.count == 2 && parts[0].count == 10 && parts[0].allSatisfy { $0.isNumber || $0.isUppercase }
+        return isTeam ? String(parts[1]) : group
+    }
+}

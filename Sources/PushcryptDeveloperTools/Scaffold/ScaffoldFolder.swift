@@ -1,0 +1,93 @@
+// The Darwin branches were not compiled and not run.
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+package import PushcryptCommandKit
+
+/// Where a scaffold is written: a new folder, which appears whole or not at all, or one that is there already.
+package struct ScaffoldFolder {
+    /// Without slashes at its end.
+    package let path: String
+    private let exists: Bool
+
+    /// Looks at the place; throws when something is there, unless it is an empty folder or `force` lets files be replaced.
+    package init(_ path: String, force: Bool) throws(CommandFailure) {
+        var path = path
+        while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+        guard !path.isEmpty else { throw .usage("--out names no folder") }
+        self.path = path
+        switch Folder.kind(of: path, followingLinks: true) {
+        case .folder:
+            exists = true
+            guard force || Folder.names(in: path).isEmpty else {
+                throw .failed(
+                    "the folder \(quoted(path)) is not empty",
+                    hint:
+                        "name another one, or add --force: it replaces the files that this command writes, and no others"
+                )
+            }
+        case .file: throw .failed("\(quoted(path)) is a file")
+        case .other:
+            var status = stat()
+            guard unsafe lstat(path, &status) != 0 else { throw .failed("\(quoted(path)) is no folder") }
+            exists = false
+        }
+    }
+
+    /// Writes every file.
+    package func write(_ files: [ScaffoldFile]) throws(CommandFailure) {
+        if exists { try replace(files) } else { try create(files) }
+    }
+
+    private func create(_ files: [ScaffoldFile]) throws(CommandFailure) {
+        // Beside it, because a rename does not leave a file system.
+        let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        let folder = parent + ".\(programName)-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        guard unsafe mkdir(folder, 0o777) == 0 else { throw Self.failure(path, .last) }
+        do throws(CommandFailure) {
+            for file in files { try Self.write(file, in: folder) }
+            guard unsafe rename(folder, path) == 0 else { throw Self.failure(path, .last) }
+        } catch {
+            Folder.remove(folder)
+            throw error
+        }
+    }
+
+    private func replace(_ files: [ScaffoldFile]) throws(CommandFailure) {
+        var written: [String] = []
+        for file in files {
+            do throws(CommandFailure) {
+                try Self.write(file, in: path)
+            } catch {
+                guard !written.isEmpty else { throw error }
+                throw CommandFailure(
+                    error.exit, error.message,
+                    hints: error.hints + ["these are written: " + written.joined(separator: ", ")])
+            }
+            written.append(file.path)
+        }
+    }
+
+    private static func write(_ file: ScaffoldFile, in root: String) throws(CommandFailure) {
+        let folder = folder(of: file.path)
+        if !folder.isEmpty { try make("\(root)/\(folder)") }
+        try OutputFile.write(
+            ContiguousArray(file.text.utf8).span, to: "\(root)/\(file.path)", mode: 0o666, force: true)
+    }
+
+    private static func make(_ path: String) throws(CommandFailure) {
+        if unsafe mkdir(path, 0o777) == 0 { return }
+        let error = SystemError.last
+        // A link would lead what is written out of the folder.
+        guard error.code != EEXIST || Folder.kind(of: path) != .folder else { return }
+        throw failure(path, error)
+    }
+
+    private static func failure(_ path: String, _ error: SystemError) -> CommandFailure {
+        .failed("cannot make the folder \(quoted(path)): \(error.text)")
+    }
+}
