@@ -6,6 +6,11 @@ enum DHKEM {
     /// "KEM" || I2OSP(0x0020, 2)
     private static let suite: ContiguousArray<UInt8> = [0x4b, 0x45, 0x4d, 0x00, 0x20]
 
+    private static let dkpPRK = HKDF.labeledExtractStart(suite: suite.span, label: "dkp_prk")
+    private static let scalar = HKDF.LabeledExpand(suite: suite, label: "sk", length: X25519.keyLength)
+    private static let eaePRK = HKDF.labeledExtractStart(suite: suite.span, label: "eae_prk")
+    private static let sharedSecret = HKDF.LabeledExpand(suite: suite, label: "shared_secret", length: secretLength)
+
     /// A key pair that lives for one message.
     struct KeyPair: ~Copyable {
         let secret: Ephemeral
@@ -21,11 +26,8 @@ enum DHKEM {
     /// DeriveKeyPair (RFC 9180, section 7.1.3).
     static func deriveKeyPair(ikm: Span<UInt8>) throws(SodiumRefusal) -> KeyPair {
         let empty = ContiguousArray<UInt8>()
-        let prk = HKDF.labeledExtract(salt: empty.span, suite: suite.span, label: "dkp_prk", ikm: ikm)
-        let secret = try prk.withSpan { (prk) throws(SodiumRefusal) in
-            try HKDF.labeledExpand(
-                prk: prk, suite: suite.span, label: "sk", info: empty.span, length: X25519.keyLength)
-        }
+        let prk = HKDF.labeledExtract(dkpPRK, ikm: ikm)
+        let secret = try prk.withSpan { (prk) throws(SodiumRefusal) in try scalar(prk: prk, info: empty.span) }
         let publicKey = try secret.withSpan { (secret) throws(SodiumRefusal) in try X25519.publicKey(of: secret) }
         return KeyPair(secret: secret, publicKey: publicKey)
     }
@@ -60,11 +62,7 @@ enum DHKEM {
 
     /// ExtractAndExpand (RFC 9180, section 4.1), also what the authenticated modes of the test vectors need.
     static func extractAndExpand(dh: Span<UInt8>, context: Span<UInt8>) throws(SodiumRefusal) -> Ephemeral {
-        let empty = ContiguousArray<UInt8>()
-        let prk = HKDF.labeledExtract(salt: empty.span, suite: suite.span, label: "eae_prk", ikm: dh)
-        return try prk.withSpan { (prk) throws(SodiumRefusal) in
-            try HKDF.labeledExpand(
-                prk: prk, suite: suite.span, label: "shared_secret", info: context, length: secretLength)
-        }
+        let prk = HKDF.labeledExtract(eaePRK, ikm: dh)
+        return try prk.withSpan { (prk) throws(SodiumRefusal) in try sharedSecret(prk: prk, info: context) }
     }
 }

@@ -14,6 +14,12 @@ struct HPKEContext: ~Copyable {
     /// "HPKE" || KEM 0x0020 || KDF 0x0001 || AEAD 0x0003
     private static let suite: ContiguousArray<UInt8> = [0x48, 0x50, 0x4b, 0x45, 0x00, 0x20, 0x00, 0x01, 0x00, 0x03]
 
+    private static let infoHash = HKDF.labeledExtractStart(suite: suite.span, label: "info_hash")
+    private static let key = HKDF.LabeledExpand(suite: suite, label: "key", length: ChaCha20Poly1305.keyLength)
+    private static let baseNonce = HKDF.LabeledExpand(
+        suite: suite, label: "base_nonce", length: ChaCha20Poly1305.nonceLength)
+    private static let exporterSecret = HKDF.LabeledExpand(suite: suite, label: "exp", length: HKDF.hashLength)
+
     /// LabeledExtract("", "psk_id_hash", ""), the same in every message of base mode.
     private static let emptyPSKIDHash = pskIDHash(ContiguousArray<UInt8>().span)
 
@@ -35,16 +41,17 @@ struct HPKEContext: ~Copyable {
         mode: Mode, sharedSecret: borrowing Ephemeral, info: Span<UInt8>, psk: Span<UInt8>,
         pskIDHash: ContiguousArray<UInt8>
     ) throws(SodiumRefusal) {
-        let empty = ContiguousArray<UInt8>()
-        var context: ContiguousArray<UInt8> = [mode.rawValue]
+        var context = ContiguousArray<UInt8>()
+        context.reserveCapacity(1 + 2 * HKDF.hashLength)
+        context.append(mode.rawValue)
         context.append(contentsOf: pskIDHash)
-        HKDF.labeledExtract(salt: empty.span, suite: Self.suite.span, label: "info_hash", ikm: info)
-            .withSpan { context.append(copying: $0) }
+        HKDF.labeledExtract(Self.infoHash, ikm: info).withSpan { context.append(copying: $0) }
         let secret = sharedSecret.withSpan { sharedSecret in
             HKDF.labeledExtract(salt: sharedSecret, suite: Self.suite.span, label: "secret", ikm: psk)
         }
-        let key = try Self.expand(secret, "key", context, ChaCha20Poly1305.keyLength)
-        let baseNonce = try Self.expand(secret, "base_nonce", context, ChaCha20Poly1305.nonceLength)
+        let keyed = secret.withSpan { HMACSHA256(key: $0) }
+        let key = try Self.key(HMACSHA256(copying: keyed), info: context.span)
+        let baseNonce = try Self.baseNonce(keyed, info: context.span)
         self.secret = secret
         self.key = key
         self.baseNonce = baseNonce
@@ -58,24 +65,18 @@ struct HPKEContext: ~Copyable {
             .withSpan { ContiguousArray(copying: $0) }
     }
 
-    private static func expand(
-        _ secret: borrowing Ephemeral, _ label: StaticString, _ info: ContiguousArray<UInt8>, _ length: Int
-    ) throws(SodiumRefusal) -> Ephemeral {
-        try secret.withSpan { (secret) throws(SodiumRefusal) in
-            try HKDF.labeledExpand(prk: secret, suite: suite.span, label: label, info: info.span, length: length)
-        }
-    }
-
     /// The exporter secret; the envelope exports nothing, the vectors check it.
     func exporterSecret() throws(SodiumRefusal) -> Ephemeral {
-        try Self.expand(secret, "exp", keyScheduleContext, HKDF.hashLength)
+        try secret.withSpan { (secret) throws(SodiumRefusal) in
+            try Self.exporterSecret(prk: secret, info: keyScheduleContext.span)
+        }
     }
 
     /// Export (RFC 9180, section 5.3).
     func export(_ context: Span<UInt8>, length: Int) throws(SodiumRefusal) -> Ephemeral {
         let exporter = try exporterSecret()
         return try exporter.withSpan { (exporter) throws(SodiumRefusal) in
-            try HKDF.labeledExpand(prk: exporter, suite: Self.suite.span, label: "sec", info: context, length: length)
+            try HKDF.LabeledExpand(suite: Self.suite, label: "sec", length: length)(prk: exporter, info: context)
         }
     }
 
