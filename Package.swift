@@ -153,6 +153,7 @@ let package = Package(
         .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
         .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
         .library(name: "PushcryptService", targets: ["PushcryptService"]),
+        .library(name: "PushcryptDeveloperTools", targets: ["PushcryptDeveloperTools"]),
         .library(name: "DeviceSimulator", targets: ["DeviceSimulator"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
     ] + linuxProducts + otherLanguagesProducts,
@@ -180,11 +181,15 @@ let package = Package(
             name: "DeviceSimulator",
             dependencies: ["PushcryptKeyStore", "PushcryptReceiver"] + userNotifications + userInterface,
             swiftSettings: strict),
+        // Checks for developers; never part of an app, and out of reach of keys.
+        .target(name: "PushcryptDeveloperTools", dependencies: ["Pushcrypt"], swiftSettings: strict),
         // A command line without this project's nouns.
         .target(name: "PushcryptCommandKit", dependencies: ["CProcess"], swiftSettings: strict),
         .target(
             name: "PushcryptCommand",
-            dependencies: ["Pushcrypt", "PushcryptCommandKit", "PushcryptKeyStore", "PushcryptReceiver"],
+            dependencies: [
+                "Pushcrypt", "PushcryptCommandKit", "PushcryptDeveloperTools", "PushcryptKeyStore", "PushcryptReceiver",
+            ],
             swiftSettings: strict),
         .target(
             name: "CSwiftRuntime",
@@ -197,6 +202,9 @@ let package = Package(
         .testTarget(name: "PushcryptTests", dependencies: ["Pushcrypt", "VectorKit"], swiftSettings: strict),
         .testTarget(
             name: "BatchTests", dependencies: ["Pushcrypt", "PushcryptBatch", "PushcryptTests"], swiftSettings: strict),
+        .testTarget(
+            name: "PushcryptDeveloperToolsTests",
+            dependencies: ["Pushcrypt", "PushcryptDeveloperTools", "PushcryptTests"], swiftSettings: strict),
         .target(
             name: "ModelKeychain", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
             path: "Tests/Support/ModelKeychain", swiftSettings: strict),
@@ -211,8 +219,8 @@ let package = Package(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.
             dependencies: [
-                "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptKeyStore", "PushcryptReceiver",
-                "PushcryptMain", "VectorKit",
+                "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptDeveloperTools", "PushcryptKeyStore",
+                "PushcryptReceiver", "PushcryptMain", "VectorKit",
             ],
             swiftSettings: strict),
         .executableTarget(

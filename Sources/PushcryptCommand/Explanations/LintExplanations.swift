@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptDeveloperTools
 
 extension Explanation {
     static let lint = lintedShowing + lintedLeaks + lintedHeaders

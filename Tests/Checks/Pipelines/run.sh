@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sends 100,000 messages through each of the workers that Docs/ProviderPipelines.md shows, kills them on the way, and counts what
+# Sends 100,000 messages through each of the workers in Sources/Pipelines, kills them on the way, and counts what
 # the phones show. Called by `make test-scale`, which builds the command and installs the rest.
 # Usage: run.sh [kafka|redis|spark]...
 set -euo pipefail
