@@ -90,10 +90,10 @@ struct StoreBench {
 
     /// Finds so many devices of a store that this bench has made, each by itself.
     static func find(_ count: Int, at directory: String) throws {
-        let store = try SQLiteKeyStore.open(at: directory)
+        let store = try SQLiteKeyStore.open(in: directory)
         for number in 0..<count {
             // A prime, so that one is far from the next.
-            guard try store.device(id(of: number * 7919 % devices)) != nil else {
+            guard try store.device(id: id(of: number * 7919 % devices)) != nil else {
                 throw BenchFailure(what: "self-check: a device is not found")
             }
         }
