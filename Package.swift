@@ -41,7 +41,7 @@ let rules: [SwiftSetting] = [
             name: "CPushcrypt", path: "Sources/PushcryptC", sources: ["last_error.c"],
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .target(
-            name: "PushcryptC", dependencies: ["CPushcrypt", "Pushcrypt"],
+            name: "PushcryptC", dependencies: ["CPushcrypt", "CSwiftRuntime", "Pushcrypt"],
             exclude: ["include", "last_error.c", "pushcrypt.map"], swiftSettings: strict),
         .testTarget(
             name: "CLibraryTests", dependencies: ["CPushcrypt", "Pushcrypt", "PushcryptC"], swiftSettings: strict),
@@ -153,6 +153,7 @@ let package = Package(
         .library(name: "PushcryptKeyStore", targets: ["PushcryptKeyStore"]),
         .library(name: "PushcryptReceiver", targets: ["PushcryptReceiver"]),
         .library(name: "PushcryptService", targets: ["PushcryptService"]),
+        .library(name: "PushcryptDeveloperTools", targets: ["PushcryptDeveloperTools"]),
         .library(name: "DeviceSimulator", targets: ["DeviceSimulator"]),
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
     ] + linuxProducts + otherLanguagesProducts,
@@ -180,20 +181,30 @@ let package = Package(
             name: "DeviceSimulator",
             dependencies: ["PushcryptKeyStore", "PushcryptReceiver"] + userNotifications + userInterface,
             swiftSettings: strict),
+        // Checks for developers; never part of an app, and out of reach of keys.
+        .target(name: "PushcryptDeveloperTools", dependencies: ["Pushcrypt"], swiftSettings: strict),
         // A command line without this project's nouns.
         .target(name: "PushcryptCommandKit", dependencies: ["CProcess"], swiftSettings: strict),
         .target(
             name: "PushcryptCommand",
-            dependencies: ["Pushcrypt", "PushcryptCommandKit", "PushcryptKeyStore", "PushcryptReceiver"],
+            dependencies: [
+                "Pushcrypt", "PushcryptCommandKit", "PushcryptDeveloperTools", "PushcryptKeyStore", "PushcryptReceiver",
+            ],
             swiftSettings: strict),
+        .target(
+            name: "CSwiftRuntime",
+            cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .executableTarget(
-            name: "PushcryptMain", dependencies: ["PushcryptCommand"], swiftSettings: strict),
+            name: "PushcryptMain", dependencies: ["CSwiftRuntime", "PushcryptCommand"], swiftSettings: strict),
         // The reader of the test kit.
         .target(
             name: "VectorKit", dependencies: ["Pushcrypt"], path: "Tests/Support/VectorKit", swiftSettings: strict),
         .testTarget(name: "PushcryptTests", dependencies: ["Pushcrypt", "VectorKit"], swiftSettings: strict),
         .testTarget(
             name: "BatchTests", dependencies: ["Pushcrypt", "PushcryptBatch", "PushcryptTests"], swiftSettings: strict),
+        .testTarget(
+            name: "PushcryptDeveloperToolsTests",
+            dependencies: ["Pushcrypt", "PushcryptDeveloperTools", "PushcryptTests"], swiftSettings: strict),
         .target(
             name: "ModelKeychain", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
             path: "Tests/Support/ModelKeychain", swiftSettings: strict),
@@ -208,8 +219,8 @@ let package = Package(
             name: "CommandTests",
             // PushcryptMain is named so that the transcripts find a fresh binary.
             dependencies: [
-                "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptKeyStore", "PushcryptReceiver",
-                "PushcryptMain", "VectorKit",
+                "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptDeveloperTools", "PushcryptKeyStore",
+                "PushcryptReceiver", "PushcryptMain", "VectorKit",
             ],
             swiftSettings: strict),
         .executableTarget(

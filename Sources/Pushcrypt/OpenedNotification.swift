@@ -76,3 +76,18 @@ public struct OpenedNotification: Sendable {
 
     private var alert: JSONValue? { document.root[PayloadKeys.aps]?["alert"] }
 }
+
+extension OpenedNotification {
+    /// Opens the sealed file that `fullBody` refers to, which the caller has fetched, and gives the text to show as body.
+    ///
+    /// Throws what an `AttachmentOpener` throws, `malformedFile` where the file is no text, and `malformedReference` where
+    /// the notification has no full body. Whatever is thrown, the caller shows `body`.
+    public func fullBody(opening sealedFile: Span<UInt8>) throws(AttachmentError) -> String {
+        guard let fullBody else { throw AttachmentFields.malformed("there is no full body") }
+        var opener = AttachmentOpener(fullBody.file)
+        var plain = ContiguousArray<UInt8>()
+        try opener.open(sealedFile, into: &plain)
+        try opener.finish(into: &plain)
+        return try FullBody.text(plain)
+    }
+}

@@ -14,7 +14,7 @@ public struct SealedPayload: Hashable, Sendable {
     public let expiry: Timestamp
     /// The bytes of JSON in the widest form that a client may re-encode it to; at most Apple's limit, unless sealed for
     /// senders that send exactly.
-    public let widestLength: Int
+    public let maximumReencodedLength: Int
     /// How many characters each text has lost, where `Sealer.Options.fitting` has shortened any.
     public let shortened: [AlertText: Int]
 
@@ -33,7 +33,7 @@ public struct SealedPayload: Hashable, Sendable {
         self.pushType = pushType
         self.expiry = expiry
         self.shortened = shortened
-        widestLength = clear.length(bucket: envelope.innerLength, exact: false)
+        maximumReencodedLength = clear.length(bucket: envelope.innerLength, isSentExactly: false)
     }
 }
 
@@ -74,4 +74,42 @@ extension SealedPayload {
 
     /// What a client library that writes `aps` itself puts beside it.
     public var customKeys: CustomKeys { CustomKeys(envelope) }
+}
+
+/// A payload that has passed every check, sealed but for its signature.
+struct PreparedPayload: ~Copyable {
+    private let clear: ClearPart
+    private let envelope: PreparedEnvelope
+    private let recipient: DevicePublicKey
+    private let pushType: PushType
+    private let expiry: Timestamp
+    private let shortened: [AlertText: Int]
+
+    init(
+        _ clear: ClearPart, _ envelope: consuming PreparedEnvelope, _ recipient: DevicePublicKey,
+        _ pushType: PushType, expiry: Timestamp, shortened: [AlertText: Int]
+    ) {
+        self.clear = clear
+        self.envelope = envelope
+        self.recipient = recipient
+        self.pushType = pushType
+        self.expiry = expiry
+        self.shortened = shortened
+    }
+
+    /// What is to be signed.
+    var toSign: ContiguousArray<UInt8> { envelope.toSign }
+
+    /// Takes the signature, 64 bytes that the caller has checked, and gives the payload to send.
+    consuming func finish(signature: ContiguousArray<UInt8>) throws(SealError) -> SealedPayload {
+        let id = envelope.id
+        do throws(SodiumRefusal) {
+            let sealed = try envelope.finish(signature: signature)
+            return SealedPayload(
+                clear, sealed, messageID: id, recipient: recipient, pushType: pushType, expiry: expiry,
+                shortened: shortened)
+        } catch {
+            throw SealError(unusableKey: recipient.id)
+        }
+    }
 }

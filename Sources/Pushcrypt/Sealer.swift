@@ -138,7 +138,9 @@ public struct Sealer: Sendable {
         let id = try options.messageID()
         let payload = try CheckedPayload(bytes, for: options.pushType)
         let clear = clearParts.part(for: payload, options.pushType)
-        let body = try MessageBody(payload, attachments, fullBody, beside: clear, options)
+        let body = try MessageBody(
+            payload, attachments, fullBody, announcing: options.announcing, fitting: options.fitting, beside: clear,
+            PushLimit(pushType: options.pushType, isSentExactly: options.isSentExactly))
 
         let message = EnvelopeSealer.Message(
             contentType: options.announcing.isEmpty ? .payload : .rotationAndPayload, sentAt: now,

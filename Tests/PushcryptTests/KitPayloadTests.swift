@@ -14,7 +14,7 @@ import VectorKit
             #expect(vector.expect == "accepted")
             #expect(String(sealed.envelope.innerLength) == vector.optional("bucket"))
             #expect(String(sealed.json.count) == vector.optional("length"))
-            #expect(String(sealed.widestLength) == vector.optional("widest-length"))
+            #expect(String(sealed.maximumReencodedLength) == vector.optional("widest-length"))
             #expect(try clearPart(of: sealed) == vector.one("clear"))
             // What a receiver opens is the payload without white space.
             let opened = try fixture.opener().open(sealed.json, at: time)

@@ -115,7 +115,7 @@ import Testing
             return try fixture.seal(alertPayload(count: push.payload), options: options, placeholder: placeholder)
         }
         let sealed = try seal(push.count)
-        #expect((push.isSentExactly ? sealed.json.count : sealed.widestLength) == push.length)
+        #expect((push.isSentExactly ? sealed.json.count : sealed.maximumReencodedLength) == push.length)
 
         let error = try #require(#expect(throws: SealError.self) { try seal(push.count + 1) })
         let tooLong = push.length + push.width
@@ -135,7 +135,9 @@ import Testing
             options: options, placeholder: longTitle)
         #expect(sealed.envelope.text.utf8.count == 4850)
         #expect(sealed.json.count == #"{"aps":{"content-available":1},"ENCRYPTED_DATA":""}"#.utf8.count + 4850)
-        #expect(sealed.widestLength == #"{"aps": {"content-available": 1}, "ENCRYPTED_DATA": ""}"#.utf8.count + 4850)
+        #expect(
+            sealed.maximumReencodedLength == #"{"aps": {"content-available": 1}, "ENCRYPTED_DATA": ""}"#.utf8.count
+                + 4850)
     }
 
     /// A long field that is kept in the clear takes room twice.

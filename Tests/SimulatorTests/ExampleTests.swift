@@ -7,14 +7,14 @@ import Testing
 
 /// The app's extension; a test gives it keys and a clock of its own.
 final class NotificationService: EncryptedNotificationService {
-    private let setting: NotificationOpener.Configuration
+    private let setting: NotificationServiceHandler.Configuration
 
-    init(_ setting: NotificationOpener.Configuration) {
+    init(_ setting: NotificationServiceHandler.Configuration) {
         self.setting = setting
         super.init()
     }
 
-    override var configuration: NotificationOpener.Configuration { setting }
+    override var configuration: NotificationServiceHandler.Configuration { setting }
 }
 
 /// The example in the documentation of `SimulatedDevice`, as an app's team would write it.
@@ -30,8 +30,8 @@ final class NotificationService: EncryptedNotificationService {
     init() throws {
         topic = try Topic("com.example.app")
         keys = try SQLiteKeyStore.inMemory()
-        _ = try keys.generateDeviceKey(topic: topic, now: now)
-        try keys.trustSender(name: "provider", sender.publicKey, now: now)
+        _ = try keys.generateDeviceKey(topic: topic, at: now)
+        try keys.trustSender(sender.publicKey, named: "provider", at: now)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
@@ -39,7 +39,7 @@ final class NotificationService: EncryptedNotificationService {
     /// A device with the app, whose keys come when `waiting` returns.
     private func device(waiting: @escaping @Sendable () -> Void = {}) -> SimulatedDevice {
         let (topic, folder) = (topic, folder)
-        var configuration = NotificationOpener.Configuration(topic: topic, directory: folder) { [keys] in
+        var configuration = NotificationServiceHandler.Configuration(topic: topic, directory: folder) { [keys] in
             waiting()
             return keys
         }

@@ -46,12 +46,12 @@ public struct AttachmentSealer: ~Copyable {
         /// The key is hedged with the sender's: it is never the same for two different files, not even where the random
         /// source fails. (`Docs/Format.md`, Randomness)
         public consuming func sealer(for sender: SenderKey) -> AttachmentSealer {
-            self.sealer(.key(sender), random: Ephemeral(randomCount: 32), header: nil)
+            self.sealer(.key(sender))
         }
 
-        /// The same for a sender whose key may be in a service: with the hedge key of its sealer.
-        public consuming func sealer(for sealer: Sealer) -> AttachmentSealer {
-            self.sealer(sealer.envelopes.signer, random: Ephemeral(randomCount: 32), header: nil)
+        /// Starts the second pass, under a key that is hedged with the signer's hedge key.
+        consuming func sealer(_ signer: EnvelopeSigner) -> AttachmentSealer {
+            sealer(signer, random: Ephemeral(randomCount: 32), header: nil)
         }
 
         /// The seam for known answers; without a header the stream draws one.

@@ -21,17 +21,9 @@ public struct FullBody: Sendable {
 // MARK: Seal
 
 extension FullBody {
-    /// Seals the body of a payload as a file of its own, under a key that is hedged with the sealer's.
-    ///
-    /// Nil for what has no body to show: a payload without one, with the key of a localised one, or that is no payload, which
-    /// sealing it then says. The caller stores `sealedFile` at the url, and gives this value to `Sealer.seal` with `fitting`
-    /// a body. The same value serves every device that the payload goes to.
-    ///
-    /// - Throws: `bodyTooLong`, or `malformedReference` for the url.
-    public init?(
-        of payload: some Sequence<UInt8>, url: String, by sealer: Sealer
-    ) throws(AttachmentError) {
-        guard let text = Self.body(of: ContiguousArray(payload)) else { return nil }
+    /// Seals the body of a payload, or returns nil if it has none to show.
+    init?(of payload: ContiguousArray<UInt8>, url: String, by signer: EnvelopeSigner) throws(AttachmentError) {
+        guard let text = Self.body(of: payload) else { return nil }
         let plain = ContiguousArray(text.utf8)
         guard plain.count <= Self.maximumLength else {
             throw AttachmentError(
@@ -41,7 +33,7 @@ extension FullBody {
         }
         var first = AttachmentSealer.FirstPass()
         first.update(plain.span)
-        var fileSealer = first.sealer(for: sealer)
+        var fileSealer = first.sealer(signer)
         var sealed = ContiguousArray<UInt8>()
         try fileSealer.seal(plain.span, into: &sealed)
         let file = try fileSealer.finish(into: &sealed)
@@ -82,21 +74,6 @@ extension FullBody {
                 .malformedFile, "the full body is not 1 to \(maximumLength) bytes of UTF-8; its sealer is not up to it")
         }
         return text
-    }
-}
-
-extension OpenedNotification {
-    /// Opens the sealed file that `fullBody` refers to, which the caller has fetched, and gives the text to show as body.
-    ///
-    /// Throws what an `AttachmentOpener` throws, `malformedFile` where the file is no text, and `malformedReference` where
-    /// the notification has no full body. Whatever is thrown, the caller shows `body`.
-    public func fullBody(opening sealedFile: Span<UInt8>) throws(AttachmentError) -> String {
-        guard let fullBody else { throw AttachmentFields.malformed("there is no full body") }
-        var opener = AttachmentOpener(fullBody.file)
-        var plain = ContiguousArray<UInt8>()
-        try opener.open(sealedFile, into: &plain)
-        try opener.finish(into: &plain)
-        return try FullBody.text(plain)
     }
 }
 

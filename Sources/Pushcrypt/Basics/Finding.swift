@@ -21,7 +21,8 @@ public struct Finding: Hashable, Sendable {
     /// How to fix it; empty if there is nothing to fix, or the message already says how.
     public let fix: String
 
-    package init(_ severity: Severity, code: String? = nil, at place: String = "", _ message: String, fix: String = "") {
+    package init(_ severity: Severity, code: String? = nil, at place: String = "", _ message: String, fix: String = "")
+    {
         self.code = code
         self.severity = severity
         self.place = place

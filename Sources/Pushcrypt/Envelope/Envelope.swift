@@ -11,7 +11,7 @@
 public struct Envelope: Hashable, Sendable {
     /// The suite this version writes and reads: HPKE base mode with X25519, HKDF-SHA256 and ChaCha20-Poly1305, and Ed25519
     /// inside.
-    public static let suite: UInt8 = 0x01
+    public static let suite = Suite.current
 
     /// The bytes around the inner plaintext: suite, key id, KEM share and tag.
     static let overhead = headerLength + DHKEM.encLength + ChaCha20Poly1305.tagLength
@@ -85,4 +85,66 @@ public struct Envelope: Hashable, Sendable {
         let bytes = bytes
         return try body(bytes.span.extracting(Self.encRange.upperBound..<bytes.count))
     }
+}
+
+/// The possible lengths of an inner plaintext, so that an envelope's length reveals little about its content.
+///
+/// A sealer uses the smallest that fits; a receiver accepts any. (`Docs/Format.md`, Buckets)
+package enum Bucket {
+    /// Every length, ascending, in bytes.
+    static let all = [256, 512, 1024, 1536, 2048, 2560, largestForAlert, largest]
+
+    /// The largest whose envelope fits a push of 4096 bytes.
+    static let largestForAlert = 2816
+    /// The largest whose envelope fits a push of 5120 bytes.
+    static let largest = 3584
+
+    /// The smallest bucket that holds `innerLength` bytes and is at most `limit`, or nil.
+    package static func smallest(holding innerLength: Int, limit: Int) -> Int? {
+        all.first { $0 >= innerLength && $0 <= limit }
+    }
+}
+
+/// Names one envelope in the logs of provider, command line and phone: 4 bytes, printed as 8 hexadecimal digits.
+///
+/// The first 4 bytes of SHA-256 of the *text* of `ENCRYPTED_DATA`, as UTF-8. Every text has one, a text that is no envelope
+/// included, so a phone can name what it could not read. `printf %s "$TEXT" | sha256sum` gives the same digits.
+///
+/// It says nothing of the content, and an envelope has one text, so it has one fingerprint. It proves nothing: who writes
+/// the text can search for one with a given fingerprint. A retry is another envelope and has another fingerprint; what stays
+/// the same is the message id.
+public struct EnvelopeFingerprint: Hashable, Sendable, LosslessStringConvertible {
+    private static let length = 4
+
+    /// The four bytes as a big-endian number.
+    public let value: UInt32
+
+    /// Takes the four bytes as a big-endian number.
+    public init(value: UInt32) {
+        self.value = value
+    }
+
+    /// Takes the fingerprint of what stands in `ENCRYPTED_DATA`.
+    public init(of text: String) {
+        let digest = SHA256.digest(ContiguousArray(text.utf8).span)
+        self.init(value: digest.span.bigEndian(at: 0))
+    }
+
+    /// Reads eight lower-case hexadecimal digits, or gives nil.
+    public init?(_ description: String) {
+        guard let value = UInt32(description, radix: 16) else { return nil }
+        self.init(value: value)
+        if self.description != description { return nil }
+    }
+
+    /// Eight lower-case hexadecimal digits.
+    public var description: String {
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: 2 * Self.length - digits.count) + digits
+    }
+}
+
+extension Envelope {
+    /// Names this envelope in logs.
+    public var fingerprint: EnvelopeFingerprint { EnvelopeFingerprint(of: text) }
 }

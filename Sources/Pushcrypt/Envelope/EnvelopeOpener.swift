@@ -176,3 +176,23 @@ struct StatementBlock {
         self.statements = statements
     }
 }
+
+extension Freshness {
+    /// Checks the two fields of a message against the receiver's clock.
+    static func check(sentAt: Timestamp, timeToLive: UInt32, now: Timestamp) throws(OpenError) {
+        guard (1...maximumTimeToLive).contains(timeToLive), sentAt <= .maximum else {
+            throw OpenError(
+                .unsupportedMessage, "the message's times are out of range: its sender is not up to this format")
+        }
+        guard now <= sentAt.adding(seconds: UInt64(timeToLive)) else {
+            throw OpenError(
+                .expired,
+                "the message was sent \(sentAt) and lived for \(timeToLive) seconds; check this clock (\(now))")
+        }
+        guard sentAt <= now.adding(milliseconds: clockTolerance) else {
+            throw OpenError(
+                .notYetValid,
+                "the message says it was sent \(sentAt), more than a day from now; check both clocks (\(now) here)")
+        }
+    }
+}

@@ -10,7 +10,7 @@
 ///     97    2    body length
 ///     99    n    body
 ///     99+n  …    zero bytes up to the bucket
-enum InnerPlaintext {
+package enum InnerPlaintext {
     static let senderKeyID = 0..<KeyID.length
     static let signature = senderKeyID.upperBound..<senderKeyID.upperBound + Ed25519.signatureLength
     static let contentType = signature.upperBound
@@ -19,7 +19,7 @@ enum InnerPlaintext {
     static let timeToLive = sentAt.upperBound..<sentAt.upperBound + 4
     static let bodyLength = timeToLive.upperBound..<timeToLive.upperBound + 2
     /// Where the body begins: the fixed overhead inside, 99 bytes.
-    static let body = bodyLength.upperBound
+    package static let body = bodyLength.upperBound
     /// Where the signed part, the content, begins; it ends with the bucket.
     static let signed = contentType
 
@@ -65,4 +65,37 @@ func envelopeInfo(header: Span<UInt8>, topic: Topic) -> ContiguousArray<UInt8> {
     info.append(copying: header)
     info.append(contentsOf: topic.lengthPrefixed)
     return info
+}
+
+/// Names one message, the same in every re-seal of it, so that a receiver shows it once; 16 bytes.
+///
+/// (`Docs/Format.md`, Randomness and Replay)
+public struct MessageID: Hashable, Sendable, CustomStringConvertible {
+    /// The length in bytes.
+    public static let length = 16
+
+    /// The 16 bytes.
+    public let bytes: ContiguousArray<UInt8>
+
+    /// Takes 16 bytes, or gives nil for another length.
+    public init?(bytes: Span<UInt8>) {
+        guard bytes.count == Self.length else { return nil }
+        self.bytes = ContiguousArray(copying: bytes)
+    }
+
+    /// The id of a message that the caller names, for example by the id of a row in its queue: the same name gives the
+    /// same id, so that a retry is shown once. The name itself does not travel.
+    public init(callerName name: String) {
+        let hash = SHA256()
+        hash.update("pushcrypt/1 caller id\0")
+        hash.update(ContiguousArray(name.utf8).span)
+        self.init(prefixOf: hash.finish())
+    }
+
+    init(prefixOf digest: ContiguousArray<UInt8>) {
+        bytes = ContiguousArray(digest.prefix(Self.length))
+    }
+
+    /// 32 lower-case hexadecimal digits.
+    public var description: String { bytes.hex }
 }

@@ -43,3 +43,10 @@ public struct KeyID: Hashable, Sendable, LosslessStringConvertible {
         return String(repeating: "0", count: 8 - digits.count) + digits
     }
 }
+
+/// The cipher suites of the format. (`Docs/Format.md`, Suites)
+package enum Suite {
+    /// The suite that this version writes and reads: HPKE base mode with X25519, HKDF-SHA256 and ChaCha20-Poly1305, and
+    /// Ed25519 inside.
+    package static let current: UInt8 = 0x01
+}

@@ -29,8 +29,8 @@ package struct KeyRecord {
 
     /// The text of `public_key`, of the suite that this version knows.
     func publicKey() throws(KeyError) -> String {
-        if let suite = root["suite"], suite.kind != .null, suite.integer != Int64(Envelope.suite) {
-            throw KeyError(.malformedRecord, "the record's suite is not \(Envelope.suite), the one this version knows")
+        if let suite = root["suite"], suite.kind != .null, suite.integer != Int64(Suite.current) {
+            throw KeyError(.malformedRecord, "the record's suite is not \(Suite.current), the one this version knows")
         }
         guard let text = try text("public_key") else {
             throw KeyError(.malformedRecord, "the record has no public_key")
@@ -46,11 +46,11 @@ package struct KeyRecord {
 
     /// Every suite that the device opens: in ascending order, and the key's own among them.
     func suites() throws(KeyError) -> [UInt8] {
-        guard let value = root["suites"], value.kind != .null else { return [Envelope.suite] }
+        guard let value = root["suites"], value.kind != .null else { return [Suite.current] }
         let suites = value.elements.compactMap { $0.integer.flatMap(UInt8.init(exactly:)) }
         let isAscending = zip(suites, suites.dropFirst()).allSatisfy { $0 < $1 }
         guard (1...Self.maximumSuites).contains(suites.count), suites.count == value.elements.count, isAscending,
-            !suites.contains(0), suites.contains(Envelope.suite)
+            !suites.contains(0), suites.contains(Suite.current)
         else {
             throw KeyError(
                 .malformedRecord,
@@ -113,91 +113,5 @@ package struct KeyRecord {
             throw KeyError(.malformedRecord, "the record's \(name) is not a whole number, 0 or more")
         }
         return number
-    }
-}
-
-extension DeviceRegistration {
-    /// Reads a device's record; `generation` is 1 when it has none.
-    ///
-    /// Throws `malformedRecord`, or what reading the text of its keys throws.
-    public init(json: ContiguousArray<UInt8>) throws(KeyError) {
-        try self.init(KeyRecord(json))
-    }
-
-    /// Reads a record that may say more than a registration does.
-    package init(_ record: KeyRecord) throws(KeyError) {
-        let publicKey = try DevicePublicKey(text: record.publicKey())
-        try record.checkID(publicKey.id)
-        self.init(
-            deviceID: try record.deviceID(), publicKey: publicKey, suites: try record.suites(),
-            topic: try record.topic(), generation: try record.number("generation") ?? 1,
-            createdAt: try record.time("created"), pinnedSender: try record.sender(),
-            appVersion: try record.appVersion())
-    }
-
-    /// The record as minified JSON.
-    public var json: ContiguousArray<UInt8> {
-        var json = JSONWriter()
-        json.object(write)
-        return json.bytes
-    }
-
-    /// Writes the members of the record.
-    package func write(to json: inout JSONWriter) {
-        if let deviceID { json.string(deviceID, for: "device") }
-        json.string(publicKey.description, for: "public_key")
-        json.string(publicKey.id.description, for: "key_id")
-        json.integer(Envelope.suite, for: "suite")
-        json.array(for: "suites") { json in for suite in suites { json.integer(suite) } }
-        if let topic { json.string(topic.bundleID, for: "topic") }
-        json.integer(generation, for: "generation")
-        if let createdAt { json.integer(createdAt.milliseconds, for: "created") }
-        if let pinnedSender { json.string(pinnedSender.description, for: "sender") }
-        if let appVersion { json.string(appVersion.description, for: "app_version") }
-    }
-}
-
-/// What a provider tells its app's phones about its signing key, built into the app or in the reply to a registration.
-public struct SenderAnnouncement: Hashable, Sendable {
-    /// What to trust.
-    public let publicKey: SenderPublicKey
-    /// The app that the key is for; nil when the key is not bound to one.
-    public let topic: Topic?
-    /// Counts the sender's keys.
-    public let generation: UInt64
-    /// When the key was made.
-    public let createdAt: Timestamp
-
-    /// Makes a record.
-    public init(publicKey: SenderPublicKey, topic: Topic?, generation: UInt64, createdAt: Timestamp) {
-        self.publicKey = publicKey
-        self.topic = topic
-        self.generation = generation
-        self.createdAt = createdAt
-    }
-
-    /// Reads a sender's record; `generation` is 1 and `created` is `now` when it has none.
-    ///
-    /// Throws `malformedRecord`, or what reading the text of its key throws.
-    public init(json: ContiguousArray<UInt8>, at now: Timestamp) throws(KeyError) {
-        let record = try KeyRecord(json)
-        let publicKey = try SenderPublicKey(text: record.publicKey())
-        try record.checkID(publicKey.id)
-        self.init(
-            publicKey: publicKey, topic: try record.topic(), generation: try record.number("generation") ?? 1,
-            createdAt: try record.time("created") ?? now)
-    }
-
-    /// The record as minified JSON.
-    public var json: ContiguousArray<UInt8> {
-        var json = JSONWriter()
-        json.object { json in
-            json.string(publicKey.description, for: "public_key")
-            json.string(publicKey.id.description, for: "key_id")
-            if let topic { json.string(topic.bundleID, for: "topic") }
-            json.integer(generation, for: "generation")
-            json.integer(createdAt.milliseconds, for: "created")
-        }
-        return json.bytes
     }
 }

@@ -86,3 +86,48 @@ public struct RegistrationReply: Hashable, Sendable {
         return json.bytes
     }
 }
+
+/// What a provider tells its app's phones about its signing key, built into the app or in the reply to a registration.
+public struct SenderAnnouncement: Hashable, Sendable {
+    /// What to trust.
+    public let publicKey: SenderPublicKey
+    /// The app that the key is for; nil when the key is not bound to one.
+    public let topic: Topic?
+    /// Counts the sender's keys.
+    public let generation: UInt64
+    /// When the key was made.
+    public let createdAt: Timestamp
+
+    /// Makes a record.
+    public init(publicKey: SenderPublicKey, topic: Topic?, generation: UInt64, createdAt: Timestamp) {
+        self.publicKey = publicKey
+        self.topic = topic
+        self.generation = generation
+        self.createdAt = createdAt
+    }
+
+    /// Reads a sender's record; `generation` is 1 and `created` is `now` when it has none.
+    ///
+    /// Throws `malformedRecord`, or what reading the text of its key throws.
+    public init(json: ContiguousArray<UInt8>, at now: Timestamp) throws(KeyError) {
+        let record = try KeyRecord(json)
+        let publicKey = try SenderPublicKey(text: record.publicKey())
+        try record.checkID(publicKey.id)
+        self.init(
+            publicKey: publicKey, topic: try record.topic(), generation: try record.number("generation") ?? 1,
+            createdAt: try record.time("created") ?? now)
+    }
+
+    /// The record as minified JSON.
+    public var json: ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        json.object { json in
+            json.string(publicKey.description, for: "public_key")
+            json.string(publicKey.id.description, for: "key_id")
+            if let topic { json.string(topic.bundleID, for: "topic") }
+            json.integer(generation, for: "generation")
+            json.integer(createdAt.milliseconds, for: "created")
+        }
+        return json.bytes
+    }
+}

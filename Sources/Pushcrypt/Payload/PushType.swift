@@ -38,14 +38,29 @@ public struct PushType: Hashable, Sendable, CustomStringConvertible {
     public var maximumPushLength: Int { self == .voip ? 5120 : 4096 }
 
     /// What stands behind the bundle id in the topic.
-    var topicSuffix: String { self == .voip ? ".voip" : "" }
+    package var topicSuffix: String { self == .voip ? ".voip" : "" }
 
     /// The largest inner plaintext.
-    var largestBucket: Int { self == .voip ? Bucket.largest : Bucket.largestForAlert }
+    package var largestBucket: Int { self == .voip ? Bucket.largest : Bucket.largestForAlert }
 
     /// The most bytes of minified payload.
     public var maximumPayloadLength: Int { largestBucket - InnerPlaintext.body }
 
     /// The name as Apple writes it.
     public var description: String { known.rawValue }
+}
+
+/// Apple's limit for the length of one push, and how the length is measured.
+struct PushLimit {
+    let pushType: PushType
+    /// The sender hands the bytes to Apple as they are.
+    let isSentExactly: Bool
+
+    /// Throws `pushTooLarge` for a length above the limit; `fix` says how to shorten the push.
+    func check(_ length: Int, fix: String) throws(SealError) {
+        let limit = pushType.maximumPushLength
+        guard length <= limit else {
+            throw .pushTooLarge(length, limit: limit, isSentExactly: isSentExactly, fix: fix)
+        }
+    }
 }

@@ -43,7 +43,10 @@ private struct Inspection {
         var rows: [(String, String)] = []
         if let push {
             rows.append(
-                ("push", "\(pushLength) bytes, \(push.widestLength) in the widest form; Apple takes 4096 (voip 5120)"))
+                (
+                    "push",
+                    "\(pushLength) bytes, \(push.maximumReencodedLength) in the widest form; Apple takes 4096 (voip 5120)"
+                ))
             rows.append(("clear", clearText(push)))
         }
         rows.append(("fingerprint", "\(envelope.fingerprint), as in the provider's log and the phone's journal"))
@@ -68,7 +71,7 @@ private struct Inspection {
         json.object { json in
             if let push {
                 json.integer(pushLength, for: "bytes")
-                json.integer(push.widestLength, for: "widest_bytes")
+                json.integer(push.maximumReencodedLength, for: "widest_bytes")
                 json.object(for: "clear") { json in
                     for (name, value) in push.root.members where name != PayloadKeys.encryptedData {
                         json.raw(value, for: name)

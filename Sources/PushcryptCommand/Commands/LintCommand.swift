@@ -1,5 +1,6 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
+internal import PushcryptDeveloperTools
 
 extension Command {
     static let lint = Command(

@@ -1,5 +1,6 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
+internal import PushcryptDeveloperTools
 
 /// What `lint` prints of a push. Names of keys in it are a stranger's, and cannot act on a terminal.
 struct PayloadReport {
@@ -12,18 +13,19 @@ struct PayloadReport {
         self.lint = lint
     }
 
-    func count(_ severity: PayloadLint.Severity) -> Int { lint.findings.count { $0.severity == severity } }
+    func count(_ severity: Finding.Severity) -> Int { lint.findings.count { $0.severity == severity } }
 
     // MARK: For people
 
     /// Findings by severity, those with the same fix together; then the sizes and the counts.
     func text(_ console: Console) -> String {
         var text = ""
-        for severity in PayloadLint.Severity.allCases where count(severity) > 0 {
+        for severity in Finding.Severity.allCases where count(severity) > 0 {
             text += console.styled("\(severity.rawValue)s:", severity.style) + "\n"
             let findings = lint.findings.filter { $0.severity == severity }
             for (index, finding) in findings.enumerated() {
-                text += row(finding.place.isEmpty ? "the push" : finding.place, "\(finding.text) (\(finding.code))")
+                text += row(
+                    finding.place.isEmpty ? "the push" : finding.place, "\(finding.message) (\(finding.code ?? ""))")
                 let isLast = index + 1 == findings.count || findings[index + 1].fix != finding.fix
                 if isLast { text += "    fix: " + wrapped(finding.fix, indent: 9) }
             }
@@ -31,18 +33,18 @@ struct PayloadReport {
         }
         if let sizes = lint.sizes { text += console.styled("sizes:", .bold) + "\n" + sizeRows(sizes) + "\n" }
         let type = "\(sanitized(forTerminal: lint.pushType)) push\(lint.isPushTypeAssumed ? " (assumed)" : "")"
-        let counts = PayloadLint.Severity.allCases.map { "\($0.rawValue)s: \(count($0))" }.joined(separator: "; ")
+        let counts = Finding.Severity.allCases.map { "\($0.rawValue)s: \(count($0))" }.joined(separator: "; ")
         return text + "\(type), \(lint.isSealed ? "sealed" : "not sealed"); \(counts)\n"
     }
 
     private func sizeRows(_ sizes: PayloadLint.Sizes) -> String {
-        var text = row("as it is", "\(sizes.bytes) bytes, \(sizes.minifiedBytes) without white space")
+        var text = row("as it is", "\(sizes.length) bytes, \(sizes.minifiedLength) without white space")
         text += row(
             "in the widest form",
-            "\(sizes.widestBytes) of the \(sizes.limit) bytes that Apple takes; "
-                + (sizes.left < 0 ? "\(-sizes.left) too many" : "\(sizes.left) left"))
+            "\(sizes.maximumReencodedLength) of the \(sizes.limit) bytes that Apple takes; "
+                + (sizes.remaining < 0 ? "\(-sizes.remaining) too many" : "\(sizes.remaining) left"))
         guard let bucket = sizes.bucket else { return text }
-        if let leftInBucket = sizes.leftInBucket, let leftToSeal = sizes.leftToSeal {
+        if let leftInBucket = sizes.remainingInBucket, let leftToSeal = sizes.remainingToSeal {
             text += row(
                 "sealed", "bucket \(bucket), with \(leftInBucket) bytes left; \(leftToSeal) left of the largest")
         } else {
@@ -70,16 +72,16 @@ struct PayloadReport {
             json.bool(lint.isPushTypeAssumed, for: "push_type_assumed")
             json.bool(lint.startsExtension, for: "starts_extension")
             if let sizes = lint.sizes { write(sizes, to: &json) }
-            for severity in PayloadLint.Severity.allCases {
+            for severity in Finding.Severity.allCases {
                 json.integer(count(severity), for: "\(severity.rawValue)s")
             }
             json.array(for: "findings") { json in
                 for finding in lint.findings {
                     json.object { json in
-                        json.string(finding.code.description, for: "code")
+                        json.string(finding.code ?? "", for: "code")
                         json.string(finding.severity.rawValue, for: "level")
                         json.string(finding.place, for: "place")
-                        json.string(finding.text, for: "text")
+                        json.string(finding.message, for: "text")
                         json.string(finding.fix, for: "fix")
                     }
                 }
@@ -89,18 +91,18 @@ struct PayloadReport {
     }
 
     private func write(_ sizes: PayloadLint.Sizes, to json: inout JSONWriter) {
-        json.integer(sizes.bytes, for: "bytes")
-        json.integer(sizes.minifiedBytes, for: "minified_bytes")
-        json.integer(sizes.widestBytes, for: "widest_bytes")
+        json.integer(sizes.length, for: "bytes")
+        json.integer(sizes.minifiedLength, for: "minified_bytes")
+        json.integer(sizes.maximumReencodedLength, for: "widest_bytes")
         json.integer(sizes.limit, for: "limit")
-        json.integer(sizes.left, for: "left")
+        json.integer(sizes.remaining, for: "left")
         if let bucket = sizes.bucket { json.integer(bucket, for: "bucket") }
-        if let left = sizes.leftInBucket { json.integer(left, for: "left_in_bucket") }
-        if let left = sizes.leftToSeal { json.integer(left, for: "left_to_seal") }
+        if let left = sizes.remainingInBucket { json.integer(left, for: "left_in_bucket") }
+        if let left = sizes.remainingToSeal { json.integer(left, for: "left_to_seal") }
     }
 }
 
-extension PayloadLint.Severity {
+extension Finding.Severity {
     fileprivate var style: TextStyle {
         switch self {
         case .error: .red

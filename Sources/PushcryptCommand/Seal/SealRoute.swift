@@ -107,7 +107,7 @@ private func publicKey(_ text: String, in place: String) throws(CommandFailure) 
 extension SQLiteKeyStore {
     fileprivate func knownDevice(_ id: String) throws(CommandFailure) -> DeviceRecord {
         do throws(KeyStoreError) {
-            return try readDevices { (reader) throws(KeyStoreError) in try reader.device(id).get() }
+            return try readDevices { (reader) throws(KeyStoreError) in try reader.device(id: id).get() }
         } catch {
             guard error.code == .unknownDevice else { throw CommandFailure(error) }
             let failure = CommandFailure(error)
@@ -132,7 +132,7 @@ extension SealedPayload {
         json.string(messageID.description, for: "message_id")
         if emission != .request { json.string(pushType.description, for: "push_type") }
         json.integer(self.json.count, for: "bytes")
-        json.integer(widestLength, for: "widest_bytes")
+        json.integer(maximumReencodedLength, for: "widest_bytes")
         json.integer(pushType.maximumPushLength, for: "limit")
         json.integer(envelope.innerLength, for: "bucket")
     }

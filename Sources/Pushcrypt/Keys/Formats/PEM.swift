@@ -89,3 +89,106 @@ enum PEM {
         return "-----BEGIN \(publicLabel)-----\n\(text)\n-----END \(publicLabel)-----"
     }
 }
+
+/// The DER of the two curves' keys (RFC 8410, with RFC 5958 and RFC 5280).
+///
+/// Whatever stands before a key has the same bytes in every file, so they are compared and not parsed. Only what may follow a
+/// secret key has a length of its own: attributes, which say nothing of the key, and the public half.
+enum RFC8410 {
+    private static let keyLength = KeyCurve.keyLength
+    /// Tag and length of the public half of version 2: a bit string without unused bits.
+    private static let publicHalfTag: Bytes = [0x81, 0x21, 0x00]
+    private static let attributesTag: UInt8 = 0xa0
+
+    /// What stands before the 32 bytes of a secret key that nothing follows: a sequence, the version, the algorithm, an octet
+    /// string in an octet string.
+    static func secretPrefix(_ curve: KeyCurve) -> Bytes {
+        [0x30, 0x2e, 0x02, 0x01, 0x00] + algorithm(curve) + [0x04, 0x22, 0x04, 0x20]
+    }
+
+    /// What stands before the 32 bytes of a public key.
+    static func publicPrefix(_ curve: KeyCurve) -> Bytes {
+        [0x30, 0x2a] + algorithm(curve) + [0x03, 0x21, 0x00]
+    }
+
+    /// A sequence of the object identifier 1.3.101.110 or 1.3.101.112, and no parameters.
+    private static func algorithm(_ curve: KeyCurve) -> Bytes {
+        [0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, curve == .x25519 ? 0x6e : 0x70]
+    }
+
+    // MARK: Reading
+
+    static func readPublic(_ der: consuming Ephemeral) throws(KeyError) -> ForeignKey {
+        try der.withSpan { (der) throws(KeyError) in
+            for curve in KeyCurve.allCases {
+                let prefix = publicPrefix(curve)
+                guard der.count == prefix.count + keyLength, isEqual(der, at: 0, prefix) else { continue }
+                let publicHalf = Bytes(copying: der.extracting(prefix.count..<der.count))
+                return ForeignKey(curve: curve, secret: Ephemeral(count: 0), publicHalf: publicHalf)
+            }
+            throw refusal(of: der)
+        }
+    }
+
+    static func readSecret(_ der: consuming Ephemeral) throws(KeyError) -> ForeignKey {
+        try der.withSpan { (der) throws(KeyError) in
+            for curve in KeyCurve.allCases {
+                var prefix = secretPrefix(curve)
+                let end = prefix.count + keyLength
+                guard der.count >= end, der.count - 2 < 0x80 else { continue }
+                prefix[1] = UInt8(der.count - 2)
+                prefix[4] = der[4]
+                guard isEqual(der, at: 0, prefix), let publicHalf = publicHalf(in: der, from: end, version: der[4])
+                else { continue }
+                let secret = Ephemeral(copying: der.extracting(prefix.count..<end))
+                return ForeignKey(curve: curve, secret: secret, publicHalf: publicHalf)
+            }
+            throw refusal(of: der)
+        }
+    }
+
+    /// What follows a secret key: attributes perhaps, and the public half in the version that has one, which is 1. Empty for the
+    /// version that has none, and nil where anything else follows.
+    private static func publicHalf(in der: Span<UInt8>, from end: Int, version: UInt8) -> Bytes? {
+        var position = end
+        if position + 1 < der.count, der[position] == attributesTag {
+            guard der[position + 1] < 0x80 else { return nil }
+            position += 2 + Int(der[position + 1])
+        }
+        if version == 0 { return position == der.count ? [] : nil }
+        let start = position + publicHalfTag.count
+        guard version == 1, der.count == start + keyLength, isEqual(der, at: position, publicHalfTag) else {
+            return nil
+        }
+        return Bytes(copying: der.extracting(start..<der.count))
+    }
+
+    private static func isEqual(_ der: Span<UInt8>, at offset: Int, _ part: Bytes) -> Bool {
+        part.indices.allSatisfy { der[offset + $0] == part[$0] }
+    }
+
+    // MARK: What is found instead
+
+    /// The object identifiers of other algorithms, with their tags and lengths.
+    private static let others: [(oid: Bytes, name: String)] = [
+        ([0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01], "an RSA key"),
+        ([0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0a], "an RSA key"),
+        ([0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01], "a key of a NIST curve, such as P-256"),
+        ([0x06, 0x03, 0x2b, 0x65, 0x6f], "an X448 key"), ([0x06, 0x03, 0x2b, 0x65, 0x71], "an Ed448 key"),
+    ]
+
+    /// The algorithm stands in the first bytes, whatever the lengths before it take.
+    private static let algorithmEnd = 24
+
+    private static func refusal(of der: Span<UInt8>) -> KeyError {
+        for (oid, name) in others {
+            let last = min(der.count, algorithmEnd) - oid.count
+            if last >= 0, (0...last).contains(where: { isEqual(der, at: $0, oid) }) {
+                return KeyError(.unsupportedKey, "this is \(name); \(KeyCurve.needed)")
+            }
+        }
+        return KeyError(
+            .malformedKey,
+            "this PEM does not have the form of RFC 8410, as `openssl genpkey` and `openssl pkey` write it")
+    }
+}

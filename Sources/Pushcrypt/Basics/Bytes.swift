@@ -1,0 +1,96 @@
+/// Bytes that are not secret. `ContiguousArray`, because its spans exist on every system the package supports.
+package typealias Bytes = ContiguousArray<UInt8>
+
+extension ContiguousArray where Element == UInt8 {
+    package init(copying span: Span<UInt8>) {
+        self.init()
+        append(copying: span)
+    }
+
+    package mutating func append(copying span: Span<UInt8>) {
+        unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+
+    package mutating func append(_ label: StaticString) {
+        unsafe append(
+            contentsOf: UnsafeBufferPointer(start: label.utf8Start, count: label.utf8CodeUnitCount))
+    }
+
+    package mutating func append(bigEndian value: some FixedWidthInteger) {
+        let width = type(of: value).bitWidth
+        for shift in stride(from: width - 8, through: 0, by: -8) {
+            append(UInt8(truncatingIfNeeded: value >> shift))
+        }
+    }
+
+    /// Lower-case hexadecimal digits.
+    package var hex: String { span.hex }
+}
+
+extension Span where Element == UInt8 {
+    /// Reads an unsigned big-endian integer; the caller has checked that it lies inside.
+    func bigEndian<T: FixedWidthInteger>(at offset: Int, as type: T.Type = T.self) -> T {
+        var value: T = 0
+        for index in offset..<offset + T.bitWidth / 8 { value = value << 8 | T(truncatingIfNeeded: self[index]) }
+        return value
+    }
+
+    /// Lower-case hexadecimal digits.
+    package var hex: String {
+        let digits: StaticString = "0123456789abcdef"
+        var text = Bytes()
+        text.reserveCapacity(count * 2)
+        for index in indices {
+            unsafe text.append(digits.utf8Start[Int(self[index] >> 4)])
+            unsafe text.append(digits.utf8Start[Int(self[index] & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension MutableSpan where Element == UInt8 {
+    /// Copies `source` to `offset`; the caller has checked that it fits.
+    mutating func write(_ source: Span<UInt8>, at offset: Int) {
+        precondition(offset >= 0 && source.count <= count - offset, "a write beyond its buffer")
+        unsafe withUnsafeMutableBytes { target in
+            unsafe source.withUnsafeBytes { source in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyMemory(from: source)
+            }
+        }
+    }
+
+    /// Writes an unsigned big-endian integer at `offset`.
+    mutating func write(bigEndian value: some FixedWidthInteger, at offset: Int) {
+        let width = type(of: value).bitWidth
+        for (index, shift) in stride(from: width - 8, through: 0, by: -8).enumerated() {
+            self[offset + index] = UInt8(truncatingIfNeeded: value >> shift)
+        }
+    }
+}
+
+// The characters that names and codes are made of.
+
+extension UInt8 {
+    /// Whether it is a letter or a digit of ASCII.
+    package var isLetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+
+    /// Whether codes have it: a small letter, a digit or a hyphen.
+    package var isOfCode: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it is a control character, of ASCII or of Latin-1.
+    package var isControl: Bool { value < 0x20 || (0x7f...0x9f).contains(value) }
+}

@@ -1,0 +1,186 @@
+/// The key schedule and the AEAD of HPKE with HKDF-SHA256 and ChaCha20-Poly1305 (RFC 9180, sections 5.1 and 5.2).
+///
+/// The envelope uses base mode and one message, sequence number 0. The other modes and numbers are `package`: the
+/// vectors of RFC 9180 check them.
+struct HPKEContext: ~Copyable {
+    /// How the sender is authenticated by HPKE itself.
+    enum Mode: UInt8 {
+        case base = 0x00
+        case psk = 0x01
+        case auth = 0x02
+        case authPSK = 0x03
+    }
+
+    /// "HPKE" || KEM 0x0020 || KDF 0x0001 || AEAD 0x0003
+    private static let suite: ContiguousArray<UInt8> = [0x48, 0x50, 0x4b, 0x45, 0x00, 0x20, 0x00, 0x01, 0x00, 0x03]
+
+    /// LabeledExtract("", "psk_id_hash", ""), the same in every message of base mode.
+    private static let emptyPSKIDHash = pskIDHash(ContiguousArray<UInt8>().span)
+
+    let secret: Ephemeral
+    let key: Ephemeral
+    let baseNonce: Ephemeral
+    /// mode || psk_id_hash || info_hash
+    let keyScheduleContext: ContiguousArray<UInt8>
+
+    /// KeySchedule for base mode.
+    init(sharedSecret: borrowing Ephemeral, info: Span<UInt8>) throws(SodiumRefusal) {
+        let empty = ContiguousArray<UInt8>()
+        try self.init(
+            mode: .base, sharedSecret: sharedSecret, info: info, psk: empty.span, pskIDHash: Self.emptyPSKIDHash)
+    }
+
+    /// KeySchedule for any mode.
+    init(
+        mode: Mode, sharedSecret: borrowing Ephemeral, info: Span<UInt8>, psk: Span<UInt8>,
+        pskIDHash: ContiguousArray<UInt8>
+    ) throws(SodiumRefusal) {
+        let empty = ContiguousArray<UInt8>()
+        var context: ContiguousArray<UInt8> = [mode.rawValue]
+        context.append(contentsOf: pskIDHash)
+        HKDF.labeledExtract(salt: empty.span, suite: Self.suite.span, label: "info_hash", ikm: info)
+            .withSpan { context.append(copying: $0) }
+        let secret = sharedSecret.withSpan { sharedSecret in
+            HKDF.labeledExtract(salt: sharedSecret, suite: Self.suite.span, label: "secret", ikm: psk)
+        }
+        let key = try Self.expand(secret, "key", context, ChaCha20Poly1305.keyLength)
+        let baseNonce = try Self.expand(secret, "base_nonce", context, ChaCha20Poly1305.nonceLength)
+        self.secret = secret
+        self.key = key
+        self.baseNonce = baseNonce
+        keyScheduleContext = context
+    }
+
+    /// LabeledExtract("", "psk_id_hash", psk_id)
+    static func pskIDHash(_ pskID: Span<UInt8>) -> ContiguousArray<UInt8> {
+        let empty = ContiguousArray<UInt8>()
+        return HKDF.labeledExtract(salt: empty.span, suite: suite.span, label: "psk_id_hash", ikm: pskID)
+            .withSpan { ContiguousArray(copying: $0) }
+    }
+
+    private static func expand(
+        _ secret: borrowing Ephemeral, _ label: StaticString, _ info: ContiguousArray<UInt8>, _ length: Int
+    ) throws(SodiumRefusal) -> Ephemeral {
+        try secret.withSpan { (secret) throws(SodiumRefusal) in
+            try HKDF.labeledExpand(prk: secret, suite: suite.span, label: label, info: info.span, length: length)
+        }
+    }
+
+    /// The exporter secret; the envelope exports nothing, the vectors check it.
+    func exporterSecret() throws(SodiumRefusal) -> Ephemeral {
+        try Self.expand(secret, "exp", keyScheduleContext, HKDF.hashLength)
+    }
+
+    /// Export (RFC 9180, section 5.3).
+    func export(_ context: Span<UInt8>, length: Int) throws(SodiumRefusal) -> Ephemeral {
+        let exporter = try exporterSecret()
+        return try exporter.withSpan { (exporter) throws(SodiumRefusal) in
+            try HKDF.labeledExpand(prk: exporter, suite: Self.suite.span, label: "sec", info: context, length: length)
+        }
+    }
+
+    /// ComputeNonce (RFC 9180, section 5.2).
+    func nonce(sequence: UInt64) -> Ephemeral {
+        var nonce = Ephemeral(count: ChaCha20Poly1305.nonceLength)
+        nonce.withMutableSpan { nonce in
+            baseNonce.withSpan { nonce.write($0, at: 0) }
+            for index in 0..<8 { nonce[11 - index] ^= UInt8(truncatingIfNeeded: sequence >> (8 * UInt64(index))) }
+        }
+        return nonce
+    }
+
+    /// Appends the sealed message, 16 bytes longer than the plaintext.
+    func seal(
+        _ plaintext: Span<UInt8>, authenticating data: Span<UInt8>, sequence: UInt64 = 0,
+        appendingTo output: inout ContiguousArray<UInt8>
+    ) throws(SodiumRefusal) {
+        try key.withSpan { (key) throws(SodiumRefusal) in
+            try nonce(sequence: sequence).withSpan { (nonce) throws(SodiumRefusal) in
+                try ChaCha20Poly1305.seal(
+                    plaintext, key: key, nonce: nonce, authenticating: data, appendingTo: &output)
+            }
+        }
+    }
+
+    /// Opens a sealed message; refused, with nothing of the plaintext, unless the tag is right.
+    func open(
+        _ ciphertext: Span<UInt8>, authenticating data: Span<UInt8>, sequence: UInt64 = 0
+    ) throws(SodiumRefusal) -> Ephemeral {
+        try key.withSpan { (key) throws(SodiumRefusal) in
+            try nonce(sequence: sequence).withSpan { (nonce) throws(SodiumRefusal) in
+                try ChaCha20Poly1305.open(ciphertext, key: key, nonce: nonce, authenticating: data)
+            }
+        }
+    }
+}
+
+/// DHKEM(X25519, HKDF-SHA256), KEM 0x0020 (RFC 9180, section 4.1).
+enum DHKEM {
+    static let encLength = 32
+    static let secretLength = 32
+
+    /// "KEM" || I2OSP(0x0020, 2)
+    private static let suite: ContiguousArray<UInt8> = [0x4b, 0x45, 0x4d, 0x00, 0x20]
+
+    /// A key pair that lives for one message.
+    struct KeyPair: ~Copyable {
+        let secret: Ephemeral
+        let publicKey: ContiguousArray<UInt8>
+    }
+
+    /// A shared secret and the share that carries it.
+    struct Encapsulation: ~Copyable {
+        let sharedSecret: Ephemeral
+        let enc: ContiguousArray<UInt8>
+    }
+
+    /// DeriveKeyPair (RFC 9180, section 7.1.3).
+    static func deriveKeyPair(ikm: Span<UInt8>) throws(SodiumRefusal) -> KeyPair {
+        let empty = ContiguousArray<UInt8>()
+        let prk = HKDF.labeledExtract(salt: empty.span, suite: suite.span, label: "dkp_prk", ikm: ikm)
+        let secret = try prk.withSpan { (prk) throws(SodiumRefusal) in
+            try HKDF.labeledExpand(
+                prk: prk, suite: suite.span, label: "sk", info: empty.span, length: X25519.keyLength)
+        }
+        let publicKey = try secret.withSpan { (secret) throws(SodiumRefusal) in try X25519.publicKey(of: secret) }
+        return KeyPair(secret: secret, publicKey: publicKey)
+    }
+
+    /// Encap with a given ephemeral pair; refused when the Diffie-Hellman result is all zero.
+    static func encapsulate(
+        to recipient: Span<UInt8>, ephemeral: consuming KeyPair
+    ) throws(SodiumRefusal) -> Encapsulation {
+        let dh = try ephemeral.secret.withSpan { (secret) throws(SodiumRefusal) in
+            try X25519.sharedSecret(scalar: secret, publicKey: recipient)
+        }
+        let enc = ephemeral.publicKey
+        let sharedSecret = try extractAndExpand(dh: dh, context: enc, recipient)
+        return Encapsulation(sharedSecret: sharedSecret, enc: enc)
+    }
+
+    /// Decap; refused when the Diffie-Hellman result is all zero.
+    static func decapsulate(
+        _ enc: Span<UInt8>, secret: Span<UInt8>, publicKey: Span<UInt8>
+    ) throws(SodiumRefusal) -> Ephemeral {
+        let dh = try X25519.sharedSecret(scalar: secret, publicKey: enc)
+        return try extractAndExpand(dh: dh, context: ContiguousArray(copying: enc), publicKey)
+    }
+
+    private static func extractAndExpand(
+        dh: borrowing Ephemeral, context enc: ContiguousArray<UInt8>, _ recipient: Span<UInt8>
+    ) throws(SodiumRefusal) -> Ephemeral {
+        var context = enc
+        context.append(copying: recipient)
+        return try dh.withSpan { (dh) throws(SodiumRefusal) in try extractAndExpand(dh: dh, context: context.span) }
+    }
+
+    /// ExtractAndExpand (RFC 9180, section 4.1), also what the authenticated modes of the test vectors need.
+    static func extractAndExpand(dh: Span<UInt8>, context: Span<UInt8>) throws(SodiumRefusal) -> Ephemeral {
+        let empty = ContiguousArray<UInt8>()
+        let prk = HKDF.labeledExtract(salt: empty.span, suite: suite.span, label: "eae_prk", ikm: dh)
+        return try prk.withSpan { (prk) throws(SodiumRefusal) in
+            try HKDF.labeledExpand(
+                prk: prk, suite: suite.span, label: "shared_secret", info: context, length: secretLength)
+        }
+    }
+}

@@ -1,0 +1,158 @@
+/// One value of a ``JSONDocument``: a string, a number, an object, read from the text when it is asked for.
+///
+/// It keeps its document alive. Every accessor is total: asked for what the value is not, it answers `nil` or nothing.
+package struct JSONValue: Sendable {
+    /// The kinds of value of RFC 8259.
+    package enum Kind: Sendable {
+        case object, array, string, number, bool, null
+    }
+
+    let document: JSONDocument
+    let index: Int
+
+    private var node: JSONNode { document.nodes[index] }
+
+    /// What the value is.
+    package var kind: Kind {
+        switch document.bytes[range.lowerBound] {
+        case UInt8(ascii: "{"): .object
+        case UInt8(ascii: "["): .array
+        case UInt8(ascii: "\""): .string
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): .bool
+        case UInt8(ascii: "n"): .null
+        default: .number
+        }
+    }
+
+    /// Where the value's bytes stand in the document's.
+    package var range: Range<Int> { node.range }
+}
+
+// MARK: Scalars
+
+extension JSONValue {
+    /// The characters of a string, unescaped.
+    package var string: String? {
+        guard kind == .string else { return nil }
+        return document.text(of: node)
+    }
+
+    /// `true` or `false`.
+    package var bool: Bool? {
+        guard kind == .bool else { return nil }
+        return document.bytes[range.lowerBound] == UInt8(ascii: "t")
+    }
+
+    /// A number that is written without fraction and exponent and fits 64 bits; `1.0` and `1e0` are none, `-0` is 0.
+    package var integer: Int64? {
+        guard kind == .number else { return nil }
+        return Int64(String(decoding: document.bytes[range], as: UTF8.self))
+    }
+
+    /// The double nearest to a number; `nil` when it is too large for one, as `1E400` is.
+    package var double: Double? {
+        guard kind == .number, let double = Double(String(decoding: document.bytes[range], as: UTF8.self)),
+            double.isFinite
+        else { return nil }
+        return double
+    }
+}
+
+// MARK: Objects and arrays
+
+extension JSONValue {
+    /// The value of the object's member of this name, compared byte for byte after unescaping.
+    package subscript(_ name: String) -> JSONValue? {
+        guard kind == .object else { return nil }
+        return childIndices(step: 2).first { member in
+            JSONUnescaped(document.bytes, in: document.nodes[member].characters).elementsEqual(name.utf8)
+        }.map { JSONValue(document: document, index: $0 + 1) }
+    }
+
+    /// The members of an object in the order of the text.
+    package var members: [(name: String, value: JSONValue)] {
+        guard kind == .object else { return [] }
+        var members: [(name: String, value: JSONValue)] = []
+        members.reserveCapacity(childIndices(step: 2).count { _ in true })
+        for member in childIndices(step: 2) {
+            let name = document.text(of: document.nodes[member])
+            members.append((name, JSONValue(document: document, index: member + 1)))
+        }
+        return members
+    }
+
+    /// The elements of an array in the order of the text.
+    package var elements: [JSONValue] {
+        guard kind == .array else { return [] }
+        return childIndices(step: 1).map { JSONValue(document: document, index: $0) }
+    }
+
+    /// The indices of the nodes directly inside, in steps of `step` nodes: 2 for the names of an object.
+    private func childIndices(step: Int) -> UnfoldSequence<Int, Int> {
+        let end = Int(node.next)
+        return sequence(state: index + 1) { [nodes = document.nodes] child in
+            guard child < end else { return nil }
+            defer { child = Int(nodes[child + step - 1].next) }
+            return child
+        }
+    }
+}
+
+// MARK: Minified text
+
+extension JSONValue {
+    /// The value without the white space between its tokens; every number and string keeps its bytes.
+    package func minified() -> ContiguousArray<UInt8> {
+        var output = ContiguousArray<UInt8>()
+        output.reserveCapacity(range.count)
+        appendMinified(to: &output)
+        return output
+    }
+
+    /// Appends the value without the white space between its tokens.
+    package func appendMinified(to output: inout ContiguousArray<UInt8>) {
+        let bytes = document.bytes
+        // What is copied next starts at `start`; text up to `position` has been looked at. Only between scalars is
+        // there white space.
+        var start = range.lowerBound
+        var position = start
+        func copy(upTo end: Int) {
+            if start < end { output.append(contentsOf: bytes[start..<end]) }
+        }
+        func skipWhiteSpace(upTo end: Int) {
+            while position < end {
+                if JSONText.isWhiteSpace(bytes[position]) {
+                    copy(upTo: position)
+                    start = position + 1
+                }
+                position += 1
+            }
+        }
+        for node in document.nodes[index..<Int(node.next)] where node.isScalar(in: bytes) {
+            skipWhiteSpace(upTo: Int(node.start))
+            position = Int(node.end)
+        }
+        skipWhiteSpace(upTo: range.upperBound)
+        copy(upTo: range.upperBound)
+    }
+}
+
+extension JSONNode {
+    fileprivate func isScalar(in bytes: ContiguousArray<UInt8>) -> Bool {
+        let first = bytes[Int(start)]
+        return first != UInt8(ascii: "{") && first != UInt8(ascii: "[")
+    }
+}
+
+extension JSONDocument {
+    /// The characters of a string or name.
+    fileprivate func text(of node: JSONNode) -> String {
+        let characters = node.characters
+        // The closing quote ends every plain block, so this stays inside.
+        let rest = JSONText.endOfPlainBlocks(in: bytes, from: characters.lowerBound)..<characters.upperBound
+        guard bytes[rest].contains(UInt8(ascii: "\\")) else {
+            return String(decoding: bytes[characters], as: UTF8.self)
+        }
+        return String(decoding: ContiguousArray(JSONUnescaped(bytes, in: node.characters)), as: UTF8.self)
+    }
+}

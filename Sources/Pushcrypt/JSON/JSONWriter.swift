@@ -1,0 +1,179 @@
+/// Builds a JSON text from the outside in.
+///
+/// What is written is UTF-8 with nothing escaped but what RFC 8259 requires. It does not look for names that repeat. The
+/// caller's duty is to write one value, and to give names inside objects and nowhere else.
+///
+///     var json = JSONWriter()
+///     json.object { json in
+///         json.object(for: "aps") { json in json.integer(1, for: "mutable-content") }
+///         json.raw(payload, for: "pushcrypt")
+///     }
+package struct JSONWriter: Sendable {
+    /// What has been written so far.
+    package var bytes: ContiguousArray<UInt8> = []
+
+    /// Nothing stands before the next value in its object or array.
+    private var isFirst = true
+
+    /// Starts an empty text.
+    package init() {}
+}
+
+// MARK: Objects and arrays
+
+extension JSONWriter {
+    /// Writes an object with the members that the closure writes.
+    package mutating func object(for name: String? = nil, _ members: (inout JSONWriter) -> Void) {
+        begin(UInt8(ascii: "{"), for: name)
+        members(&self)
+        end(UInt8(ascii: "}"))
+    }
+
+    /// Writes an array with the elements that the closure writes.
+    package mutating func array(for name: String? = nil, _ elements: (inout JSONWriter) -> Void) {
+        begin(UInt8(ascii: "["), for: name)
+        elements(&self)
+        end(UInt8(ascii: "]"))
+    }
+
+    private mutating func begin(_ bracket: UInt8, for name: String?) {
+        prepareValue(for: name)
+        bytes.append(bracket)
+        isFirst = true
+    }
+
+    private mutating func end(_ bracket: UInt8) {
+        bytes.append(bracket)
+        isFirst = false
+    }
+}
+
+// MARK: Scalars and values that exist already
+
+extension JSONWriter {
+    /// Writes a string.
+    package mutating func string(_ text: String, for name: String? = nil) {
+        prepareValue(for: name)
+        appendString(text)
+    }
+
+    /// Writes an integer.
+    package mutating func integer(_ number: some BinaryInteger, for name: String? = nil) {
+        prepareValue(for: name)
+        bytes.append(contentsOf: String(number).utf8)
+    }
+
+    /// Writes `true` or `false`.
+    package mutating func bool(_ value: Bool, for name: String? = nil) {
+        prepareValue(for: name)
+        bytes.append(contentsOf: (value ? "true" : "false").utf8)
+    }
+
+    /// Writes `null`.
+    package mutating func null(for name: String? = nil) {
+        prepareValue(for: name)
+        bytes.append(contentsOf: "null".utf8)
+    }
+
+    /// Writes bytes that are one JSON value already, as they are.
+    package mutating func raw(_ value: ContiguousArray<UInt8>, for name: String? = nil) {
+        prepareValue(for: name)
+        bytes.append(contentsOf: value)
+    }
+
+    /// Writes a value of a document, minified: its numbers and strings keep their bytes.
+    package mutating func raw(_ value: JSONValue, for name: String? = nil) {
+        prepareValue(for: name)
+        value.appendMinified(to: &bytes)
+    }
+}
+
+// MARK: Text
+
+extension JSONWriter {
+    /// Writes what stands before a value: a comma, its name.
+    private mutating func prepareValue(for name: String?) {
+        separate()
+        guard let name else { return }
+        appendString(name)
+        bytes.append(UInt8(ascii: ":"))
+    }
+
+    /// Writes the comma after what stands before.
+    mutating func separate() {
+        if !isFirst { bytes.append(UInt8(ascii: ",")) }
+        isFirst = false
+    }
+
+    private mutating func appendString(_ text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        if text.utf8.contains(where: Self.mustEscape) {
+            for scalar in text.unicodeScalars { appendCharacter(scalar) }
+        } else {
+            bytes.append(contentsOf: text.utf8)
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func appendCharacter(_ scalar: Unicode.Scalar) {
+        guard scalar.isASCII, Self.mustEscape(UInt8(ascii: scalar)) else {
+            bytes.append(contentsOf: String(scalar).utf8)
+            return
+        }
+        bytes.append(UInt8(ascii: "\\"))
+        switch scalar {
+        case "\"", "\\": bytes.append(UInt8(ascii: scalar))
+        case "\u{8}": bytes.append(UInt8(ascii: "b"))
+        case "\u{C}": bytes.append(UInt8(ascii: "f"))
+        case "\n": bytes.append(UInt8(ascii: "n"))
+        case "\r": bytes.append(UInt8(ascii: "r"))
+        case "\t": bytes.append(UInt8(ascii: "t"))
+        default:
+            let digits = String(scalar.value, radix: 16)
+            bytes.append(UInt8(ascii: "u"))
+            bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: max(0, 4 - digits.utf8.count)))
+            bytes.append(contentsOf: digits.utf8)
+        }
+    }
+
+    private static func mustEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+}
+
+/// A member of an object, to be written again.
+package struct JSONMember: Sendable {
+    /// The name, unescaped.
+    package let name: String
+    /// What stands under the name.
+    package let value: JSONValue
+
+    fileprivate let nameRange: Range<Int>
+
+    /// Appends the name and the value without the white space between tokens; names, strings and numbers keep their bytes.
+    fileprivate func append(to output: inout ContiguousArray<UInt8>) {
+        output.append(contentsOf: value.document.bytes[nameRange])
+        output.append(UInt8(ascii: ":"))
+        value.appendMinified(to: &output)
+    }
+}
+
+extension JSONValue {
+    /// The members of an object in the order of the text, to be written again.
+    package var writtenMembers: [JSONMember] {
+        members.map { name, value in
+            JSONMember(name: name, value: value, nameRange: document.nodes[value.index - 1].range)
+        }
+    }
+
+    /// The bytes that the value was written with.
+    package var written: ContiguousArray<UInt8> { ContiguousArray(document.bytes[range]) }
+}
+
+extension JSONWriter {
+    /// Writes a member of another object, minified: its name, its numbers and strings keep their bytes.
+    package mutating func member(_ member: JSONMember) {
+        separate()
+        member.append(to: &bytes)
+    }
+}

@@ -1,0 +1,46 @@
+/// A payload as it came from the relay: parsed, and not authenticated by anything.
+public struct ReceivedPush: Sendable {
+    /// The longest push that is looked at, in bytes: far more than Apple delivers.
+    public static let maximumLength = 1 << 16
+
+    private let document: JSONDocument
+
+    /// Parses the JSON of a push; throws `malformedNotification`.
+    @inlinable
+    public init(_ json: some Sequence<UInt8>) throws(OpenError) {
+        try self.init(bytes: ContiguousArray(json))
+    }
+
+    @usableFromInline
+    init(bytes: ContiguousArray<UInt8>) throws(OpenError) {
+        do throws(JSONError) {
+            document = try JSONDocument(parsing: bytes, maximumBytes: Self.maximumLength)
+        } catch {
+            throw OpenError(.malformedNotification, "what was received is not JSON: \(error)")
+        }
+        guard document.root.kind == .object else {
+            throw OpenError(.malformedNotification, "what was received is not a JSON object")
+        }
+    }
+
+    /// The envelope in `ENCRYPTED_DATA`; throws `notEncrypted`, `malformedEnvelope` or `unsupportedSuite`.
+    public func envelope() throws(OpenError) -> Envelope {
+        guard let text = encryptedText else {
+            throw .notEncrypted
+        }
+        return try Envelope(text: text)
+    }
+
+    /// The fingerprint of the value of `ENCRYPTED_DATA`, whether it is an envelope or not; nil if it is not a string.
+    public var fingerprint: EnvelopeFingerprint? { encryptedText.map(EnvelopeFingerprint.init(of:)) }
+
+    private var encryptedText: String? { document.root[PayloadKeys.encryptedData]?.string }
+
+    /// The length in the widest form that a client may re-encode the push to, in bytes.
+    package var maximumReencodedLength: Int {
+        JSONText.maximumReencodedLength(of: document.root.minified().span)
+    }
+
+    /// The payload as it came.
+    package var root: JSONValue { document.root }
+}

@@ -1,0 +1,98 @@
+/// The body of one message, and the bucket that it goes into. (`Docs/Format.md`, Body, Buckets, Size)
+struct MessageBody {
+    /// The statements that are announced, the minified payload, and inside it the references to sealed files.
+    let bytes: ContiguousArray<UInt8>
+    let bucket: Int
+    /// How many characters each text has lost.
+    let shortened: [AlertText: Int]
+
+    /// Lays a body out, and shortens texts where the options allow it; throws `payloadTooLarge` or `pushTooLarge`.
+    init(
+        _ payload: CheckedPayload, _ attachments: [AttachmentReference], _ fullBody: FullBody?,
+        announcing statements: [RotationStatement], fitting texts: [AlertText], beside clear: ClearPart,
+        _ limit: PushLimit
+    ) throws(SealError) {
+        var parts = Parts(statements, references: AttachmentList.member(attachments, fullBody))
+        parts.append(payload.document.root)
+        let room = texts.isEmpty ? nil : Self.room(beside: clear, limit)
+        if let room, parts.bytes.count > room,
+            let fitted = PayloadFitter(
+                payload.document.root.minified(), maximumLength: room - parts.statements - parts.references,
+                shortening: texts)
+        {
+            parts.replacePayload(by: fitted.payload)
+            shortened = fitted.removed
+        } else {
+            shortened = [:]
+        }
+        guard
+            let bucket = Bucket.smallest(
+                holding: InnerPlaintext.body + parts.bytes.count, limit: limit.pushType.largestBucket)
+        else { throw parts.tooLarge(for: limit.pushType) }
+        try clear.checkLength(bucket: bucket, limit)
+        self.bucket = bucket
+        bytes = parts.bytes
+    }
+
+    /// The most bytes that a body has whose push Apple takes; nil when the clear part alone is too long.
+    private static func room(beside clear: ClearPart, _ limit: PushLimit) -> Int? {
+        let bucket = Bucket.all.last { bucket in
+            bucket <= limit.pushType.largestBucket
+                && clear.length(bucket: bucket, isSentExactly: limit.isSentExactly) <= limit.pushType.maximumPushLength
+        }
+        return bucket.map { $0 - InnerPlaintext.body }
+    }
+
+    /// A body as it grows, and what its parts take of it.
+    private struct Parts {
+        private(set) var bytes: ContiguousArray<UInt8> = []
+        let statements: Int
+        private let member: ContiguousArray<UInt8>
+
+        /// The bytes that the references take.
+        var references: Int { member.isEmpty ? 0 : member.count + 1 }
+
+        init(_ announced: [RotationStatement], references: ContiguousArray<UInt8>) {
+            if !announced.isEmpty {
+                precondition(
+                    announced.count <= RotationStatement.maximumPerMessage, "at most 4 statements fit a message")
+                bytes.append(UInt8(announced.count))
+                for statement in announced { bytes.append(contentsOf: statement.bytes) }
+            }
+            statements = bytes.count
+            member = references
+        }
+
+        mutating func append(_ payload: JSONValue) {
+            payload.appendMinified(to: &bytes)
+            appendReferences()
+        }
+
+        mutating func replacePayload(by payload: ContiguousArray<UInt8>) {
+            bytes.removeLast(bytes.count - statements)
+            bytes.append(contentsOf: payload)
+            appendReferences()
+        }
+
+        /// Reopens the payload, which is an object and not empty, for one more member.
+        private mutating func appendReferences() {
+            guard !member.isEmpty else { return }
+            bytes[bytes.count - 1] = UInt8(ascii: ",")
+            bytes.append(contentsOf: member)
+            bytes.append(UInt8(ascii: "}"))
+        }
+
+        func tooLarge(for pushType: PushType) -> SealError {
+            let length = bytes.count - statements
+            let budget = pushType.maximumPayloadLength - statements
+            var reasons = ""
+            if references > 0 {
+                reasons += "; \(references) of them are its attachments, whose urls and names can be shorter"
+            }
+            if statements > 0 {
+                reasons += "; the rotation that is being announced takes \(statements) bytes until it ends"
+            }
+            return .payloadTooLarge(length, budget: budget, reasons: reasons)
+        }
+    }
+}

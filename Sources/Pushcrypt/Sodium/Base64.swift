@@ -1,0 +1,103 @@
+#if canImport(Clibsodium)
+    internal import Clibsodium
+#else
+    internal import CSodium
+#endif
+
+/// base64url without padding (RFC 4648 section 5), canonical: one text for each byte string.
+enum Base64URL {
+    // sodium_base64_VARIANT_URLSAFE_NO_PADDING; a macro that Swift does not import.
+    private static let variant: Int32 = 7
+
+    /// The number of characters for `count` bytes.
+    static func encodedLength(_ count: Int) -> Int { (count * 4 + 2) / 3 }
+
+    static func append(_ bytes: Span<UInt8>, to text: inout ContiguousArray<UInt8>) {
+        let start = text.count
+        let length = encodedLength(bytes.count)
+        // One more for the terminating zero that libsodium writes.
+        text.append(contentsOf: repeatElement(0, count: length + 1))
+        unsafe text.withUnsafeMutableBytes { buffer in
+            guard let base = buffer.baseAddress else { return }
+            unsafe bytes.withBase { source, count in
+                _ = unsafe sodium_bin2base64(
+                    base.assumingMemoryBound(to: CChar.self) + start, length + 1, source, count, variant)
+            }
+        }
+        text.removeLast()
+    }
+
+    static func string(_ bytes: Span<UInt8>) -> String {
+        var text = ContiguousArray<UInt8>()
+        append(bytes, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Decodes, or gives nil for padding, white space, any other character, unused bits that are not zero, a wrong length.
+    static func decode(_ text: Span<UInt8>) -> ContiguousArray<UInt8>? {
+        guard text.count % 4 != 1 else { return nil }
+        guard !text.isEmpty else { return [] }
+        // libsodium 1.0.18 reads every byte above 127 as if it stood for 63.
+        var union: UInt8 = 0
+        for index in text.indices { union |= text[index] }
+        guard union <= 127 else { return nil }
+        let length = text.count * 3 / 4
+        var code: Int32 = -1
+        var decoded = 0
+        let bytes = unsafe ContiguousArray(count: length) { output in
+            code = unsafe text.withBase { source, count in
+                unsafe source.withMemoryRebound(to: CChar.self, capacity: count) {
+                    unsafe sodium_base642bin(output, length, $0, count, nil, &decoded, nil, variant)
+                }
+            }
+        }
+        return code == 0 && decoded == length ? bytes : nil
+    }
+}
+
+/// Base64 of secrets: read and written in a time that depends on the lengths only, in memory that is wiped.
+enum SecretBase64: Int32, CaseIterable {
+    // sodium_base64_VARIANT_…: macros that Swift does not import.
+    case padded = 1
+    case unpadded = 3
+    case paddedURL = 5
+    case unpaddedURL = 7
+
+    /// The text of at least one byte.
+    func encode(_ bytes: Span<UInt8>) -> Ephemeral {
+        // One more for the terminating zero that libsodium writes.
+        let length = sodium_base64_encoded_len(bytes.count, rawValue)
+        var text = Ephemeral(count: length)
+        text.withMutableSpan { output in
+            unsafe output.withMutableBase { target, _ in
+                unsafe bytes.withBase { source, count in
+                    unsafe target.withMemoryRebound(to: CChar.self, capacity: length) {
+                        _ = unsafe sodium_bin2base64($0, length, source, count, rawValue)
+                    }
+                }
+            }
+        }
+        return text.withSpan { Ephemeral(copying: $0.extracting(0..<length - 1)) }
+    }
+
+    /// Decodes, or gives nil for no text, wrong padding, white space, any other character, unused bits that are not zero.
+    func decode(_ text: Span<UInt8>) -> Ephemeral? {
+        // libsodium 1.0.18 reads every byte above 127 as if it stood for 63.
+        var union: UInt8 = 0
+        for index in text.indices { union |= text[index] }
+        guard union <= 127, !text.isEmpty else { return nil }
+        var bytes = Ephemeral(count: text.count)
+        var decoded = 0
+        let code = bytes.withMutableSpan { output in
+            unsafe output.withMutableBase { target, capacity in
+                unsafe text.withBase { source, count in
+                    unsafe source.withMemoryRebound(to: CChar.self, capacity: count) {
+                        unsafe sodium_base642bin(target, capacity, $0, count, nil, &decoded, nil, rawValue)
+                    }
+                }
+            }
+        }
+        guard code == 0 else { return nil }
+        return bytes.withSpan { Ephemeral(copying: $0.extracting(0..<decoded)) }
+    }
+}

@@ -1,0 +1,113 @@
+#if canImport(Clibsodium)
+    internal import Clibsodium
+#else
+    internal import CSodium
+#endif
+
+/// SHA-256 (FIPS 180-4), fed in pieces.
+@safe
+package struct SHA256: ~Copyable {
+    package static let digestLength = 32
+
+    private let state: UnsafeMutablePointer<crypto_hash_sha256_state>
+
+    package init() {
+        _ = Sodium.started
+        unsafe state = .allocate(capacity: 1)
+        unsafe state.initialize(to: crypto_hash_sha256_state())
+        Sodium.expectSuccess(unsafe crypto_hash_sha256_init(state))
+    }
+
+    package func update(_ bytes: Span<UInt8>) {
+        Sodium.expectSuccess(
+            unsafe bytes.withBase { unsafe crypto_hash_sha256_update(state, $0, UInt64($1)) })
+    }
+
+    package func update(_ label: StaticString) {
+        Sodium.expectSuccess(
+            unsafe crypto_hash_sha256_update(state, label.utf8Start, UInt64(label.utf8CodeUnitCount)))
+    }
+
+    package consuming func finish() -> ContiguousArray<UInt8> {
+        unsafe ContiguousArray(count: Self.digestLength) {
+            Sodium.expectSuccess(unsafe crypto_hash_sha256_final(state, $0))
+        }
+    }
+
+    /// The digest of bytes that are all at hand.
+    package static func digest(_ bytes: Span<UInt8>) -> ContiguousArray<UInt8> {
+        let hash = SHA256()
+        hash.update(bytes)
+        return hash.finish()
+    }
+
+    deinit {
+        // The state holds the last block of what was hashed, which may be message content.
+        unsafe sodium_memzero(state, MemoryLayout<crypto_hash_sha256_state>.size)
+        unsafe state.deallocate()
+    }
+}
+
+/// HMAC-SHA256 (RFC 2104), fed in pieces; libsodium 1.0.18 has no HKDF, so the KDF is built on this.
+@safe
+struct HMACSHA256: ~Copyable {
+    static let tagLength = 32
+
+    private let state: UnsafeMutablePointer<crypto_auth_hmacsha256_state>
+
+    init(key: Span<UInt8>) {
+        _ = Sodium.started
+        unsafe state = .allocate(capacity: 1)
+        unsafe state.initialize(to: crypto_auth_hmacsha256_state())
+        Sodium.expectSuccess(unsafe key.withBase { unsafe crypto_auth_hmacsha256_init(state, $0, $1) })
+    }
+
+    func update(_ bytes: Span<UInt8>) {
+        Sodium.expectSuccess(
+            unsafe bytes.withBase { unsafe crypto_auth_hmacsha256_update(state, $0, UInt64($1)) })
+    }
+
+    func update(_ label: StaticString) {
+        Sodium.expectSuccess(
+            unsafe crypto_auth_hmacsha256_update(state, label.utf8Start, UInt64(label.utf8CodeUnitCount)))
+    }
+
+    /// Ends a tag that stays secret: a derived key.
+    consuming func finish() -> Ephemeral {
+        var tag = Ephemeral(count: Self.tagLength)
+        tag.withMutableSpan { output in
+            Sodium.expectSuccess(
+                unsafe output.withMutableBase { base, _ in unsafe crypto_auth_hmacsha256_final(state, base) })
+        }
+        return tag
+    }
+
+    /// Ends a tag that is stored or sent.
+    consuming func finishPublic() -> ContiguousArray<UInt8> {
+        finish().withSpan { ContiguousArray(copying: $0) }
+    }
+
+    deinit {
+        unsafe sodium_memzero(state, MemoryLayout<crypto_auth_hmacsha256_state>.size)
+        unsafe state.deallocate()
+    }
+}
+
+/// Keyed BLAKE2b with 32 bytes of output (RFC 7693): the tags of rows at rest, three times as fast as HMAC-SHA256 here.
+package enum BLAKE2b {
+    package static let tagLength = 32
+
+    /// The tag of a message under a key of 32 bytes.
+    package static func tag(of message: Span<UInt8>, key: Span<UInt8>) -> ContiguousArray<UInt8> {
+        precondition(key.count == tagLength)
+        _ = Sodium.started
+        return unsafe ContiguousArray(count: tagLength) { output in
+            let code = unsafe message.withBase { m, count in
+                unsafe key.withBase { k, keyCount in
+                    unsafe crypto_generichash_blake2b(output, tagLength, m, UInt64(count), k, keyCount)
+                }
+            }
+            Sodium.expectSuccess(code)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+internal import Pushcrypt
+
+extension LintFindings {
+    /// Checks whether the system shows the push, or wakes the app for it.
+    mutating func checkShowing(_ push: LintedPush) {
+        switch push.type {
+        case .alert: checkAlert(push)
+        case .background: checkBackground(push)
+        case .voip, nil: break
+        case let type?:
+            let isSealed = push.envelope != nil
+            add(
+                isSealed ? .error : .warning, .pushTypeNotSealable, at: "apns-push-type",
+                isSealed
+                    ? "the system reads a \(type) push before any of the app's code runs, so nothing opens this one"
+                    : "the system reads a \(type) push before any of the app's code runs, so it cannot be sealed",
+                fix: "send it without secrets, or send the secrets in an alert")
+        }
+    }
+
+    private mutating func checkAlert(_ push: LintedPush) {
+        guard let fields = push.fields else { return }
+        if !fields.hasText {
+            add(
+                .error, .nothingToShow, at: "aps.alert",
+                "has no title, subtitle or body, and the system starts no extension for a silent, badge-only or sound-only push",
+                fix: push.envelope == nil
+                    ? "add a title or a body, or send it as a background push"
+                    : "let 'pushcrypt seal' write the clear part")
+        }
+        if !fields.isMutableContent {
+            if push.envelope != nil {
+                add(
+                    .error, .extensionNotStarted, at: "aps.mutable-content",
+                    "is not the number 1, so the system starts no extension, and the phone shows the placeholder",
+                    fix: "use \"mutable-content\":1, a number and not a string, and check that no client drops it")
+            } else {
+                add(
+                    .note, .extensionNotStarted, at: "aps.mutable-content",
+                    "is not the number 1, so the system starts no extension for the push as it is",
+                    fix: "nothing, if it is going to be sealed: 'pushcrypt seal' adds it")
+            }
+        }
+        if fields.isContentAvailable {
+            add(
+                .note, .alsoWakesApp, at: "aps.content-available",
+                "the system may also start the app, and limits how often; both the app and the extension receive the push",
+                fix: "leave it out unless the app has work to do before the user opens it")
+        }
+    }
+
+    private mutating func checkBackground(_ push: LintedPush) {
+        guard let aps = push.aps, let fields = push.fields else { return }
+        if !fields.isContentAvailable {
+            add(
+                push.envelope == nil ? .warning : .error, .appNotWoken, at: "aps.content-available",
+                "is not the number 1, so the system does not wake the app",
+                fix: push.envelope == nil
+                    ? "use \"content-available\":1; 'pushcrypt seal' adds it to a background push"
+                    : "use \"content-available\":1")
+        }
+        for name in ["alert", "badge", "sound"] where aps[name] != nil {
+            add(
+                .warning, .backgroundShows, at: "aps.\(name)",
+                "Apple's documentation does not allow it in a background push, which may then be shown, delayed or dropped",
+                fix: "leave it out, or send the push as an alert")
+        }
+    }
+}
+
+// MARK: Sizes
+
+extension LintFindings {
+    /// Measures a push, and checks its length.
+    mutating func measure(_ push: LintedPush, isSentExactly: Bool) -> PayloadLint.Sizes {
+        let minified = push.root.minified()
+        let type = push.type ?? .alert
+        let limit = type.maximumPushLength
+        let length = push.root.range.count
+        let maximumReencodedLength = JSONText.maximumReencodedLength(of: minified.span)
+
+        var bucket: Int?
+        var remainingInBucket: Int?
+        var remainingToSeal: Int?
+        if let text = push.envelope?.string {
+            bucket = (try? Envelope(text: text))?.innerLength
+        } else if push.envelope == nil, let sealable = type.sealable {
+            let inner = InnerPlaintext.body + minified.count
+            bucket = Bucket.smallest(holding: inner, limit: sealable.largestBucket)
+            remainingInBucket = bucket.map { $0 - inner }
+            let remaining = sealable.maximumPayloadLength - minified.count
+            remainingToSeal = remaining
+            if remaining < 0 {
+                add(
+                    .error, .payloadTooLarge, at: "",
+                    "has \(minified.count) bytes without white space, \(-remaining) more than can be sealed (\(sealable.maximumPayloadLength))",
+                    fix: "shorten it by that much")
+            }
+        }
+        // A push that is going to be sealed is sent in another form.
+        if remainingToSeal == nil {
+            checkLength(length, maximumReencodedLength, limit: limit, isSentExactly: isSentExactly)
+        }
+        return PayloadLint.Sizes(
+            length: length, minifiedLength: minified.count, maximumReencodedLength: maximumReencodedLength,
+            limit: limit, bucket: bucket, remainingInBucket: remainingInBucket, remainingToSeal: remainingToSeal)
+    }
+
+    private mutating func checkLength(_ length: Int, _ reencoded: Int, limit: Int, isSentExactly: Bool) {
+        if length > limit {
+            add(
+                .error, .pushTooLarge, at: "",
+                "has \(length) bytes, \(length - limit) more than Apple accepts (\(limit))",
+                fix: "shorten the clear part")
+        } else if reencoded > limit, !isSentExactly {
+            add(
+                .warning, .growsWhenRewritten, at: "",
+                "a client that re-encodes the JSON may make it \(reencoded) bytes long, \(reencoded - limit) more than Apple accepts (\(limit))",
+                fix: "shorten the clear part, or make sure that exactly these bytes are sent")
+        }
+    }
+}

@@ -1,0 +1,130 @@
+public import Pushcrypt
+
+/// Checks a push before it is sent: for what a phone would not show, what the relay can read but should not, and what Apple
+/// refuses. It also says how much room is left.
+///
+///     let lint = PayloadLint(payload, headers: .init(pushType: "alert", collapseID: id))
+///     for finding in lint.findings { print(finding.place, finding.message, finding.fix) }
+///
+/// Accepts any push, sealed or not. A push that is not sealed is checked both as it is and as input for `Sealer`, and has an
+/// error if `Sealer` would refuse it. The check opens nothing and does not look inside an envelope. It terminates on any
+/// input, in at most n·log n time. (`Docs/Format.md`, Clear part, Size; Apple's "Generating a remote notification" and
+/// "Sending notification requests to APNs")
+public struct PayloadLint: Sendable {
+    /// The APNs headers of a push, as text; nil for a header that is not known.
+    public struct Headers: Hashable, Sendable {
+        /// `apns-topic`, including the suffix for the push type.
+        public var topic: String?
+        /// `apns-push-type`.
+        public var pushType: String?
+        /// `apns-priority`.
+        public var priority: String?
+        /// `apns-expiration`.
+        public var expiration: String?
+        /// `apns-collapse-id`.
+        public var collapseID: String?
+        /// `apns-id`.
+        public var id: String?
+
+        /// Creates a set of headers.
+        public init(
+            topic: String? = nil, pushType: String? = nil, priority: String? = nil, expiration: String? = nil,
+            collapseID: String? = nil, id: String? = nil
+        ) {
+            self.topic = topic
+            self.pushType = pushType
+            self.priority = priority
+            self.expiration = expiration
+            self.collapseID = collapseID
+            self.id = id
+        }
+    }
+
+    /// The sizes of a push in bytes, and the room that is left.
+    public struct Sizes: Hashable, Sendable {
+        /// The length of the JSON as given, from the first brace to the last.
+        public let length: Int
+        /// The length without white space between tokens.
+        public let minifiedLength: Int
+        /// The length in the longest form that a client may re-encode the JSON to.
+        public let maximumReencodedLength: Int
+        /// The longest push of this type that Apple accepts.
+        public let limit: Int
+        /// The length of the envelope's inner plaintext, or of the one that sealing the push would give; nil if there is none.
+        public let bucket: Int?
+        /// The number of bytes that can still be added without changing the bucket; nil if the push cannot be sealed.
+        public let remainingInBucket: Int?
+        /// The number of bytes that can still be added before the push cannot be sealed, negative if it is too long already;
+        /// nil if a push of this kind is never sealed.
+        public let remainingToSeal: Int?
+
+        /// The room left of `limit` for the longest form; negative if the push is too long.
+        public var remaining: Int { limit - maximumReencodedLength }
+    }
+
+    /// The findings: errors, then warnings, then notes; within each, form first, headers and lengths last.
+    ///
+    /// `Finding.code` is the text of a ``Code``. `Finding.place` is a path such as `aps.alert.title`, a header such as
+    /// `apns-topic`, or empty for the whole push. It may quote names of keys from the push, but no finding holds a value.
+    public let findings: [Finding]
+    /// Whether the push has an `ENCRYPTED_DATA` member, whatever its value.
+    public let isSealed: Bool
+    /// The push type that the rules were taken from: the given one, or else the one that the push looks like.
+    public let pushType: String
+    /// Whether no push type was given.
+    public let isPushTypeAssumed: Bool
+    /// Whether the system would start the notification service extension for this push as it is.
+    public let startsExtension: Bool
+    /// The sizes of the push; nil if it is not a JSON object.
+    public let sizes: Sizes?
+
+    /// Checks a push: its JSON, or a request object such as `PushRequest.json`, whose members replace headers that were not
+    /// given.
+    ///
+    /// - Parameters:
+    ///   - push: UTF-8 JSON, as it is sent.
+    ///   - headers: The headers that are sent with it.
+    ///   - isSentExactly: Whether the JSON reaches Apple byte for byte, so that its own length is checked and not the
+    ///     longest form that a client may re-encode it to.
+    public init(_ push: some Sequence<UInt8>, headers: Headers = Headers(), isSentExactly: Bool = false) {
+        var findings = LintFindings()
+        if let push = LintedPush(ContiguousArray(push), headers, &findings) {
+            findings.check(push)
+            sizes = findings.measure(push, isSentExactly: isSentExactly)
+            isSealed = push.envelope != nil
+            pushType = push.typeName
+            isPushTypeAssumed = push.isTypeAssumed
+            startsExtension = push.startsExtension
+        } else {
+            sizes = nil
+            isSealed = false
+            pushType = headers.pushType ?? APNsPushType.alert.rawValue
+            isPushTypeAssumed = headers.pushType == nil
+            startsExtension = false
+        }
+        self.findings = findings.sorted
+    }
+}
+
+/// The findings so far.
+struct LintFindings {
+    private var findings: [Finding] = []
+
+    var sorted: [Finding] {
+        Finding.Severity.allCases.flatMap { severity in findings.filter { $0.severity == severity } }
+    }
+
+    mutating func add(
+        _ severity: Finding.Severity, _ code: PayloadLint.Code, at place: String, _ message: String, fix: String
+    ) {
+        findings.append(Finding(severity, code: code.description, at: place, message, fix: fix))
+    }
+
+    mutating func check(_ push: LintedPush) {
+        checkForm(push)
+        checkEnvelope(push)
+        checkShowing(push)
+        checkLeaks(push)
+        checkHeaders(push)
+    }
+}

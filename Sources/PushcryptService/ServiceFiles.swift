@@ -1,0 +1,123 @@
+internal import Foundation
+internal import Pushcrypt
+internal import PushcryptKeyStore
+internal import PushcryptReceiver
+
+/// The files shared by all requests of one handler, opened when the first push arrives.
+///
+/// Every method may wait for a disk, so only the handler's own threads call them. Not run on Apple systems.
+final class ServiceFiles: Sendable {
+    private struct Files {
+        let directory: URL
+        let replay: ReplayFile
+        let statements: StatementFile
+        let journal: JournalFile
+    }
+
+    private final class State {
+        var files: Files?
+    }
+
+    private let configuration: NotificationServiceHandler.Configuration
+    private let state = Locked(State())
+
+    init(_ configuration: NotificationServiceHandler.Configuration) {
+        self.configuration = configuration
+    }
+
+    /// Returns a receiver for one push, and warnings about problems that do not prevent receiving it.
+    func receiver(at now: Timestamp) -> (receiver: NotificationReceiver, warnings: [String]) {
+        var warnings: [String] = []
+        var topic: Topic?
+        do {
+            topic = try configuration.topic()
+        } catch {
+            warnings.append("topic: \(Self.text(for: error))")
+        }
+        var files: Files?
+        do {
+            files = try self.files(at: now)
+        } catch {
+            warnings.append("directory: \(Self.text(for: error))")
+        }
+        var policy = NotificationReceiver.Policy()
+        policy.duplicates = configuration.duplicates
+        policy.texts = configuration.texts
+        // Without a directory nothing is remembered, and each file reports it.
+        let keys = ExtensionKeys(
+            keys: LazyKeys(configuration.keys), statements: files?.statements ?? StatementFile(in: ""))
+        let receiver = NotificationReceiver(
+            keys: keys, effects: keys, replay: files?.replay ?? ReplayFile.open(in: "", at: now), topic: topic,
+            policy: policy)
+        return (receiver, warnings)
+    }
+
+    /// Adds a row to the journal. If it cannot be written, it is lost.
+    func journal(_ report: DeliveryReport) {
+        let entry = JournalEntry(
+            time: report.receivedAt, fingerprint: report.fingerprint, code: report.code, keyState: report.keyState,
+            milliseconds: report.milliseconds)
+        _ = try? files(at: report.receivedAt).journal.append(entry)
+    }
+
+    /// The directory; nil before the first push.
+    var directory: URL? { state.withLock { $0.files?.directory } }
+
+    private func files(at now: Timestamp) throws -> Files {
+        try state.withLock { state in
+            if let files = state.files { return files }
+            let directory = try configuration.directory()
+            try FileManager.default.makePrivateDirectory(at: directory)
+            // The app may have created it with the default mode, in which our files refuse to work.
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path)
+            let files = Files(
+                directory: directory, replay: ReplayFile.open(in: directory.path, at: now),
+                statements: StatementFile(in: directory.path), journal: JournalFile(in: directory.path))
+            state.files = files
+            return files
+        }
+    }
+
+    /// Describes an error of the app's code: only its type, unless it is an error of this package.
+    static func text(for error: any Error) -> String {
+        switch error {
+        case let error as KeyStoreError: error.description
+        case let error as InvalidTopic: error.description
+        case let error as AppGroup.Missing: error.description
+        default: "\(type(of: error))"
+        }
+    }
+}
+
+/// The app's key store, opened when an envelope names a key.
+private final class LazyKeys: DeviceKeyReading {
+    private final class State {
+        var keys: (any DeviceKeyReading)?
+    }
+
+    private let source: @Sendable () throws -> any DeviceKeyReading
+    private let state = Locked(State())
+
+    init(_ source: @escaping @Sendable () throws -> any DeviceKeyReading) {
+        self.source = source
+    }
+
+    func deviceKey(id: KeyID, at now: Timestamp) throws(KeyStoreError) -> StoredDeviceKey? {
+        try keys().deviceKey(id: id, at: now)
+    }
+
+    func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { try keys().trust(for: topic) }
+
+    private func keys() throws(KeyStoreError) -> any DeviceKeyReading {
+        if let keys = state.withLock({ $0.keys }) { return keys }
+        do {
+            let keys = try source()
+            state.withLock { $0.keys = keys }
+            return keys
+        } catch let error as KeyStoreError {
+            throw error
+        } catch {
+            throw KeyStoreError(.inputOutput, "the extension cannot get its keys: \(ServiceFiles.text(for: error))")
+        }
+    }
+}

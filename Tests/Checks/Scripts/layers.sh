@@ -1,0 +1,182 @@
+#!/usr/bin/env bash
+# Checks that each folder of a module uses only the folders listed before it.
+#
+# For every folder, the compiler typechecks its files together with those of the folders before it, and nothing else. What is
+# missing then is in a later folder. The files beside the folders are the last layer. A module that the checked one imports is
+# built first, without function bodies. Takes a few seconds; on a Mac, which has another libsodium, nothing is checked.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+
+# MODULE FOLDER [MODULE IT IMPORTS …]: FOLDERS, LOWEST FIRST
+layers='
+Pushcrypt Sources/Pushcrypt: Basics Sodium JSON Keys Signing Rotation HPKE Envelope Payload Attachments Sealing
+PushcryptDeveloperTools Sources/PushcryptDeveloperTools Pushcrypt: PayloadLint
+'
+
+# The modules that a checked module may import, each after those it imports itself.
+imported='
+Pushcrypt Sources/Pushcrypt
+PushcryptKeyStore KeyStore
+PushcryptReceiver Sources/PushcryptReceiver
+'
+
+work=.build/layers
+mkdir -p "$work/modules"
+
+fail() {
+    printf 'layers: error: %s\n' "$1" >&2
+    exit 1
+}
+
+# Prints the sources below folders, null-terminated.
+sources() { find "$@" -name '*.swift' -print0 | LC_ALL=C sort -z; }
+
+# Runs the compiler with the manifest's settings: the module's name, then the mode and the files.
+compile() {
+    local module=$1
+    shift
+    "$frontend" -frontend -module-name "$module" -parse-as-library -package-name pushcrypt -swift-version 6 \
+        -strict-memory-safety -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault \
+        -enable-upcoming-feature MemberImportVisibility -diagnostic-style llvm -I "$work/modules" "${includes[@]}" \
+        -module-cache-path "$work/cache" "$@"
+}
+
+# Builds the modules that are imported, each once.
+build_imports() {
+    local module folder files
+    while read -r module folder; do
+        [ -n "$module" ] && [[ " $1 " = *" $module "* ]] || continue
+        mapfile -d '' files < <(sources "$folder")
+        compile "$module" -emit-module -experimental-skip-all-function-bodies -suppress-warnings \
+            -o "$work/modules/$module.swiftmodule" "${files[@]}" || fail "$module does not compile"
+    done <<<"$imported"
+}
+
+# Prints the folder, of those given or else the module's own, in which a name is declared.
+home_of() {
+    local name=$1 root=$2 folder declaration
+    declaration="\b(struct|class|enum|actor|protocol|typealias|func|var|let|case|macro) +\`?$name\b"
+    shift 2
+    for folder in "$@"; do
+        if grep -rqsE --include='*.swift' "$declaration" "$root/$folder"; then
+            printf '%s\n' "$folder"
+            return
+        fi
+    done
+    ! grep -qsE "$declaration" "$root"/*.swift || basename "$root"
+}
+
+# Typechecks one folder with those before it: the module, its folder, how many folders come before, and all folders.
+check_layer() {
+    local module=$1 root=$2 count=$3 folder file said line name home bad=0
+    shift 3
+    local all=("$@") arguments=() primary=()
+    for folder in "${all[@]:0:count}"; do
+        mapfile -d '' -O ${#arguments[@]} arguments < <(sources "$root/$folder")
+    done
+    if [ "$count" -lt ${#all[@]} ]; then
+        folder=${all[count]}
+        mapfile -d '' primary < <(sources "$root/$folder")
+    else
+        folder=$(basename "$root")
+        mapfile -d '' primary < <(find "$root" -maxdepth 1 -name '*.swift' -print0 | LC_ALL=C sort -z)
+    fi
+    for file in "${primary[@]}"; do arguments+=(-primary-file "$file"); done
+    [ ${#primary[@]} -gt 0 ] || return 0
+    said=$(compile "$module" -typecheck "${arguments[@]}" 2>&1) && return 0
+    # One line for each error: the place, the name, and where it is declared.
+    while IFS= read -r line; do
+        bad=1
+        name=$(sed -nE "s/.*(cannot find|has no member|cannot infer|no type named)[^']*'([^']*)'.*/\2/p" <<<"$line")
+        name=${name%%(*}
+        home=$([ -z "$name" ] || home_of "$name" "$root" "${all[@]:count+1}")
+        if [ -n "$home" ]; then
+            printf 'layers: error: %s: %s uses %s, which is in %s, a later folder\n' \
+                "${line%%: error: *}" "$folder" "$name" "$home"
+        else
+            printf 'layers: error: %s: %s does not compile without later folders: %s\n' \
+                "${line%%: error: *}" "$folder" "${line#*: error: }"
+        fi
+    done < <(grep -E '^[^ ]+:[0-9]+:[0-9]+: error: ' <<<"$said" || true)
+    [ $bad -eq 1 ] || printf '%s\nlayers: error: %s: %s cannot be checked\n' "$said" "$root" "$folder"
+    return 1
+}
+
+# Fails for a folder that is not listed, or a listed one that is not there.
+check_list() {
+    local root=$1 folder path
+    shift
+    for folder in "$@"; do
+        [ -d "$root/$folder" ] || fail "$root/$folder is listed in this script and does not exist"
+    done
+    for path in "$root"/*/; do
+        folder=$(basename "$path")
+        [[ " $* " = *" $folder "* ]] || [ -z "$(find "$path" -name '*.swift' -print -quit)" ] ||
+            fail "$root/$folder is not listed in this script: add it after the folders that it uses"
+    done
+}
+
+# Runs the checks of one module, as many at a time as there are processors.
+check_module() {
+    local module=$1 root=$2 count running=0 status=0
+    shift 2
+    check_list "$root" "$@"
+    for ((count = 0; count <= $#; count++)); do
+        if [ $running -ge "$processors" ]; then
+            wait -n || status=1
+            running=$((running - 1))
+        fi
+        check_layer "$module" "$root" $count "$@" &
+        running=$((running + 1))
+    done
+    while [ $running -gt 0 ]; do
+        wait -n || status=1
+        running=$((running - 1))
+    done
+    return $status
+}
+
+# The check's own test: in a copy, the first folder uses a type of the last one, and there is a folder that is not listed. Both must
+# be noticed.
+check_the_check() {
+    local module=$1 root=$2 copy last name said
+    shift 2
+    [ $# -gt 1 ] || return 0
+    copy=$(mktemp -d)
+    cp -R "$root/." "$copy"
+    last=${!#}
+    name=$(grep -rhoE --include='*.swift' '^((public|package|final) )*(struct|class|enum) \w+' "$copy/$last" | head -n 1)
+    name=${name##* }
+    printf 'func planted(_: %s) {}\n' "$name" >"$copy/$1/Planted.swift"
+    said=$(check_layer "$module" "$copy" 0 "$@" 2>&1) && said=''
+    mkdir "$copy/Unlisted"
+    touch "$copy/Unlisted/Planted.swift"
+    said+=$(check_list "$copy" "$@" 2>&1) || true
+    rm -rf "$copy"
+    [[ $said = *"$1/Planted.swift:1:17: $1 uses $name, which is in $last, a later folder"* ]] ||
+        fail "a use of $name planted in $root/$1 was not noticed: $said"
+    [[ $said = *"/Unlisted is not listed"* ]] || fail "a folder planted in $root was not noticed: $said"
+}
+
+if [ "$(uname)" != Linux ]; then
+    echo 'layers: not checked on this system'
+    exit 0
+fi
+processors=$(nproc)
+frontend=$(swift -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')/../../bin/swift-frontend
+[ -x "$frontend" ] || fail "no swift-frontend at $frontend: use a toolchain from swift.org"
+read -ra includes <<<"$(pkg-config --cflags-only-I libsodium sqlite3)"
+for map in Sources/*/module.modulemap; do includes+=(-I "$(dirname "$map")"); done
+
+build_imports "$(sed -n 's/:.*//p' <<<"$layers" | cut -d ' ' -f 3- | tr '\n' ' ')"
+status=0 count=0
+while IFS=: read -r head folders; do
+    [ -n "$head" ] || continue
+    read -r module root _ <<<"$head"
+    read -ra folders <<<"$folders"
+    check_module "$module" "$root" "${folders[@]}" >&2 || status=1
+    check_the_check "$module" "$root" "${folders[@]}"
+    count=$((count + ${#folders[@]}))
+done <<<"$layers"
+[ $status -eq 0 ] || fail 'move the declaration down, or the use up'
+echo "layers: $count folders use only those before them"

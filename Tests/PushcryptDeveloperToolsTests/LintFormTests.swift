@@ -1,0 +1,170 @@
+import Testing
+
+@testable import Pushcrypt
+@testable import PushcryptDeveloperTools
+@testable import PushcryptTests
+
+/// Types and ranges, unknown fields, sizes; and that any bytes at all come to an end.
+@Suite struct LintFormTests {
+    @Test(arguments: [
+        (#"{"aps":{"alert":"x"},"aps":1}"#, "byte 21"), ("\u{FEFF}{}", "byte 0"),
+        (#"{"aps":{"alert":"\ud83d"}}"#, "byte 17"),
+        ("{} {}", "byte 3"), ("", "byte 0"), ("\n", "byte 1"),
+    ])
+    func whatIsNoJSONIsNamedWithItsByte(_ push: String, _ place: String) {
+        let lint = PayloadLint(push)
+        #expect(lint.lines == ["error malformed-payload "] && lint.sizes == nil)
+        #expect(lint.findings.first?.message.hasSuffix(place) == true)
+    }
+
+    @Test func everyFaultAndEveryUnknownFieldIsNamed() {
+        let push = #"""
+            {"aps":{"alert":{"title":1,"body":"x","tittle":"y"},"badge":"1","sound":{"volume":2,"loop":1},"badges":1,
+             "content-avaliable":1,"a.b":1,"relevance-score":25}}
+            """#
+        let lint = PayloadLint(push)
+        #expect(
+            lint.lines(.error) == [
+                "invalid-field aps.alert.title", "invalid-field aps.badge", "invalid-field aps.sound.volume",
+                "invalid-field aps.relevance-score",
+            ])
+        #expect(
+            lint.lines(.warning).prefix(5) == [
+                "unknown-field aps.alert.tittle", "unknown-field aps.sound.loop", "unknown-field aps.badges",
+                "unknown-field aps.content-avaliable", "unknown-field aps.\"a.b\"",
+            ])
+        #expect(lint.findings.first { $0.place == "aps.badge" }?.fix == "use a whole number, 0 or more")
+    }
+
+    /// A name can be of any length and hold anything.
+    @Test(arguments: [
+        ("a\\u0000b", "\"a\\u0000b\""), ("a\\\"b", "\"a\\\"b\""),
+        (String(repeating: "é", count: 65), "\"\(String(repeating: "é", count: 64))…\""),
+        (String(repeating: "x", count: 64), String(repeating: "x", count: 64)),
+        (String(repeating: "x", count: 65), "\"\(String(repeating: "x", count: 64))…\""),
+    ])
+    func aPlaceIsShortAndOneLine(_ name: String, _ place: String) {
+        let lint = PayloadLint("{\"aps\":{\"alert\":\"x\"},\"\(name)\":1}")
+        #expect(lint.findings.filter { $0.has(.clearKey) }.map(\.place) == [place])
+    }
+
+    // MARK: Live Activities
+
+    static let start = [
+        "timestamp": "1700000000", "event": "\"start\"", "content-state": "{\"a\":1}", "attributes-type": "\"T\"",
+        "attributes": "{}", "alert": #"{"title":{"loc-key":"K","loc-args":["x"]},"body":"x","sound":"s"}"#,
+        "stale-date": "1700000600", "dismissal-date": "1700000900.5", "relevance-score": "75",
+        "input-push-token": "1", "input-push-channel": "\"c\"",
+    ]
+
+    private static func push(_ fields: [String: String]) -> String {
+        "{\"aps\":{" + fields.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}}"
+    }
+
+    @Test func aLiveActivityHasFieldsOfItsOwn() {
+        let lint = PayloadLint(Self.push(Self.start))
+        #expect(lint.pushType == "liveactivity" && lint.lines(.error).isEmpty)
+        #expect(!lint.findings.contains { $0.has(.unknownField) })
+        #expect(
+            lint.findings.filter { $0.has(.clearField) }.map(\.place) == [
+                "aps.content-state", "aps.attributes", "aps.attributes-type", "aps.relevance-score",
+            ])
+    }
+
+    @Test(arguments: [
+        ("timestamp", "1700000000000"), ("timestamp", "\"1700000000\""), ("timestamp", "-1"), ("stale-date", "true"),
+        ("dismissal-date", "null"), ("event", "\"stop\""), ("event", "1"), ("content-state", "[]"),
+        ("attributes", "\"{}\""), ("attributes-type", "{}"), ("input-push-token", "true"), ("input-push-channel", "1"),
+        ("relevance-score", "\"75\""), ("alert", "[]"),
+    ])
+    func itsFieldsHaveTypesAndRanges(_ name: String, _ value: String) {
+        let push = Self.push(Self.start.merging([name: value]) { $1 })
+        #expect(PayloadLint(push, .init(pushType: "liveactivity")).lines(.error) == ["invalid-field aps.\(name)"])
+    }
+
+    @Test(arguments: [
+        (#""event":"start""#, ["timestamp", "content-state", "attributes-type", "attributes", "alert"]),
+        (#""event":"update""#, ["timestamp", "content-state"]), (#""event":"end""#, ["timestamp"]),
+        ("", ["timestamp", "event", "content-state"]),
+    ])
+    func whatItNeedsIsMissed(_ fields: String, _ missing: [String]) {
+        let lint = PayloadLint("{\"aps\":{\(fields)}}", .init(pushType: "liveactivity"))
+        #expect(lint.lines(.error) == missing.map { "missing-field aps.\($0)" })
+    }
+
+    /// A push with nothing to say to the app beside `aps` of its own.
+    @Test func somePushTypesHaveNoAPS() {
+        for type in ["complication", "fileprovider", "location", "mdm", "pushtotalk"] {
+            #expect(PayloadLint(#"{"mdm":"x"}"#, .init(pushType: type)).lines(.error).isEmpty)
+        }
+        for type in ["alert", "background", "voip", "liveactivity", "widgets", "controls"] {
+            #expect(PayloadLint(#"{"mdm":"x"}"#, .init(pushType: type)).lines(.error) == ["missing-aps aps"])
+        }
+    }
+
+    // MARK: Sizes
+
+    @Test(arguments: [
+        (20, 256, 137, 2697), (157, 256, 0, 2560), (158, 512, 255, 2559), (2716, 2816, 1, 1), (2717, 2816, 0, 0),
+    ])
+    func whatIsLeftIsKnownToTheByte(_ count: Int, _ bucket: Int, _ inBucket: Int, _ toSeal: Int) throws {
+        let sizes = try #require(PayloadLint(alertPayload(count: count)).sizes)
+        #expect(sizes.length == count && sizes.minifiedLength == count && sizes.maximumReencodedLength == count + 2)
+        #expect([sizes.bucket, sizes.remainingInBucket, sizes.remainingToSeal] == [bucket, inBucket, toSeal])
+        #expect(sizes.limit == 4096 && sizes.remaining == 4096 - count - 2)
+    }
+
+    @Test func aPayloadThatIsTooLongToSealIsAnError() throws {
+        let lint = PayloadLint(alertPayload(count: 2718))
+        #expect(lint.lines(.error) == ["payload-too-large "])
+        #expect(lint.sizes?.bucket == nil && lint.sizes?.remainingToSeal == -1)
+        let call = PayloadLint(alertPayload(count: 3485), .init(pushType: "voip"))
+        #expect(call.lines(.error).isEmpty && call.sizes?.limit == 5120 && call.sizes?.remainingToSeal == 0)
+    }
+
+    @Test func whiteSpaceCountsAsItIsSentAndNotAsItIsSealed() throws {
+        let sizes = try #require(PayloadLint(" {\n\"aps\" : { \"alert\" : \"x\" } }\n ").sizes)
+        #expect(sizes.length == 29 && sizes.minifiedLength == 21 && sizes.maximumReencodedLength == 23)
+        #expect(sizes.remainingToSeal == 2717 - 21)
+    }
+
+    /// Around the title and the envelope there are 91 bytes without spaces, 100 with them, and 3826 characters in it.
+    @Test(arguments: [
+        (170, []), (171, ["warning grows-when-rewritten "]), (179, ["warning grows-when-rewritten "]),
+        (180, ["error push-too-large "]),
+    ])
+    func aSealedPushFitsApplesLimit(_ count: Int, _ expected: [String]) throws {
+        let sealed = try FormatFixture().seal(alertPayload(count: 2717)).json
+        let push = String(decoding: sealed, as: UTF8.self).replacing(
+            "New message", with: String(repeating: "x", count: count))
+        let lines = PayloadLint(push).lines.filter { !$0.contains("placeholder") }
+        #expect(lines == expected)
+        let exact = PayloadLint(push, isSentExactly: true).lines.filter { !$0.contains("placeholder") }
+        #expect(exact == expected.filter { $0.hasPrefix("error") })
+        #expect(PayloadLint(push).sizes?.bucket == 2816 && PayloadLint(push).sizes?.remainingToSeal == nil)
+    }
+
+    // MARK: Bad input
+
+    @Test func everyBeginningOfAPushComesToAnEnd() throws {
+        let push = try FormatFixture().seal(LintLeakTests.oneOfEach, placeholder: Placeholder(clearFields: [.badge]))
+            .json
+        for count in 0..<push.count { #expect(PayloadLint(push.prefix(count)).lines == ["error malformed-payload "]) }
+        for (index, byte) in push.enumerated() {
+            for other in [0, UInt8(ascii: "\""), UInt8(ascii: "{"), 0xff, byte ^ 1] {
+                var changed = push
+                changed[index] = other
+                _ = PayloadLint(changed)
+            }
+        }
+    }
+
+    /// A mebibyte of keys, of which each is a finding.
+    @Test(.timeLimit(.minutes(1))) func manyFindingsTakeLittleTime() {
+        let keys = (0..<80_000).map { "\"k\($0)\":{}" }.joined(separator: ",")
+        let lint = PayloadLint("{\"aps\":{\"alert\":\"x\"},\(keys)}")
+        #expect(lint.findings.count { $0.has(.clearKey) } == 80_000)
+        #expect(
+            PayloadLint("{\"aps\":{\"alert\":\"x\",\(keys)}}").findings.count { $0.has(.unknownField) } == 80_000)
+    }
+}
