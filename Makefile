@@ -1,22 +1,23 @@
-# Everything that people and machines type; `make` alone lists it. Only here is anything installed on the system.
-# Each target that compiles runs `setup` first, which takes some milliseconds when nothing is missing.
+# All commands for developers and CI; `make` alone lists them. Nothing else installs anything on the system. Each target
+# that compiles runs `setup` first, which takes some milliseconds if nothing is missing.
 
 PREFIX ?= /usr/local
 PROGRAM := .build/release/pushcrypt
 
-# The installed command stands alone; on a Mac the Swift library is part of the system. The C++ and GCC libraries below Swift's
-# are linked in too, if there are archives of them: to load them took a fifth of what sealing one message takes. What is not linked
-# in is looked up at the start: later, the linker would save vector registers on the stack, and a key that they still hold.
+# The installed command is self-contained; on a Mac the Swift library is part of the system. The C++ and GCC libraries
+# below Swift's are also linked statically if their archives exist: loading them took a fifth of the time to seal one
+# message. All other symbols are bound at start: with lazy binding, the dynamic linker would save vector registers on
+# the stack, with any key still in them.
 CXX_ARCHIVE := .build/static
 # LLVM's linker leaves out what a program does not have to export (4,000 names, which Swift's driver exports otherwise), and packs
 # 23,000 relocations into 5 KB, which the GNU C library reads since 2.36.
 PACKED := $(shell printf '%s\n' 'glibc 2.36' "$$(getconf GNU_LIBC_VERSION 2>/dev/null)" | sort -VC && echo -Xlinker -z -Xlinker pack-relative-relocs)
 LINKER := -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic $(PACKED)
-# SwiftPM links the standard library into programs only: the compiler is told for libraries.
+# SwiftPM links the standard library statically only into programs: for libraries, the compiler needs the option.
 STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xswiftc -static-stdlib -Xlinker "-L$(CURDIR)/$(CXX_ARCHIVE)" \
     -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -z -Xlinker now $(LINKER)) --disable-local-rpath
-# What makes a shared library of it: its name, the symbols that it shows, and that it stays when a program lets it go, because
-# Swift's library cannot be unloaded.
+# The options of the shared library: its name, its exported symbols, and that it stays loaded when a program closes it,
+# because Swift's library cannot be unloaded.
 SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=Sources/PushcryptC/pushcrypt.map \
     -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker nodelete
 # Progress is for a terminal.

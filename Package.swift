@@ -182,7 +182,8 @@ let package = Package(
             dependencies: ["PushcryptKeyStore", "PushcryptReceiver"] + userNotifications + userInterface,
             swiftSettings: strict),
         // Checks for developers; never part of an app, and out of reach of keys.
-        .target(name: "PushcryptDeveloperTools", dependencies: ["Pushcrypt"], swiftSettings: strict),
+        .target(
+            name: "PushcryptDeveloperTools", dependencies: ["Pushcrypt", "PushcryptCommandKit"], swiftSettings: strict),
         // A command line without this project's nouns.
         .target(name: "PushcryptCommandKit", dependencies: ["CProcess"], swiftSettings: strict),
         .target(
@@ -220,7 +221,8 @@ let package = Package(
             // PushcryptMain is named so that the transcripts find a fresh binary.
             dependencies: [
                 "Pushcrypt", "PushcryptCommand", "PushcryptCommandKit", "PushcryptDeveloperTools", "PushcryptKeyStore",
-                "PushcryptReceiver", "PushcryptMain", "VectorKit",
+                "PushcryptReceiver",
+                "PushcryptMain", "VectorKit",
             ],
             swiftSettings: strict),
         .executableTarget(

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Builds the examples of README.md, Docs/ServiceExtension.md, Docs/SwiftServers.md, Docs/migration and the API documentation as a
-# package of somebody else's that depends on this one, runs the tests among them, and opens what the provider's example seals.
+# Builds the examples of README.md, Docs/ServiceExtension.md, Docs/SwiftServers.md, Docs/migration and the API
+# documentation as an outside package that depends on this one, runs the tests among them, and opens the message that
+# the provider's example seals.
 # Usage: document-examples.sh PATH-OF-PUSHCRYPT
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../../.." && pwd)
 command=$(realpath "${1:?the path of the pushcrypt command}")
-# Kept between runs, so that only what changed is compiled again.
+# Kept between runs, so that only changes are recompiled.
 work=$root/.build/document-examples
 mkdir -p "$work"
 : > "$work/written"
@@ -15,7 +16,7 @@ fail() {
     exit 1
 }
 
-# Writes standard input to a source file of a target. An unchanged file keeps its time, and is not compiled again.
+# Writes standard input to a source file of a target. An unchanged file keeps its time and is not recompiled.
 source_file() {
     mkdir -p "$work/$(dirname "$1")"
     echo "$work/$1" >> "$work/written"
@@ -24,7 +25,7 @@ source_file() {
     rm -f "$work/new"
 }
 
-# Makes a source file of the Swift block that follows <!-- example: NAME --> in a document.
+# Writes the Swift block after <!-- example: NAME --> in a document to a source file.
 example() {
     awk -v name="$2" '
         $0 == "<!-- example: " name " -->" { found = 1; next }
@@ -63,12 +64,12 @@ source_file Tests/MigrationTests/MigrationTests.swift < "$root/Tests/Checks/Outs
 listed=$(cat "$root/README.md" "$root/$guide" "$root/$server" "$root"/Docs/migration/*.md | grep -c "^ *<!-- example: ")
 [ "$compiled" = "$listed" ] || fail "$listed examples are in the documents, and $compiled are compiled here"
 
-# Every Swift block of the catalogues, in one module: a page may go on with what another has begun.
+# Every Swift block of the catalogues, in one module: a page may continue another page's example.
 pages=$("$root/Tests/Checks/Scripts/documentation.py" examples "$work/Tests/CatalogueTests/Examples") || exit 1
 swift format lint --strict --configuration "$root/.swift-format" --recursive "$work/Tests/CatalogueTests/Examples"
 source_file Tests/CatalogueTests/CatalogueTests.swift < "$root/Tests/Checks/Outside/CatalogueTests.swift"
 
-# What the examples take for granted of an app.
+# Code of an app that the examples assume.
 source_file Sources/VendorNotificationService/Vendor.swift <<'EOF'
 import UserNotifications
 
@@ -87,7 +88,7 @@ protocol Server: Sendable {
     func forget(_ device: String) async throws
 }
 EOF
-# What the migration guides call the app's old code: a dummy that shows what stands there, if it is not "no".
+# The old code that the migration guides call: a dummy that returns its input, unless it is "no".
 source_file Sources/Migration/Old.swift <<'EOF'
 import UserNotifications
 
