@@ -23,7 +23,7 @@ SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-packages build library archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-library test-browser docs fuzz fuzz-minimise bench bench-peers deb check-deb check-reproducible tarball lint install uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-packages build library archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-library test-browser docs fuzz fuzz-minimise bench bench-record bench-peers counted deb check-deb check-reproducible tarball lint install uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -47,61 +47,67 @@ man: build ## write the manual, pushcrypt.1 and a page a command, to .build/man/
 	@mkdir -p .build/man/man1
 	@.build/release/pushcrypt man --out .build/man/man1
 
-demo: build ## seal, look, open, tamper, rotate: the whole story with real output
+demo: build ## seal, inspect, open, tamper, rotate: a complete example with real output
 	@.build/release/pushcrypt demo
 
 docs: setup ## write the documentation of the libraries as pages: .build/docs
 	@Tests/Checks/Scripts/documentation.py pages .build/docs
 
-test: lint setup-test ## lint, then run every test and say what was counted
+test: lint setup-test counted ## lint, then run every test and print the counts
 	@Tests/Checks/Scripts/test.sh
 
-test-readme: setup ## do what README.md tells a new user, in a fresh copy with an empty home
+test-readme: setup ## follow README.md as a new user, in a fresh copy with an empty home
 	@Tests/Checks/Scripts/first-minutes.sh
 
 test-clean: ## the same in a clean Debian root; as root, with debootstrap
 	@Tests/Checks/Scripts/clean-root.sh
 
-test-long: setup ## what takes longer: faults, sanitizers, mutants, a million messages; goes on where it stopped
+test-long: setup ## longer tests: faults, sanitizers, mutants, a million messages; resumes where it stopped
 	@Tests/Checks/Long/run.sh
 
-test-scale: build setup-scale ## 100,000 messages each through Kafka, a Redis stream and Spark, whose workers are killed
+test-scale: build setup-scale ## 100,000 messages each through Kafka, a Redis stream and Spark, with workers being killed
 	@Tests/Checks/Pipelines/run.sh
 
 test-senders: build setup-senders ## send through real APNs clients to a local endpoint, and open what arrives
 	@Tests/Checks/Senders/run.sh
 
-test-interop: build setup-interop ## ask receivers in Python, JavaScript, C and Java about the test kit, and about 100,000 random messages both ways
+test-interop: build setup-interop ## test receivers in Python, JavaScript, C and Java with the test kit, and 100,000 random messages both ways
 	@Tests/Checks/Interop/run.sh
 
 test-library: build library ## call libpushcrypt.so from C and from Python: examples, refusals, threads, random bytes, the test kit
 	@Tests/Checks/CLibrary/run.sh
 
-test-browser: build setup-browser ## have Chromium lay out what `pushcrypt preview` draws, light and dark: boxes, lines, contrast
+test-browser: build setup-browser ## lay out drawings of `pushcrypt preview` in Chromium, light and dark: boxes, lines, contrast
 	@Tests/Checks/Scripts/preview-browser.sh
 
 fuzz: setup ## each fuzz target for SECONDS (60), two at a time; TARGETS names some; adds to Tests/Checks/Fuzz/ledger.tsv
 	@Tests/Checks/Fuzz/run.sh fuzz $(or $(SECONDS),60) $(TARGETS)
 
-fuzz-minimise: setup ## put what fuzzing has found into the corpus, in as few files as reach as much
+fuzz-minimise: setup ## move fuzzing's findings into the corpus, in as few files as possible
 	@Tests/Checks/Fuzz/run.sh minimise $(TARGETS)
 
 bench: build setup-bench ## measure against the bare libsodium calls and against age
 	@Tests/Checks/Bench/run.sh $(STATIC)
 
-bench-peers: build setup-peers ## measure what Web Push, sealed boxes and age cost beside it
+counted: build
+	swift build -c release $(STATIC) --product PushcryptBench $(QUIET)
+
+bench-record: setup-test counted ## record the instruction counts that `make test` compares with
+	@Tests/Checks/Bench/instructions.py record
+
+bench-peers: build setup-peers ## compare with the cost of Web Push, sealed boxes and age
 	@Tests/Checks/Bench/peers.sh
 
 setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-packages: setup-%: setup
 	@Tests/Checks/Scripts/setup.sh $*
 
-deb: build library setup-packages ## Debian packages, which lintian has looked at: .build/packages
+deb: build library setup-packages ## Debian packages, checked by lintian: .build/packages
 	@Sources/Packaging/package.sh deb
 
 check-deb: ## install the packages of `make deb` into a clean root, and run the demo there (as root)
 	@Sources/Packaging/package.sh check
 
-check-reproducible: setup-packages ## build the Debian packages of the last commit in two folders, and compare bytes
+check-reproducible: setup-packages ## build the Debian packages of the last commit in two folders, and compare them byte by byte
 	@Tests/Checks/Scripts/reproducible.sh
 
 tarball: build library ## the command, its pages and completions, and the library, for other systems: .build/packages
@@ -118,8 +124,8 @@ install: $(if $(SUDO_UID),,build) ## install the stripped command, its manual an
 	@test -x "$(PROGRAM)" || { echo 'make: nothing is built yet: run `make build` first, without sudo' >&2; exit 1; }
 	Sources/Packaging/install.sh install "$(PROGRAM)" "$(DESTDIR)$(PREFIX)"
 
-uninstall: ## remove what was installed
+uninstall: ## remove the installed files
 	Sources/Packaging/install.sh remove "$(DESTDIR)$(PREFIX)"
 
-clean: ## remove everything that was built
+clean: ## remove all build output
 	rm -rf .build

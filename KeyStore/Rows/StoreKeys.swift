@@ -11,18 +11,27 @@ final class StoreKeys: Sendable {
     }
 
     let storeID: Bytes
-    private let sealingKey: SecretBytes
-    private let authenticationKey: SecretBytes
+    /// The key that seals, then the key that authenticates.
+    private let keys: SecretBytes
 
     init(storeKey: borrowing SecretBytes, storeID: Bytes) {
         self.storeID = storeID
-        sealingKey = StoreKDF.subkey(Purpose.sealing.rawValue, context: Self.context, of: storeKey)
-        authenticationKey = StoreKDF.subkey(Purpose.authentication.rawValue, context: Self.context, of: storeKey)
+        keys = StoreKDF.subkeys(
+            Purpose.sealing.rawValue...Purpose.authentication.rawValue, context: Self.context, of: storeKey)
     }
 
     /// Creates the keys of a new store.
     convenience init(newStoreWith storeKey: consuming SecretBytes) {
         self.init(storeKey: storeKey, storeID: Sodium.randomBytes(Self.storeIDLength))
+    }
+
+    private func withKey<R: ~Copyable, E: Error>(
+        for purpose: Purpose, _ body: (Span<UInt8>) throws(E) -> R
+    ) throws(E) -> R {
+        let start = Int(purpose.rawValue - 1) * StoreKDF.keyLength
+        return try keys.withSpan { (keys) throws(E) in
+            try body(keys.extracting(start..<start + StoreKDF.keyLength))
+        }
     }
 
     // MARK: Rows
@@ -43,7 +52,7 @@ final class StoreKeys: Sendable {
         message.append("pushcrypt/1 store row\0")
         appendLabel(table, to: &message)
         appendValues(&message)
-        return authenticationKey.withSpan { BLAKE2b.tag(of: message.span, key: $0) }
+        return withKey(for: .authentication) { BLAKE2b.tag(of: message.span, key: $0) }
     }
 
     /// The tag of no row; distinguishes a wrong store key from a damaged row.
@@ -61,7 +70,7 @@ final class StoreKeys: Sendable {
 
     func seal(_ secret: Span<UInt8>, at place: Place) -> Bytes {
         let data = associatedData(place)
-        let sealed = sealingKey.withSpan { key in
+        let sealed = withKey(for: .sealing) { key in
             try? XChaCha20Poly1305.seal(secret, key: key, authenticating: data.span)
         }
         guard let sealed else { preconditionFailure("libsodium refused a key of 32 bytes") }
@@ -71,7 +80,7 @@ final class StoreKeys: Sendable {
     /// Opens a secret; refuses one that was sealed for another place, or changed.
     func open(_ sealed: Bytes, at place: Place) throws(SodiumRefusal) -> Ephemeral {
         let data = associatedData(place)
-        return try sealingKey.withSpan { (key) throws(SodiumRefusal) in
+        return try withKey(for: .sealing) { (key) throws(SodiumRefusal) in
             try XChaCha20Poly1305.open(sealed.span, key: key, authenticating: data.span)
         }
     }

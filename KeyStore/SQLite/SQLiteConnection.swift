@@ -16,7 +16,8 @@ final class SQLiteConnection {
 
     private let database: OpaquePointer
     let path: String
-    private var statements: [String: SQLiteStatement] = [:]
+    /// A list, since comparing a text with these few takes less time than hashing it.
+    private var statements: [(sql: String, statement: SQLiteStatement)] = []
 
     /// The milliseconds between two attempts while a database is busy.
     private static let wait = 5
@@ -71,7 +72,7 @@ final class SQLiteConnection {
     }
 
     deinit {
-        for statement in statements.values { statement.finalize() }
+        for (_, statement) in statements { statement.finalize() }
         unsafe sqlite3_close_v2(database)
     }
 
@@ -141,12 +142,12 @@ final class SQLiteConnection {
     }
 
     private func prepared(_ sql: String) throws(KeyStoreError) -> SQLiteStatement {
-        if let statement = statements[sql] { return statement }
+        for (text, statement) in statements where text == sql { return statement }
         var handle: OpaquePointer?
         try check(unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil))
         guard let handle = unsafe handle else { preconditionFailure("an empty statement") }
         let statement = unsafe SQLiteStatement(handle)
-        statements[sql] = statement
+        statements.append((sql, statement))
         return statement
     }
 
@@ -262,4 +263,12 @@ final class SQLiteConnection {
 
     /// The version of the linked library, for example `3.40.1`.
     static var version: String { unsafe String(cString: sqlite3_libversion()) }
+}
+
+extension SQLiteKeyStore {
+    /// Configures SQLite for a command, before the process opens its first database: SQLite does not count its memory, which
+    /// takes a lock for each allocation, and does not allocate pages in advance.
+    ///
+    /// For the whole process, so not for a library inside an app.
+    package static func prepareProcess() { pushcrypt_save_time() }
 }

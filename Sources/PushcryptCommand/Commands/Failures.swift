@@ -2,10 +2,30 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-// How the library's errors end a command. Exit 65 says that the same input fails again; exit 64 that the call or the
-// set-up must change; exit 1 that the same call may succeed later.
+// Library errors as the end of a command. Exit 65 means that the same input fails again, exit 64 that the call or the set-up
+// must change, and exit 1 that the same call may succeed later.
 
 extension CommandFailure {
+    /// What to do next where that is another command or an option, which the libraries do not know: by error code.
+    private static let hints = [
+        "generation-rollback": ["if the device was set up again, --replace accepts it"],
+        "name-taken": ["pushcrypt rotate replaces its key; --name chooses another name"],
+        "sender-already-trusted": [
+            "a rotation brings its own proof; after a theft, --replace ends all trust in the old key"
+        ],
+        "store-missing": ["pushcrypt init creates one; --store names its directory"],
+        "topic-mismatch": ["--replace changes the app"],
+        "unknown-device": ["pushcrypt device list shows them"],
+        "unknown-name": ["pushcrypt keygen creates a key"],
+    ]
+
+    private init(_ exit: ExitCode, _ error: some CodedError, in place: String? = nil, hints: [String]? = nil) {
+        let code = "\(error.code)"
+        self.init(
+            exit, (place.map { "\($0): " } ?? "") + "\(code): \(error)", hints: hints ?? Self.hints[code] ?? [],
+            cause: error)
+    }
+
     init(_ error: SealError) {
         let exit: ExitCode =
             switch error.code {
@@ -13,29 +33,19 @@ extension CommandFailure {
             case .signingFailed: .failed
             default: .refused
             }
-        self.init(exit, "\(error.code): \(error)")
+        self.init(exit, error)
     }
 
-    init(_ error: SigningError) {
-        self.init(.failed, "\(error.code): \(error)")
-    }
+    init(_ error: SigningError) { self.init(.failed, error) }
 
-    init(_ error: OpenError) {
-        self.init(.refused, "\(error.code): \(error)")
-    }
+    init(_ error: OpenError) { self.init(.refused, error) }
 
-    init(_ error: AttachmentError) {
-        self.init(error.code == .changedFile ? .failed : .refused, "\(error.code): \(error)")
-    }
+    init(_ error: AttachmentError) { self.init(error.code == .changedFile ? .failed : .refused, error) }
 
-    init(_ error: KeyError, in place: String) {
-        self.init(.refused, "\(place): \(error.code): \(error)")
-    }
+    init(_ error: KeyError, in place: String) { self.init(.refused, error, in: place) }
 
-    /// A key in the command line, which is wrong in every call.
-    init(_ error: KeyError, inOption name: String) {
-        self.init(.usage, "\(name): \(error.code): \(error)")
-    }
+    /// A key on the command line, which is wrong in every call.
+    init(_ error: KeyError, inOption name: String) { self.init(.usage, error, in: name) }
 
     init(_ error: KeyStoreError) {
         let exit: ExitCode =
@@ -44,29 +54,12 @@ extension CommandFailure {
             case .corruptStore, .generationRollback, .futureTime, .rotationRefused, .keyIDTaken: .refused
             default: .usage
             }
-        self.init(exit, "\(error.code): \(error)", hints: error.hint.map { [$0] } ?? [], cause: error)
+        let isRow = error.code == .corruptStore && error.concernsOneRow
+        self.init(exit, error, hints: isRow ? ["pushcrypt doctor lists all such rows"] : nil)
     }
 
     init(_ error: InvalidTopic, in place: String) {
         self.init(.usage, "\(place): \(error)")
-    }
-}
-
-extension KeyStoreError {
-    /// The command or option that solves the problem, which the library does not know.
-    fileprivate var hint: String? {
-        switch code {
-        case .storeMissing: "pushcrypt init creates one; --store names its directory"
-        case .corruptStore where concernsOneRow: "pushcrypt doctor lists all such rows"
-        case .unknownName: "pushcrypt keygen creates a key"
-        case .nameTaken: "pushcrypt rotate replaces its key; --name chooses another name"
-        case .unknownDevice: "pushcrypt device add registers it"
-        case .generationRollback: "if the device was set up again, --replace accepts it"
-        case .topicMismatch: "--replace changes the app"
-        case .senderAlreadyTrusted:
-            "a rotation brings its own proof; after a theft, --replace ends all trust in the old key"
-        default: nil
-        }
     }
 }
 

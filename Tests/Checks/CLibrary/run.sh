@@ -15,7 +15,7 @@ fail() {
     exit 1
 }
 
-for file in "$library" "$pushcrypt"; do [ -f "$file" ] || fail "there is no $file: make library build"; done
+for file in "$library" "$pushcrypt"; do [ -f "$file" ] || fail "$file is missing: run make library build"; done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export LD_LIBRARY_PATH=$built PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$work

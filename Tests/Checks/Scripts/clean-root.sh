@@ -9,12 +9,12 @@ fail() {
     echo "clean-root: error: $1" >&2
     exit 1
 }
-[ "$(id -u)" -eq 0 ] || fail "only root may make a root"
+[ "$(id -u)" -eq 0 ] || fail "this script must run as root"
 command -v debootstrap >/dev/null || fail "debootstrap is missing: apt-get install debootstrap"
 swift=$(realpath "$(command -v swift)")
 # A toolchain is any folder with usr/bin/swift in it.
 toolchain=${swift%/usr/bin/*}
-[ -x "$toolchain/usr/bin/swift" ] && [ -n "$toolchain" ] || fail "$swift is in no folder of its own, which could be lent"
+[ -x "$toolchain/usr/bin/swift" ] && [ -n "$toolchain" ] || fail "$swift is not in a separate toolchain folder that can be mounted"
 
 place=$(mktemp -d)
 # The mounts below are in a separate namespace, and disappear with it.

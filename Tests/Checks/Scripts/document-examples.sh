@@ -9,6 +9,7 @@ command=$(realpath "${1:?the path of the pushcrypt command}")
 # Kept between runs, so that only changes are recompiled.
 work=$root/.build/document-examples
 mkdir -p "$work"
+: > "$work/written"
 
 fail() {
     echo "document-examples: error: $1" >&2
@@ -18,6 +19,7 @@ fail() {
 # Writes standard input to a source file of a target. An unchanged file keeps its time and is not recompiled.
 source_file() {
     mkdir -p "$work/$(dirname "$1")"
+    echo "$work/$1" >> "$work/written"
     cat > "$work/new"
     cmp -s "$work/new" "$work/$1" || cp "$work/new" "$work/$1"
     rm -f "$work/new"
@@ -44,8 +46,6 @@ example $guide choices Sources/ChoosyNotificationService/NotificationService.swi
 example $guide enrolment Sources/App/Enrolment.swift
 example $guide shared Sources/App/Shared.swift
 example $guide journal Sources/App/Journal.swift
-example $guide categories Sources/App/Categories.swift
-example $guide responder Sources/App/Responder.swift
 example $guide test Tests/NotificationServiceTests/NotificationServiceTests.swift
 
 server=Docs/SwiftServers.md
@@ -118,6 +118,10 @@ nonisolated enum SealedBox {
     }
 }
 EOF
+# An example that was removed is not compiled again.
+find "$work/Sources" "$work/Tests" -name '*.swift' ! -path '*/CatalogueTests/Examples/*' | while read -r file; do
+    grep -qxF "$file" "$work/written" || rm "$file"
+done
 cat > "$work/Package.swift" <<EOF
 // swift-tools-version: 6.2
 import PackageDescription
@@ -132,6 +136,7 @@ let sealing: [Target.Dependency] = [
     .product(name: "Pushcrypt", package: "pushcrypt"), .product(name: "PushcryptBatch", package: "pushcrypt"),
 ]
 let simulator: Target.Dependency = .product(name: "DeviceSimulator", package: "pushcrypt")
+let tools: Target.Dependency = .product(name: "PushcryptDeveloperTools", package: "pushcrypt")
 
 let package = Package(
     name: "outside",
@@ -148,7 +153,7 @@ let package = Package(
         .target(name: "App", dependencies: service),
         .target(name: "Migration", dependencies: service),
         .testTarget(name: "MigrationTests", dependencies: ["Migration", simulator] + service),
-        .testTarget(name: "CatalogueTests", dependencies: [simulator] + sealing + service),
+        .testTarget(name: "CatalogueTests", dependencies: [simulator, tools] + sealing + service),
         .testTarget(name: "NotificationServiceTests", dependencies: ["NotificationService", simulator] + service),
     ]
 )

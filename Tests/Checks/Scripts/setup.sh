@@ -2,7 +2,7 @@
 # Checks that a target's requirements are installed, and installs missing ones with apt. If nothing is missing, it only
 # runs pkg-config, uses no network and prints nothing.
 # Usage: setup.sh            what every target needs
-#        setup.sh test       what `make test` needs besides: the shells that are completed for, and a checker of manual pages
+#        setup.sh test       what `make test` needs besides: the shells that are completed for, a checker of manual pages, and valgrind
 #        setup.sh bench      what `make bench` needs besides
 #        setup.sh peers      what `make bench-peers` needs besides: a Python environment in .build/peers
 #        setup.sh scale      what `make test-scale` needs besides: brokers, and a Python environment in .build/scale
@@ -25,7 +25,7 @@ fail() {
 # Swift 6 of this minor version or later. Asking takes 60 ms, so a positive answer is cached for that exact file.
 check_swift() {
     local minor=$1 swift file answer version known=.build/setup.swift-6.$1
-    swift=$(command -v swift) || fail "there is no \`swift\` in the path; 6.$minor or later is needed" \
+    swift=$(command -v swift) || fail "no \`swift\` in the path; 6.$minor or later is needed" \
         'https://www.swift.org/install has it for this system; if it is installed, add its usr/bin folder to PATH'
     file=$(ls -lLi "$swift")
     [ ! -f "$known" ] || [ "$(<"$known")" != "$file" ] || return 0
@@ -87,6 +87,7 @@ find_missing() {
         need zsh command -v zsh
         need fish command -v fish
         need mandoc command -v mandoc
+        need valgrind command -v valgrind
         ;;
     bench)
         need age command -v age
@@ -132,7 +133,7 @@ find_missing() {
         need openjdk-17-jdk-headless has_jdk_17
         need gcc command -v gcc
         ;;
-    *) fail "there is nothing called $1 to set up" ;;
+    *) fail "unknown setup: $1" ;;
     esac
 }
 
@@ -152,7 +153,7 @@ environment() {
         done
     } >.build/setup.log 2>&1 || {
         tail -n 20 .build/setup.log >&2
-        fail "pip could not install what ${file:-venv} needs; all it said is in .build/setup.log"
+        fail "pip could not install what ${file:-venv} needs; its output is in .build/setup.log"
     }
     printf '%s\n' "$sum" >"$folder/pinned"
 }
@@ -204,7 +205,7 @@ install_missing() {
         "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${missing[@]}"
     } >"$log" 2>&1 || {
         tail -n 20 "$log" >&2
-        fail "apt-get could not install ${missing[*]}; all it said is in $log"
+        fail "apt-get could not install ${missing[*]}; its output is in $log"
     }
     # Debian starts a server after installing it, but the tests start their own.
     if [[ " ${missing[*]} " == *' redis-server '* && -d /run/systemd/system ]]; then
