@@ -1,9 +1,9 @@
 /// The key schedule and the AEAD of HPKE with HKDF-SHA256 and ChaCha20-Poly1305 (RFC 9180, sections 5.1 and 5.2).
 ///
-/// The envelope uses base mode and one message, sequence number 0. The other modes and numbers are `package`: the
-/// vectors of RFC 9180 check them.
+/// The envelope uses base mode and a single message, with sequence number 0. The other modes and numbers are for the
+/// tests with the vectors of RFC 9180.
 struct HPKEContext: ~Copyable {
-    /// How the sender is authenticated by HPKE itself.
+    /// The modes of HPKE, which differ in how the sender is authenticated.
     enum Mode: UInt8 {
         case base = 0x00
         case psk = 0x01
@@ -14,7 +14,7 @@ struct HPKEContext: ~Copyable {
     /// "HPKE" || KEM 0x0020 || KDF 0x0001 || AEAD 0x0003
     private static let suite: ContiguousArray<UInt8> = [0x48, 0x50, 0x4b, 0x45, 0x00, 0x20, 0x00, 0x01, 0x00, 0x03]
 
-    /// LabeledExtract("", "psk_id_hash", ""), the same in every message of base mode.
+    /// LabeledExtract("", "psk_id_hash", ""), the same for every message in base mode.
     private static let emptyPSKIDHash = pskIDHash(ContiguousArray<UInt8>().span)
 
     let secret: Ephemeral
@@ -66,7 +66,7 @@ struct HPKEContext: ~Copyable {
         }
     }
 
-    /// The exporter secret; the envelope exports nothing, the vectors check it.
+    /// The exporter secret, for tests; the envelope exports nothing.
     func exporterSecret() throws(SodiumRefusal) -> Ephemeral {
         try Self.expand(secret, "exp", keyScheduleContext, HKDF.hashLength)
     }
@@ -102,7 +102,7 @@ struct HPKEContext: ~Copyable {
         }
     }
 
-    /// Opens a sealed message; refused, with nothing of the plaintext, unless the tag is right.
+    /// Opens a sealed message; throws, and returns no part of the plaintext, unless the tag is right.
     func open(
         _ ciphertext: Span<UInt8>, authenticating data: Span<UInt8>, sequence: UInt64 = 0
     ) throws(SodiumRefusal) -> Ephemeral {
@@ -122,13 +122,13 @@ enum DHKEM {
     /// "KEM" || I2OSP(0x0020, 2)
     private static let suite: ContiguousArray<UInt8> = [0x4b, 0x45, 0x4d, 0x00, 0x20]
 
-    /// A key pair that lives for one message.
+    /// A key pair for one message.
     struct KeyPair: ~Copyable {
         let secret: Ephemeral
         let publicKey: ContiguousArray<UInt8>
     }
 
-    /// A shared secret and the share that carries it.
+    /// A shared secret and its encapsulation.
     struct Encapsulation: ~Copyable {
         let sharedSecret: Ephemeral
         let enc: ContiguousArray<UInt8>
@@ -146,7 +146,7 @@ enum DHKEM {
         return KeyPair(secret: secret, publicKey: publicKey)
     }
 
-    /// Encap with a given ephemeral pair; refused when the Diffie-Hellman result is all zero.
+    /// Encap with a given ephemeral key pair; throws if the Diffie-Hellman result is all zero.
     static func encapsulate(
         to recipient: Span<UInt8>, ephemeral: consuming KeyPair
     ) throws(SodiumRefusal) -> Encapsulation {
@@ -158,7 +158,7 @@ enum DHKEM {
         return Encapsulation(sharedSecret: sharedSecret, enc: enc)
     }
 
-    /// Decap; refused when the Diffie-Hellman result is all zero.
+    /// Decap; throws if the Diffie-Hellman result is all zero.
     static func decapsulate(
         _ enc: Span<UInt8>, secret: Span<UInt8>, publicKey: Span<UInt8>
     ) throws(SodiumRefusal) -> Ephemeral {
@@ -174,7 +174,7 @@ enum DHKEM {
         return try dh.withSpan { (dh) throws(SodiumRefusal) in try extractAndExpand(dh: dh, context: context.span) }
     }
 
-    /// ExtractAndExpand (RFC 9180, section 4.1), also what the authenticated modes of the test vectors need.
+    /// ExtractAndExpand (RFC 9180, section 4.1); the tests of the authenticated modes use it too.
     static func extractAndExpand(dh: Span<UInt8>, context: Span<UInt8>) throws(SodiumRefusal) -> Ephemeral {
         let empty = ContiguousArray<UInt8>()
         let prk = HKDF.labeledExtract(salt: empty.span, suite: suite.span, label: "eae_prk", ikm: dh)

@@ -34,7 +34,7 @@ package struct SHA256: ~Copyable {
         }
     }
 
-    /// The digest of bytes that are all at hand.
+    /// Returns the digest of `bytes`.
     package static func digest(_ bytes: Span<UInt8>) -> ContiguousArray<UInt8> {
         let hash = SHA256()
         hash.update(bytes)
@@ -42,7 +42,7 @@ package struct SHA256: ~Copyable {
     }
 
     deinit {
-        // The state holds the last block of what was hashed, which may be message content.
+        // The state holds the last block of the input, which may be message content.
         unsafe sodium_memzero(state, MemoryLayout<crypto_hash_sha256_state>.size)
         unsafe state.deallocate()
     }
@@ -72,7 +72,7 @@ struct HMACSHA256: ~Copyable {
             unsafe crypto_auth_hmacsha256_update(state, label.utf8Start, UInt64(label.utf8CodeUnitCount)))
     }
 
-    /// Ends a tag that stays secret: a derived key.
+    /// Returns a tag that stays secret: a derived key.
     consuming func finish() -> Ephemeral {
         var tag = Ephemeral(count: Self.tagLength)
         tag.withMutableSpan { output in
@@ -82,7 +82,7 @@ struct HMACSHA256: ~Copyable {
         return tag
     }
 
-    /// Ends a tag that is stored or sent.
+    /// Returns a tag that is stored or sent.
     consuming func finishPublic() -> ContiguousArray<UInt8> {
         finish().withSpan { ContiguousArray(copying: $0) }
     }
@@ -97,7 +97,7 @@ struct HMACSHA256: ~Copyable {
 package enum BLAKE2b {
     package static let tagLength = 32
 
-    /// The tag of a message under a key of 32 bytes.
+    /// Returns the tag of a message under a key of 32 bytes.
     package static func tag(of message: Span<UInt8>, key: Span<UInt8>) -> ContiguousArray<UInt8> {
         precondition(key.count == tagLength)
         _ = Sodium.started
