@@ -41,7 +41,7 @@ let rules: [SwiftSetting] = [
             name: "CPushcrypt", path: "Sources/PushcryptC", sources: ["last_error.c"],
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .target(
-            name: "PushcryptC", dependencies: ["CPushcrypt", "Pushcrypt"],
+            name: "PushcryptC", dependencies: ["CPushcrypt", "CSwiftRuntime", "Pushcrypt"],
             exclude: ["include", "last_error.c", "pushcrypt.map"], swiftSettings: strict),
         .testTarget(
             name: "CLibraryTests", dependencies: ["CPushcrypt", "Pushcrypt", "PushcryptC"], swiftSettings: strict),
@@ -191,8 +191,11 @@ let package = Package(
                 "Pushcrypt", "PushcryptCommandKit", "PushcryptDeveloperTools", "PushcryptKeyStore", "PushcryptReceiver",
             ],
             swiftSettings: strict),
+        .target(
+            name: "CSwiftRuntime",
+            cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .executableTarget(
-            name: "PushcryptMain", dependencies: ["PushcryptCommand"], swiftSettings: strict),
+            name: "PushcryptMain", dependencies: ["CSwiftRuntime", "PushcryptCommand"], swiftSettings: strict),
         // The reader of the test kit.
         .target(
             name: "VectorKit", dependencies: ["Pushcrypt"], path: "Tests/Support/VectorKit", swiftSettings: strict),

@@ -9,8 +9,8 @@ public import Pushcrypt
 ///
 /// Any number of threads and processes may use one store. A call waits up to five seconds for another process that
 /// writes, then throws `storeBusy`. Every call may throw that, `corruptStore`, `diskFull` and `inputOutput`; what is
-/// listed with a call, or with the one of `KeyStore` that it implements, comes on top.
-public final class SQLiteKeyStore: KeyStore {
+/// listed with a call, or with the one of `DeviceKeyStore` that it implements, comes on top.
+public final class SQLiteKeyStore: DeviceKeyStore {
     static let databaseName: StaticString = "keystore.db"
     private static let newDatabaseName: StaticString = "keystore.db.new"
 
@@ -46,9 +46,9 @@ public final class SQLiteKeyStore: KeyStore {
     ///
     /// - Throws: `storeExists`, `unsafeStoreFile`.
     public static func create(
-        at directory: String, passphrase: StorePassphrase? = nil, now: Timestamp
+        in directory: String, passphrase: StorePassphrase? = nil, at now: Timestamp
     ) throws(KeyStoreError) -> SQLiteKeyStore {
-        try create(at: directory, passphrase: passphrase, options: StoreOptions(), now: now)
+        try create(in: directory, passphrase: passphrase, options: StoreOptions(), at: now)
     }
 
     /// Opens a store that exists.
@@ -56,9 +56,9 @@ public final class SQLiteKeyStore: KeyStore {
     /// - Throws: `storeMissing`, `unsafeStoreFile`, `storeKeyMissing`, `passphraseNeeded`, `wrongPassphrase` (also for a
     ///   `store.key` of another store, and for a passphrase that the store does not have), `newerVersion`.
     public static func open(
-        at directory: String, passphrase: StorePassphrase? = nil
+        in directory: String, passphrase: StorePassphrase? = nil
     ) throws(KeyStoreError) -> SQLiteKeyStore {
-        try open(at: directory, passphrase: passphrase, options: StoreOptions())
+        try open(in: directory, passphrase: passphrase, options: StoreOptions())
     }
 
     /// Makes a store that is gone with its last reference, for tests.
@@ -91,7 +91,7 @@ public final class SQLiteKeyStore: KeyStore {
     }
 
     package static func create(
-        at path: String, passphrase: StorePassphrase?, options: StoreOptions, now: Timestamp
+        in path: String, passphrase: StorePassphrase?, options: StoreOptions, at now: Timestamp
     ) throws(KeyStoreError) -> SQLiteKeyStore {
         let directory = try StoreDirectory(making: path)
         let keys = try directory.withLock(waiting: options.busyTimeout) { () throws(KeyStoreError) in
@@ -138,7 +138,7 @@ public final class SQLiteKeyStore: KeyStore {
     }
 
     package static func open(
-        at path: String, passphrase: StorePassphrase?, options: StoreOptions
+        in path: String, passphrase: StorePassphrase?, options: StoreOptions
     ) throws(KeyStoreError) -> SQLiteKeyStore {
         let directory = try StoreDirectory(existing: path)
         let facts = try databaseFacts(in: directory)

@@ -1,27 +1,9 @@
-internal import Pushcrypt
-
-/// One thing that a look through a store has found.
-public struct StoreFinding: Hashable, Sendable {
-    /// How bad it is.
-    public enum Severity: Hashable, Sendable {
-        /// As it should be.
-        case good
-        /// Works, but should be fixed.
-        case warning
-        /// Does not work, or is not safe.
-        case problem
-    }
-
-    /// How bad it is.
-    public let severity: Severity
-    /// What was found, and what to do about it.
-    public let text: String
-}
+public import Pushcrypt
 
 extension SQLiteKeyStore {
     /// Looks through the whole store: files and modes, the database's structure and tables, the tag of every row, every
     /// sealed secret, and whether it can be written. A million devices take some seconds. Changes nothing.
-    public func check() -> [StoreFinding] {
+    public func check() -> [Finding] {
         var check = StoreCheck(store: self)
         check.run()
         return check.findings
@@ -34,7 +16,7 @@ private struct StoreCheck {
     private static let rowsListed = 10
 
     let store: SQLiteKeyStore
-    var findings: [StoreFinding] = []
+    var findings: [Finding] = []
 
     mutating func run() {
         checkFiles()
@@ -51,15 +33,15 @@ private struct StoreCheck {
         step { check throws(KeyStoreError) in try check.checkWriting() }
     }
 
-    private mutating func find(_ severity: StoreFinding.Severity, _ text: String) {
-        findings.append(StoreFinding(severity: severity, text: text))
+    private mutating func find(_ severity: Finding.Severity, _ message: String, fix: String = "") {
+        findings.append(Finding(severity, message, fix: fix))
     }
 
     private mutating func step(_ body: (inout StoreCheck) throws(KeyStoreError) -> Void) {
         do throws(KeyStoreError) {
             try body(&self)
         } catch {
-            find(.problem, error.description)
+            find(.error, error.description)
         }
     }
 
@@ -67,12 +49,12 @@ private struct StoreCheck {
         guard let directory = store.directory else { return }
         let before = findings.count
         step { check throws(KeyStoreError) in
-            for problem in try directory.problems() { check.find(.problem, problem.description) }
+            for problem in try directory.problems() { check.find(.error, problem.description) }
         }
         for name in SQLiteKeyStore.files {
             step { check throws(KeyStoreError) in _ = try directory.has(name) }
         }
-        if findings.count == before { find(.good, "the files in \(directory.path) are their owner's alone") }
+        if findings.count == before { find(.note, "the files in \(directory.path) are their owner's alone") }
     }
 
     private mutating func checkDatabase() throws(KeyStoreError) {
@@ -83,14 +65,14 @@ private struct StoreCheck {
             )
         }
         if isSound {
-            find(.good, "the database is sound (SQLite \(SQLiteConnection.version))")
+            find(.note, "the database is sound (SQLite \(SQLiteConnection.version))")
         } else {
-            find(.problem, "the database is damaged: restore it from a backup")
+            find(.error, "the database is damaged", fix: "restore it from a backup")
         }
         if store.directory != nil, mode != .text("wal") {
             find(
-                .warning,
-                "the database has lost its write-ahead log: run sqlite3 keystore.db 'PRAGMA journal_mode = WAL'")
+                .warning, "the database has lost its write-ahead log",
+                fix: "run sqlite3 keystore.db 'PRAGMA journal_mode = WAL'")
         }
         let fresh = try SQLiteKeyStore.inMemory(options: store.options)
         let expected = try fresh.withConnection { (connection) throws(KeyStoreError) in
@@ -98,7 +80,7 @@ private struct StoreCheck {
         }
         if objects != expected {
             find(
-                .problem,
+                .error,
                 "the database has other tables than it must: somebody has changed it; restore it from a backup")
         }
     }
@@ -127,11 +109,11 @@ private struct StoreCheck {
                 last = end
             }
         }
-        for error in damaged.prefix(Self.rowsListed) { find(.problem, error.description) }
+        for error in damaged.prefix(Self.rowsListed) { find(.error, error.description) }
         if damaged.count > Self.rowsListed {
-            find(.problem, "\(damaged.count - Self.rowsListed) more rows of table \(type.table.name) are damaged")
+            find(.error, "\(damaged.count - Self.rowsListed) more rows of table \(type.table.name) are damaged")
         }
-        if damaged.isEmpty { find(.good, "table \(type.table.name): \(count) rows, all authentic") }
+        if damaged.isEmpty { find(.note, "table \(type.table.name): \(count) rows, all authentic") }
     }
 
     /// What is wrong with each of some rows.
@@ -158,6 +140,6 @@ private struct StoreCheck {
             try transaction.connection.execute("PRAGMA user_version = \(version)")
         }
         try store.withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
-        find(.good, "the store can be written")
+        find(.note, "the store can be written")
     }
 }

@@ -41,6 +41,20 @@ public struct DeviceKeyRecord: Hashable, Sendable {
     public let isDefault: Bool
 }
 
+/// A device key with its record.
+public struct StoredDeviceKey: Sendable {
+    /// The record.
+    public let record: DeviceKeyRecord
+    /// The key.
+    public let key: DeviceKey
+
+    /// Creates a value for a store of your own.
+    public init(record: DeviceKeyRecord, key: DeviceKey) {
+        self.record = record
+        self.key = key
+    }
+}
+
 /// A device key as it is stored.
 struct DeviceKeyRow: StoredRow, DeviceKeyEntry {
     static let table = StoreTable(

@@ -1,21 +1,21 @@
 internal import Pushcrypt
 
-// What happens to a device's keys, in whatever store they lie: `KeyStore` says what each of these guarantees.
+// What happens to a device's keys, in whatever store they lie: `DeviceKeyStore` says what each of these guarantees.
 extension DeviceStorage {
     // MARK: Making
 
     func generateDeviceKey(
-        name: String, topic: Topic?, making make: () -> DeviceKey, now: Timestamp
+        named name: String, topic: Topic?, making make: () -> DeviceKey, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
-        try importDeviceKey(try newDeviceKey(make), name: name, topic: topic, now: now)
+        try importDeviceKey(try newDeviceKey(make), named: name, topic: topic, at: now)
     }
 
     func importDeviceKey(
-        _ key: DeviceKey, name: String, topic: Topic?, now: Timestamp
+        _ key: DeviceKey, named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
         try StoreName.check(name, "the name of a device key")
         try deviceNames.checkIsNew(name, id: key.publicKey.id)
-        let row = try addDeviceKey(key, name: name, topic: topic, generation: 1, state: .active, now: now)
+        let row = try addDeviceKey(key, name: name, topic: topic, generation: 1, state: .active, at: now)
         try deviceNames.keepDefault()
         return try record(row)
     }
@@ -37,11 +37,12 @@ extension DeviceStorage {
     }
 
     func openingKey(
-        id: KeyID, now: Timestamp
-    ) throws(KeyStoreError) -> (record: DeviceKeyRecord, key: DeviceKey)? {
+        id: KeyID, at now: Timestamp
+    ) throws(KeyStoreError) -> StoredDeviceKey? {
         guard let row = try deviceKeyRow(id: id), row.opens(at: now) else { return nil }
         // Opening needs no default: a damaged setting must not stop a push.
-        return (row.record(defaultName: try? deviceNames.defaultName()), try secret(of: row))
+        return StoredDeviceKey(
+            record: row.record(defaultName: try? deviceNames.defaultName()), key: try secret(of: row))
     }
 
     private func records(_ rows: [KeyRow]) throws(KeyStoreError) -> [DeviceKeyRecord] {
@@ -56,7 +57,7 @@ extension DeviceStorage {
     // MARK: Rotation
 
     func rotateDeviceKey(
-        name: String?, making make: () -> DeviceKey, now: Timestamp
+        named name: String?, making make: () -> DeviceKey, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
         let name = try deviceNames.resolve(name)
         guard let newest = try deviceKeyRows(name).last else {
@@ -67,25 +68,24 @@ extension DeviceStorage {
         let generation = try deviceNames.generation(after: newest.generation)
         let row = try addDeviceKey(
             try newDeviceKey(make), name: newest.name, topic: newest.topic, generation: generation, state: .pending,
-            now: now)
+            at: now)
         return try record(row)
     }
 
     func confirmDeviceKey(
-        name: String?, acknowledged: KeyID?, graceSeconds: UInt64, now: Timestamp
+        named name: String?, acknowledged: KeyID?, grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
         let rows = try deviceKeyRows(try deviceNames.resolve(name))
         guard let pending = rows.last(where: { $0.state == .pending }) else { return nil }
         // The keys of one store have ids of their own, so the id names the key here.
         guard acknowledged == nil || acknowledged == pending.publicKey.id else { return nil }
-        return try record(try activate(pending, graceSeconds: graceSeconds, now: now))
+        return try record(try activate(pending, grace: grace, at: now))
     }
 
-    func purgeDeviceKeys(
-        name: String?, now: Timestamp, everything: Bool
-    ) throws(KeyStoreError) -> [DeviceKeyRecord] {
+    /// Deletes the keys of a name that no longer open; without a time, all of them.
+    func purgeDeviceKeys(named name: String?, at now: Timestamp? = nil) throws(KeyStoreError) -> [DeviceKeyRecord] {
         guard let name = try deviceNames.resolveIfPresent(name) else { return [] }
-        let rows = try deviceKeyRows(name).filter { everything || !$0.opens(at: now) }
+        let rows = try deviceKeyRows(name).filter { row in now.map { !row.opens(at: $0) } ?? true }
         let records = try records(rows)
         for row in rows { try delete(row) }
         try deviceNames.keepDefault()
@@ -100,9 +100,9 @@ extension DeviceStorage {
 
     /// Moves a pending key to active, and the one that was active to retiring.
     @discardableResult
-    func activate(_ pending: KeyRow, graceSeconds: UInt64, now: Timestamp) throws(KeyStoreError) -> KeyRow {
+    func activate(_ pending: KeyRow, grace: Interval, at now: Timestamp) throws(KeyStoreError) -> KeyRow {
         for row in try deviceKeyRows(pending.name) where row.state == .active {
-            _ = try move(row, to: .retiring, retiresAt: now.adding(seconds: graceSeconds))
+            _ = try move(row, to: .retiring, retiresAt: now.adding(grace))
         }
         return try move(pending, to: .active, retiresAt: nil)
     }

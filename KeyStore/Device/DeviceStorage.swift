@@ -21,7 +21,8 @@ protocol DeviceStorage {
 
     /// Puts in a key whose name, generation and id the caller has checked.
     func addDeviceKey(
-        _ key: DeviceKey, name: String, topic: Topic?, generation: UInt64, state: DeviceKeyRecord.State, now: Timestamp
+        _ key: DeviceKey, name: String, topic: Topic?, generation: UInt64, state: DeviceKeyRecord.State,
+        at now: Timestamp
     ) throws(KeyStoreError) -> KeyRow
     func move(
         _ row: KeyRow, to state: DeviceKeyRecord.State, retiresAt: Timestamp?

@@ -6,19 +6,19 @@ extension SQLiteKeyStore {
 
     /// Makes the first key of a name.
     public func generateDeviceKey(
-        name: String, topic: Topic?, now: Timestamp
+        named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
         try write { (store) throws(KeyStoreError) in
-            try store.generateDeviceKey(name: name, topic: topic, making: options.makeDeviceKey, now: now)
+            try store.generateDeviceKey(named: name, topic: topic, making: options.makeDeviceKey, at: now)
         }
     }
 
     /// Takes a key that was made elsewhere as the first of a name.
     public func importDeviceKey(
-        _ key: DeviceKey, name: String, topic: Topic?, now: Timestamp
+        _ key: DeviceKey, named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
         try write { (store) throws(KeyStoreError) in
-            try store.importDeviceKey(key, name: name, topic: topic, now: now)
+            try store.importDeviceKey(key, named: name, topic: topic, at: now)
         }
     }
 
@@ -34,9 +34,9 @@ extension SQLiteKeyStore {
 
     /// The key that an envelope names, if it may open now.
     public func deviceKey(
-        id: KeyID, now: Timestamp
-    ) throws(KeyStoreError) -> (record: DeviceKeyRecord, key: DeviceKey)? {
-        try read { (store) throws(KeyStoreError) in try store.openingKey(id: id, now: now) }
+        id: KeyID, at now: Timestamp
+    ) throws(KeyStoreError) -> StoredDeviceKey? {
+        try read { (store) throws(KeyStoreError) in try store.openingKey(id: id, at: now) }
     }
 
     /// The active key of a name, for an export; nil means the default name.
@@ -53,37 +53,46 @@ extension SQLiteKeyStore {
     }
 
     /// Makes a name the one that is meant when none is given.
-    public func setDefaultDeviceKey(name: String) throws(KeyStoreError) {
+    public func setDefaultDeviceKey(named name: String) throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in try store.deviceNames.setDefault(name) }
     }
 
     /// Makes the next key of a name, or gives the pending one again.
-    public func rotateDeviceKey(name: String?, now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
+    public func rotateDeviceKey(named name: String?, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
         try write { (store) throws(KeyStoreError) in
-            try store.rotateDeviceKey(name: name, making: options.makeDeviceKey, now: now)
+            try store.rotateDeviceKey(named: name, making: options.makeDeviceKey, at: now)
         }
     }
 
     /// Makes the pending key of a name active.
     public func confirmDeviceKey(
-        name: String?, acknowledged: KeyID?, graceSeconds: UInt64, now: Timestamp
+        named name: String?, acknowledged: KeyID?, grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
         try write { (store) throws(KeyStoreError) in
-            try store.confirmDeviceKey(name: name, acknowledged: acknowledged, graceSeconds: graceSeconds, now: now)
+            try store.confirmDeviceKey(named: name, acknowledged: acknowledged, grace: grace, at: now)
         }
     }
 
-    /// Deletes the keys of a name that have retired and passed their end date, or all of them.
-    ///
-    /// When it returns, the secrets are in none of the store's files, not even sealed; what the disk itself keeps of
-    /// overwritten blocks is out of reach. Throws `storeBusy` also when the keys are deleted and another process is reading
-    /// what was before: a second call finishes.
-    public func purgeDeviceKeys(
-        name: String?, now: Timestamp, everything: Bool
+    /// Deletes the retired keys of a name whose end date has passed, as `purgeDeviceKeys(named:)` does.
+    public func purgeRetiredDeviceKeys(
+        named name: String?, at now: Timestamp
     ) throws(KeyStoreError) -> [DeviceKeyRecord] {
-        let purged = try write { (store) throws(KeyStoreError) in
-            try store.purgeDeviceKeys(name: name, now: now, everything: everything)
-        }
+        try purge { (store) throws(KeyStoreError) in try store.purgeDeviceKeys(named: name, at: now) }
+    }
+
+    /// Deletes all keys of a name.
+    ///
+    /// When it returns, the secrets are in none of the store's files, not even sealed; what the disk keeps of overwritten
+    /// blocks is out of reach. Throws `storeBusy` also if the keys are deleted but another process is still reading the
+    /// previous state; a second call completes the deletion.
+    public func purgeDeviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        try purge { (store) throws(KeyStoreError) in try store.purgeDeviceKeys(named: name) }
+    }
+
+    private func purge(
+        _ body: (StoreTransaction) throws(KeyStoreError) -> [DeviceKeyRecord]
+    ) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        let purged = try write(body)
         try withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
         return purged
     }
@@ -93,10 +102,10 @@ extension SQLiteKeyStore {
     /// Pins a sender's key.
     @discardableResult
     public func trustSender(
-        name: String, _ key: SenderPublicKey, topic: Topic?, replace: Bool, now: Timestamp
+        _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try write { (store) throws(KeyStoreError) in
-            try store.trustSender(name: name, key, topic: topic, replace: replace, now: now)
+            try store.trustSender(key, named: name, topic: topic, replace: replace, at: now)
         }
     }
 
@@ -112,23 +121,23 @@ extension SQLiteKeyStore {
 
     /// Stops believing a sender, its superseded keys included.
     @discardableResult
-    public func removeTrustedSender(_ name: String) throws(KeyStoreError) -> Bool {
-        try write { (store) throws(KeyStoreError) in try store.removeTrustedSender(name) }
+    public func removeTrustedSender(named name: String) throws(KeyStoreError) -> Bool {
+        try write { (store) throws(KeyStoreError) in try store.removeTrustedSender(named: name) }
     }
 
     /// Accepts rotation statements that reached the device outside a message, all or none.
     public func acceptStatements(
-        _ statements: [RotationStatement], topic: Topic, now: Timestamp
+        _ statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) -> [SenderTrust.Change] {
-        try write { (store) throws(KeyStoreError) in try store.accept(statements, topic: topic, now: now) }
+        try write { (store) throws(KeyStoreError) in try store.accept(statements, topic: topic, at: now) }
     }
 
     // MARK: Both
 
     /// Keeps what a message has changed, in one transaction.
     public func settle(
-        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, graceSeconds: UInt64,
-        now: Timestamp
+        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, grace: Interval,
+        at now: Timestamp
     ) throws(KeyStoreError) {
         // Readers do not wait for each other, and writers do.
         let isNeeded = try read { (store) throws(KeyStoreError) in
@@ -137,7 +146,7 @@ extension SQLiteKeyStore {
         guard isNeeded else { return }
         try write { (store) throws(KeyStoreError) in
             try store.settle(
-                openedWith: publicKey, statements: statements, topic: topic, graceSeconds: graceSeconds, now: now)
+                openedWith: publicKey, statements: statements, topic: topic, grace: grace, at: now)
         }
     }
 
@@ -167,7 +176,8 @@ extension StoreTransaction: DeviceStorage {
     func secret(of row: DeviceKeyRow) throws(KeyStoreError) -> DeviceKey { try row.key(keys) }
 
     func addDeviceKey(
-        _ key: DeviceKey, name: String, topic: Topic?, generation: UInt64, state: DeviceKeyRecord.State, now: Timestamp
+        _ key: DeviceKey, name: String, topic: Topic?, generation: UInt64, state: DeviceKeyRecord.State,
+        at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRow {
         let row = DeviceKeyRow(
             id: try newRowNumber(in: DeviceKeyRow.self), name: name, topic: topic, key: key, generation: generation,

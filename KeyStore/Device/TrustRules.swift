@@ -10,13 +10,13 @@ extension DeviceStorage {
     func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { SenderTrust(try trustedSenders(for: topic)) }
 
     private func pin(
-        _ key: SenderPublicKey, name: String, topic: Topic?, now: Timestamp
+        _ key: SenderPublicKey, name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) {
         try put(TrustedSenderRow(id: try newSenderNumber(), name: name, topic: topic, key: key, createdAt: now))
     }
 
     func trustSender(
-        name: String, _ key: SenderPublicKey, topic: Topic?, replace: Bool, now: Timestamp
+        _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try StoreName.check(name, "the name of a sender")
         let all = try trustedSenders()
@@ -27,7 +27,7 @@ extension DeviceStorage {
         }
         let rows = all.filter { StoreName.areEqual($0.name, name) }
         guard let pinned = rows.first(where: { $0.state == .pinned }) else {
-            try pin(key, name: name, topic: topic, now: now)
+            try pin(key, name: name, topic: topic, at: now)
             return .added
         }
         if pinned.key == key {
@@ -50,12 +50,12 @@ extension DeviceStorage {
             let stolen = Set(rows.map(\.key)).subtracting([key])
             for row in all where stolen.contains(row.key) { try put(row.superseded(by: row.statement, until: nil)) }
         }
-        try pin(key, name: name, topic: topic, now: now)
+        try pin(key, name: name, topic: topic, at: now)
         return .updated
     }
 
     func accept(
-        _ statements: [RotationStatement], topic: Topic, now: Timestamp
+        _ statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) -> [SenderTrust.Change] {
         var changes: [SenderTrust.Change] = []
         for statement in statements {
@@ -69,13 +69,13 @@ extension DeviceStorage {
             guard case .rotated(let old, let new)? = changes.last else { continue }
             for row in rows where row.state == .pinned && row.key == old {
                 try put(row.superseded(by: statement, until: statement.overlapEnd))
-                try pin(new, name: row.name, topic: row.topic, now: now)
+                try pin(new, name: row.name, topic: row.topic, at: now)
             }
         }
         return changes
     }
 
-    func removeTrustedSender(_ name: String) throws(KeyStoreError) -> Bool {
+    func removeTrustedSender(named name: String) throws(KeyStoreError) -> Bool {
         let rows = try trustedSenders().filter { StoreName.areEqual($0.name, name) }
         for row in rows {
             if row.state == .pinned {
@@ -98,13 +98,13 @@ extension DeviceStorage {
     }
 
     func settle(
-        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, graceSeconds: UInt64,
-        now: Timestamp
+        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, grace: Interval,
+        at now: Timestamp
     ) throws(KeyStoreError) {
         if let pending = try pendingKey(publicKey) {
-            try activate(pending, graceSeconds: graceSeconds, now: now)
+            try activate(pending, grace: grace, at: now)
         }
-        _ = try accept(statements, topic: topic, now: now)
+        _ = try accept(statements, topic: topic, at: now)
     }
 }
 

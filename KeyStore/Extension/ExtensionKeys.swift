@@ -13,9 +13,9 @@ public struct ExtensionKeys: DeviceKeyReading, OpeningEffects {
 
     /// The key that an envelope names, if it may open now.
     public func deviceKey(
-        id: KeyID, now: Timestamp
-    ) throws(KeyStoreError) -> (record: DeviceKeyRecord, key: DeviceKey)? {
-        try keys.deviceKey(id: id, now: now)
+        id: KeyID, at now: Timestamp
+    ) throws(KeyStoreError) -> StoredDeviceKey? {
+        try keys.deviceKey(id: id, at: now)
     }
 
     /// The pinned senders, and whoever took their place by statements since the app ran.
@@ -35,13 +35,13 @@ public struct ExtensionKeys: DeviceKeyReading, OpeningEffects {
     /// - Throws: `rotationRefused`, `rotationConflict` when trust has changed since the message was opened, and what
     ///   `StatementFile.keep` throws.
     public func settle(
-        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, now: Timestamp
+        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) {
-        let record = try keys.deviceKey(id: publicKey.id, now: now)?.record
+        let record = try keys.deviceKey(id: publicKey.id, at: now)?.record
         let isPending = record?.publicKey == publicKey && record?.state == .pending
         try self.statements.keep(
             openedWith: isPending ? publicKey : nil, statements: try accepted(statements, topic, now), topic: topic,
-            now: now)
+            at: now)
     }
 
     /// The statements that change what is believed now.

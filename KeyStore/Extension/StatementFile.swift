@@ -5,7 +5,7 @@ public import Pushcrypt
 ///
 /// An extension only reads the keys, so what a message changes goes here: rotation statements that were verified, and the
 /// pending device keys that opened something. `ExtensionKeys` believes the statements on top of the pinned senders; the app
-/// takes everything in with `fold`. (`Docs/Format.md`, Rotation)
+/// takes everything in with `merge`. (`Docs/Format.md`, Rotation)
 ///
 /// Any number of threads and processes may use one file, and be killed at any moment. It holds nothing secret, and nothing
 /// in it is believed by itself: every statement is verified against the pinned senders each time it is used. Who can write
@@ -16,13 +16,13 @@ public final class StatementFile: Sendable {
     /// The most statements that are kept, and the most keys; an app that is never opened comes nowhere near.
     public static let capacity = 64
 
-    private let file: Locked<ExtensionFile>
+    private let file: Locked<RecoverableDatabase>
 
     /// Uses the file in this directory, which is made when something is to be kept; a damaged one is made anew.
     ///
     /// The directory is made by the app, in the group container that it shares with the extension.
-    public init(at directory: String) {
-        file = Locked(ExtensionFile(StatementTables.kind, at: directory, busyTimeout: ReplayFile.busyTimeout))
+    public init(in directory: String) {
+        file = Locked(RecoverableDatabase(StatementTables.kind, in: directory, busyTimeout: ReplayFile.busyTimeout))
     }
 
     // MARK: For the extension
@@ -39,7 +39,7 @@ public final class StatementFile: Sendable {
     /// - Throws: `rotationRefused` when the file is full; `storeMissing` when the directory is not there, `unsafeStoreFile`,
     ///   `storeBusy`, `diskFull`, `inputOutput`, `newerVersion`. Nothing is kept then.
     public func keep(
-        openedWith pending: DevicePublicKey?, statements: [RotationStatement], topic: Topic, now: Timestamp
+        openedWith pending: DevicePublicKey?, statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) {
         guard pending != nil || !statements.isEmpty else { return }
         try file.withLock { (file) throws(KeyStoreError) in
@@ -70,7 +70,7 @@ public final class StatementFile: Sendable {
     // MARK: For the app
 
     /// What an app has taken in.
-    public struct Folded: Hashable, Sendable {
+    public struct MergeResult: Hashable, Sendable {
         /// The keys that were pending and are active now.
         public var confirmed: [DeviceKeyRecord] = []
         /// The senders that have rotated.
@@ -88,38 +88,38 @@ public final class StatementFile: Sendable {
     ///
     /// - Parameters:
     ///   - store: the app's keys, those that the extension only reads.
-    ///   - graceSeconds: how long a device key that is replaced goes on opening, in seconds.
+    ///   - grace: How long a replaced device key still opens.
     ///   - now: the present time, from which the grace counts.
     /// - Throws: what `keep` and the key store throw; the rest is still there then. A damaged file is made anew.
-    public func fold<Store: KeyStore>(
-        into store: Store, graceSeconds: UInt64 = Store.standardGrace, now: Timestamp
-    ) throws(KeyStoreError) -> Folded {
+    public func merge<Store: DeviceKeyStore>(
+        into store: Store, grace: Interval = Store.standardGrace, at now: Timestamp
+    ) throws(KeyStoreError) -> MergeResult {
         let (keys, statements) = try everything()
-        var folded = Folded()
-        guard !keys.isEmpty || !statements.isEmpty else { return folded }
+        var result = MergeResult()
+        guard !keys.isEmpty || !statements.isEmpty else { return result }
         for key in keys {
             // A name that this device's store does not know as pending is nothing.
             let pending = try store.deviceKeys().first { $0.state == .pending && $0.publicKey.bytes == key }
             guard let pending else { continue }
             let record = try store.confirmDeviceKey(
-                name: pending.name, acknowledged: pending.keyID, graceSeconds: graceSeconds, now: now)
-            if let record { folded.confirmed.append(record) }
+                named: pending.name, acknowledged: pending.keyID, grace: grace, at: now)
+            if let record { result.confirmed.append(record) }
         }
         for kept in statements {
             do throws(KeyStoreError) {
-                folded.rotated += try store.acceptStatements(
-                    [kept.statement], topic: kept.topic, now: min(kept.acceptedAt, now)
+                result.rotated += try store.acceptStatements(
+                    [kept.statement], topic: kept.topic, at: min(kept.acceptedAt, now)
                 ).filter { $0 != .unchanged }
             } catch {
                 switch error.code {
-                case .rotationConflict: folded.conflicts += 1
-                case .rotationRefused: folded.refused += 1
+                case .rotationConflict: result.conflicts += 1
+                case .rotationRefused: result.refused += 1
                 default: throw error
                 }
             }
         }
         try remove(keys, statements)
-        return folded
+        return result
     }
 
     private func everything() throws(KeyStoreError) -> (keys: [Bytes], statements: [StatementTables.Kept]) {

@@ -2,7 +2,7 @@ internal import Pushcrypt
 
 /// The rows of `statements.db`, inside one transaction.
 struct StatementTables {
-    static let kind = ExtensionFile.Kind(
+    static let kind = RecoverableDatabase.Kind(
         noun: "a statement file", name: "statements.db", newName: "statements.db.new",
         journals: ["statements.db.new-journal", "statements.db-journal"],
         // "PCST"

@@ -8,11 +8,11 @@ public final class JournalFile: Sendable {
     /// How many entries are kept; the oldest goes first.
     public static let capacity = 256
 
-    private let file: Locked<ExtensionFile>
+    private let file: Locked<RecoverableDatabase>
 
     /// Uses the file in this directory; it is made with the first entry, and made anew when it is damaged.
-    public init(at directory: String) {
-        file = Locked(ExtensionFile(JournalTable.kind, at: directory, busyTimeout: Self.busyTimeout))
+    public init(in directory: String) {
+        file = Locked(RecoverableDatabase(JournalTable.kind, in: directory, busyTimeout: Self.busyTimeout))
     }
 
     /// How long an entry waits for other processes, in milliseconds: less than for the replay guard, because a delivery
@@ -49,7 +49,7 @@ public final class JournalFile: Sendable {
 
 /// The rows of `journal.db`, inside one transaction.
 struct JournalTable {
-    static let kind = ExtensionFile.Kind(
+    static let kind = RecoverableDatabase.Kind(
         noun: "a journal", name: "journal.db", newName: "journal.db.new",
         journals: ["journal.db.new-journal", "journal.db-journal"],
         // "PCJN"

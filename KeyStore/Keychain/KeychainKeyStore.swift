@@ -13,8 +13,8 @@ public import Pushcrypt
 /// There is nothing to set up: `generateDeviceKey` and `trustSender` make the item. While there is none, or it cannot be
 /// read, `deviceKey` and `trust` throw: `storeMissing` when it is not there, `storeLocked` before the first unlock,
 /// `corruptStore`. Nothing that is read ever writes, and a failure never makes or changes a key. What each call
-/// guarantees and throws is said where `KeyStore` asks for it.
-public final class KeychainKeyStore: KeyStore {
+/// guarantees and throws is said where `DeviceKeyStore` asks for it.
+public final class KeychainKeyStore: DeviceKeyStore {
     /// How often a change is tried again because another one came first; each time, somebody's change was made.
     private static let attempts = 100
 
@@ -36,9 +36,9 @@ public final class KeychainKeyStore: KeyStore {
 
     /// The key that an envelope names, if it may open now.
     public func deviceKey(
-        id: KeyID, now: Timestamp
-    ) throws(KeyStoreError) -> (record: DeviceKeyRecord, key: DeviceKey)? {
-        try existing().openingKey(id: id, now: now)
+        id: KeyID, at now: Timestamp
+    ) throws(KeyStoreError) -> StoredDeviceKey? {
+        try existing().openingKey(id: id, at: now)
     }
 
     /// The senders that are believed for an app.
@@ -46,12 +46,12 @@ public final class KeychainKeyStore: KeyStore {
 
     /// Keeps what a message has changed.
     public func settle(
-        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, graceSeconds: UInt64,
-        now: Timestamp
+        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, grace: Interval,
+        at now: Timestamp
     ) throws(KeyStoreError) {
         try change { (store) throws(KeyStoreError) in
             try store.settle(
-                openedWith: publicKey, statements: statements, topic: topic, graceSeconds: graceSeconds, now: now)
+                openedWith: publicKey, statements: statements, topic: topic, grace: grace, at: now)
         }
     }
 
@@ -59,19 +59,19 @@ public final class KeychainKeyStore: KeyStore {
 
     /// Makes the first key of a name.
     public func generateDeviceKey(
-        name: String, topic: Topic?, now: Timestamp
+        named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
         try change { (store) throws(KeyStoreError) in
-            try store.generateDeviceKey(name: name, topic: topic, making: makeDeviceKey, now: now)
+            try store.generateDeviceKey(named: name, topic: topic, making: makeDeviceKey, at: now)
         }
     }
 
     /// Takes a key that was made elsewhere as the first of a name.
     public func importDeviceKey(
-        _ key: DeviceKey, name: String, topic: Topic?, now: Timestamp
+        _ key: DeviceKey, named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
         try change { (store) throws(KeyStoreError) in
-            try store.importDeviceKey(key, name: name, topic: topic, now: now)
+            try store.importDeviceKey(key, named: name, topic: topic, at: now)
         }
     }
 
@@ -84,33 +84,36 @@ public final class KeychainKeyStore: KeyStore {
     }
 
     /// Makes a name the one that is meant when none is given.
-    public func setDefaultDeviceKey(name: String) throws(KeyStoreError) {
+    public func setDefaultDeviceKey(named name: String) throws(KeyStoreError) {
         try change { (store) throws(KeyStoreError) in try store.setDefault(name) }
     }
 
     /// Makes the next key of a name, or gives the pending one again.
-    public func rotateDeviceKey(name: String?, now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
+    public func rotateDeviceKey(named name: String?, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
         try change { (store) throws(KeyStoreError) in
-            try store.rotateDeviceKey(name: name, making: makeDeviceKey, now: now)
+            try store.rotateDeviceKey(named: name, making: makeDeviceKey, at: now)
         }
     }
 
     /// Makes the pending key of a name active.
     public func confirmDeviceKey(
-        name: String?, acknowledged: KeyID?, graceSeconds: UInt64, now: Timestamp
+        named name: String?, acknowledged: KeyID?, grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
         try change { (store) throws(KeyStoreError) in
-            try store.confirmDeviceKey(name: name, acknowledged: acknowledged, graceSeconds: graceSeconds, now: now)
+            try store.confirmDeviceKey(named: name, acknowledged: acknowledged, grace: grace, at: now)
         }
     }
 
-    /// Deletes the keys of a name that have retired and passed their end date, or all of them.
-    public func purgeDeviceKeys(
-        name: String?, now: Timestamp, everything: Bool
+    /// Deletes the retired keys of a name whose end date has passed.
+    public func purgeRetiredDeviceKeys(
+        named name: String?, at now: Timestamp
     ) throws(KeyStoreError) -> [DeviceKeyRecord] {
-        try change { (store) throws(KeyStoreError) in
-            try store.purgeDeviceKeys(name: name, now: now, everything: everything)
-        }
+        try change { (store) throws(KeyStoreError) in try store.purgeDeviceKeys(named: name, at: now) }
+    }
+
+    /// Deletes all keys of a name.
+    public func purgeDeviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        try change { (store) throws(KeyStoreError) in try store.purgeDeviceKeys(named: name) }
     }
 
     // MARK: Trusted senders
@@ -118,10 +121,10 @@ public final class KeychainKeyStore: KeyStore {
     /// Pins a sender's key.
     @discardableResult
     public func trustSender(
-        name: String, _ key: SenderPublicKey, topic: Topic?, replace: Bool, now: Timestamp
+        _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try change { (store) throws(KeyStoreError) in
-            try store.trustSender(name: name, key, topic: topic, replace: replace, now: now)
+            try store.trustSender(key, named: name, topic: topic, replace: replace, at: now)
         }
     }
 
@@ -132,15 +135,15 @@ public final class KeychainKeyStore: KeyStore {
 
     /// Stops believing a sender, its superseded keys included.
     @discardableResult
-    public func removeTrustedSender(_ name: String) throws(KeyStoreError) -> Bool {
-        try change { (store) throws(KeyStoreError) in try store.removeTrustedSender(name) }
+    public func removeTrustedSender(named name: String) throws(KeyStoreError) -> Bool {
+        try change { (store) throws(KeyStoreError) in try store.removeTrustedSender(named: name) }
     }
 
     /// Accepts rotation statements that reached the device outside a message, all or none.
     public func acceptStatements(
-        _ statements: [RotationStatement], topic: Topic, now: Timestamp
+        _ statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) -> [SenderTrust.Change] {
-        try change { (store) throws(KeyStoreError) in try store.accept(statements, topic: topic, now: now) }
+        try change { (store) throws(KeyStoreError) in try store.accept(statements, topic: topic, at: now) }
     }
 
     /// Deletes the item; a damaged one too.

@@ -52,7 +52,8 @@ final class KeychainTransaction: DeviceStorage, KeyNames {
     func secret(of row: KeychainContents.KeyRow) -> DeviceKey { row.key }
 
     func addDeviceKey(
-        _ key: DeviceKey, name: String, topic: Topic?, generation: UInt64, state: DeviceKeyRecord.State, now: Timestamp
+        _ key: DeviceKey, name: String, topic: Topic?, generation: UInt64, state: DeviceKeyRecord.State,
+        at now: Timestamp
     ) -> KeychainContents.KeyRow {
         let row = KeychainContents.KeyRow(
             name: name, topic: topic, key: key, generation: generation, state: state, createdAt: now)

@@ -61,7 +61,7 @@ extension SQLiteKeyStore {
     ///   `corruptStore` where a row that is held is damaged.
     /// - Throws: what concerns the store and not one change: `storeBusy`, `diskFull`, `inputOutput`, `corruptStore`.
     public func importDevices(
-        _ batch: [DeviceChange], replace: Bool = false, now: Timestamp
+        _ batch: [DeviceChange], replace: Bool = false, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceImportResult {
         // In the order of the table, so that a page is read and written once for all its rows; the index keeps several
         // changes of one device in the order in which they came.
@@ -74,7 +74,7 @@ extension SQLiteKeyStore {
                 var result = result
                 for (_, index) in chunk {
                     do throws(KeyStoreError) {
-                        result.count(try store.apply(batch[index], replace: replace, now: now))
+                        result.count(try store.apply(batch[index], replace: replace, at: now))
                     } catch {
                         guard error.concernsOneRow else { throw error }
                         result.refused.append(DeviceImportResult.Refusal(index: index, error: error))
@@ -104,13 +104,13 @@ extension DeviceChange {
     }
 
     /// Refuses what no store takes, whatever it holds: `invalidName`, and `futureTime` for a time of another store's.
-    package func check(now: Timestamp) throws(KeyStoreError) {
+    package func check(at now: Timestamp) throws(KeyStoreError) {
         try StoreName.checkDeviceID(id)
         switch self {
         case .registered(_, _, let owner, let updatedAt):
             try owner.check()
             try updatedAt?.checkIsPast(now, "the time of a registration")
-        case .removed(let removal): try removal.check(now: now)
+        case .removed(let removal): try removal.check(at: now)
         }
     }
 }
@@ -141,9 +141,9 @@ extension DeviceImportResult {
 
 extension StoreTransaction {
     fileprivate func apply(
-        _ change: DeviceChange, replace: Bool, now: Timestamp
+        _ change: DeviceChange, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> ChangeOutcome {
-        try change.check(now: now)
+        try change.check(at: now)
         switch change {
         case .registered(let id, let registration, let owner, let updatedAt):
             if replace {
@@ -160,7 +160,7 @@ extension StoreTransaction {
             }
             guard let updatedAt else {
                 return .registered(
-                    try register(registration, id: id, owner: owner, replace: false, now: now, isLive: false))
+                    try register(registration, id: id, owner: owner, replace: false, at: now, isLive: false))
             }
             return try merge(registration, id: id, owner: owner, updatedAt: min(updatedAt, now))
         case .removed(let removal):
@@ -174,7 +174,7 @@ extension StoreTransaction {
     private func merge(
         _ registration: DeviceRegistration, id: String, owner: DeviceOwner, updatedAt: Timestamp
     ) throws(KeyStoreError) -> ChangeOutcome {
-        let old = try device(id)?.record
+        let old = try device(id: id)?.record
         let new = DeviceRecord(
             registration, id: id, user: owner.user(after: old?.user), topic: registration.topic, updatedAt: updatedAt)
         guard let old else {
@@ -192,7 +192,7 @@ extension StoreTransaction {
 
     private func merge(_ removal: RemovedDevice, replace: Bool) throws(KeyStoreError) -> ChangeOutcome {
         if !replace {
-            if let device = try device(removal.id)?.record, device.updatedAt > removal.removedAt { return .stale }
+            if let device = try device(id: removal.id)?.record, device.updatedAt > removal.removedAt { return .stale }
             if let held = try removedDevice(removal.id), held.removedAt >= removal.removedAt {
                 return held.removedAt == removal.removedAt ? .unchanged : .stale
             }

@@ -10,9 +10,9 @@ package struct DeviceReader {
     ///
     /// Failures are `unknownDevice`, `removedDevice`, and `corruptStore` for a row that is damaged: they say nothing of
     /// other devices.
-    package func device(_ id: String) throws(KeyStoreError) -> Result<DeviceRecord, KeyStoreError> {
+    package func device(id: String) throws(KeyStoreError) -> Result<DeviceRecord, KeyStoreError> {
         try Self.ofOneRow { () throws(KeyStoreError) in
-            if let device = try store.device(id) { return device.record }
+            if let device = try store.device(id: id) { return device.record }
             if let removed = try store.removedDevice(id) { throw .removed(removed) }
             throw .unknownDevice(id)
         }
@@ -62,8 +62,8 @@ extension SQLiteKeyStore {
     }
 
     /// The device with this id, or nil. The row is authenticated: nobody without the store key can swap its public key.
-    public func device(_ id: String) throws(KeyStoreError) -> DeviceRecord? {
-        try readOnce { (store) throws(KeyStoreError) in try store.device(id)?.record }
+    public func device(id: String) throws(KeyStoreError) -> DeviceRecord? {
+        try readOnce { (store) throws(KeyStoreError) in try store.device(id: id)?.record }
     }
 
     /// The devices of a user, by id: those whose rows are damaged as failures (`corruptStore`), none for a user whom no
@@ -74,7 +74,7 @@ extension SQLiteKeyStore {
 }
 
 extension StoreTransaction {
-    func device(_ id: String) throws(KeyStoreError) -> DeviceRow? { try row(key: .text(id)) }
+    func device(id: String) throws(KeyStoreError) -> DeviceRow? { try row(key: .text(id)) }
 
     func removedDevice(_ id: String) throws(KeyStoreError) -> RemovedDevice? {
         let row: RemovedDeviceRow? = try row(key: .text(id))

@@ -30,11 +30,11 @@ extension SQLiteKeyStore {
     ///   - now: when it was removed. What the device itself registers brings it back, older data does not.
     /// - Throws: `invalidName` for another id or reason.
     @discardableResult
-    public func removeDevice(_ id: String, reason: String? = nil, now: Timestamp) throws(KeyStoreError) -> Bool {
+    public func removeDevice(id: String, reason: String? = nil, at now: Timestamp) throws(KeyStoreError) -> Bool {
         let removal = RemovedDevice(id: id, removedAt: now, reason: reason)
-        try removal.check(now: now)
+        try removal.check(at: now)
         return try write { (store) throws(KeyStoreError) in
-            try store.remove(removal, now: now, isChecked: false) == .removed
+            try store.remove(removal, at: now, isChecked: false) == .removed
         }
     }
 
@@ -46,15 +46,15 @@ extension SQLiteKeyStore {
     /// - Throws: `invalidName` for a reason that is not 1 to 255 bytes without control characters; `futureTime` for a time
     ///   more than a day later than `now`, which would remove devices that are alive.
     public func removeDevices(
-        _ batch: [RemovedDevice], now: Timestamp
+        _ batch: [RemovedDevice], at now: Timestamp
     ) throws(KeyStoreError) -> DeviceRemovalResult {
         var result = DeviceRemovalResult()
-        for removal in batch { try removal.check(now: now) }
+        for removal in batch { try removal.check(at: now) }
         for start in stride(from: 0, to: batch.count, by: Self.importChunk) {
             let chunk = batch[start..<min(start + Self.importChunk, batch.count)]
             let part = try write { (store) throws(KeyStoreError) in
                 var part = DeviceRemovalResult()
-                for removal in chunk { part.count(try store.remove(removal, now: now, isChecked: true)) }
+                for removal in chunk { part.count(try store.remove(removal, at: now, isChecked: true)) }
                 return part
             }
             result.add(part)
@@ -105,11 +105,11 @@ extension DeviceRemovalResult {
 extension StoreTransaction {
     /// Removes a device, if there is one, and then remembers it; `isChecked` keeps one that has registered since.
     fileprivate func remove(
-        _ removal: RemovedDevice, now: Timestamp, isChecked: Bool
+        _ removal: RemovedDevice, at now: Timestamp, isChecked: Bool
     ) throws(KeyStoreError) -> RemovalOutcome {
         var time = min(removal.removedAt, now)
         do throws(KeyStoreError) {
-            guard let device = try device(removal.id)?.record else { return .unknown }
+            guard let device = try device(id: removal.id)?.record else { return .unknown }
             guard !isChecked || device.updatedAt <= removal.removedAt else { return .kept }
             // A clock that was set back must not make the device the later of the two.
             time = max(time, device.updatedAt)

@@ -23,12 +23,12 @@ extension SQLiteKeyStore {
     ///   `topicMismatch` for a device that is held for another app.
     @discardableResult
     public func addDevice(
-        id: String, _ registration: DeviceRegistration, owner: DeviceOwner = .unchanged, replace: Bool = false,
-        now: Timestamp
+        _ registration: DeviceRegistration, id: String, owner: DeviceOwner = .unchanged, replace: Bool = false,
+        at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try write { (store) throws(KeyStoreError) in
             try store.delete(RemovedDeviceRow.self, key: .text(id))
-            return try store.register(registration, id: id, owner: owner, replace: replace, now: now, isLive: true)
+            return try store.register(registration, id: id, owner: owner, replace: replace, at: now, isLive: true)
         }
     }
 
@@ -65,12 +65,13 @@ extension SQLiteKeyStore {
 
 extension StoreTransaction {
     func register(
-        _ registration: DeviceRegistration, id: String, owner: DeviceOwner, replace: Bool, now: Timestamp, isLive: Bool
+        _ registration: DeviceRegistration, id: String, owner: DeviceOwner, replace: Bool, at now: Timestamp,
+        isLive: Bool
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try StoreName.checkDeviceID(id)
         try owner.check()
         if replace { return try take(registration, id: id, owner: owner, updatedAt: now) }
-        guard let old = try device(id)?.record else {
+        guard let old = try device(id: id)?.record else {
             try put(
                 DeviceRow(
                     DeviceRecord(
@@ -111,7 +112,7 @@ extension StoreTransaction {
     ) throws(KeyStoreError) -> RegistrationOutcome {
         var user: String?
         do throws(KeyStoreError) {
-            user = try device(id)?.record.user
+            user = try device(id: id)?.record.user
         } catch {
             guard error.code == .corruptStore else { throw error }
         }

@@ -19,7 +19,7 @@ public struct RemovedDevice: Hashable, Sendable {
 
 extension RemovedDevice {
     /// Throws `invalidName` for a reason that is none, and `futureTime`.
-    func check(now: Timestamp) throws(KeyStoreError) {
+    func check(at now: Timestamp) throws(KeyStoreError) {
         if let reason { try StoreName.check(reason, "the reason of a removal") }
         try removedAt.checkIsPast(now, "the time of a removal")
     }

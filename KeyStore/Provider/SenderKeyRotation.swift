@@ -1,9 +1,17 @@
 public import Pushcrypt
 
+/// The outcome of rotating a sender key.
+public struct SenderKeyRotation: Hashable, Sendable {
+    /// The record of the new key.
+    public let record: SenderKeyRecord
+    /// The statement, signed by both keys, that replaces the old key by the new one.
+    public let statement: RotationStatement
+}
+
 // The rotation of a signing key, and what messages announce of it. (`Docs/KeyRotation.md`)
 extension SQLiteKeyStore {
-    /// How long every message announces a rotation unless the caller says otherwise: 60 days, in seconds.
-    public static let standardAnnouncement: UInt64 = 5_184_000
+    /// How long every message announces a rotation unless the caller says otherwise: 60 days.
+    public static let standardAnnouncement = Interval.days(60)
 
     /// Gives a name a new key, with a statement that both keys have signed; the old secret is destroyed.
     ///
@@ -14,20 +22,21 @@ extension SQLiteKeyStore {
     ///   - name: whose key; nil for the default name.
     ///   - overlap: for how many seconds devices go on believing messages of the old key; at most 60 days.
     ///   - acceptFor: for how many seconds devices accept the statement.
-    ///   - announceSeconds: for how long messages carry the statement to devices that have not reported the new key.
+    ///   - announceFor: for how long messages carry the statement to devices that have not reported the new key.
     ///   - force: rotates although a message cannot announce one more; devices that missed the oldest are lost.
     ///   - now: when the statement is issued; every duration above counts from here.
     /// - Throws: `unknownName`, `ambiguousName`, `tooManyAnnouncements`; `rotationRefused` for an overlap above 60 days, or
     ///   after the last generation there is.
     public func rotateSenderKey(
-        name: String? = nil, overlap: UInt32 = RotationStatement.standardOverlap,
-        acceptFor: UInt32 = RotationStatement.standardAcceptFor, announceSeconds: UInt64 = standardAnnouncement,
-        force: Bool = false, now: Timestamp
-    ) throws(KeyStoreError) -> (record: SenderKeyRecord, statement: RotationStatement) {
+        named name: String? = nil, overlap: Interval = .seconds(UInt64(RotationStatement.standardOverlap)),
+        acceptFor: Interval = .seconds(UInt64(RotationStatement.standardAcceptFor)),
+        announceFor: Interval = standardAnnouncement,
+        force: Bool = false, at now: Timestamp
+    ) throws(KeyStoreError) -> SenderKeyRotation {
         let result = try write { (store) throws(KeyStoreError) in
             let old = try store.senderKeyRow(name)
             try store.deleteStaleAnnouncements(now)
-            let announced = try store.announcementChain().statements(endingAt: old.publicKey, pinned: nil, now: now)
+            let announced = try store.announcementChain().statements(endingAt: old.publicKey, pinned: nil, at: now)
             guard force || announced.count < RotationStatement.maximumPerMessage else {
                 throw KeyStoreError(
                     .tooManyAnnouncements,
@@ -39,7 +48,8 @@ extension SQLiteKeyStore {
             let statement: RotationStatement
             do throws(RotationError) {
                 statement = try RotationStatement(
-                    from: oldKey, to: key, issuedAt: now, acceptFor: acceptFor, overlap: overlap)
+                    from: oldKey, to: key, issuedAt: now, acceptFor: UInt32(clamping: acceptFor.seconds),
+                    overlap: UInt32(clamping: overlap.seconds))
             } catch {
                 throw .rotation(error)
             }
@@ -52,8 +62,8 @@ extension SQLiteKeyStore {
                 AnnouncementRow(
                     id: try store.newRowNumber(in: AnnouncementRow.self), oldKey: old.publicKey,
                     newKey: key.publicKey, statement: statement,
-                    announcedUntil: now.adding(seconds: announceSeconds)))
-            return (record: try store.record(row), statement: statement)
+                    announcedUntil: now.adding(announceFor)))
+            return SenderKeyRotation(record: try store.record(row), statement: statement)
         }
         // The rotation is done: that a reader keeps the log for a moment is no reason to report a failure.
         try? withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
@@ -69,10 +79,10 @@ extension SQLiteKeyStore {
     ///     accept them; otherwise those that are still announced.
     ///   - now: the present time.
     public func announcements(
-        for sender: SenderPublicKey, to pinned: SenderPublicKey?, now: Timestamp
+        for sender: SenderPublicKey, to pinned: SenderPublicKey?, at now: Timestamp
     ) throws(KeyStoreError) -> [RotationStatement] {
         guard pinned != sender else { return [] }
-        return try announcements().statements(endingAt: sender, pinned: pinned, now: now)
+        return try announcements().statements(endingAt: sender, pinned: pinned, at: now)
     }
 
     /// Every rotation that messages may have to announce, for whoever seals many: to be read again when the store's version
@@ -133,7 +143,7 @@ package struct AnnouncementChain: Sendable {
     /// The statements that a message signed by `sender` must carry to a device that reported `pinned`, oldest first, as
     /// `announcements(for:to:now:)` gives them.
     package func statements(
-        endingAt sender: SenderPublicKey, pinned: SenderPublicKey?, now: Timestamp
+        endingAt sender: SenderPublicKey, pinned: SenderPublicKey?, at now: Timestamp
     ) -> [RotationStatement] {
         guard pinned != sender, !rows.isEmpty else { return [] }
         var chain: [AnnouncementRow] = []

@@ -18,6 +18,14 @@ public struct SenderKeyRecord: Hashable, Sendable {
     public let isDefault: Bool
 }
 
+/// A sender key with its record.
+public struct StoredSenderKey: Sendable {
+    /// The record.
+    public let record: SenderKeyRecord
+    /// The key.
+    public let key: SenderKey
+}
+
 /// A sender key as it is stored: a name has one, and a rotation overwrites it.
 struct SenderKeyRow: StoredRow {
     static let table = StoreTable(

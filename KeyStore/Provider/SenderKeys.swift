@@ -6,11 +6,11 @@ extension SQLiteKeyStore {
     ///
     /// - Throws: `nameTaken`, `invalidName`.
     public func generateSenderKey(
-        name: String = defaultName, topic: Topic? = nil, now: Timestamp
+        named name: String = defaultName, topic: Topic? = nil, at now: Timestamp
     ) throws(KeyStoreError) -> SenderKeyRecord {
         try StoreName.check(name, "the name of a sender key")
         return try write { (store) throws(KeyStoreError) in
-            try store.addSenderKey(try store.newSenderKey(), name: name, topic: topic, now: now)
+            try store.addSenderKey(try store.newSenderKey(), name: name, topic: topic, at: now)
         }
     }
 
@@ -18,11 +18,11 @@ extension SQLiteKeyStore {
     ///
     /// - Throws: `nameTaken`, `invalidName`; `keyIDTaken` when the store holds this key, or one with its id.
     public func importSenderKey(
-        _ key: SenderKey, name: String = defaultName, topic: Topic? = nil, now: Timestamp
+        _ key: SenderKey, named name: String = defaultName, topic: Topic? = nil, at now: Timestamp
     ) throws(KeyStoreError) -> SenderKeyRecord {
         try StoreName.check(name, "the name of a sender key")
         return try write { (store) throws(KeyStoreError) in
-            try store.addSenderKey(key, name: name, topic: topic, now: now)
+            try store.addSenderKey(key, name: name, topic: topic, at: now)
         }
     }
 
@@ -37,15 +37,15 @@ extension SQLiteKeyStore {
     /// The current key of a name; nil means the default name.
     ///
     /// - Throws: `unknownName`, `ambiguousName`.
-    public func senderKey(named name: String?) throws(KeyStoreError) -> (record: SenderKeyRecord, key: SenderKey) {
+    public func senderKey(named name: String?) throws(KeyStoreError) -> StoredSenderKey {
         try read { (store) throws(KeyStoreError) in
             let row = try store.senderKeyRow(name)
-            return (try store.record(row), try row.key(keys))
+            return StoredSenderKey(record: try store.record(row), key: try row.key(keys))
         }
     }
 
     /// Makes a name the one that is meant when none is given; throws `unknownName`.
-    public func setDefaultSenderKey(name: String) throws(KeyStoreError) {
+    public func setDefaultSenderKey(named name: String) throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in try store.senderNames.setDefault(name) }
     }
 }
@@ -72,7 +72,7 @@ extension StoreTransaction {
     }
 
     fileprivate func addSenderKey(
-        _ key: SenderKey, name: String, topic: Topic?, now: Timestamp
+        _ key: SenderKey, name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> SenderKeyRecord {
         try senderNames.checkIsNew(name, id: key.id)
         let row = SenderKeyRow(

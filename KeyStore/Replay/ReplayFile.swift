@@ -43,8 +43,8 @@ public final class ReplayFile: Sendable {
     ///
     /// - Throws: `storeMissing` when the directory is not there, `storeExists`, `unsafeStoreFile`, `storeBusy`,
     ///   `diskFull`, `inputOutput`.
-    public static func create(at directory: String, floor: Timestamp) throws(KeyStoreError) -> ReplayFile {
-        let session = ReplaySession(at: directory, busyTimeout: busyTimeout)
+    public static func create(in directory: String, floor: Timestamp) throws(KeyStoreError) -> ReplayFile {
+        let session = ReplaySession(in: directory, busyTimeout: busyTimeout)
         try session.create(floor: floor)
         return ReplayFile(session)
     }
@@ -52,13 +52,13 @@ public final class ReplayFile: Sendable {
     /// Opens the file. One that is missing or damaged is made anew, with a floor ten minutes before `now`.
     ///
     /// Never fails: what keeps the file from being used is in each judgement.
-    public static func open(at directory: String, now: Timestamp) -> ReplayFile {
-        open(at: directory, now: now, busyTimeout: busyTimeout)
+    public static func open(in directory: String, at now: Timestamp) -> ReplayFile {
+        open(in: directory, at: now, busyTimeout: busyTimeout)
     }
 
-    package static func open(at directory: String, now: Timestamp, busyTimeout: Int32) -> ReplayFile {
-        let session = ReplaySession(at: directory, busyTimeout: busyTimeout)
-        session.prepare(now: now)
+    package static func open(in directory: String, at now: Timestamp, busyTimeout: Int32) -> ReplayFile {
+        let session = ReplaySession(in: directory, busyTimeout: busyTimeout)
+        session.prepare(at: now)
         return ReplayFile(session)
     }
 
@@ -76,11 +76,11 @@ public final class ReplayFile: Sendable {
     ///   - now: the receiver's clock.
     public func judge(
         sender: SenderPublicKey, messageID: MessageID, requestID: String, sentAt: Timestamp, expiresAt: Timestamp,
-        now: Timestamp
+        at now: Timestamp
     ) -> ReplayJudgement {
         let message = ReplayMessage(
             sender: sender, id: messageID, requestID: requestID, sentAt: sentAt, expiresAt: expiresAt)
-        return session.withLock { $0.judge(message, now: now) }
+        return session.withLock { $0.judge(message, at: now) }
     }
 
     /// How long a judgement waits for other processes, in milliseconds: a notification extension has 30 seconds for all

@@ -57,7 +57,7 @@ enum ReplayRules {
 
     /// Judges without remembering.
     static func verdict(
-        of message: ReplayMessage, row: ReplayRow?, floor: Timestamp, now: Timestamp
+        of message: ReplayMessage, row: ReplayRow?, floor: Timestamp, at now: Timestamp
     ) -> ReplayVerdict {
         guard let row else { return message.sentAt <= floor ? .duplicate : .new }
         guard row.request == message.request else { return .duplicate }
@@ -70,10 +70,10 @@ enum ReplayRules {
     /// twice as long as clocks may be wrong, so that a clock that jumps ahead and back forgets nothing. When a message
     /// that still lives has to go, the floor rises to it: a copy of it then counts as seen.
     static func judge<Storage: ReplayStorage>(
-        _ message: ReplayMessage, in storage: inout Storage, now: Timestamp
+        _ message: ReplayMessage, in storage: inout Storage, at now: Timestamp
     ) throws(Storage.Failure) -> ReplayVerdict {
         let row = try storage.row(of: message)
-        let verdict = verdict(of: message, row: row, floor: try storage.floor(of: message.sender), now: now)
+        let verdict = verdict(of: message, row: row, floor: try storage.floor(of: message.sender), at: now)
         // A message may have been sealed again under its id, to live longer than the copy that was seen.
         if row != nil { try storage.extend(message) }
         guard verdict == .new else { return verdict }

@@ -13,7 +13,7 @@ struct ReplayTables: ReplayStorage {
         CREATE INDEX seen_by_end ON seen (expires);
         """
 
-    static let kind = ExtensionFile.Kind(
+    static let kind = RecoverableDatabase.Kind(
         noun: "a replay file", name: "replay.db", newName: "replay.db.new",
         journals: ["replay.db.new-journal", "replay.db-journal"],
         // "PCRP". A person waits while a message is remembered. A power cut may take the last seconds of memory or damage the

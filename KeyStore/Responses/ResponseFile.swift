@@ -1,4 +1,4 @@
-public import Pushcrypt
+package import Pushcrypt
 
 /// What a person has answered to notifications and the app could not take in yet, because files of its own are still
 /// locked: the file `responses.db`.
@@ -10,45 +10,45 @@ public import Pushcrypt
 /// more, because its key is gone, and what is removed is overwritten.
 ///
 /// It does not protect from whoever can use the app's Keychain items on the unlocked phone, which is where the key is, and
-/// it does not prove that the person wrote a response: who can write the file and knows the public key can put one in.
+/// it does not prove that the person wrote a response: who can write the file and knows the package key can put one in.
 ///
 /// Any number of threads and processes may use one file, and be killed at any moment. A damaged file is made anew.
-public final class ResponseFile: Sendable {
+package final class ResponseFile: Sendable {
     /// The most responses that are kept; the oldest of more is given up.
-    public static let capacity = 64
+    package static let capacity = 64
     /// The most bytes of one response: 512 KiB.
-    public static let maximumLength = 1 << 19
+    package static let maximumLength = 1 << 19
 
     private static let label: StaticString = "pushcrypt/1 kept response"
 
-    private let file: Locked<ExtensionFile>
+    private let file: Locked<RecoverableDatabase>
 
     /// A response that waits.
-    public struct Kept: Hashable, Sendable {
+    package struct Kept: Hashable, Sendable {
         /// What was kept.
-        public let response: ContiguousArray<UInt8>
+        package let response: ContiguousArray<UInt8>
         /// When.
-        public let keptAt: Timestamp
+        package let keptAt: Timestamp
         fileprivate let sealed: Bytes
     }
 
     /// Uses the file in this directory, which the app has made; it is made when something is to be kept.
-    public init(at directory: String) {
-        file = Locked(ExtensionFile(ResponseTables.kind, at: directory, busyTimeout: ReplayFile.busyTimeout))
+    package init(in directory: String) {
+        file = Locked(RecoverableDatabase(ResponseTables.kind, in: directory, busyTimeout: ReplayFile.busyTimeout))
     }
 
     /// Keeps a response for later; it is on the disk when this returns.
     ///
     /// - Parameters:
     ///   - response: what to keep, of any form.
-    ///   - key: the account's device key; the public half is enough, so no store has to be open.
+    ///   - key: the account's device key; the package half is enough, so no store has to be open.
     ///   - now: when the person has answered.
     /// - Returns: how many older responses were given up for it.
     /// - Throws: `responseTooLarge`; `storeMissing` when the directory is not there, `unsafeStoreFile`, `storeBusy`,
     ///   `diskFull`, `inputOutput`, `newerVersion`. Nothing is kept then.
     @discardableResult
-    public func keep(
-        _ response: ContiguousArray<UInt8>, sealedTo key: DevicePublicKey, now: Timestamp
+    package func keep(
+        _ response: ContiguousArray<UInt8>, sealedTo key: DevicePublicKey, at now: Timestamp
     ) throws(KeyStoreError) -> Int {
         guard response.count <= Self.maximumLength else {
             throw KeyStoreError(
@@ -72,8 +72,8 @@ public final class ResponseFile: Sendable {
     /// What cannot be opened any more, because its key was purged, or because it is damaged, is deleted.
     ///
     /// - Throws: what `keep` and the key store throw; nothing is deleted then, in particular while the store is locked.
-    public func responses(
-        openedWith keys: some DeviceKeyReading, now: Timestamp
+    package func responses(
+        openedWith keys: some DeviceKeyReading, at now: Timestamp
     ) throws(KeyStoreError) -> [Kept] {
         let rows = try file.withLock { (file) throws(KeyStoreError) in
             try file.readOrRemake { (connection) throws(KeyStoreError) in
@@ -94,7 +94,7 @@ public final class ResponseFile: Sendable {
     }
 
     /// Deletes a response that the app has taken in; throws what `keep` throws, and the response is given again then.
-    public func remove(_ response: Kept) throws(KeyStoreError) { try delete([response.sealed]) }
+    package func remove(_ response: Kept) throws(KeyStoreError) { try delete([response.sealed]) }
 
     // MARK: The file
 
@@ -103,7 +103,7 @@ public final class ResponseFile: Sendable {
     ) throws(KeyStoreError) -> Bytes? {
         let key: DeviceKey
         do throws(KeyStoreError) {
-            guard let found = try keys.deviceKey(id: row.keyID, now: now) else { return nil }
+            guard let found = try keys.deviceKey(id: row.keyID, at: now) else { return nil }
             key = found.key
         } catch {
             // Without a store there is no key, and none comes back.

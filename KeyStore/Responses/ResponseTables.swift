@@ -2,7 +2,7 @@ internal import Pushcrypt
 
 /// The rows of `responses.db`, inside one transaction.
 struct ResponseTables {
-    static let kind = ExtensionFile.Kind(
+    static let kind = RecoverableDatabase.Kind(
         noun: "a response file", name: "responses.db", newName: "responses.db.new",
         journals: ["responses.db.new-journal", "responses.db-journal"],
         // "PCRS"

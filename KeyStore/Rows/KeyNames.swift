@@ -116,9 +116,9 @@ struct TableNames: KeyNames {
         return names
     }
 
-    func defaultName() throws(KeyStoreError) -> String? { try store.setting(setting) }
+    func defaultName() throws(KeyStoreError) -> String? { try store.setting(named: setting) }
 
-    func setDefaultName(_ name: String?) throws(KeyStoreError) { try store.setSetting(setting, name) }
+    func setDefaultName(_ name: String?) throws(KeyStoreError) { try store.setSetting(name, named: setting) }
 }
 
 extension StoreTransaction {

@@ -21,11 +21,11 @@ struct SettingRow: StoredRow {
 }
 
 extension StoreTransaction {
-    func setting(_ name: String) throws(KeyStoreError) -> String? {
+    func setting(named name: String) throws(KeyStoreError) -> String? {
         try row(SettingRow.self, "WHERE name = ?", .text(name))?.value
     }
 
-    func setSetting(_ name: String, _ value: String?) throws(KeyStoreError) {
+    func setSetting(_ value: String?, named name: String) throws(KeyStoreError) {
         if let value {
             try put(SettingRow(name: name, value: value))
         } else {
@@ -39,20 +39,20 @@ extension SQLiteKeyStore {
     public static let maximumSettingLength = 4096
 
     /// A text that a program keeps in the store, such as `title`; nil when it was never set.
-    public func setting(_ name: String) throws(KeyStoreError) -> String? {
+    public func setting(named name: String) throws(KeyStoreError) -> String? {
         try checkSettingName(name)
-        return try read { (store) throws(KeyStoreError) in try store.setting(name) }
+        return try read { (store) throws(KeyStoreError) in try store.setting(named: name) }
     }
 
     /// Keeps a text of at most 4096 bytes under a name of ASCII letters, digits and `-`; nil removes it.
     ///
     /// Throws `invalidName` for another name or a longer text. The text is authenticated, not secret.
-    public func setSetting(_ name: String, _ value: String?) throws(KeyStoreError) {
+    public func setSetting(_ value: String?, named name: String) throws(KeyStoreError) {
         try checkSettingName(name)
         guard value?.utf8.count ?? 0 <= Self.maximumSettingLength else {
             throw KeyStoreError(.invalidName, "the value of a setting has at most \(Self.maximumSettingLength) bytes")
         }
-        try write { (store) throws(KeyStoreError) in try store.setSetting(name, value) }
+        try write { (store) throws(KeyStoreError) in try store.setSetting(value, named: name) }
     }
 
     private func checkSettingName(_ name: String) throws(KeyStoreError) {

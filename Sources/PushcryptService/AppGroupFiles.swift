@@ -6,12 +6,12 @@ extension AppGroup {
     /// What the extension has learnt from messages; the app takes it in with `fold` at each launch.
     ///
     /// Throws `AppGroup.Missing`, and Foundation's errors when the group's directory cannot be made.
-    public func statements() throws -> StatementFile { StatementFile(at: try madeDirectory()) }
+    public func statements() throws -> StatementFile { StatementFile(in: try madeDirectory()) }
 
     /// How the extension's deliveries ended.
     ///
     /// Throws `AppGroup.Missing`, and Foundation's errors when the group's directory cannot be made.
-    public func journal() throws -> JournalFile { JournalFile(at: try madeDirectory()) }
+    public func journal() throws -> JournalFile { JournalFile(in: try madeDirectory()) }
 
     private func madeDirectory() throws -> String {
         let directory = try directory()

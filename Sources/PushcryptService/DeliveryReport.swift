@@ -11,7 +11,7 @@ public struct DeliveryReport: Hashable, Sendable {
     /// Names the envelope, as the provider's log does; nil when the push had none.
     public let fingerprint: EnvelopeFingerprint?
     /// What was shown.
-    public let outcome: DeliveryOutcome
+    public let outcome: Delivery.Outcome
     /// How the device key stood that the push was sealed to.
     public let keyState: JournalEntry.KeyState
     /// What the developer should know although the push was delivered, one sentence each.

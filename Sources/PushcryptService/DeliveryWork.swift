@@ -70,7 +70,7 @@ final class DeliveryWork: @unchecked Sendable {
                 findings.warnings += warnings + reception.warnings
             }
             var next = DeliveryMachine<UNNotificationContent>.Opened(isChanged: configuration.change != nil)
-            if case .opened(let opened) = reception.delivery.outcome {
+            if let opened = reception.delivery.opened {
                 let attachments = AttachmentWork(for: opened, of: request, configuration, files)
                 next.hasAttachments = attachments != nil
                 findings.withLock { ($0.opened, $0.attachments) = (opened, attachments) }
@@ -83,22 +83,23 @@ final class DeliveryWork: @unchecked Sendable {
         switch delivery.outcome {
         case .passed: request.content
         case .suppressed: UNNotificationContent()
-        case .opened, .fallback: UNMutableNotificationContent(delivery.content)
+        case .opened, .openedWithoutAttachment, .fallback: UNMutableNotificationContent(delivery.content)
         }
     }
 
     func attach(_ content: UNNotificationContent) {
-        let content = Handover(content.thawed)
+        let content = UncheckedSendableBox(content.thawed)
         let extend: @Sendable (String) -> Void = { [self] text in
             content.value.body = text
-            let event = Handover(DeliveryMachine<UNNotificationContent>.Event.extended(content.value.frozen))
+            let event = UncheckedSendableBox(
+                DeliveryMachine<UNNotificationContent>.Event.extended(content.value.frozen))
             Self.queue.async { [weak session] in session?.handle(event.value) }
         }
         findings.withLock { $0.attachments }?.start(extend: extend) { [self] attachments, problems in
             let content = content.value
             content.attachments = attachments.value
             findings.withLock { $0.warnings += problems }
-            let event = Handover(
+            let event = UncheckedSendableBox(
                 DeliveryMachine<UNNotificationContent>.Event.attached(content, isComplete: problems.isEmpty))
             Self.queue.async { [weak session] in session?.handle(event.value) }
         }
@@ -111,7 +112,7 @@ final class DeliveryWork: @unchecked Sendable {
             session?.handle(.changeFailed)
             return
         }
-        let copy = Handover(content.thawed)
+        let copy = UncheckedSendableBox(content.thawed)
         findings.withLock { $0.isChanging = true }
         let task = Task.detached(priority: .userInitiated) { [self] in
             let event: DeliveryMachine<UNNotificationContent>.Event
@@ -122,7 +123,7 @@ final class DeliveryWork: @unchecked Sendable {
                 findings.withLock { $0.warnings.append("the app's change failed: \(OpenerFiles.words(for: error))") }
             }
             findings.withLock { $0.isChanging = false }
-            let handover = Handover(event)
+            let handover = UncheckedSendableBox(event)
             Self.queue.async { [weak session] in session?.handle(handover.value) }
         }
         let isTooLate = findings.withLock { findings in
@@ -145,7 +146,7 @@ final class DeliveryWork: @unchecked Sendable {
 
     /// Reports how it went, before the handler lets the system suspend this process; but a thread that is not the opener's
     /// own, and rescues a delivery, waits for nothing.
-    func finish(_ outcome: DeliveryOutcome) {
+    func finish(_ outcome: Delivery.Outcome) {
         let now = configuration.now()
         let (report, change) = findings.withLock { findings in
             findings.isFinished = true

@@ -45,9 +45,9 @@ final class OpenerFiles: Sendable {
         policy.texts = configuration.texts
         // Without a directory nothing is remembered, and each file says so.
         let keys = ExtensionKeys(
-            keys: LazyKeys(configuration.keys), statements: files?.statements ?? StatementFile(at: ""))
+            keys: LazyKeys(configuration.keys), statements: files?.statements ?? StatementFile(in: ""))
         let receiver = NotificationReceiver(
-            keys: keys, effects: keys, replay: files?.replay ?? ReplayFile.open(at: "", now: now), topic: topic,
+            keys: keys, effects: keys, replay: files?.replay ?? ReplayFile.open(in: "", at: now), topic: topic,
             policy: policy)
         return (receiver, warnings)
     }
@@ -71,8 +71,8 @@ final class OpenerFiles: Sendable {
             // An app may have made it with the usual mode, in which no file of ours would be used.
             try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path)
             let files = Files(
-                directory: directory, replay: ReplayFile.open(at: directory.path, now: now),
-                statements: StatementFile(at: directory.path), journal: JournalFile(at: directory.path))
+                directory: directory, replay: ReplayFile.open(in: directory.path, at: now),
+                statements: StatementFile(in: directory.path), journal: JournalFile(in: directory.path))
             state.files = files
             return files
         }
@@ -102,8 +102,8 @@ private final class LazyKeys: DeviceKeyReading {
         self.source = source
     }
 
-    func deviceKey(id: KeyID, now: Timestamp) throws(KeyStoreError) -> (record: DeviceKeyRecord, key: DeviceKey)? {
-        try keys().deviceKey(id: id, now: now)
+    func deviceKey(id: KeyID, at now: Timestamp) throws(KeyStoreError) -> StoredDeviceKey? {
+        try keys().deviceKey(id: id, at: now)
     }
 
     func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { try keys().trust(for: topic) }

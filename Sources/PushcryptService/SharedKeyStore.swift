@@ -58,17 +58,17 @@ public enum SharedKeyStore {
     #if os(Linux)
         private static func store(at folder: String) throws(KeyStoreError) -> SQLiteKeyStore {
             do throws(KeyStoreError) {
-                return try SQLiteKeyStore.open(at: folder)
+                return try SQLiteKeyStore.open(in: folder)
             } catch {
                 guard error.code == .storeMissing else { throw error }
             }
             do throws(KeyStoreError) {
                 return try SQLiteKeyStore.create(
-                    at: folder, now: Timestamp(secondsSince1970: Date().timeIntervalSince1970))
+                    in: folder, at: Timestamp(secondsSince1970: Date().timeIntervalSince1970))
             } catch {
                 // Another process, or another thread, was first.
                 guard error.code == .storeExists else { throw error }
-                return try SQLiteKeyStore.open(at: folder)
+                return try SQLiteKeyStore.open(in: folder)
             }
         }
     #endif

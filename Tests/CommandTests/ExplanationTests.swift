@@ -13,7 +13,7 @@ import Testing
     /// The codes of each area, as the types of its errors list them.
     static let areas: [(area: Explanation.Area, codes: [String])] = [
         // A delivery's own codes; they are no error's.
-        (.delivery, DeliveryOutcome.all.map(\.description)),
+        (.delivery, Delivery.Outcome.all.map(\.description)),
         (.opening, OpenError.Code.allCases.map(\.description)),
         (.attachments, AttachmentError.Code.allCases.map(\.description)),
         (.sealing, SealError.Code.allCases.map(\.description)),

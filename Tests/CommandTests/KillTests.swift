@@ -22,10 +22,10 @@ import Testing
             let sender = SenderKey()
             sealer = Sealer(sender: sender, topic: topic)
             let now = Console.standard.timestamp
-            let store = try SQLiteKeyStore.create(at: directory.file("store"), passphrase: nil, now: now)
-            key = try store.generateDeviceKey(topic: topic, now: now).publicKey
-            try store.trustSender(name: "provider", sender.publicKey, now: now)
-            _ = try ReplayFile.create(at: directory.file("store"), floor: now.subtracting(milliseconds: 1000))
+            let store = try SQLiteKeyStore.create(in: directory.file("store"), passphrase: nil, at: now)
+            key = try store.generateDeviceKey(topic: topic, at: now).publicKey
+            try store.trustSender(sender.publicKey, named: "provider", at: now)
+            _ = try ReplayFile.create(in: directory.file("store"), floor: now.subtracting(milliseconds: 1000))
         }
 
         /// Seals a new message, for `open`.

@@ -121,14 +121,14 @@ struct SignerProgramTests {
         let signer = try PythonSigner(in: directory, "--record", directory.file("record"))
         defer { signer.stop() }
         let now = Console.standard.timestamp
-        let store = try SQLiteKeyStore.create(at: directory.file("P"), passphrase: nil, now: now)
-        try store.addDevice(id: "phone1", DeviceRegistration(publicKey: device.publicKey, createdAt: now), now: now)
+        let store = try SQLiteKeyStore.create(in: directory.file("P"), passphrase: nil, at: now)
+        try store.addDevice(DeviceRegistration(publicKey: device.publicKey, createdAt: now), id: "phone1", at: now)
         let program = try RunningProgram([
             "--store", directory.file("P"), "seal", "--batch", "--topic", "com.example.app", "--jobs", "2", "--signer",
             "unix:" + signer.path,
         ])
         for title in ["one", "two", "three", "four"] {
-            try store.setSetting("title", title)
+            try store.setSetting(title, named: "title")
             try program.send(#"{"to":"phone1","payload":{"aps":{"alert":"x"}}}"# + "\n")
             #expect(try program.lines(1).first?.contains(#""title":"\#(title)""#) == true)
         }

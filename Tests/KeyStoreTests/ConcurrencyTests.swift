@@ -39,7 +39,7 @@ struct ConcurrencyTests {
     private static func writeInAnotherProcess(_ path: String, _ writer: Int) async {
         // An exit test is a C function: it cannot capture this type.
         await #expect(processExitsWith: .success) { [path = path as String, writer = writer as Int] in
-            let store = try SQLiteKeyStore.open(at: path, passphrase: nil, options: ConcurrencyTests.patient)
+            let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: ConcurrencyTests.patient)
             try ConcurrencyTests.write(store, writer)
         }
     }
@@ -51,15 +51,15 @@ struct ConcurrencyTests {
         for round in 0..<rounds {
             let id = "\(writer).\(round)"
             let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
-            try #require(try store.addDevice(id: id, registration, now: start) == .added)
-            try #require(try store.device(id)?.publicKey == registration.publicKey)
+            try #require(try store.addDevice(registration, id: id, at: start) == .added)
+            try #require(try store.device(id: id)?.publicKey == registration.publicKey)
             if round == 0 {
-                _ = try store.generateDeviceKey(name: id, now: start)
-                _ = try store.generateSenderKey(name: id, now: start)
+                _ = try store.generateDeviceKey(named: id, at: start)
+                _ = try store.generateSenderKey(named: id, at: start)
             } else {
-                _ = try store.rotateDeviceKey(name: "\(writer).0", now: start)
-                _ = try store.confirmDeviceKey(name: "\(writer).0", now: start)
-                _ = try store.rotateSenderKey(name: "\(writer).0", force: true, now: start)
+                _ = try store.rotateDeviceKey(named: "\(writer).0", at: start)
+                _ = try store.confirmDeviceKey(named: "\(writer).0", at: start)
+                _ = try store.rotateSenderKey(named: "\(writer).0", force: true, at: start)
             }
         }
     }
@@ -77,17 +77,17 @@ struct ConcurrencyTests {
         #expect(try store.deviceCount() == writers * rounds)
         #expect(try store.deviceKeys().count == writers * rounds)
         #expect(try store.senderKeys().map(\.generation) == Array(repeating: UInt64(rounds), count: writers))
-        #expect(!store.check().contains { $0.severity != .good })
+        #expect(!store.check().contains { $0.severity != .note })
     }
 
     // MARK: Two at once
 
     @Test func twoThatRotateAtOnceGetOnePendingKey() async throws {
         let home = try Home(options: Self.patient)
-        _ = try home.store.generateDeviceKey(now: start)
+        _ = try home.store.generateDeviceKey(at: start)
         let stores = try (0..<6).map { _ in try home.store.anotherConnection() }
         let records = try await withThrowingTaskGroup(of: DeviceKeyRecord.self) { group in
-            for store in stores { group.addTask { try store.rotateDeviceKey(now: start) } }
+            for store in stores { group.addTask { try store.rotateDeviceKey(at: start) } }
             return try await group.reduce(into: Set()) { $0.insert($1) }
         }
         #expect(records.count == 1)
@@ -96,16 +96,16 @@ struct ConcurrencyTests {
 
     @Test func twoThatRotateASenderAtOnceMakeAChain() async throws {
         let home = try Home(options: Self.patient)
-        let first = try home.store.generateSenderKey(now: start).publicKey
+        let first = try home.store.generateSenderKey(at: start).publicKey
         let stores = try (0..<4).map { _ in try home.store.anotherConnection() }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for store in stores { group.addTask { _ = try store.rotateSenderKey(now: start) } }
+            for store in stores { group.addTask { _ = try store.rotateSenderKey(at: start) } }
             try await group.waitForAll()
         }
         let current = try home.store.senderKey(named: nil).record
         #expect(current.generation == 5)
         var trust = SenderTrust(pinned: [first])
-        for statement in try home.store.announcements(for: current.publicKey, to: nil, now: start) {
+        for statement in try home.store.announcements(for: current.publicKey, to: nil, at: start) {
             _ = try trust.accept(statement, at: start)
         }
         #expect(trust.pinned == [current.publicKey])
@@ -115,25 +115,25 @@ struct ConcurrencyTests {
 
     @Test func whileAnotherWritesAWriterWaitsThenSaysSo() throws {
         let home = try Home()
-        _ = try home.store.generateDeviceKey(now: start)
+        _ = try home.store.generateDeviceKey(at: start)
         let writer = try home.raw()
         try writer.execute("BEGIN IMMEDIATE")
-        #expect(code { try home.store.rotateDeviceKey(now: start) } == .storeBusy)
+        #expect(code { try home.store.rotateDeviceKey(at: start) } == .storeBusy)
         #expect(try home.store.deviceKeys().count == 1, "readers do not wait")
         #expect(try home.reopened().deviceKeys().count == 1)
         try writer.execute("ROLLBACK")
-        #expect(code { try home.store.rotateDeviceKey(now: start) } == nil)
+        #expect(code { try home.store.rotateDeviceKey(at: start) } == nil)
     }
 
     @Test func aWriterOfAnotherProcessIsWaitedForToo() async throws {
         let home = try Home()
-        _ = try home.store.generateDeviceKey(now: start)
+        _ = try home.store.generateDeviceKey(at: start)
         let writer = try home.raw()
         try writer.execute("BEGIN IMMEDIATE")
         let path = home.scratch.store
         await #expect(processExitsWith: .success) { [path = path as String] in
-            let store = try SQLiteKeyStore.open(at: path, passphrase: nil, options: .quick)
-            try #require(code { try store.rotateDeviceKey(now: start) } == .storeBusy)
+            let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick)
+            try #require(code { try store.rotateDeviceKey(at: start) } == .storeBusy)
             try #require(try store.deviceKeys().count == 1)
         }
         try writer.execute("ROLLBACK")
@@ -147,11 +147,11 @@ struct ConcurrencyTests {
 
     @Test func aProcessKilledInTheMiddleOfAChangeHasChangedNothing() async throws {
         let home = try Home()
-        _ = try home.store.generateDeviceKey(now: start)
-        let before = try home.store.rotateDeviceKey(now: start)
+        _ = try home.store.generateDeviceKey(at: start)
+        let before = try home.store.rotateDeviceKey(at: start)
         let path = home.scratch.store
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-            let store = try SQLiteKeyStore.open(at: path, passphrase: nil, options: .quick)
+            let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick)
             try store.write { (transaction) throws(KeyStoreError) in
                 for row in try transaction.deviceKeyRows("default") {
                     _ = try transaction.delete(DeviceKeyRow.self, key: .integer(row.id))
@@ -160,15 +160,15 @@ struct ConcurrencyTests {
             }
         }
         #expect(try home.reopened().deviceKeys().last == before)
-        #expect(!home.store.check().contains { $0.severity != .good })
+        #expect(!home.store.check().contains { $0.severity != .note })
     }
 
     @Test func aProcessKilledAfterAChangeHasMadeIt() async throws {
         let home = try Home()
-        _ = try home.store.generateDeviceKey(now: start)
+        _ = try home.store.generateDeviceKey(at: start)
         let path = home.scratch.store
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-            _ = try SQLiteKeyStore.open(at: path, passphrase: nil, options: .quick).rotateDeviceKey(now: start)
+            _ = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick).rotateDeviceKey(at: start)
             kill(getpid(), SIGKILL)
         }
         #expect(try home.reopened().deviceKeys().map(\.state) == [.active, .pending])

@@ -34,19 +34,19 @@ struct DeclarationTests {
     @Test(.timeLimit(.minutes(1))) func aReplayFileWithAViewIsMadeAnew() throws {
         let home = try Home()
         let path = home.scratch.store
-        _ = try ReplayFile.create(at: path, floor: Timestamp(milliseconds: 0))
+        _ = try ReplayFile.create(in: path, floor: Timestamp(milliseconds: 0))
         try SQLiteConnection(path: home.scratch.file("replay.db"), busyTimeout: 0).execute(
             """
             ALTER TABLE seen RENAME TO other;
             CREATE VIEW seen AS \(Self.endless) SELECT x AS sender, x AS message, x AS request, x AS sent, x AS expires,
             x AS first FROM c WHERE x < 0
             """)
-        let file = ReplayFile.open(at: path, now: start)
+        let file = ReplayFile.open(in: path, at: start)
         let sender = SenderKey().publicKey
         func judge(_ request: String) -> ReplayJudgement {
             file.judge(
                 sender: sender, messageID: MessageID(1), requestID: request, sentAt: start, expiresAt: start + 60,
-                now: start)
+                at: start)
         }
         #expect(judge("first") == ReplayJudgement(verdict: .new, problem: nil, wasDamaged: true))
         #expect(judge("second") == ReplayJudgement(verdict: .duplicate, problem: nil))

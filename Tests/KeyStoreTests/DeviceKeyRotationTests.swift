@@ -10,8 +10,8 @@ struct DeviceKeyRotationTests {
     @Test(arguments: DeviceStoreKind.allCases)
     func aPendingKeyOpensBeforeTheProviderHearsOfIt(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        let active = try store.generateDeviceKey(topic: .app, now: start)
-        let pending = try store.rotateDeviceKey(now: start + 10)
+        let active = try store.generateDeviceKey(topic: .app, at: start)
+        let pending = try store.rotateDeviceKey(at: start + 10)
         #expect(pending.state == .pending)
         #expect(pending.generation == 2)
         #expect(pending.topic == active.topic && pending.name == active.name)
@@ -19,16 +19,16 @@ struct DeviceKeyRotationTests {
         #expect(pending.publicKey != active.publicKey)
         #expect(try store.deviceKeys().map(\.state) == [.active, .pending])
         for record in [active, pending] {
-            #expect(try store.deviceKey(id: record.keyID, now: start + 10)?.key.publicKey == record.publicKey)
+            #expect(try store.deviceKey(id: record.keyID, at: start + 10)?.key.publicKey == record.publicKey)
         }
     }
 
     @Test(arguments: DeviceStoreKind.allCases)
     func aLostReplyIsAnsweredByRotatingAgain(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        _ = try store.generateDeviceKey(now: start)
-        let pending = try store.rotateDeviceKey(now: start + 10)
-        #expect(try store.rotateDeviceKey(now: start + 999) == pending)
+        _ = try store.generateDeviceKey(at: start)
+        let pending = try store.rotateDeviceKey(at: start + 10)
+        #expect(try store.rotateDeviceKey(at: start + 999) == pending)
         #expect(try store.deviceKeys().count == 2)
     }
 
@@ -36,42 +36,42 @@ struct DeviceKeyRotationTests {
     @Test(arguments: DeviceStoreKind.allCases)
     func anOldReplyThatComesAgainConfirmsNothing(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        _ = try store.generateDeviceKey(now: start)
-        let second = try store.rotateDeviceKey(now: start)
-        #expect(try store.confirmDeviceKey(acknowledged: second.keyID, now: start)?.publicKey == second.publicKey)
-        let third = try store.rotateDeviceKey(now: start + 1)
-        #expect(try store.confirmDeviceKey(acknowledged: second.keyID, now: start + 2) == nil)
+        _ = try store.generateDeviceKey(at: start)
+        let second = try store.rotateDeviceKey(at: start)
+        #expect(try store.confirmDeviceKey(acknowledged: second.keyID, at: start)?.publicKey == second.publicKey)
+        let third = try store.rotateDeviceKey(at: start + 1)
+        #expect(try store.confirmDeviceKey(acknowledged: second.keyID, at: start + 2) == nil)
         #expect(try store.deviceKeys().map(\.state) == [.retiring, .active, .pending])
-        #expect(try store.confirmDeviceKey(acknowledged: third.keyID, now: start + 3)?.publicKey == third.publicKey)
+        #expect(try store.confirmDeviceKey(acknowledged: third.keyID, at: start + 3)?.publicKey == third.publicKey)
     }
 
     @Test(arguments: DeviceStoreKind.allCases)
     func aConfirmedKeyIsActiveAndTheOldOneRetires(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        let old = try store.generateDeviceKey(now: start)
-        let new = try store.rotateDeviceKey(now: start)
-        let confirmed = try #require(try store.confirmDeviceKey(graceSeconds: 60, now: start + 10))
+        let old = try store.generateDeviceKey(at: start)
+        let new = try store.rotateDeviceKey(at: start)
+        let confirmed = try #require(try store.confirmDeviceKey(grace: .seconds(60), at: start + 10))
         #expect(confirmed.publicKey == new.publicKey && confirmed.state == .active && confirmed.retiresAt == nil)
         let records = try store.deviceKeys()
         #expect(records.map(\.publicKey) == [old.publicKey, new.publicKey])
         #expect(records.map(\.state) == [.retiring, .active])
         #expect(records[0].retiresAt == start + 70)
-        #expect(try store.confirmDeviceKey(graceSeconds: 60, now: start + 20) == nil, "nothing is pending any more")
+        #expect(try store.confirmDeviceKey(grace: .seconds(60), at: start + 20) == nil, "nothing is pending any more")
         #expect(try store.deviceKeys() == records)
     }
 
     @Test(arguments: DeviceStoreKind.allCases)
     func aRetiringKeyOpensUpToItsEndDateAndNoLonger(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        let old = try store.generateDeviceKey(now: start)
-        _ = try store.rotateDeviceKey(now: start)
-        _ = try store.confirmDeviceKey(graceSeconds: 60, now: start)
+        let old = try store.generateDeviceKey(at: start)
+        _ = try store.rotateDeviceKey(at: start)
+        _ = try store.confirmDeviceKey(grace: .seconds(60), at: start)
         let end = start + 60
-        #expect(try store.deviceKey(id: old.keyID, now: end) != nil)
-        #expect(try store.deviceKey(id: old.keyID, now: end.next) == nil)
-        #expect(try store.purgeDeviceKeys(now: end).isEmpty)
+        #expect(try store.deviceKey(id: old.keyID, at: end) != nil)
+        #expect(try store.deviceKey(id: old.keyID, at: end.next) == nil)
+        #expect(try store.purgeRetiredDeviceKeys(at: end).isEmpty)
         #expect(try store.deviceKeys().count == 2)
-        let purged = try store.purgeDeviceKeys(now: end.next)
+        let purged = try store.purgeRetiredDeviceKeys(at: end.next)
         #expect(purged.map(\.publicKey) == [old.publicKey])
         #expect(try store.deviceKeys().count == 1)
     }
@@ -79,32 +79,32 @@ struct DeviceKeyRotationTests {
     @Test(arguments: DeviceStoreKind.allCases)
     func theStandardGraceOutlivesTheLongestTimeToLive(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        let old = try store.generateDeviceKey(now: start)
-        _ = try store.rotateDeviceKey(now: start)
-        _ = try store.confirmDeviceKey(now: start)
+        let old = try store.generateDeviceKey(at: start)
+        _ = try store.rotateDeviceKey(at: start)
+        _ = try store.confirmDeviceKey(at: start)
         let lastMessage = start + UInt64(Freshness.maximumTimeToLive)
-        #expect(try store.deviceKey(id: old.keyID, now: lastMessage) != nil)
-        #expect(SQLiteKeyStore.standardGrace == 31 * 86_400)
+        #expect(try store.deviceKey(id: old.keyID, at: lastMessage) != nil)
+        #expect(SQLiteKeyStore.standardGrace == .days(31))
     }
 
     @Test(arguments: DeviceStoreKind.allCases)
     func aGraceBeyondTheEndOfTimeStaysAtTheEndOfTime(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        let old = try store.generateDeviceKey(now: start)
-        _ = try store.rotateDeviceKey(now: start)
-        _ = try store.confirmDeviceKey(graceSeconds: .max, now: start)
+        let old = try store.generateDeviceKey(at: start)
+        _ = try store.rotateDeviceKey(at: start)
+        _ = try store.confirmDeviceKey(grace: .seconds(.max), at: start)
         #expect(try store.deviceKeys().first?.retiresAt?.milliseconds == .max)
-        #expect(try store.deviceKey(id: old.keyID, now: Timestamp(milliseconds: .max)) != nil)
+        #expect(try store.deviceKey(id: old.keyID, at: Timestamp(milliseconds: .max)) != nil)
     }
 
     @Test(arguments: DeviceStoreKind.allCases)
     func aKeyMayRotateWhileAnotherStillRetires(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        _ = try store.generateDeviceKey(now: start)
+        _ = try store.generateDeviceKey(at: start)
         for day in 1...3 as ClosedRange<UInt64> {
             let now = start + day * 86_400
-            #expect(try store.rotateDeviceKey(now: now).generation == day + 1)
-            _ = try store.confirmDeviceKey(now: now)
+            #expect(try store.rotateDeviceKey(at: now).generation == day + 1)
+            _ = try store.confirmDeviceKey(at: now)
         }
         let records = try store.deviceKeys()
         #expect(records.map(\.state) == [.retiring, .retiring, .retiring, .active])
@@ -115,31 +115,31 @@ struct DeviceKeyRotationTests {
     @Test(arguments: DeviceStoreKind.allCases)
     func logOutDeletesEveryKeyOfTheName(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        _ = try store.generateDeviceKey(name: "one", now: start)
-        _ = try store.rotateDeviceKey(name: "one", now: start)
-        let other = try store.generateDeviceKey(name: "two", now: start)
+        _ = try store.generateDeviceKey(named: "one", at: start)
+        _ = try store.rotateDeviceKey(named: "one", at: start)
+        let other = try store.generateDeviceKey(named: "two", at: start)
         #expect(
-            try store.purgeDeviceKeys(name: "one", now: start, everything: true).map(\.state) == [.active, .pending])
+            try store.purgeDeviceKeys(named: "one").map(\.state) == [.active, .pending])
         #expect(try store.deviceKeys().map(\.publicKey) == [other.publicKey])
         #expect(
-            try store.purgeDeviceKeys(name: "one", now: start, everything: true).isEmpty, "a log-out can be repeated")
-        #expect(try store.generateDeviceKey(name: "one", now: start).generation == 1)
+            try store.purgeDeviceKeys(named: "one").isEmpty, "a log-out can be repeated")
+        #expect(try store.generateDeviceKey(named: "one", at: start).generation == 1)
     }
 
     @Test(arguments: DeviceStoreKind.allCases)
     func whatAnEarlierInstallationLeftIsDeletedWhole(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
         let (old, new) = (SenderKey(), SenderKey())
-        for name in ["one", "two"] { _ = try store.generateDeviceKey(name: name, now: start) }
-        _ = try store.rotateDeviceKey(name: "one", now: start)
-        try store.trustSender(name: "provider", old.publicKey, now: start)
-        try store.trustSender(name: "provider", new.publicKey, replace: true, now: start)
+        for name in ["one", "two"] { _ = try store.generateDeviceKey(named: name, at: start) }
+        _ = try store.rotateDeviceKey(named: "one", at: start)
+        try store.trustSender(old.publicKey, named: "provider", at: start)
+        try store.trustSender(new.publicKey, named: "provider", replace: true, at: start)
         try store.purgeEverything()
         #expect(try store.deviceKeys().isEmpty && store.trustedSenders().isEmpty)
         try store.purgeEverything()
-        let record = try store.generateDeviceKey(name: "two", now: start)
+        let record = try store.generateDeviceKey(named: "two", at: start)
         #expect(record.isDefault && record.generation == 1)
-        #expect(try store.trustSender(name: "provider", old.publicKey, now: start) == .added)
+        #expect(try store.trustSender(old.publicKey, named: "provider", at: start) == .added)
     }
 
     // MARK: The first message
@@ -147,9 +147,9 @@ struct DeviceKeyRotationTests {
     @Test(arguments: DeviceStoreKind.allCases)
     func theFirstMessageUnderAPendingKeyConfirmsIt(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        _ = try store.generateDeviceKey(now: start)
-        let pending = try store.rotateDeviceKey(now: start)
-        try store.settle(openedWith: pending.publicKey, statements: [], topic: .app, graceSeconds: 60, now: start + 5)
+        _ = try store.generateDeviceKey(at: start)
+        let pending = try store.rotateDeviceKey(at: start)
+        try store.settle(openedWith: pending.publicKey, statements: [], topic: .app, grace: .seconds(60), at: start + 5)
         #expect(try store.deviceKeys().map(\.state) == [.retiring, .active])
         #expect(try store.deviceKeys().first?.retiresAt == start + 65)
     }
@@ -157,11 +157,11 @@ struct DeviceKeyRotationTests {
     @Test(arguments: DeviceStoreKind.allCases)
     func aMessageUnderAnyOtherKeyConfirmsNothing(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        let active = try store.generateDeviceKey(now: start)
-        _ = try store.rotateDeviceKey(now: start)
+        let active = try store.generateDeviceKey(at: start)
+        _ = try store.rotateDeviceKey(at: start)
         let before = try store.deviceKeys()
-        try store.settle(openedWith: active.publicKey, statements: [], topic: .app, now: start)
-        try store.settle(openedWith: DeviceKey().publicKey, statements: [], topic: .app, now: start)
+        try store.settle(openedWith: active.publicKey, statements: [], topic: .app, at: start)
+        try store.settle(openedWith: DeviceKey().publicKey, statements: [], topic: .app, at: start)
         #expect(try store.deviceKeys() == before)
     }
 
@@ -169,13 +169,13 @@ struct DeviceKeyRotationTests {
     @Test(arguments: DeviceStoreKind.allCases)
     func aMessageUnderARetiringKeyConfirmsNothing(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        let old = try store.generateDeviceKey(now: start)
+        let old = try store.generateDeviceKey(at: start)
         for states in [[.retiring, .active], [.retiring, .active, .pending]] as [[DeviceKeyRecord.State]] {
-            _ = try store.rotateDeviceKey(now: start)
-            if states.count == 2 { _ = try store.confirmDeviceKey(now: start) }
+            _ = try store.rotateDeviceKey(at: start)
+            if states.count == 2 { _ = try store.confirmDeviceKey(at: start) }
             let before = try store.deviceKeys()
             #expect(before.map(\.state) == states)
-            try store.settle(openedWith: old.publicKey, statements: [], topic: .app, now: start + 5)
+            try store.settle(openedWith: old.publicKey, statements: [], topic: .app, at: start + 5)
             #expect(try store.deviceKeys() == before)
         }
     }
@@ -186,27 +186,27 @@ struct DeviceKeyRotationTests {
     /// keys the provider seals to, the device opens it.
     @Test func noMessageIsLostWhereverTheProcessEnds() throws {
         let home = try Home()
-        let old = try home.store.generateDeviceKey(now: start)
+        let old = try home.store.generateDeviceKey(at: start)
         var sealedTo = [old.keyID]
         func opensAll(_ now: Timestamp) throws -> Bool {
             let store = try home.reopened()
-            return try sealedTo.allSatisfy { try store.deviceKey(id: $0, now: now) != nil }
+            return try sealedTo.allSatisfy { try store.deviceKey(id: $0, at: now) != nil }
         }
-        let new = try home.reopened().rotateDeviceKey(now: start)
+        let new = try home.reopened().rotateDeviceKey(at: start)
         #expect(try opensAll(start))
-        #expect(try home.reopened().rotateDeviceKey(now: start + 1) == new)
+        #expect(try home.reopened().rotateDeviceKey(at: start + 1) == new)
         sealedTo.append(new.keyID)
         #expect(try opensAll(start + 2), "registered, the reply lost")
-        _ = try home.reopened().confirmDeviceKey(now: start + 3)
+        _ = try home.reopened().confirmDeviceKey(at: start + 3)
         #expect(try opensAll(start + 3))
-        #expect(try home.reopened().confirmDeviceKey(now: start + 4) == nil)
-        #expect(try opensAll(start + 3 + SQLiteKeyStore.standardGrace))
+        #expect(try home.reopened().confirmDeviceKey(at: start + 4) == nil)
+        #expect(try opensAll((start + 3).adding(SQLiteKeyStore.standardGrace)))
     }
 
     @Test func aChangeWhoseTransactionDoesNotEndHasNotHappened() throws {
         let home = try Home()
-        _ = try home.store.generateDeviceKey(now: start)
-        _ = try home.store.rotateDeviceKey(now: start)
+        _ = try home.store.generateDeviceKey(at: start)
+        _ = try home.store.rotateDeviceKey(at: start)
         let before = try home.store.deviceKeys()
         // The row of the active key is written, then the process goes on to nothing.
         let failure = error {

@@ -11,7 +11,7 @@ struct DeviceListingTests {
         let home = try Home()
         for id in ["device-a", "device-b", "device-c"] {
             let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
-            _ = try home.store.addDevice(id: id, registration, owner: .user("alice"), now: start)
+            _ = try home.store.addDevice(registration, id: id, owner: .user("alice"), at: start)
         }
         return home
     }
@@ -82,7 +82,7 @@ struct DeviceListingTests {
         #expect(first.ids == ["device-x"])
         #expect(code { try Self.list(store, by: 2) } == .corruptStore)
         #expect(code { try store.forEachDevice { _ in } } == .corruptStore)
-        let problems = store.check().filter { $0.severity == .problem }.map(\.text)
+        let problems = store.check().filter { $0.severity == .error }.map(\.message)
         #expect(problems.contains { $0.hasPrefix("the rows of table devices are out of order") })
     }
 

@@ -17,10 +17,10 @@ struct DeviceLookupTests {
     @Test func eachIDHasItsOwnAnswer() throws {
         let home = try Home()
         let store = home.store
-        for id in ["a", "gone", "broken", "z"] { _ = try store.addDevice(id: id, registration(), now: start) }
-        _ = try store.removeDevice("gone", reason: "unregistered", now: start + 60)
-        _ = try store.removeDevice("a", now: start + 60)
-        _ = try store.addDevice(id: "a", registration(), now: start + 61)
+        for id in ["a", "gone", "broken", "z"] { _ = try store.addDevice(registration(), id: id, at: start) }
+        _ = try store.removeDevice(id: "gone", reason: "unregistered", at: start + 60)
+        _ = try store.removeDevice(id: "a", at: start + 60)
+        _ = try store.addDevice(registration(), id: "a", at: start + 61)
         try home.raw().execute("UPDATE devices SET generation = 2 WHERE id = 'broken'")
         let devices = try store.devices(["a", "gone", "broken", "never", "z", "a", ""])
         #expect(
@@ -37,8 +37,8 @@ struct DeviceLookupTests {
 
     @Test func aDamagedRemovalIsNoUnknownDevice() throws {
         let home = try Home()
-        _ = try home.store.addDevice(id: "a", registration(), now: start)
-        _ = try home.store.removeDevice("a", now: start)
+        _ = try home.store.addDevice(registration(), id: "a", at: start)
+        _ = try home.store.removeDevice(id: "a", at: start)
         try home.raw().execute("UPDATE removed_devices SET removed = removed + 1")
         #expect(codes(try home.store.devices(["a"])) == [.corruptStore])
     }
@@ -53,7 +53,7 @@ struct DeviceLookupTests {
         let home = try Home()
         // Long ids: every row has a page to itself, or nearly.
         let ids = (0..<200).map { "\($0)" + String(repeating: "x", count: 250) }
-        _ = try home.store.importDevices(ids.map { .registered(id: $0, registration()) }, now: start)
+        _ = try home.store.importDevices(ids.map { .registered(id: $0, registration()) }, at: start)
         try home.store.withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
         var bytes = try readFile(home.scratch.file("keystore.db"))
         let row = try #require(bytes.firstRange(of: Bytes(ids[100].utf8)))
@@ -69,8 +69,8 @@ struct DeviceLookupTests {
     /// A database in which two ids count as the same: SQLite gives the other device's row, and its tag is right.
     @Test func aTableThatComparesInAnotherWayGivesNobodyElsesKey() throws {
         let home = try Home()
-        _ = try home.store.addDevice(id: "victim", registration(), owner: .user("victim"), now: start)
-        _ = try home.store.addDevice(id: "MALLORY", registration(), owner: .user("MALLORY"), now: start)
+        _ = try home.store.addDevice(registration(), id: "victim", owner: .user("victim"), at: start)
+        _ = try home.store.addDevice(registration(), id: "MALLORY", owner: .user("MALLORY"), at: start)
         try home.raw().execute(
             """
             PRAGMA writable_schema = ON;
@@ -82,7 +82,7 @@ struct DeviceLookupTests {
         try home.raw().execute("REINDEX")
         let store = try home.reopened()
         #expect(codes(try store.devices(["mallory", "victim"])) == [.corruptStore, nil])
-        #expect(code { try store.device("mallory") } == .corruptStore)
+        #expect(code { try store.device(id: "mallory") } == .corruptStore)
         #expect(codes(try store.devices(ofUser: "mallory")) == [.corruptStore])
     }
 
@@ -93,15 +93,15 @@ struct DeviceLookupTests {
         let store = try Home(kind).store
         for id in ["b", "é", "a", "c", "B"] {
             _ = try store.addDevice(
-                id: id, registration(), owner: id == "c" ? .user("bob") : .user("alice"), now: start)
+                registration(), id: id, owner: id == "c" ? .user("bob") : .user("alice"), at: start)
         }
-        _ = try store.addDevice(id: "nobody's", registration(), now: start)
+        _ = try store.addDevice(registration(), id: "nobody's", at: start)
         #expect(try store.devices(ofUser: "alice").map { try $0.get().id } == ["B", "a", "b", "é"])
         #expect(try store.devices(ofUser: "bob").map { try $0.get().id } == ["c"])
         #expect(try store.devices(ofUser: "Alice").isEmpty)
         #expect(try store.devices(ofUser: "").isEmpty)
-        _ = try store.removeDevice("a", now: start + 1)
-        _ = try store.addDevice(id: "b", registration(), owner: .user("bob"), replace: true, now: start + 1)
+        _ = try store.removeDevice(id: "a", at: start + 1)
+        _ = try store.addDevice(registration(), id: "b", owner: .user("bob"), replace: true, at: start + 1)
         #expect(try store.devices(ofUser: "alice").map { try $0.get().id } == ["B", "é"])
         #expect(try store.devices(ofUser: "bob").map { try $0.get().id } == ["b", "c"])
     }
@@ -119,9 +119,9 @@ struct DeviceLookupTests {
         ]
         for (index, step) in steps.enumerated() {
             let outcome = try store.addDevice(
-                id: "a", registration, owner: step.owner, replace: step.replace, now: start)
+                registration, id: "a", owner: step.owner, replace: step.replace, at: start)
             #expect(outcome == step.outcome, "step \(index)")
-            let user = try store.device("a")?.user
+            let user = try store.device(id: "a")?.user
             #expect(user.map { Bytes($0.utf8) } == step.user.map { Bytes($0.utf8) }, "step \(index)")
         }
     }
@@ -129,15 +129,15 @@ struct DeviceLookupTests {
     @Test(arguments: ["", "a\tb", String(repeating: "é", count: 128)])
     func aUserIDThatALogCannotTakeIsRefused(_ user: String) throws {
         let store = try Home(.memory).store
-        let refused = code { try store.addDevice(id: "a", registration(), owner: .user(user), now: start) }
+        let refused = code { try store.addDevice(registration(), id: "a", owner: .user(user), at: start) }
         #expect(refused == .invalidName)
         #expect(try store.deviceCount() == 0)
     }
 
     @Test func aDeviceThatSomebodyGivesToAnotherUserIsNotUsed() throws {
         let home = try Home()
-        for id in ["a", "b"] { _ = try home.store.addDevice(id: id, registration(), owner: .user("alice"), now: start) }
-        _ = try home.store.addDevice(id: "m", registration(), owner: .user("mallory"), now: start)
+        for id in ["a", "b"] { _ = try home.store.addDevice(registration(), id: id, owner: .user("alice"), at: start) }
+        _ = try home.store.addDevice(registration(), id: "m", owner: .user("mallory"), at: start)
         try home.raw().execute("UPDATE devices SET user = 'alice' WHERE id = 'm'")
         #expect(codes(try home.store.devices(ofUser: "alice")) == [nil, nil, .corruptStore])
         // What is only hidden is not missed.
@@ -152,30 +152,30 @@ struct DeviceLookupTests {
     func aVersionChangesWithEveryChangeAndWithNothingElse(_ kind: StoreKind) throws {
         let home = try Home(kind)
         let store = home.store
-        _ = try store.generateSenderKey(now: start)
+        _ = try store.generateSenderKey(at: start)
         let first = try store.version()
         _ = try store.senderKey(named: nil)
         _ = try store.devices(["a"])
         #expect(try store.version() == first)
-        _ = try store.addDevice(id: "a", registration(), now: start)
+        _ = try store.addDevice(registration(), id: "a", at: start)
         let second = try store.version()
         #expect(second != first)
         let other = try store.anotherConnection()
         #expect(try store.version() == second)
-        _ = try other.rotateSenderKey(now: start)
+        _ = try other.rotateSenderKey(at: start)
         let third = try store.version()
         #expect(third != second && !third.isReplaced)
-        #expect(code { try other.removeDevice("nobody", now: start) } == nil)
+        #expect(code { try other.removeDevice(id: "nobody", at: start) } == nil)
         #expect(try store.version() == third)
     }
 
     @Test func aBackupInThePlaceOfTheStoreIsNoticedAndRead() throws {
         let home = try Home()
         let store = home.store
-        _ = try store.addDevice(id: "a", registration(), now: start)
+        _ = try store.addDevice(registration(), id: "a", at: start)
         try store.withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
         let backup = try readFile(home.scratch.file("keystore.db"))
-        _ = try store.addDevice(id: "b", registration(), now: start)
+        _ = try store.addDevice(registration(), id: "b", at: start)
         let before = try store.version()
 
         try Self.replaceDatabase(of: home.scratch, with: backup)
@@ -191,7 +191,7 @@ struct DeviceLookupTests {
 
     @Test func anotherStoreInThePlaceOfTheStoreIsRefused() throws {
         let (home, other) = (try Home(), try Home())
-        _ = try other.store.addDevice(id: "a", registration(), now: start)
+        _ = try other.store.addDevice(registration(), id: "a", at: start)
         try other.store.withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
         try Self.replaceDatabase(of: home.scratch, with: try readFile(other.scratch.file("keystore.db")))
         #expect(try home.store.version().isReplaced)
@@ -209,9 +209,9 @@ struct DeviceLookupTests {
 
     @Test func announcementsThatWereReadOnceSayTheSameAsTheStore() throws {
         let store = try Home(.memory).store
-        var senders = [try store.generateSenderKey(now: start).publicKey]
+        var senders = [try store.generateSenderKey(at: start).publicKey]
         for day in 1...4 as ClosedRange<UInt64> {
-            senders.append(try store.rotateSenderKey(now: start + day * 86_400).record.publicKey)
+            senders.append(try store.rotateSenderKey(at: start + day * 86_400).record.publicKey)
         }
         let current = try #require(senders.last)
         let announcements = try store.announcements()
@@ -219,10 +219,10 @@ struct DeviceLookupTests {
             (nil, 4), (senders[0], 4), (senders[2], 2), (senders[3], 1), (current, 0), (SenderKey().publicKey, 4),
         ]
         for (pinned, count) in pins {
-            let statements = announcements.statements(endingAt: current, pinned: pinned, now: start + 5 * 86_400)
+            let statements = announcements.statements(endingAt: current, pinned: pinned, at: start + 5 * 86_400)
             #expect(statements.count == count)
-            #expect(try store.announcements(for: current, to: pinned, now: start + 5 * 86_400) == statements)
+            #expect(try store.announcements(for: current, to: pinned, at: start + 5 * 86_400) == statements)
         }
-        #expect(announcements.statements(endingAt: SenderKey().publicKey, pinned: nil, now: start).isEmpty)
+        #expect(announcements.statements(endingAt: SenderKey().publicKey, pinned: nil, at: start).isEmpty)
     }
 }

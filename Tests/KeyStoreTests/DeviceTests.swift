@@ -20,8 +20,8 @@ struct DeviceTests {
         let pinned = SenderKey().publicKey
         let registration = registration(
             topic: try .app, generation: 7, pinned: pinned, suites: [1, 2, 255], version: "2.3.1 (\"β\")")
-        #expect(try store.addDevice(id: "phone1", registration, now: start + 3) == .added)
-        let device = try #require(try store.device("phone1"))
+        #expect(try store.addDevice(registration, id: "phone1", at: start + 3) == .added)
+        let device = try #require(try store.device(id: "phone1"))
         #expect(device.id == "phone1")
         #expect(device.publicKey == registration.publicKey)
         #expect(device.topic?.bundleID == "com.example.app")
@@ -31,12 +31,12 @@ struct DeviceTests {
         #expect(device.pinnedSender == pinned)
         #expect(device.suites == [1, 2, 255])
         #expect(device.appVersion?.description == "2.3.1 (\"β\")")
-        #expect(try store.device("phone2") == nil)
+        #expect(try store.device(id: "phone2") == nil)
         #expect(try store.devices(["phone2", "phone1", "phone1"]).map { try? $0.get() } == [nil, device, device])
         #expect(try store.deviceCount() == 1)
-        #expect(try store.removeDevice("phone1", now: start))
-        #expect(try !store.removeDevice("phone1", now: start))
-        #expect(try store.device("phone1") == nil && store.deviceCount() == 0)
+        #expect(try store.removeDevice(id: "phone1", at: start))
+        #expect(try !store.removeDevice(id: "phone1", at: start))
+        #expect(try store.device(id: "phone1") == nil && store.deviceCount() == 0)
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -44,58 +44,58 @@ struct DeviceTests {
         let store = try Home(kind).store
         let first = registration(generation: 1)
         let second = registration(generation: 2)
-        #expect(try store.addDevice(id: "a", first, now: start) == .added)
-        #expect(try store.addDevice(id: "a", first, now: start + 1) == .unchanged)
-        #expect(try store.device("a")?.updatedAt == start + 1, "a device that says the same is alive")
-        #expect(try store.addDevice(id: "a", second, now: start + 2) == .updated)
-        #expect(try store.device("a")?.publicKey == second.publicKey)
-        #expect(code { try store.addDevice(id: "a", first, now: start + 3) } == .generationRollback)
+        #expect(try store.addDevice(first, id: "a", at: start) == .added)
+        #expect(try store.addDevice(first, id: "a", at: start + 1) == .unchanged)
+        #expect(try store.device(id: "a")?.updatedAt == start + 1, "a device that says the same is alive")
+        #expect(try store.addDevice(second, id: "a", at: start + 2) == .updated)
+        #expect(try store.device(id: "a")?.publicKey == second.publicKey)
+        #expect(code { try store.addDevice(first, id: "a", at: start + 3) } == .generationRollback)
         #expect(
-            code { try store.addDevice(id: "a", registration(generation: 2), now: start + 3) } == .generationRollback)
-        #expect(try store.device("a")?.publicKey == second.publicKey)
-        #expect(try store.addDevice(id: "a", first, replace: true, now: start + 4) == .updated)
-        #expect(try store.device("a")?.generation == 1)
-        #expect(try store.addDevice(id: "b", first, replace: true, now: start + 4) == .added)
+            code { try store.addDevice(registration(generation: 2), id: "a", at: start + 3) } == .generationRollback)
+        #expect(try store.device(id: "a")?.publicKey == second.publicKey)
+        #expect(try store.addDevice(first, id: "a", replace: true, at: start + 4) == .updated)
+        #expect(try store.device(id: "a")?.generation == 1)
+        #expect(try store.addDevice(first, id: "b", replace: true, at: start + 4) == .added)
     }
 
     @Test func generationsAreUnsigned() throws {
         let store = try Home(.memory).store
-        #expect(try store.addDevice(id: "a", registration(generation: .max), now: start) == .added)
-        #expect(code { try store.addDevice(id: "a", registration(generation: 1), now: start) } == .generationRollback)
-        #expect(try store.device("a")?.generation == .max)
+        #expect(try store.addDevice(registration(generation: .max), id: "a", at: start) == .added)
+        #expect(code { try store.addDevice(registration(generation: 1), id: "a", at: start) } == .generationRollback)
+        #expect(try store.device(id: "a")?.generation == .max)
     }
 
     @Test func aKeyKeepsItsGeneration() throws {
         let store = try Home(.memory).store
         let key = DeviceKey().publicKey
-        #expect(try store.addDevice(id: "a", registration(key, generation: 2), now: start) == .added)
+        #expect(try store.addDevice(registration(key, generation: 2), id: "a", at: start) == .added)
         let older = registration(key, generation: 1)
-        #expect(code { try store.addDevice(id: "a", older, now: start) } == .generationRollback)
-        #expect(try store.device("a")?.generation == 2)
+        #expect(code { try store.addDevice(older, id: "a", at: start) } == .generationRollback)
+        #expect(try store.device(id: "a")?.generation == 2)
     }
 
     @Test(arguments: StoreKind.allCases)
     func aDeviceStaysWithItsApp(_ kind: StoreKind) throws {
         let store = try Home(kind).store
         let key = DeviceKey().publicKey
-        #expect(try store.addDevice(id: "a", registration(key), now: start) == .added)
-        #expect(try store.addDevice(id: "a", registration(key, topic: .app), now: start) == .updated)
-        #expect(try store.addDevice(id: "a", registration(key), now: start) == .unchanged)
-        #expect(try store.device("a")?.topic?.bundleID == "com.example.app")
-        #expect(code { try store.addDevice(id: "a", registration(key, topic: .other), now: start) } == .topicMismatch)
-        #expect(try store.addDevice(id: "a", registration(key, topic: .other), replace: true, now: start) == .updated)
-        #expect(try store.device("a")?.topic?.bundleID == "com.example.other")
+        #expect(try store.addDevice(registration(key), id: "a", at: start) == .added)
+        #expect(try store.addDevice(registration(key, topic: .app), id: "a", at: start) == .updated)
+        #expect(try store.addDevice(registration(key), id: "a", at: start) == .unchanged)
+        #expect(try store.device(id: "a")?.topic?.bundleID == "com.example.app")
+        #expect(code { try store.addDevice(registration(key, topic: .other), id: "a", at: start) } == .topicMismatch)
+        #expect(try store.addDevice(registration(key, topic: .other), id: "a", replace: true, at: start) == .updated)
+        #expect(try store.device(id: "a")?.topic?.bundleID == "com.example.other")
     }
 
     @Test func theLastReportedSenderCounts() throws {
         let store = try Home(.memory).store
         let key = DeviceKey().publicKey
         let pinned = SenderKey().publicKey
-        _ = try store.addDevice(id: "a", registration(key, pinned: pinned), now: start)
-        #expect(try store.device("a")?.pinnedSender == pinned)
+        _ = try store.addDevice(registration(key, pinned: pinned), id: "a", at: start)
+        #expect(try store.device(id: "a")?.pinnedSender == pinned)
         // A device that does not say is told every rotation again: that costs bytes, the opposite loses messages.
-        #expect(try store.addDevice(id: "a", registration(key), now: start) == .updated)
-        #expect(try store.device("a")?.pinnedSender == nil)
+        #expect(try store.addDevice(registration(key), id: "a", at: start) == .updated)
+        #expect(try store.device(id: "a")?.pinnedSender == nil)
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -109,8 +109,8 @@ struct DeviceTests {
         ]
         for (index, step) in steps.enumerated() {
             let registration = registration(key, suites: step.suites, version: step.version)
-            #expect(try store.addDevice(id: "a", registration, now: start) == step.outcome, "step \(index)")
-            let device = try #require(try store.device("a"))
+            #expect(try store.addDevice(registration, id: "a", at: start) == step.outcome, "step \(index)")
+            let device = try #require(try store.device(id: "a"))
             #expect(device.suites == step.suites, "step \(index)")
             #expect(device.appVersion == step.version.flatMap(AppVersion.init), "step \(index)")
         }
@@ -119,15 +119,15 @@ struct DeviceTests {
     @Test(arguments: ["", "a\tb", "a\u{1b}[2J", String(repeating: "é", count: 128), "pcr1x", " ", "   "])
     func anIDThatALogCannotTakeIsRefused(_ id: String) throws {
         let store = try Home(.memory).store
-        #expect(code { try store.addDevice(id: id, registration(), now: start) } == .invalidName)
+        #expect(code { try store.addDevice(registration(), id: id, at: start) } == .invalidName)
         #expect(try store.deviceCount() == 0)
     }
 
     @Test(arguments: ["x", "user@example.com/1", "🚲", "' OR 1=1 --", String(repeating: "x", count: 255)])
     func anyOtherIDIsTaken(_ id: String) throws {
         let store = try Home(.memory).store
-        #expect(try store.addDevice(id: id, registration(), now: start) == .added)
-        #expect(try store.device(id)?.id == id)
+        #expect(try store.addDevice(registration(), id: id, at: start) == .added)
+        #expect(try store.device(id: id)?.id == id)
     }
 
     // MARK: Bulk
@@ -136,30 +136,30 @@ struct DeviceTests {
     func aBatchIsTakenRowByRow(_ kind: StoreKind) throws {
         let store = try Home(kind).store
         let kept = registration(generation: 5, suites: [1, 2], version: "2.3.1")
-        _ = try store.addDevice(id: "kept", kept, now: start)
-        _ = try store.addDevice(id: "same", kept, now: start)
+        _ = try store.addDevice(kept, id: "kept", at: start)
+        _ = try store.addDevice(kept, id: "same", at: start)
         let batch: [DeviceChange] = [
             .registered(id: "new", registration()), .registered(id: "kept", registration(generation: 4)),
             .registered(id: "", registration()), .registered(id: "same", kept),
             .registered(id: "kept", registration(generation: 6)), .registered(id: "kept", registration(generation: 5)),
         ]
-        let result = try store.importDevices(batch, now: start + 1)
+        let result = try store.importDevices(batch, at: start + 1)
         #expect(result.added == 1 && result.updated == 1 && result.unchanged == 1)
         #expect(result.refused.map(\.index) == [1, 2, 5])
         #expect(result.refused.map(\.error.code) == [.generationRollback, .invalidName, .generationRollback])
-        #expect(try store.device("kept")?.generation == 6)
-        #expect(try store.device("same")?.suites == [1, 2])
-        #expect(try store.device("same")?.appVersion?.description == "2.3.1")
+        #expect(try store.device(id: "kept")?.generation == 6)
+        #expect(try store.device(id: "same")?.suites == [1, 2])
+        #expect(try store.device(id: "same")?.appVersion?.description == "2.3.1")
         #expect(try store.deviceCount() == 3)
-        #expect(try store.importDevices([batch[1]], replace: true, now: start).updated == 1)
-        #expect(try store.importDevices([], now: start).added == 0)
+        #expect(try store.importDevices([batch[1]], replace: true, at: start).updated == 1)
+        #expect(try store.importDevices([], at: start).added == 0)
     }
 
     @Test func everyDeviceOfALargeBatchIsGivenOnceInOrder() throws {
         let store = try Home(.memory).store
         let key = DeviceKey().publicKey
         let batch = (0..<12_345).reversed().map { DeviceChange.registered(id: "device-\($0)", registration(key)) }
-        #expect(try store.importDevices(batch, now: start).added == 12_345)
+        #expect(try store.importDevices(batch, at: start).added == 12_345)
         #expect(try store.deviceCount() == 12_345)
         var ids: [String] = []
         try store.forEachDevice { ids.append(try $0.get().id) }
@@ -168,14 +168,14 @@ struct DeviceTests {
 
     @Test func aCallerMayStopInTheMiddleAndUseTheStoreMeanwhile() throws {
         let store = try Home().store
-        for id in ["a", "b", "c"] { _ = try store.addDevice(id: id, registration(), now: start) }
+        for id in ["a", "b", "c"] { _ = try store.addDevice(registration(), id: id, at: start) }
         struct Stop: Error {}
         var seen: [String] = []
         #expect(throws: Stop.self) {
             try store.forEachDevice { entry in
                 let device = try entry.get()
                 seen.append(device.id)
-                _ = try store.removeDevice(device.id, now: start)
+                _ = try store.removeDevice(id: device.id, at: start)
                 if device.id == "b" { throw Stop() }
             }
         }

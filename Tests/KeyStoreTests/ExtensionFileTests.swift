@@ -26,9 +26,9 @@ struct ExtensionFileTests {
 
         init(_ kind: Kind, at path: String) {
             self.kind = kind
-            statements = StatementFile(at: path)
-            journal = JournalFile(at: path)
-            responses = ResponseFile(at: path)
+            statements = StatementFile(in: path)
+            journal = JournalFile(in: path)
+            responses = ResponseFile(in: path)
         }
 
         /// Adds something that tells this number from others.
@@ -38,7 +38,7 @@ struct ExtensionFileTests {
                 code {
                     let statement = try RotationStatement(
                         from: Self.sender, to: SenderKey(), issuedAt: Timestamp(milliseconds: number))
-                    try statements.keep(openedWith: nil, statements: [statement], topic: .app, now: start)
+                    try statements.keep(openedWith: nil, statements: [statement], topic: .app, at: start)
                 }
             case .journal:
                 journal.append(
@@ -46,7 +46,7 @@ struct ExtensionFileTests {
             case .responses:
                 code {
                     let key = try OneKey().key
-                    try responses.keep(Bytes(String(number).utf8), sealedTo: key.publicKey, now: start)
+                    try responses.keep(Bytes(String(number).utf8), sealedTo: key.publicKey, at: start)
                 }
             }
         }
@@ -56,7 +56,7 @@ struct ExtensionFileTests {
             case .statements: try statements.statements(for: .app).map(\.statement.issuedAt.milliseconds)
             case .journal: try journal.entries().map(\.milliseconds)
             case .responses:
-                try responses.responses(openedWith: OneKey(), now: start)
+                try responses.responses(openedWith: OneKey(), at: start)
                     .compactMap { UInt64(String(decoding: $0.response, as: UTF8.self)) }
             }
         }
@@ -85,7 +85,7 @@ struct ExtensionFileTests {
     @Test(arguments: Kind.allCases)
     func theFileOfAnotherKindIsMadeAnew(_ kind: Kind) throws {
         let scratch = try directory()
-        _ = try ReplayFile.create(at: scratch.store, floor: start)
+        _ = try ReplayFile.create(in: scratch.store, floor: start)
         try writeFile(scratch.file(kind.name), try readFile(scratch.file("replay.db")))
         #expect(Subject(kind, at: scratch.store).add(1) == nil)
         #expect(try Subject(kind, at: scratch.store).numbers() == [1])
@@ -108,7 +108,7 @@ struct ExtensionFileTests {
         case .statements:
             let store = try DeviceStoreKind.memory.store()
             #expect(try ExtensionKeys(keys: store, statements: subject.statements).trust(for: .other) == SenderTrust())
-            #expect(try subject.statements.fold(into: store, now: start) == StatementFile.Folded())
+            #expect(try subject.statements.merge(into: store, at: start) == StatementFile.MergeResult())
         }
         #expect(subject.add(2) == nil)
         #expect(try subject.numbers() == [2])
@@ -202,7 +202,7 @@ struct ExtensionFileTests {
                 kept += mine.count
             }
             // Makes room.
-            _ = try subject.statements.fold(into: try DeviceStoreKind.memory.store(), now: start)
+            _ = try subject.statements.merge(into: try DeviceStoreKind.memory.store(), at: start)
         }
         #expect(kept > 12)
         #expect(try SQLiteConnection(path: scratch.file(kind.name), busyTimeout: 0).isSound())

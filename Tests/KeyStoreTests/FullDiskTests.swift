@@ -55,15 +55,15 @@ struct FullDiskTests {
 
     @Test func aChangeThatDoesNotFitHasNotHappened() throws {
         guard let disk = try SmallDisk(kilobytes: 600) else { return }
-        let store = try SQLiteKeyStore.create(at: disk.path + "/store", passphrase: nil, options: .quick, now: start)
-        let record = try store.generateDeviceKey(now: start)
-        let sender = try store.generateSenderKey(now: start)
+        let store = try SQLiteKeyStore.create(in: disk.path + "/store", passphrase: nil, options: .quick, at: start)
+        let record = try store.generateDeviceKey(at: start)
+        let sender = try store.generateSenderKey(at: start)
         try disk.fill()
         // What the files already take up may be used again, so it may take some changes to find the end.
         var refusals = 0
         for index in 0..<300 where refusals < 3 {
             let devices = try store.deviceCount()
-            let failure = error { try store.addDevice(id: "device \(index)", registration(), now: start) }
+            let failure = error { try store.addDevice(registration(), id: "device \(index)", at: start) }
             if let failure {
                 #expect(failure.code == .diskFull)
                 refusals += 1
@@ -73,15 +73,15 @@ struct FullDiskTests {
         #expect(refusals == 3)
         #expect(try store.deviceKeys() == [record] && store.senderKeys() == [sender])
         disk.empty()
-        #expect(try store.addDevice(id: "again", registration(), now: start) == .added)
-        #expect(!store.check().contains { $0.severity != .good })
+        #expect(try store.addDevice(registration(), id: "again", at: start) == .added)
+        #expect(!store.check().contains { $0.severity != .note })
     }
 
     @Test func aStoreThatDoesNotFitIsNotMade() throws {
         guard let disk = try SmallDisk(kilobytes: 64) else { return }
         let path = disk.path + "/store"
-        #expect(code { try SQLiteKeyStore.create(at: path, passphrase: nil, options: .quick, now: start) } == .diskFull)
-        #expect(code { try SQLiteKeyStore.open(at: path, passphrase: nil, options: .quick) } == .storeMissing)
+        #expect(code { try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start) } == .diskFull)
+        #expect(code { try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick) } == .storeMissing)
     }
 
     /// The same without the right to mount: a database that may not grow.
@@ -91,18 +91,18 @@ struct FullDiskTests {
         options.maximumPages = 20
         let store = try home.reopened(options: options)
         let batch = (0..<500).map { DeviceChange.registered(id: "device \($0)", registration()) }
-        #expect(code { try store.importDevices(batch, now: start) } == .diskFull)
+        #expect(code { try store.importDevices(batch, at: start) } == .diskFull)
         #expect(try store.deviceCount() == 0)
     }
 
     @Test func aReadOnlyDiskIsSaid() throws {
         guard let disk = try SmallDisk(kilobytes: 600) else { return }
         let path = disk.path + "/store"
-        _ = try SQLiteKeyStore.create(at: path, passphrase: nil, options: .quick, now: start)
+        _ = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start)
         try disk.setReadOnly(true)
-        let failure = error { try SQLiteKeyStore.open(at: path, passphrase: nil, options: .quick).deviceKeys() }
+        let failure = error { try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick).deviceKeys() }
         #expect(failure?.code == .inputOutput)
-        #expect(code { try SQLiteKeyStore.create(at: disk.path + "/new", now: start) } == .inputOutput)
+        #expect(code { try SQLiteKeyStore.create(in: disk.path + "/new", at: start) } == .inputOutput)
         try disk.setReadOnly(false)
     }
 }

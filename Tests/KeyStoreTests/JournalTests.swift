@@ -13,7 +13,7 @@ struct JournalTests {
         try #require(unsafe mkdir(scratch.store, 0o700) == 0)
     }
 
-    private var file: JournalFile { JournalFile(at: scratch.store) }
+    private var file: JournalFile { JournalFile(in: scratch.store) }
 
     private func entry(_ number: UInt64, code: String = "opened") -> JournalEntry {
         JournalEntry(

@@ -15,11 +15,11 @@ struct KeychainTests {
     /// A store with an active key, a pending one, a retiring one and a trusted sender.
     private func filled() throws -> KeychainKeyStore {
         let store = store()
-        _ = try store.generateDeviceKey(topic: .app, now: start)
-        _ = try store.rotateDeviceKey(now: start + 1)
-        _ = try store.confirmDeviceKey(graceSeconds: 60, now: start + 2)
-        _ = try store.rotateDeviceKey(now: start + 3)
-        try store.trustSender(name: "provider", Self.sender.publicKey, now: start)
+        _ = try store.generateDeviceKey(topic: .app, at: start)
+        _ = try store.rotateDeviceKey(at: start + 1)
+        _ = try store.confirmDeviceKey(grace: .seconds(60), at: start + 2)
+        _ = try store.rotateDeviceKey(at: start + 3)
+        try store.trustSender(Self.sender.publicKey, named: "provider", at: start)
         return store
     }
 
@@ -28,28 +28,28 @@ struct KeychainTests {
     // MARK: Missing, locked and corrupt are three outcomes
 
     @Test func whereNoKeyWasEverMadeTheStoreIsMissing() throws {
-        #expect(code { try store().deviceKey(id: KeyID(value: 1), now: start) } == .storeMissing)
+        #expect(code { try store().deviceKey(id: KeyID(value: 1), at: start) } == .storeMissing)
         #expect(code { try store().trust(for: .app) } == .storeMissing)
         #expect(try store().deviceKeys().isEmpty && store().trustedSenders().isEmpty)
         #expect(keychain.data.isEmpty, "looking makes nothing")
     }
 
     @Test func aKnownStoreHasNoKeyOfAnotherID() throws {
-        let record = try store().generateDeviceKey(now: start)
-        #expect(try store().deviceKey(id: KeyID(value: record.keyID.value ^ 1), now: start) == nil)
+        let record = try store().generateDeviceKey(at: start)
+        #expect(try store().deviceKey(id: KeyID(value: record.keyID.value ^ 1), at: start) == nil)
     }
 
     @Test func whoTrustsSomebodyBeforeTheFirstKeyHasAStoreWithoutKeys() throws {
-        try store().trustSender(name: "provider", Self.sender.publicKey, now: start)
-        #expect(try store().deviceKey(id: KeyID(value: 1), now: start) == nil)
+        try store().trustSender(Self.sender.publicKey, named: "provider", at: start)
+        #expect(try store().deviceKey(id: KeyID(value: 1), at: start) == nil)
         #expect(try store().trust(for: .app).pinned == [Self.sender.publicKey])
-        #expect(try store().generateDeviceKey(now: start).isDefault)
+        #expect(try store().generateDeviceKey(at: start).isDefault)
     }
 
     @Test func beforeTheFirstUnlockTheStoreIsLocked() throws {
         let records = try filled().deviceKeys()
         keychain.restart()
-        #expect(code { try store().deviceKey(id: records[0].keyID, now: start) } == .storeLocked)
+        #expect(code { try store().deviceKey(id: records[0].keyID, at: start) } == .storeLocked)
         #expect(code { try store().trust(for: .app) } == .storeLocked)
         #expect(code { try store().deviceKeys() } == .storeLocked)
         keychain.unlock()
@@ -60,12 +60,12 @@ struct KeychainTests {
         let id = try filled().deviceKeys()[0].keyID
         keychain.replaceData { $0.dropLast() + [$0.last.map { $0 ^ 1 } ?? 0] }
         let damaged = keychain.data
-        #expect(code { try store().deviceKey(id: id, now: start) } == .corruptStore)
+        #expect(code { try store().deviceKey(id: id, at: start) } == .corruptStore)
         #expect(code { try store().trust(for: .app) } == .corruptStore)
-        #expect(code { try store().generateDeviceKey(name: "new", now: start) } == .corruptStore)
+        #expect(code { try store().generateDeviceKey(named: "new", at: start) } == .corruptStore)
         #expect(keychain.data == damaged)
         try store().purgeEverything()
-        #expect(try store().generateDeviceKey(now: start).generation == 1)
+        #expect(try store().generateDeviceKey(at: start).generation == 1)
     }
 
     @Test func anItemOfANewerVersionIsLeftAlone() throws {
@@ -73,27 +73,27 @@ struct KeychainTests {
         keychain.replaceData { [2] + $0.dropFirst() }
         let data = keychain.data
         #expect(code { try store().deviceKeys() } == .newerVersion)
-        #expect(code { try store().rotateDeviceKey(now: start) } == .newerVersion)
+        #expect(code { try store().rotateDeviceKey(at: start) } == .newerVersion)
         #expect(keychain.data == data)
     }
 
     // MARK: No failure makes or changes a key
 
     private static let changes: [@Sendable (KeychainKeyStore) throws -> Void] = [
-        { _ = try $0.generateDeviceKey(name: "new", now: start) },
-        { _ = try $0.importDeviceKey(DeviceKey(), name: "new", now: start) },
-        { _ = try $0.confirmDeviceKey(now: start) },
-        { _ = try $0.purgeDeviceKeys(now: start, everything: true) },
-        { _ = try $0.trustSender(name: "other", SenderKey().publicKey, now: start) },
-        { _ = try $0.removeTrustedSender("provider") },
+        { _ = try $0.generateDeviceKey(named: "new", at: start) },
+        { _ = try $0.importDeviceKey(DeviceKey(), named: "new", at: start) },
+        { _ = try $0.confirmDeviceKey(at: start) },
+        { _ = try $0.purgeDeviceKeys(named: nil) },
+        { _ = try $0.trustSender(SenderKey().publicKey, named: "other", at: start) },
+        { _ = try $0.removeTrustedSender(named: "provider") },
         { try $0.purgeEverything() },
         { store in
             let statement = try RotationStatement(from: sender, to: SenderKey(), issuedAt: start)
-            _ = try store.acceptStatements([statement], topic: .app, now: start)
+            _ = try store.acceptStatements([statement], topic: .app, at: start)
         },
         { store in
             let pending = try #require(try store.deviceKeys().last)
-            try store.settle(openedWith: pending.publicKey, statements: [], topic: .app, now: start)
+            try store.settle(openedWith: pending.publicKey, statements: [], topic: .app, at: start)
         },
     ]
 
@@ -128,31 +128,31 @@ struct KeychainTests {
         let store = try filled()
         let before = keychain.writes.count
         let records = try store.deviceKeys()
-        for record in records { _ = try store.deviceKey(id: record.keyID, now: start) }
+        for record in records { _ = try store.deviceKey(id: record.keyID, at: start) }
         _ = try (store.trust(for: .app), store.trustedSenders(), store.deviceKeys(named: nil))
         // A pending key is given again, a lost reply is confirmed again, a message changes nothing.
-        _ = try store.rotateDeviceKey(now: start)
-        _ = try store.confirmDeviceKey(acknowledged: KeyID(value: 0), now: start)
-        try store.settle(openedWith: records[1].publicKey, statements: [], topic: .app, now: start)
+        _ = try store.rotateDeviceKey(at: start)
+        _ = try store.confirmDeviceKey(acknowledged: KeyID(value: 0), at: start)
+        try store.settle(openedWith: records[1].publicKey, statements: [], topic: .app, at: start)
         #expect(keychain.writes.count == before)
     }
 
     @Test func aLockedPhoneMakesNoSecondKey() throws {
-        let key = try store().generateDeviceKey(now: start)
+        let key = try store().generateDeviceKey(at: start)
         keychain.restart()
-        #expect(code { try store().generateDeviceKey(now: start) } == .storeLocked)
-        #expect(code { try store().rotateDeviceKey(now: start) } == .storeLocked)
+        #expect(code { try store().generateDeviceKey(at: start) } == .storeLocked)
+        #expect(code { try store().rotateDeviceKey(at: start) } == .storeLocked)
         keychain.unlock()
-        #expect(code { try store().generateDeviceKey(now: start) } == .nameTaken)
+        #expect(code { try store().generateDeviceKey(at: start) } == .nameTaken)
         #expect(try store().deviceKeys() == [key])
-        #expect(try store().rotateDeviceKey(now: start).generation == 2)
+        #expect(try store().rotateDeviceKey(at: start).generation == 2)
     }
 
     /// A Keychain that claims to have nothing, as some do while they start, does not lead to a second key either.
     @Test func aKeychainThatForgetsForAMomentMakesNoSecondKey() throws {
-        let key = try store().generateDeviceKey(now: start)
+        let key = try store().generateDeviceKey(at: start)
         keychain.fail(.copyMatching, with: -25300)
-        #expect(code { try store().generateDeviceKey(now: start) } == .storeBusy)
+        #expect(code { try store().generateDeviceKey(at: start) } == .storeBusy)
         keychain.fail(.copyMatching, with: nil)
         #expect(try store().deviceKeys() == [key])
     }
@@ -172,30 +172,30 @@ struct KeychainTests {
     @Test func keysAreLostOnARestoreToAnotherDevice() throws {
         let id = try filled().deviceKeys()[0].keyID
         let restored = KeychainKeyStore(items: keychain.restored().process("group"), accessGroup: "group")
-        #expect(code { try restored.deviceKey(id: id, now: start) } == .storeMissing)
-        #expect(try restored.generateDeviceKey(now: start).generation == 1)
+        #expect(code { try restored.deviceKey(id: id, at: start) } == .storeMissing)
+        #expect(try restored.generateDeviceKey(at: start).generation == 1)
     }
 
     // MARK: Access groups
 
     @Test func aProcessOfAnotherGroupFindsNothing() throws {
         let id = try filled().deviceKeys()[0].keyID
-        #expect(code { try store("other", entitledTo: "other").deviceKey(id: id, now: start) } == .storeMissing)
+        #expect(code { try store("other", entitledTo: "other").deviceKey(id: id, at: start) } == .storeMissing)
     }
 
     @Test func aTargetWithoutTheEntitlementIsToldWhatIsMissing() throws {
         let id = try filled().deviceKeys()[0].keyID
-        let failure = error { try store("group", entitledTo: "other").deviceKey(id: id, now: start) }
+        let failure = error { try store("group", entitledTo: "other").deviceKey(id: id, at: start) }
         #expect(failure?.code == .missingEntitlement)
         #expect(failure?.description.contains("access group group") == true)
-        #expect(code { try store("group", entitledTo: "other").generateDeviceKey(now: start) } == .missingEntitlement)
+        #expect(code { try store("group", entitledTo: "other").generateDeviceKey(at: start) } == .missingEntitlement)
     }
 
     @Test func twoServicesOfAGroupAreTwoStores() throws {
         let items = keychain.process("group")
         let one = KeychainKeyStore(items: items, accessGroup: "group", service: "one")
         let two = KeychainKeyStore(items: items, accessGroup: "group", service: "two")
-        let record = try one.generateDeviceKey(now: start)
+        let record = try one.generateDeviceKey(at: start)
         #expect(try one.deviceKeys() == [record] && two.deviceKeys().isEmpty)
     }
 
@@ -203,25 +203,25 @@ struct KeychainTests {
 
     @Test func whatAnotherProcessDidInBetweenIsNotUndone() throws {
         let (mine, theirs) = (try filled(), store())
-        keychain.before(.update) { _ = try? theirs.generateDeviceKey(name: "theirs", now: start) }
-        _ = try mine.generateDeviceKey(name: "mine", now: start)
+        keychain.before(.update) { _ = try? theirs.generateDeviceKey(named: "theirs", at: start) }
+        _ = try mine.generateDeviceKey(named: "mine", at: start)
         #expect(Set(try mine.deviceKeys().map(\.name)) == ["default", "mine", "theirs"])
     }
 
     @Test func twoThatMakeTheFirstKeyGetOne() throws {
         let (mine, theirs) = (store(), store())
-        keychain.before(.add) { _ = try? theirs.generateDeviceKey(now: start) }
-        #expect(code { try mine.generateDeviceKey(now: start) } == .nameTaken)
+        keychain.before(.add) { _ = try? theirs.generateDeviceKey(at: start) }
+        #expect(code { try mine.generateDeviceKey(at: start) } == .nameTaken)
         #expect(try mine.deviceKeys().count == 1)
     }
 
     @Test func aStoreThatIsDeletedInBetweenStaysDeleted() throws {
         let (mine, theirs) = (try filled(), store())
         keychain.before(.update) { try? theirs.purgeEverything() }
-        #expect(code { try mine.setDefaultDeviceKey(name: "default") } == nil, "changes nothing")
-        #expect(code { try mine.removeTrustedSender("provider") } == nil)
+        #expect(code { try mine.setDefaultDeviceKey(named: "default") } == nil, "changes nothing")
+        #expect(code { try mine.removeTrustedSender(named: "provider") } == nil)
         #expect(keychain.data.isEmpty)
-        #expect(code { try mine.rotateDeviceKey(now: start) } == .unknownName)
+        #expect(code { try mine.rotateDeviceKey(at: start) } == .unknownName)
     }
 
     @Test func manyThreadsLoseNothing() async throws {
@@ -230,9 +230,9 @@ struct KeychainTests {
             for (writer, store) in stores.enumerated() {
                 group.addTask {
                     for round in 0..<8 {
-                        _ = try store.generateDeviceKey(name: "\(writer).\(round)", now: start)
-                        _ = try store.rotateDeviceKey(name: "\(writer).\(round)", now: start)
-                        _ = try store.confirmDeviceKey(name: "\(writer).\(round)", now: start)
+                        _ = try store.generateDeviceKey(named: "\(writer).\(round)", at: start)
+                        _ = try store.rotateDeviceKey(named: "\(writer).\(round)", at: start)
+                        _ = try store.confirmDeviceKey(named: "\(writer).\(round)", at: start)
                     }
                 }
             }
@@ -247,11 +247,11 @@ struct KeychainTests {
 
     @Test func aPurgedSecretIsNotInTheItem() throws {
         let (old, store) = (DeviceKey(), store())
-        _ = try store.importDeviceKey(old, now: start)
+        _ = try store.importDeviceKey(old, at: start)
         #expect(keychain.data[0].contains(old.scalar))
-        _ = try store.rotateDeviceKey(now: start)
-        _ = try store.confirmDeviceKey(graceSeconds: 0, now: start)
-        #expect(try store.purgeDeviceKeys(now: start.next).count == 1)
+        _ = try store.rotateDeviceKey(at: start)
+        _ = try store.confirmDeviceKey(grace: .seconds(0), at: start)
+        #expect(try store.purgeRetiredDeviceKeys(at: start.next).count == 1)
         #expect(!keychain.data[0].contains(old.scalar))
     }
 

@@ -22,7 +22,7 @@ import VectorKit
         var place = "open"
         var lines: [String] = []
         do {
-            let store = try SQLiteKeyStore.open(at: scratch.store, passphrase: passphrase, options: .quick)
+            let store = try SQLiteKeyStore.open(in: scratch.store, passphrase: passphrase, options: .quick)
             for part in Self.parts {
                 place = part.table
                 lines += try part.read(store)
@@ -61,7 +61,7 @@ import VectorKit
     private static let parts = [
         Part(table: "device_keys") { store in
             try store.deviceKeys().map { record in
-                let key = try #require(try store.deviceKey(id: record.keyID, now: record.createdAt)).key
+                let key = try #require(try store.deviceKey(id: record.keyID, at: record.createdAt)).key
                 let text = key.withText { String(decoding: Bytes(copying: $0), as: UTF8.self) }
                 return "device-key \(record.state) \(record.generation) \(text) \(record.name)"
             }
@@ -84,6 +84,6 @@ import VectorKit
             }
             return lines
         },
-        Part(table: "settings") { store in try store.setting("title").map { ["setting title \($0)"] } ?? [] },
+        Part(table: "settings") { store in try store.setting(named: "title").map { ["setting title \($0)"] } ?? [] },
     ]
 }

@@ -20,7 +20,7 @@ struct MigrationTests {
 
     @Test func anOlderStoreIsBroughtUpWithAllItHolds() throws {
         let home = try Home()
-        let record = try home.store.generateDeviceKey(now: start)
+        let record = try home.store.generateDeviceKey(at: start)
         let next = Self.options(["CREATE TABLE extra (a)", "INSERT INTO extra VALUES (1); CREATE TABLE more (b)"])
         #expect(try home.reopened(options: next).deviceKeys() == [record])
         #expect(try home.raw().integer("PRAGMA user_version") == Int64(Schema.migrations.count + 2))
@@ -38,7 +38,7 @@ struct MigrationTests {
 
     @Test func aMigrationThatFailsHasNotHappened() throws {
         let home = try Home()
-        let record = try home.store.generateDeviceKey(now: start)
+        let record = try home.store.generateDeviceKey(at: start)
         let broken = Self.options(["CREATE TABLE good (a)", "CREATE TABLE half (a); SELECT no_such_function()"])
         #expect(code { try home.reopened(options: broken) } == .corruptStore)
         #expect(try home.raw().integer("PRAGMA user_version") == Int64(Schema.migrations.count + 1))
@@ -114,7 +114,7 @@ struct MigrationTests {
     }
 
     private static func opened(_ scratch: Scratch) throws -> SQLiteKeyStore {
-        try .open(at: scratch.store, passphrase: nil, options: .quick)
+        try .open(in: scratch.store, passphrase: nil, options: .quick)
     }
 
     @Test func theDevicesOfVersionOneAreAuthenticAndHaveSaidNothingMore() throws {
@@ -126,20 +126,20 @@ struct MigrationTests {
         #expect(devices.map(\.suites) == [[1], [1], [1]])
         #expect(devices.map(\.appVersion) == [nil, nil, nil])
         #expect(devices.map(\.user) == [nil, nil, nil])
-        #expect(store.check().filter { $0.severity == .problem } == [])
+        #expect(store.check().filter { $0.severity == .error } == [])
     }
 
     @Test func aDeviceOfVersionOneRegistersAgain() throws {
         let scratch = try Self.firstStore()
         let store = try Self.opened(scratch)
-        let old = try #require(try store.device("bound"))
+        let old = try #require(try store.device(id: "bound"))
         var registration = DeviceRegistration(publicKey: old.publicKey, createdAt: old.createdAt)
-        #expect(try store.addDevice(id: "bound", registration, now: start) == .unchanged)
+        #expect(try store.addDevice(registration, id: "bound", at: start) == .unchanged)
         registration.appVersion = AppVersion("2.3.1")
-        #expect(try store.addDevice(id: "bound", registration, now: start) == .updated)
-        #expect(try Self.opened(scratch).device("bound")?.appVersion == AppVersion("2.3.1"))
-        #expect(try Self.opened(scratch).device("knows")?.appVersion == nil)
-        #expect(store.check().filter { $0.severity == .problem } == [])
+        #expect(try store.addDevice(registration, id: "bound", at: start) == .updated)
+        #expect(try Self.opened(scratch).device(id: "bound")?.appVersion == AppVersion("2.3.1"))
+        #expect(try Self.opened(scratch).device(id: "knows")?.appVersion == nil)
+        #expect(store.check().filter { $0.severity == .error } == [])
     }
 
     /// The tag does not cover a column without a value; with one it does, in every column.
@@ -153,8 +153,8 @@ struct MigrationTests {
         let store = try Self.opened(scratch)
         try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute(
             "UPDATE devices SET \(change) WHERE id = 'knows'")
-        #expect(code { try store.device("knows") } == .corruptStore)
-        #expect(try store.device("bound") != nil)
+        #expect(code { try store.device(id: "knows") } == .corruptStore)
+        #expect(try store.device(id: "bound") != nil)
     }
 
     private final class Flag { var value = false }

@@ -11,7 +11,7 @@ struct NamesByStartTests {
         {
             let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
             let owner = user.map { DeviceOwner.user($0) } ?? .unchanged
-            _ = try home.store.addDevice(id: id, registration, owner: owner, now: start)
+            _ = try home.store.addDevice(registration, id: id, owner: owner, at: start)
         }
         return home
     }

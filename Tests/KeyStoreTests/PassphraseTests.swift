@@ -8,17 +8,17 @@ struct PassphraseTests {
     private func passphrase(_ text: String) throws -> StorePassphrase { try StorePassphrase(Bytes(text.utf8).span) }
 
     private func create(_ scratch: Scratch, _ text: String) throws -> SQLiteKeyStore {
-        try .create(at: scratch.store, passphrase: try passphrase(text), options: .quick, now: start)
+        try .create(in: scratch.store, passphrase: try passphrase(text), options: .quick, at: start)
     }
 
     private func open(_ scratch: Scratch, _ text: String?) throws -> SQLiteKeyStore {
-        try .open(at: scratch.store, passphrase: try text.map(passphrase), options: .quick)
+        try .open(in: scratch.store, passphrase: try text.map(passphrase), options: .quick)
     }
 
     @Test func thePassphraseOpensTheStoreAndThereIsNoKeyFile() throws {
         let scratch = try Scratch()
         let key = DeviceKey()
-        _ = try create(scratch, "correct horse").importDeviceKey(key, now: start)
+        _ = try create(scratch, "correct horse").importDeviceKey(key, at: start)
         #expect(try scratch.names().contains("store.key") == false)
         #expect(try open(scratch, "correct horse").deviceSecret(named: nil).scalar == key.scalar)
     }
@@ -26,7 +26,7 @@ struct PassphraseTests {
     @Test func anotherConnectionDerivesNoKey() throws {
         let scratch = try Scratch()
         let store = try create(scratch, "correct horse")
-        let record = try store.generateDeviceKey(now: start)
+        let record = try store.generateDeviceKey(at: start)
         #expect(try store.anotherConnection().deviceKeys() == [record])
     }
 
@@ -46,7 +46,7 @@ struct PassphraseTests {
     /// Whoever expects a passphrase must not be given another store in its place.
     @Test func aStoreWithAKeyFileTakesNoPassphrase() throws {
         let scratch = try Scratch()
-        _ = try SQLiteKeyStore.create(at: scratch.store, passphrase: nil, options: .quick, now: start)
+        _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start)
         #expect(code { try open(scratch, "correct horse") } == .wrongPassphrase)
         #expect(code { try open(scratch, nil) } == nil)
     }

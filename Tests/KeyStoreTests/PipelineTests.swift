@@ -15,9 +15,9 @@ struct PipelineTests {
     func everyMessageOpensWhateverTheOthersDoMeanwhile() async throws {
         let home = try Home(options: ConcurrencyTests.patient)
         let key = DeviceKey()
-        let sender = try home.store.generateSenderKey(now: start).publicKey
+        let sender = try home.store.generateSenderKey(at: start).publicKey
         let registration = DeviceRegistration(publicKey: key.publicKey, createdAt: start)
-        _ = try home.store.addDevice(id: Self.phone, registration, owner: .user("alice"), now: start)
+        _ = try home.store.addDevice(registration, id: Self.phone, owner: .user("alice"), at: start)
         let path = home.scratch.path
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<Self.sealers { group.addTask { await Self.sealInAnotherProcess(path, number) } }
@@ -46,7 +46,7 @@ struct PipelineTests {
         #expect(senders.count > 1, "no message was sealed before a rotation and none after one")
         #expect(try home.store.deviceCount() == 1 + Self.imported)
         #expect(try home.store.senderKey(named: nil).record.generation == UInt64(1 + Self.rotations))
-        #expect(!home.store.check().contains { $0.severity != .good })
+        #expect(!home.store.check().contains { $0.severity != .note })
     }
 
     // MARK: What the processes do
@@ -66,7 +66,7 @@ struct PipelineTests {
                 let changes = (0..<PipelineTests.imported / 20).map {
                     DeviceChange.registered(id: "\(batch)-\($0)", registration, owner: .user("\($0)"))
                 }
-                try #require(try store.importDevices(changes, now: start).added == changes.count)
+                try #require(try store.importDevices(changes, at: start).added == changes.count)
             }
         }
     }
@@ -75,11 +75,11 @@ struct PipelineTests {
         await #expect(processExitsWith: .success) { [path = path as String] in
             let store = try PipelineTests.open(path)
             for step in 0..<30 as Range<UInt64> {
-                let device = try #require(try store.device(PipelineTests.phone))
+                let device = try #require(try store.device(id: PipelineTests.phone))
                 let registration = DeviceRegistration(
                     publicKey: device.publicKey, createdAt: device.createdAt, appVersion: AppVersion("\(step)"))
                 try #require(
-                    try store.addDevice(id: PipelineTests.phone, registration, now: start + step) == .updated)
+                    try store.addDevice(registration, id: PipelineTests.phone, at: start + step) == .updated)
                 usleep(5_000)
             }
         }
@@ -93,14 +93,14 @@ struct PipelineTests {
             }
             for _ in 0..<PipelineTests.rotations {
                 usleep(60_000)
-                _ = try store.rotateSenderKey(now: start)
+                _ = try store.rotateSenderKey(at: start)
             }
             try writeFile("\(path)/stop", [])
         }
     }
 
     private static func open(_ path: String) throws -> SQLiteKeyStore {
-        try .open(at: path + "/store", passphrase: nil, options: ConcurrencyTests.patient)
+        try .open(in: path + "/store", passphrase: nil, options: ConcurrencyTests.patient)
     }
 
     /// Seals as a long-running filter does, until the rotations are over and for a few messages more.
@@ -116,13 +116,13 @@ struct PipelineTests {
             let now = try store.version()
             if now != version { (version, keys) = (now, try readKeys(store)) }
             let devices = try store.readDevices { (reader) throws(KeyStoreError) in
-                [try reader.device(phone)] + (try reader.devices(ofUser: "alice"))
+                [try reader.device(id: phone)] + (try reader.devices(ofUser: "alice"))
             }
             for device in devices {
                 let device = try device.get()
                 var options = Sealer.Options()
                 options.announcing = keys.announcements.statements(
-                    endingAt: keys.sender.publicKey, pinned: device.pinnedSender, now: start)
+                    endingAt: keys.sender.publicKey, pinned: device.pinnedSender, at: start)
                 let sealed = try Sealer(sender: keys.sender, topic: .app).seal(
                     #"{"aps":{"alert":"hello"}}"#.utf8, to: device.publicKey, at: start, options: options)
                 let line = String(decoding: sealed.json, as: UTF8.self) + "\n"

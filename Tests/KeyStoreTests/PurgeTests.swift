@@ -21,8 +21,8 @@ struct PurgeTests {
     @Test func aSecretIsNeverInTheFilesInTheClear() throws {
         let home = try Home()
         let (device, sender) = (DeviceKey(), SenderKey())
-        _ = try home.store.importDeviceKey(device, now: start)
-        _ = try home.store.importSenderKey(sender, now: start)
+        _ = try home.store.importDeviceKey(device, at: start)
+        _ = try home.store.importSenderKey(sender, at: start)
         let bytes = try home.scratch.bytes()
         #expect(!bytes.contains(device.scalar) && !bytes.contains(sender.seed))
         #expect(bytes.contains(device.publicKey.bytes) && bytes.contains(sender.publicKey.bytes))
@@ -31,15 +31,15 @@ struct PurgeTests {
 
     @Test func aRetiredKeyIsGoneFromTheFiles() throws {
         let home = try Home()
-        _ = try home.store.generateDeviceKey(now: start)
+        _ = try home.store.generateDeviceKey(at: start)
         var blobs = try sealed("device_keys", home)
-        _ = try home.store.rotateDeviceKey(now: start)
-        _ = try home.store.confirmDeviceKey(graceSeconds: 60, now: start)
+        _ = try home.store.rotateDeviceKey(at: start)
+        _ = try home.store.confirmDeviceKey(grace: .seconds(60), at: start)
         blobs += try sealed("device_keys", home)
         #expect(blobs.count == 3, "active, retiring, and the new active one")
         let before = try home.scratch.bytes()
         #expect(before.contains(blobs[1]) && before.contains(blobs[2]))
-        #expect(try home.store.purgeDeviceKeys(now: start + 61).count == 1)
+        #expect(try home.store.purgeRetiredDeviceKeys(at: start + 61).count == 1)
         let after = try home.scratch.bytes()
         for piece in pieces(blobs[0]) + pieces(blobs[1]) { #expect(!after.contains(piece)) }
         #expect(after.contains(blobs[2]), "the active key is still there")
@@ -47,12 +47,12 @@ struct PurgeTests {
 
     @Test func atLogOutEveryKeyIsGoneFromTheFiles() throws {
         let home = try Home()
-        _ = try home.store.generateDeviceKey(name: "one", now: start)
-        _ = try home.store.rotateDeviceKey(name: "one", now: start)
+        _ = try home.store.generateDeviceKey(named: "one", at: start)
+        _ = try home.store.rotateDeviceKey(named: "one", at: start)
         let blobs = try sealed("device_keys", home)
-        _ = try home.store.generateDeviceKey(name: "two", now: start)
+        _ = try home.store.generateDeviceKey(named: "two", at: start)
         let kept = try #require(try sealed("device_keys", home).last)
-        _ = try home.store.purgeDeviceKeys(name: "one", now: start, everything: true)
+        _ = try home.store.purgeDeviceKeys(named: "one")
         let after = try home.scratch.bytes()
         for piece in blobs.flatMap(pieces) { #expect(!after.contains(piece)) }
         #expect(after.contains(kept))
@@ -60,8 +60,8 @@ struct PurgeTests {
 
     @Test func whatAnEarlierInstallationLeftIsGoneFromTheFiles() throws {
         let home = try Home()
-        _ = try home.store.generateDeviceKey(name: "one", now: start)
-        _ = try home.store.generateDeviceKey(name: "two", now: start)
+        _ = try home.store.generateDeviceKey(named: "one", at: start)
+        _ = try home.store.generateDeviceKey(named: "two", at: start)
         let blobs = try sealed("device_keys", home)
         // A row that nobody can read any more goes too.
         try home.raw().execute("UPDATE device_keys SET tag = zeroblob(32) WHERE name = 'one'")
@@ -73,10 +73,10 @@ struct PurgeTests {
 
     @Test func aRotatedSenderKeyIsGoneFromTheFiles() throws {
         let home = try Home()
-        _ = try home.store.generateSenderKey(now: start)
+        _ = try home.store.generateSenderKey(at: start)
         let old = try sealed("sender_keys", home)
         #expect(try home.scratch.bytes().contains(old[0]))
-        _ = try home.store.rotateSenderKey(now: start)
+        _ = try home.store.rotateSenderKey(at: start)
         let after = try home.scratch.bytes()
         for piece in pieces(old[0]) { #expect(!after.contains(piece)) }
         #expect(after.contains(try sealed("sender_keys", home)[0]))
@@ -90,20 +90,20 @@ struct PurgeTests {
         var deleted: [Bytes] = []
         for index in 0..<40 {
             let name = String(repeating: "n", count: 1 + Int(random.next() % 200)) + "\(index)"
-            _ = try home.store.generateSenderKey(name: name, topic: .app, now: start)
-            _ = try home.store.generateDeviceKey(name: name, topic: .app, now: start)
+            _ = try home.store.generateSenderKey(named: name, topic: .app, at: start)
+            _ = try home.store.generateDeviceKey(named: name, topic: .app, at: start)
         }
         for round in 0..<60 {
             let names = try home.store.deviceKeys().map(\.name)
             let name = names[Int(random.next() % UInt64(names.count))]
             let before = Set(try sealed("sender_keys", home) + sealed("device_keys", home))
             switch random.next() % 4 {
-            case 0: _ = try home.store.purgeDeviceKeys(name: name, now: start, everything: true)
+            case 0: _ = try home.store.purgeDeviceKeys(named: name)
             case 1:
-                _ = try home.store.rotateDeviceKey(name: name, now: start)
-                _ = try home.store.confirmDeviceKey(name: name, graceSeconds: 0, now: start)
-                _ = try home.store.purgeDeviceKeys(name: name, now: start + 1)
-            default: _ = try home.store.rotateSenderKey(name: name, force: true, now: start + UInt64(round))
+                _ = try home.store.rotateDeviceKey(named: name, at: start)
+                _ = try home.store.confirmDeviceKey(named: name, grace: .seconds(0), at: start)
+                _ = try home.store.purgeRetiredDeviceKeys(named: name, at: start + 1)
+            default: _ = try home.store.rotateSenderKey(named: name, force: true, at: start + UInt64(round))
             }
             let after = try sealed("sender_keys", home) + sealed("device_keys", home)
             deleted += before.subtracting(after)
@@ -115,28 +115,28 @@ struct PurgeTests {
 
     @Test func whileAnotherProcessReadsThePurgeSaysSoAndASecondFinishes() throws {
         let home = try Home()
-        _ = try home.store.generateDeviceKey(now: start)
+        _ = try home.store.generateDeviceKey(at: start)
         let blob = try #require(try sealed("device_keys", home).first)
         let reader = try home.raw()
         try reader.execute("BEGIN; SELECT * FROM device_keys")
-        #expect(code { try home.store.purgeDeviceKeys(now: start, everything: true) } == .storeBusy)
+        #expect(code { try home.store.purgeDeviceKeys(named: nil) } == .storeBusy)
         #expect(try home.store.deviceKeys().isEmpty)
         try reader.execute("COMMIT")
-        #expect(try home.store.purgeDeviceKeys(now: start, everything: true).isEmpty)
+        #expect(try home.store.purgeDeviceKeys(named: nil).isEmpty)
         #expect(!(try home.scratch.bytes()).contains(blob))
     }
 
     @Test func whileAnotherProcessReadsARotationIsDoneAllTheSame() throws {
         let home = try Home()
-        _ = try home.store.generateSenderKey(now: start)
+        _ = try home.store.generateSenderKey(at: start)
         let blob = try #require(try sealed("sender_keys", home).first)
         do {
             let reader = try home.raw()
             try reader.execute("BEGIN; SELECT * FROM sender_keys")
-            #expect(try home.store.rotateSenderKey(now: start).record.generation == 2)
+            #expect(try home.store.rotateSenderKey(at: start).record.generation == 2)
             try reader.execute("COMMIT")
         }
-        _ = try home.store.purgeDeviceKeys(now: start)
+        _ = try home.store.purgeRetiredDeviceKeys(at: start)
         #expect(!(try home.scratch.bytes()).contains(blob))
     }
 }

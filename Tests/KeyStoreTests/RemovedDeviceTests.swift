@@ -20,20 +20,20 @@ struct RemovedDeviceTests {
     @Test(arguments: StoreKind.allCases)
     func aRemovalIsRememberedUntilTheDeviceRegisters(_ kind: StoreKind) throws {
         let store = try Home(kind).store
-        _ = try store.addDevice(id: "a", registration(), now: start)
-        #expect(try store.removeDevice("a", reason: "logged out", now: start + 1))
+        _ = try store.addDevice(registration(), id: "a", at: start)
+        #expect(try store.removeDevice(id: "a", reason: "logged out", at: start + 1))
         #expect(try removed(store) == [RemovedDevice(id: "a", removedAt: start + 1, reason: "logged out")])
-        #expect(try !store.removeDevice("a", now: start + 2))
+        #expect(try !store.removeDevice(id: "a", at: start + 2))
         #expect(try removed(store).map(\.removedAt) == [start + 1])
-        #expect(try !store.removeDevice("never", now: start + 2))
-        #expect(try store.addDevice(id: "a", registration(), now: start + 1) == .added)
+        #expect(try !store.removeDevice(id: "never", at: start + 2))
+        #expect(try store.addDevice(registration(), id: "a", at: start + 1) == .added)
         #expect(try removed(store) == [])
     }
 
     @Test func aRemovalIsLaterThanWhatItRemovesWhateverTheClockSays() throws {
         let store = try Home(.memory).store
-        _ = try store.addDevice(id: "a", registration(), now: start + 100)
-        #expect(try store.removeDevice("a", now: start))
+        _ = try store.addDevice(registration(), id: "a", at: start + 100)
+        #expect(try store.removeDevice(id: "a", at: start))
         #expect(try removed(store).map(\.removedAt) == [start + 100])
     }
 
@@ -51,17 +51,17 @@ struct RemovedDeviceTests {
         _ line: (updated: UInt64?, created: UInt64?, comesBack: Bool)
     ) throws {
         let store = try Home(.memory).store
-        _ = try store.addDevice(id: "a", registration(), now: start)
-        _ = try store.removeDevice("a", now: start + 100)
+        _ = try store.addDevice(registration(), id: "a", at: start)
+        _ = try store.removeDevice(id: "a", at: start + 100)
         let change = DeviceChange.registered(
             id: "a", registration(created: line.created.map { start + $0 }), updatedAt: line.updated.map { start + $0 })
-        let result = try store.importDevices([change], now: start + 1000)
+        let result = try store.importDevices([change], at: start + 1000)
         #expect(result.added == (line.comesBack ? 1 : 0) && result.stale == (line.comesBack ? 0 : 1))
-        #expect(try (store.device("a") != nil) == line.comesBack)
+        #expect(try (store.device(id: "a") != nil) == line.comesBack)
         #expect(try removed(store).isEmpty == line.comesBack)
-        #expect(try store.device("a").map { $0.updatedAt <= start + 1000 } ?? true)
-        #expect(try store.importDevices([change], replace: true, now: start + 1000).refused.isEmpty)
-        #expect(try store.device("a") != nil && removed(store).isEmpty)
+        #expect(try store.device(id: "a").map { $0.updatedAt <= start + 1000 } ?? true)
+        #expect(try store.importDevices([change], replace: true, at: start + 1000).refused.isEmpty)
+        #expect(try store.device(id: "a") != nil && removed(store).isEmpty)
     }
 
     /// Later than now by a day, and by more.
@@ -73,16 +73,16 @@ struct RemovedDeviceTests {
     func aKeyFromTheFutureDoesNotBringADeviceBack(_ clock: (ahead: UInt64, isTaken: Bool)) throws {
         let store = try Home(.memory).store
         let now = start + 1000
-        _ = try store.addDevice(id: "a", registration(), now: start)
-        _ = try store.removeDevice("a", now: start + 100)
+        _ = try store.addDevice(registration(), id: "a", at: start)
+        _ = try store.removeDevice(id: "a", at: start + 100)
         let line = DeviceChange.registered(id: "a", registration(created: now.adding(milliseconds: clock.ahead)))
-        let result = try store.importDevices([line], now: now)
+        let result = try store.importDevices([line], at: now)
         #expect(result.added == (clock.isTaken ? 1 : 0))
         #expect(result.refused.map(\.error.code) == (clock.isTaken ? [] : [.futureTime]))
-        #expect(try (store.device("a") != nil) == clock.isTaken)
+        #expect(try (store.device(id: "a") != nil) == clock.isTaken)
         // It decides nothing about a device that was never removed: a phone's clock may be wrong.
         let other = DeviceChange.registered(id: "b", registration(created: now.adding(milliseconds: clock.ahead)))
-        #expect(try store.importDevices([other], now: now).added == 1)
+        #expect(try store.importDevices([other], at: now).added == 1)
     }
 
     @Test(arguments: clocks)
@@ -90,18 +90,18 @@ struct RemovedDeviceTests {
         let store = try Home(.memory).store
         let now = start + 1000
         let time = now.adding(milliseconds: clock.ahead)
-        for id in ["a", "b"] { _ = try store.addDevice(id: id, registration(), now: start) }
+        for id in ["a", "b"] { _ = try store.addDevice(registration(), id: id, at: start) }
         let changes: [DeviceChange] = [
             .registered(id: "a", registration(generation: 2), updatedAt: time),
             .removed(RemovedDevice(id: "b", removedAt: time)),
         ]
         for replace in [false, true] {
-            let result = try store.importDevices(changes, replace: replace, now: now)
+            let result = try store.importDevices(changes, replace: replace, at: now)
             #expect(result.refused.map(\.error.code) == (clock.isTaken ? [] : [.futureTime, .futureTime]))
         }
-        #expect(try store.device("a")?.generation == (clock.isTaken ? 2 : 1))
-        #expect(try store.device("a").map { $0.updatedAt <= now } == true)
-        #expect(try (store.device("b") == nil) == clock.isTaken)
+        #expect(try store.device(id: "a")?.generation == (clock.isTaken ? 2 : 1))
+        #expect(try store.device(id: "a").map { $0.updatedAt <= now } == true)
+        #expect(try (store.device(id: "b") == nil) == clock.isTaken)
         #expect(try removed(store).allSatisfy { $0.removedAt <= now })
     }
 
@@ -115,23 +115,23 @@ struct RemovedDeviceTests {
         _ step: (removed: UInt64, before: UInt64?, outcome: [Int])
     ) throws {
         let store = try Home(.memory).store
-        _ = try store.addDevice(id: "a", registration(), now: start + 100)
-        if let before = step.before { _ = try store.removeDevice("a", now: start + before) }
+        _ = try store.addDevice(registration(), id: "a", at: start + 100)
+        if let before = step.before { _ = try store.removeDevice(id: "a", at: start + before) }
         let removal = RemovedDevice(id: "a", removedAt: start + step.removed, reason: "x")
-        let result = try store.importDevices([.removed(removal)], now: start + 1000)
+        let result = try store.importDevices([.removed(removal)], at: start + 1000)
         #expect([result.removed, result.stale] == step.outcome)
         #expect(result.unchanged == 1 - step.outcome[0] - step.outcome[1])
-        #expect(try store.device("a").map { _ in 1 } == (step.before == nil && step.removed < 100 ? 1 : nil))
+        #expect(try store.device(id: "a").map { _ in 1 } == (step.before == nil && step.removed < 100 ? 1 : nil))
         #expect(try removed(store).allSatisfy { $0.removedAt <= start + 1000 })
     }
 
     @Test func aRemovalOfADeviceThatNeverWasHereIsRememberedToo() throws {
         let store = try Home(.memory).store
         let removal = RemovedDevice(id: "a", removedAt: start + 5)
-        #expect(try store.importDevices([.removed(removal)], now: start + 10).removed == 1)
+        #expect(try store.importDevices([.removed(removal)], at: start + 10).removed == 1)
         #expect(try removed(store) == [removal])
         let result = try store.importDevices(
-            [.registered(id: "a", registration(), updatedAt: start + 5)], now: start + 10)
+            [.registered(id: "a", registration(), updatedAt: start + 5)], at: start + 10)
         #expect(result.stale == 1)
     }
 
@@ -140,11 +140,11 @@ struct RemovedDeviceTests {
         let batch: [DeviceChange] = ["", "pcr1x", "a\n"].map { .removed(RemovedDevice(id: $0, removedAt: start)) }
         let reason = DeviceChange.removed(RemovedDevice(id: "a", removedAt: start, reason: ""))
         let result = try store.importDevices(
-            batch + [reason, .removed(RemovedDevice(id: "a", removedAt: start))], now: start)
+            batch + [reason, .removed(RemovedDevice(id: "a", removedAt: start))], at: start)
         #expect(result.refused.map(\.index) == [0, 1, 2, 3])
         #expect(result.refused.allSatisfy { $0.error.code == .invalidName })
         #expect(result.removed == 1)
-        #expect(code { try store.removeDevice("a", reason: "a\u{7}", now: start) } == .invalidName)
+        #expect(code { try store.removeDevice(id: "a", reason: "a\u{7}", at: start) } == .invalidName)
     }
 
     // MARK: What APNs says
@@ -153,16 +153,16 @@ struct RemovedDeviceTests {
         let home = try Home()
         let store = home.store
         for (id, time) in [("old", 10), ("same", 20), ("new", 21), ("broken", 1)] as [(String, UInt64)] {
-            _ = try store.addDevice(id: id, registration(), now: start + time)
+            _ = try store.addDevice(registration(), id: id, at: start + time)
         }
         try home.raw().execute("UPDATE devices SET generation = 9 WHERE id = 'broken'")
         let batch = ["old", "same", "new", "broken", "never", "old"].map {
             RemovedDevice(id: $0, removedAt: start + 20, reason: "unregistered")
         }
-        let result = try store.removeDevices(batch, now: start + 1000)
+        let result = try store.removeDevices(batch, at: start + 1000)
         #expect(result.removed == 3 && result.kept == 1 && result.unknown == 2)
         #expect(try removed(store).map(\.id) == ["broken", "old", "same"])
-        let again = try store.removeDevices(batch, now: start + 1000)
+        let again = try store.removeDevices(batch, at: start + 1000)
         #expect(again.removed == 0 && again.kept == 1 && again.unknown == 5)
     }
 
@@ -171,12 +171,12 @@ struct RemovedDeviceTests {
     func aRemovalFromTheFutureRemovesNoLiveDevice(_ clock: (ahead: UInt64, isTaken: Bool)) throws {
         let store = try Home(.memory).store
         let now = start + 1000
-        for id in ["a", "b"] { _ = try store.addDevice(id: id, registration(), now: start) }
+        for id in ["a", "b"] { _ = try store.addDevice(registration(), id: id, at: start) }
         let batch = [
             RemovedDevice(id: "a", removedAt: start + 1),
             RemovedDevice(id: "b", removedAt: now.adding(milliseconds: clock.ahead)),
         ]
-        #expect(code { try store.removeDevices(batch, now: now) } == (clock.isTaken ? nil : .futureTime))
+        #expect(code { try store.removeDevices(batch, at: now) } == (clock.isTaken ? nil : .futureTime))
         #expect(try removed(store).map(\.removedAt) == (clock.isTaken ? [start + 1, now] : []))
         #expect(try store.deviceCount() == (clock.isTaken ? 0 : 2))
     }
@@ -184,12 +184,12 @@ struct RemovedDeviceTests {
     /// The key is the same and nothing else is new, but the phone has another token and is alive.
     @Test func aDeviceThatSaysTheSameAgainHasRegisteredAgain() throws {
         let store = try Home(.memory).store
-        _ = try store.addDevice(id: "a", registration(), now: start)
-        #expect(try store.addDevice(id: "a", registration(), now: start + 30) == .unchanged)
-        let result = try store.removeDevices([RemovedDevice(id: "a", removedAt: start + 20)], now: start + 40)
+        _ = try store.addDevice(registration(), id: "a", at: start)
+        #expect(try store.addDevice(registration(), id: "a", at: start + 30) == .unchanged)
+        let result = try store.removeDevices([RemovedDevice(id: "a", removedAt: start + 20)], at: start + 40)
         #expect(result.kept == 1)
-        #expect(try store.importDevices([.registered(id: "a", registration())], now: start + 60).unchanged == 1)
-        #expect(try store.device("a")?.updatedAt == start + 30, "a line is not the device")
+        #expect(try store.importDevices([.registered(id: "a", registration())], at: start + 60).unchanged == 1)
+        #expect(try store.device(id: "a")?.updatedAt == start + 30, "a line is not the device")
     }
 
     // MARK: Forgetting
@@ -197,8 +197,8 @@ struct RemovedDeviceTests {
     @Test func removalsUpToATimeAreForgotten() throws {
         let store = try Home(.memory).store
         for (id, time) in [("a", 1), ("b", 2), ("c", 3)] as [(String, UInt64)] {
-            _ = try store.addDevice(id: id, registration(), now: start)
-            _ = try store.removeDevice(id, now: start + time)
+            _ = try store.addDevice(registration(), id: id, at: start)
+            _ = try store.removeDevice(id: id, at: start + time)
         }
         #expect(try store.forgetRemovedDevices(upTo: start) == 0)
         #expect(try store.forgetRemovedDevices(upTo: start + 2) == 2)

@@ -16,21 +16,21 @@ extension ReplayFileSuite {
     func directory(withGuard: Bool = true) throws -> Scratch {
         let scratch = try Scratch()
         try #require(unsafe mkdir(scratch.store, 0o700) == 0)
-        if withGuard { _ = try ReplayFile.create(at: scratch.store, floor: start) }
+        if withGuard { _ = try ReplayFile.create(in: scratch.store, floor: start) }
         return scratch
     }
 
     func open(_ path: String, at now: Timestamp = start) -> ReplayFile {
-        .open(at: path, now: now, busyTimeout: 50)
+        .open(in: path, at: now, busyTimeout: 50)
     }
 
     func judge(
         _ file: ReplayFile, _ id: UInt64 = 1, request: String = "r", sentAt: Timestamp = start + 1,
-        now: Timestamp = start + 1
+        at now: Timestamp = start + 1
     ) -> ReplayJudgement {
         file.judge(
             sender: sender, messageID: MessageID(id), requestID: request, sentAt: sentAt, expiresAt: sentAt + 600,
-            now: now)
+            at: now)
     }
 
     func expect(

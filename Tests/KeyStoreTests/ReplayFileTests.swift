@@ -25,8 +25,8 @@ struct ReplayFileTests: ReplayFileSuite {
 
     @Test func aGuardIsNotMadeOverAnother() throws {
         let scratch = try directory()
-        #expect(code { try ReplayFile.create(at: scratch.store, floor: start) } == .storeExists)
-        #expect(code { try ReplayFile.create(at: scratch.path + "/none", floor: start) } == .storeMissing)
+        #expect(code { try ReplayFile.create(in: scratch.store, floor: start) } == .storeExists)
+        #expect(code { try ReplayFile.create(in: scratch.path + "/none", floor: start) } == .storeMissing)
     }
 
     @Test func anInterruptedCreationIsFinishedByAnother() throws {
@@ -34,7 +34,7 @@ struct ReplayFileTests: ReplayFileSuite {
         for name in ["replay.db.new", "replay.db.new-journal", "replay.db-journal"] {
             try writeFile(scratch.file(name), Bytes(repeating: 0xa5, count: 3000))
         }
-        expect(judge(try ReplayFile.create(at: scratch.store, floor: start)), .new)
+        expect(judge(try ReplayFile.create(in: scratch.store, floor: start)), .new)
         #expect(try scratch.names() == ["replay.db"])
     }
 
@@ -43,9 +43,9 @@ struct ReplayFileTests: ReplayFileSuite {
     /// The floor of a remade guard lies ten minutes back: the message in hand is new, what is older is not.
     private func expectRemade(_ file: ReplayFile, at now: Timestamp, _ location: SourceLocation = #_sourceLocation) {
         let floor = Timestamp(milliseconds: now.milliseconds - 600_000)
-        expect(judge(file, 1, sentAt: floor, now: now), .duplicate, location)
-        expect(judge(file, 2, sentAt: floor.next, now: now), .new, location)
-        expect(judge(file, 2, request: "other", sentAt: floor.next, now: now), .duplicate, location)
+        expect(judge(file, 1, sentAt: floor, at: now), .duplicate, location)
+        expect(judge(file, 2, sentAt: floor.next, at: now), .new, location)
+        expect(judge(file, 2, request: "other", sentAt: floor.next, at: now), .duplicate, location)
     }
 
     @Test func aMissingFileIsMadeWithAFloorTenMinutesBack() throws {
@@ -64,7 +64,7 @@ struct ReplayFileTests: ReplayFileSuite {
         let other = open(scratch.store)
         #expect(judge(other, 3).wasDamaged, "by whoever made it anew")
         #expect(!judge(file, 4).wasDamaged && !judge(other, 5).wasDamaged)
-        #expect(!judge(try ReplayFile.create(at: Scratch().path, floor: start), 1).wasDamaged, "made where it must be")
+        #expect(!judge(try ReplayFile.create(in: Scratch().path, floor: start), 1).wasDamaged, "made where it must be")
     }
 
     @Test func aFileThatGoesMissingUnderASessionIsMadeAgain() throws {
@@ -80,7 +80,7 @@ struct ReplayFileTests: ReplayFileSuite {
         let file = open(scratch.store)
         expect(judge(file, 1), .new)
         unsafe unlink(scratch.file("replay.db"))
-        expect(judge(try ReplayFile.create(at: scratch.store, floor: start), 2), .new)
+        expect(judge(try ReplayFile.create(in: scratch.store, floor: start), 2), .new)
         expect(judge(file, 2, request: "other"), .duplicate)
         expect(judge(file, 1), .new)
     }
@@ -105,12 +105,12 @@ struct ReplayFileTests: ReplayFileSuite {
         try writeFile(path, damage(try readFile(path)))
         let now = start + 3_000_000
         let after = open(scratch.store, at: now)
-        for id in 1...50 as ClosedRange<UInt64> { expect(judge(after, id, sentAt: now, now: now), .new) }
+        for id in 1...50 as ClosedRange<UInt64> { expect(judge(after, id, sentAt: now, at: now), .new) }
         for id in 1...50 as ClosedRange<UInt64> {
-            expect(judge(after, id, request: "other", sentAt: now, now: now), .duplicate)
+            expect(judge(after, id, request: "other", sentAt: now, at: now), .duplicate)
         }
         // The session from before goes on with the new file.
-        expect(judge(before, 7, request: "other", sentAt: now, now: now), .duplicate)
+        expect(judge(before, 7, request: "other", sentAt: now, at: now), .duplicate)
         #expect(try scratch.names() == ["replay.db"])
         #expect(try SQLiteConnection(path: path, busyTimeout: 0).isSound())
     }
@@ -141,8 +141,8 @@ struct ReplayFileTests: ReplayFileSuite {
         expect(judge(file), .new)
         try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0).execute(change)
         let now = start + 5
-        expect(judge(file, now: now), .new)
-        expect(judge(file, request: "other", now: now), .duplicate)
+        expect(judge(file, at: now), .new)
+        expect(judge(file, request: "other", at: now), .duplicate)
     }
 
     @Test func aJournalOfAnOldFileIsNotPlayedIntoTheNewOne() throws {
@@ -157,7 +157,7 @@ struct ReplayFileTests: ReplayFileSuite {
         #expect(journal.count > 20_000)
         try writeFile(scratch.file("replay.db-journal"), journal)
 
-        _ = try ReplayFile.create(at: scratch.store, floor: start)
+        _ = try ReplayFile.create(in: scratch.store, floor: start)
         expect(judge(open(scratch.store), 1, sentAt: start), .duplicate)
         expect(judge(open(scratch.store), 2), .new)
         #expect(try scratch.names() == ["replay.db"])
@@ -208,7 +208,7 @@ struct ReplayFileTests: ReplayFileSuite {
         guard let disk = try SmallDisk(kilobytes: 400) else { return }
         let path = disk.path + "/store"
         try #require(unsafe mkdir(path, 0o700) == 0)
-        let file = try ReplayFile.create(at: path, floor: start)
+        let file = try ReplayFile.create(in: path, floor: start)
         expect(judge(file, 1), .new)
         try disk.fill()
         var problems: Set<KeyStoreError.Code?> = []
@@ -229,7 +229,7 @@ struct ReplayFileTests: ReplayFileSuite {
         guard let disk = try SmallDisk(kilobytes: 400) else { return }
         let path = disk.path + "/store"
         try #require(unsafe mkdir(path, 0o700) == 0)
-        expect(judge(try ReplayFile.create(at: path, floor: start), 1), .new)
+        expect(judge(try ReplayFile.create(in: path, floor: start), 1), .new)
         try disk.setReadOnly(true)
         for file in [open(path), open(path)] {
             expect(judge(file, 2), .new, problem: .inputOutput)

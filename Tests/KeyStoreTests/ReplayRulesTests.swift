@@ -25,8 +25,8 @@ struct ReplayRulesTests {
                 rows.guardFloor = start
             case .file:
                 let scratch = try Scratch()
-                _ = try SQLiteKeyStore.create(at: scratch.store, passphrase: nil, options: .quick, now: start)
-                file = try .create(at: scratch.store, floor: start)
+                _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start)
+                file = try .create(in: scratch.store, floor: start)
                 self.scratch = scratch
             }
         }
@@ -41,13 +41,13 @@ struct ReplayRulesTests {
             if let file {
                 let judgement = file.judge(
                     sender: sender, messageID: MessageID(id), requestID: request, sentAt: sentAt,
-                    expiresAt: sentAt + life, now: now)
+                    expiresAt: sentAt + life, at: now)
                 #expect(judgement.problem == nil)
                 return judgement.verdict
             }
             let message = ReplayMessage(
                 sender: sender, id: MessageID(id), requestID: request, sentAt: sentAt, expiresAt: sentAt + life)
-            return ReplayRules.judge(message, in: &rows, now: now)
+            return ReplayRules.judge(message, in: &rows, at: now)
         }
     }
 

@@ -11,7 +11,7 @@ struct ReplaySharingTests: ReplayFileSuite {
         let verdicts = await withTaskGroup(of: [ReplayVerdict].self) { group in
             for session in 0..<8 {
                 group.addTask {
-                    let file = ReplayFile.open(at: scratch.store, now: start, busyTimeout: 20_000)
+                    let file = ReplayFile.open(in: scratch.store, at: start, busyTimeout: 20_000)
                     return (0..<20 as Range<UInt64>).map { judge(file, $0, request: "session \(session)").verdict }
                 }
             }
@@ -38,15 +38,15 @@ struct ReplaySharingTests: ReplayFileSuite {
         let damaged = try #require(try FileFacts(at: scratch.file("replay.db"))).identity
         let now = start + 1_000_000
         let (first, second) = (
-            ReplaySession(at: scratch.store, busyTimeout: 50), ReplaySession(at: scratch.store, busyTimeout: 50)
+            ReplaySession(in: scratch.store, busyTimeout: 50), ReplaySession(in: scratch.store, busyTimeout: 50)
         )
         let message = ReplayMessage(
             sender: sender, id: MessageID(1), requestID: "r", sentAt: now, expiresAt: now + 600)
-        try first.remake(instead: damaged, now: now)
-        expect(first.judge(message, now: now), .new)
-        try second.remake(instead: damaged, now: now)
-        try second.remake(instead: nil, now: now)
-        expect(second.judge(message, now: now), .sameRequest(soundAllowed: true))
+        try first.remake(instead: damaged, at: now)
+        expect(first.judge(message, at: now), .new)
+        try second.remake(instead: damaged, at: now)
+        try second.remake(instead: nil, at: now)
+        expect(second.judge(message, at: now), .sameRequest(soundAllowed: true))
     }
 
     @Test func aProcessKilledInTheMiddleOfAJudgementHasRememberedNothing() async throws {
@@ -72,12 +72,12 @@ struct ReplaySharingTests: ReplayFileSuite {
         let path = scratch.store
         let sender = sender.description
         await #expect(processExitsWith: .success) { [path = path as String, sender = sender as String] in
-            let file = ReplayFile.open(at: path, now: start)
+            let file = ReplayFile.open(in: path, at: start)
             let sender = try SenderPublicKey(text: sender)
             for (id, verdict) in [(1, .duplicate), (2, .new)] as [(UInt64, ReplayVerdict)] {
                 let judgement = file.judge(
                     sender: sender, messageID: MessageID(id), requestID: "other", sentAt: start + 1,
-                    expiresAt: start + 600, now: start + 1)
+                    expiresAt: start + 600, at: start + 1)
                 try #require(judgement == ReplayJudgement(verdict: verdict, problem: nil))
             }
         }

@@ -15,12 +15,12 @@ struct OneKey: DeviceKeyReading {
 
     init() throws { key = try DeviceKey(scalar: Self.scalar.span) }
 
-    func deviceKey(id: KeyID, now: Timestamp) -> (record: DeviceKeyRecord, key: DeviceKey)? {
+    func deviceKey(id: KeyID, at now: Timestamp) -> StoredDeviceKey? {
         guard id == key.publicKey.id else { return nil }
         let record = DeviceKeyRecord(
             name: "default", topic: nil, publicKey: key.publicKey, keyID: id, generation: 1, state: .active,
             createdAt: start, retiresAt: nil, isDefault: true)
-        return (record, key)
+        return StoredDeviceKey(record: record, key: key)
     }
 
     func trust(for topic: Topic) -> SenderTrust { SenderTrust() }
@@ -35,16 +35,16 @@ struct ResponseFileTests {
         try #require(unsafe mkdir(scratch.store, 0o700) == 0)
     }
 
-    private var file: ResponseFile { ResponseFile(at: scratch.store) }
+    private var file: ResponseFile { ResponseFile(in: scratch.store) }
 
     /// A store with one device key.
-    private func home(_ kind: DeviceStoreKind = .keychain) throws -> (store: any KeyStore, key: DevicePublicKey) {
+    private func home(_ kind: DeviceStoreKind = .keychain) throws -> (store: any DeviceKeyStore, key: DevicePublicKey) {
         let store = try kind.store()
-        return (store, try store.generateDeviceKey(topic: .app, now: start).publicKey)
+        return (store, try store.generateDeviceKey(topic: .app, at: start).publicKey)
     }
 
     private func texts(_ keys: some DeviceKeyReading, at now: Timestamp = start) throws -> [String] {
-        try file.responses(openedWith: keys, now: now).map { String(decoding: $0.response, as: UTF8.self) }
+        try file.responses(openedWith: keys, at: now).map { String(decoding: $0.response, as: UTF8.self) }
     }
 
     /// How many lie in the file, whether they open or not.
@@ -57,9 +57,9 @@ struct ResponseFileTests {
         let (store, key) = try home(kind)
         #expect(try texts(store) == [])
         #expect(try scratch.names() == [])
-        #expect(try file.keep(Bytes("on my way".utf8), sealedTo: key, now: start) == 0)
-        #expect(try file.keep(Bytes(), sealedTo: key, now: start.next) == 0)
-        let first = try file.responses(openedWith: store, now: start)
+        #expect(try file.keep(Bytes("on my way".utf8), sealedTo: key, at: start) == 0)
+        #expect(try file.keep(Bytes(), sealedTo: key, at: start.next) == 0)
+        let first = try file.responses(openedWith: store, at: start)
         #expect(first.map(\.keptAt) == [start, start.next])
         #expect(try texts(store) == ["on my way", ""])
         try file.remove(first[0])
@@ -70,8 +70,8 @@ struct ResponseFileTests {
     /// The same words twice are two responses.
     @Test func equalResponsesAreTwo() throws {
         let (store, key) = try home()
-        for _ in 0..<2 { try file.keep(Bytes("yes".utf8), sealedTo: key, now: start) }
-        let kept = try file.responses(openedWith: store, now: start)
+        for _ in 0..<2 { try file.keep(Bytes("yes".utf8), sealedTo: key, at: start) }
+        let kept = try file.responses(openedWith: store, at: start)
         #expect(kept.count == 2)
         try file.remove(kept[1])
         #expect(try texts(store) == ["yes"])
@@ -83,7 +83,7 @@ struct ResponseFileTests {
         let sealed =
             "5fd47633b5e43fca7bad1bfbe424feacb175d9d4d4a30f166dbd30636f0b446b05c3200cfb55b930d9cf30ad7df1cc454906392419"
             + "530c03b25d7297fd3c"
-        _ = try file.keep(Bytes(), sealedTo: DeviceKey().publicKey, now: start)
+        _ = try file.keep(Bytes(), sealedTo: DeviceKey().publicKey, at: start)
         try SQLiteConnection(path: scratch.file("responses.db"), busyTimeout: 0).execute(
             "INSERT INTO responses (key_id, kept, sealed) VALUES (\(0x654d_b668), 1767225600000, x'\(sealed)')")
         #expect(try texts(OneKey()) == ["on my way 🚲"])
@@ -94,11 +94,11 @@ struct ResponseFileTests {
     @Test func nothingOfAResponseLiesInTheClear() throws {
         let (store, key) = try home()
         let words = Bytes("meet me at the usual place".utf8)
-        try file.keep(words, sealedTo: key, now: start)
+        try file.keep(words, sealedTo: key, at: start)
         let sealed = try readFile(scratch.file("responses.db"))
         #expect(!sealed.contains(words))
         #expect(!sealed.contains(Bytes("usual".utf8)))
-        let kept = try file.responses(openedWith: store, now: start)
+        let kept = try file.responses(openedWith: store, at: start)
         #expect(kept.map(\.response) == [words])
         try file.remove(try #require(kept.first))
         // Overwritten, so that the key does not open it later on either.
@@ -110,10 +110,10 @@ struct ResponseFileTests {
 
     @Test func whatLoggedOutIsLost() throws {
         let (store, key) = try home()
-        let other = try store.generateDeviceKey(name: "second", now: start).publicKey
-        try file.keep(Bytes("mine".utf8), sealedTo: key, now: start)
-        try file.keep(Bytes("yours".utf8), sealedTo: other, now: start)
-        _ = try store.purgeDeviceKeys(name: "default", now: start, everything: true)
+        let other = try store.generateDeviceKey(named: "second", at: start).publicKey
+        try file.keep(Bytes("mine".utf8), sealedTo: key, at: start)
+        try file.keep(Bytes("yours".utf8), sealedTo: other, at: start)
+        _ = try store.purgeDeviceKeys(named: "default")
         #expect(try texts(store) == ["yours"])
         #expect(try count() == 1)
         // No store at all has no key either.
@@ -124,9 +124,9 @@ struct ResponseFileTests {
 
     @Test func aRotationDoesNotLoseAResponseDuringTheGrace() throws {
         let (store, key) = try home()
-        try file.keep(Bytes("late".utf8), sealedTo: key, now: start)
-        _ = try store.rotateDeviceKey(now: start)
-        _ = try store.confirmDeviceKey(graceSeconds: 60, now: start)
+        try file.keep(Bytes("late".utf8), sealedTo: key, at: start)
+        _ = try store.rotateDeviceKey(at: start)
+        _ = try store.confirmDeviceKey(grace: .seconds(60), at: start)
         #expect(try texts(store, at: start + 60) == ["late"])
         #expect(try texts(store, at: (start + 60).next) == [])
     }
@@ -138,16 +138,16 @@ struct ResponseFileTests {
             let code: KeyStoreError.Code
 
             func deviceKey(
-                id: KeyID, now: Timestamp
-            ) throws(KeyStoreError) -> (record: DeviceKeyRecord, key: DeviceKey)? {
+                id: KeyID, at now: Timestamp
+            ) throws(KeyStoreError) -> StoredDeviceKey? {
                 throw KeyStoreError(code, "")
             }
 
             func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { throw KeyStoreError(code, "") }
         }
         let (store, key) = try home()
-        try file.keep(Bytes("kept".utf8), sealedTo: key, now: start)
-        #expect(code { try file.responses(openedWith: Failing(code: failure), now: start) } == failure)
+        try file.keep(Bytes("kept".utf8), sealedTo: key, at: start)
+        #expect(code { try file.responses(openedWith: Failing(code: failure), at: start) } == failure)
         #expect(try texts(store) == ["kept"])
     }
 
@@ -158,7 +158,7 @@ struct ResponseFileTests {
     ])
     func aResponseThatWasChangedIsLost(_ change: String) throws {
         let (store, key) = try home()
-        try file.keep(Bytes("kept".utf8), sealedTo: key, now: start)
+        try file.keep(Bytes("kept".utf8), sealedTo: key, at: start)
         try SQLiteConnection(path: scratch.file("responses.db"), busyTimeout: 0).execute(change)
         #expect(try texts(store) == [])
         #expect(try count() == 0)
@@ -168,18 +168,18 @@ struct ResponseFileTests {
 
     @Test func theOldestOfTooManyIsGivenUp() throws {
         let (store, key) = try home()
-        for number in 1...64 { #expect(try file.keep(Bytes("\(number)".utf8), sealedTo: key, now: start) == 0) }
-        #expect(try file.keep(Bytes("65".utf8), sealedTo: key, now: start) == 1)
+        for number in 1...64 { #expect(try file.keep(Bytes("\(number)".utf8), sealedTo: key, at: start) == 0) }
+        #expect(try file.keep(Bytes("65".utf8), sealedTo: key, at: start) == 1)
         #expect(try texts(store) == (2...65).map { "\($0)" })
     }
 
     @Test func aResponseHasAMostOfBytes() throws {
         let (store, key) = try home()
         var response = Bytes(repeating: 0x78, count: 1 << 19)
-        try file.keep(response, sealedTo: key, now: start)
-        #expect(try file.responses(openedWith: store, now: start).map(\.response) == [response])
+        try file.keep(response, sealedTo: key, at: start)
+        #expect(try file.responses(openedWith: store, at: start).map(\.response) == [response])
         response.append(0)
-        #expect(code { try file.keep(response, sealedTo: key, now: start) } == .responseTooLarge)
-        #expect(try file.responses(openedWith: store, now: start).count == 1)
+        #expect(code { try file.keep(response, sealedTo: key, at: start) } == .responseTooLarge)
+        #expect(try file.responses(openedWith: store, at: start).count == 1)
     }
 }

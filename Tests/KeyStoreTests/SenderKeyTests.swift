@@ -11,27 +11,28 @@ struct SenderKeyTests {
     func aStoreHoldsAKeyForEachApp(_ kind: StoreKind) throws {
         let store = try Home(kind).store
         #expect(code { try store.senderKey(named: nil) } == .unknownName)
-        let first = try store.generateSenderKey(name: "one", topic: .app, now: start)
+        let first = try store.generateSenderKey(named: "one", topic: .app, at: start)
         let key = SenderKey()
-        let second = try store.importSenderKey(key, name: "two", topic: .other, now: start + 1)
+        let second = try store.importSenderKey(key, named: "two", topic: .other, at: start + 1)
         #expect(first.generation == 1 && first.isDefault && first.topic?.bundleID == "com.example.app")
         #expect(first.createdAt == start && first.keyID == first.publicKey.id)
         #expect(!second.isDefault && second.publicKey == key.publicKey)
         #expect(try store.senderKeys() == [first, second])
         #expect(try store.senderKey(named: nil).record == first)
         #expect(try store.senderKey(named: "two").key.seed == key.seed)
-        #expect(code { try store.generateSenderKey(name: "one", now: start) } == .nameTaken)
-        try store.setDefaultSenderKey(name: "two")
+        #expect(code { try store.generateSenderKey(named: "one", at: start) } == .nameTaken)
+        try store.setDefaultSenderKey(named: "two")
         #expect(try store.senderKey(named: nil).record.publicKey == key.publicKey)
         #expect(try store.senderKeys().map(\.isDefault) == [false, true])
-        #expect(code { try store.setDefaultSenderKey(name: "three") } == .unknownName)
+        #expect(code { try store.setDefaultSenderKey(named: "three") } == .unknownName)
     }
 
     @Test(arguments: StoreKind.allCases)
     func aRotationGivesTheNameANewKeyAndAStatementThatDevicesBelieve(_ kind: StoreKind) throws {
         let store = try Home(kind).store
-        let old = try store.generateSenderKey(name: "one", topic: .app, now: start)
-        let (new, statement) = try store.rotateSenderKey(now: start + 10)
+        let old = try store.generateSenderKey(named: "one", topic: .app, at: start)
+        let rotation = try store.rotateSenderKey(at: start + 10)
+        let (new, statement) = (rotation.record, rotation.statement)
         #expect(new.name == "one" && new.topic == old.topic && new.generation == 2 && new.isDefault)
         #expect(new.publicKey != old.publicKey && new.createdAt == start + 10)
         #expect(try store.senderKeys() == [new])
@@ -43,11 +44,12 @@ struct SenderKeyTests {
 
     @Test func theParametersReachTheStatement() throws {
         let store = try Home(.memory).store
-        _ = try store.generateSenderKey(now: start)
-        let statement = try store.rotateSenderKey(overlap: 5_184_000, acceptFor: 77, now: start).statement
+        _ = try store.generateSenderKey(at: start)
+        let statement = try store.rotateSenderKey(overlap: .seconds(5_184_000), acceptFor: .seconds(77), at: start)
+            .statement
         #expect(statement.overlap == 5_184_000 && statement.acceptFor == 77)
         let before = try store.senderKeys()
-        #expect(code { try store.rotateSenderKey(overlap: 5_184_001, now: start) } == .rotationRefused)
+        #expect(code { try store.rotateSenderKey(overlap: .seconds(5_184_001), at: start) } == .rotationRefused)
         #expect(try store.senderKeys() == before, "a refused rotation changes nothing")
     }
 
@@ -56,11 +58,11 @@ struct SenderKeyTests {
     /// A store whose only name has rotated on the given days.
     private func rotated(_ kind: StoreKind = .memory, onDays days: [UInt64]) throws -> Rotations {
         let store = try Home(kind).store
-        var rotations = Rotations(store: store, keys: [try store.generateSenderKey(now: start).publicKey])
+        var rotations = Rotations(store: store, keys: [try store.generateSenderKey(at: start).publicKey])
         for day in days {
-            let (record, statement) = try store.rotateSenderKey(force: true, now: start + day * Self.day)
-            rotations.keys.append(record.publicKey)
-            rotations.statements.append(statement)
+            let rotation = try store.rotateSenderKey(force: true, at: start + day * Self.day)
+            rotations.keys.append(rotation.record.publicKey)
+            rotations.statements.append(rotation.statement)
         }
         return rotations
     }
@@ -77,7 +79,7 @@ struct SenderKeyTests {
 
         func announced(to pinned: Int?, now: Timestamp) throws -> [Int] {
             let pinned = pinned.map { keys[$0] }
-            let found = try store.announcements(for: keys[keys.count - 1], to: pinned, now: now)
+            let found = try store.announcements(for: keys[keys.count - 1], to: pinned, at: now)
             return found.compactMap(statements.firstIndex(of:))
         }
     }
@@ -98,12 +100,12 @@ struct SenderKeyTests {
 
     @Test func anOlderRotationIsNotAnnouncedWithoutThoseAfterIt() throws {
         let store = try Home(.memory).store
-        let first = try store.generateSenderKey(now: start).publicKey
-        _ = try store.rotateSenderKey(announceSeconds: 100 * Self.day, now: start)
-        let last = try store.rotateSenderKey(announceSeconds: Self.day, now: start + 1)
+        let first = try store.generateSenderKey(at: start).publicKey
+        _ = try store.rotateSenderKey(announceFor: .seconds(100 * Self.day), at: start)
+        let last = try store.rotateSenderKey(announceFor: .seconds(Self.day), at: start + 1)
         let now = start + 2 * Self.day
-        #expect(try store.announcements(for: last.record.publicKey, to: nil, now: now).isEmpty)
-        #expect(try store.announcements(for: last.record.publicKey, to: first, now: now).count == 2)
+        #expect(try store.announcements(for: last.record.publicKey, to: nil, at: now).isEmpty)
+        #expect(try store.announcements(for: last.record.publicKey, to: first, at: now).count == 2)
     }
 
     @Test func aMessageCarriesTheNewestFour() throws {
@@ -120,7 +122,7 @@ struct SenderKeyTests {
         #expect(try rotations.announced(to: 0, day: 3) == [0, 1, 2])
         let stranger = SenderKey().publicKey
         #expect(
-            try rotations.store.announcements(for: rotations.keys[3], to: stranger, now: start + 3 * Self.day).count
+            try rotations.store.announcements(for: rotations.keys[3], to: stranger, at: start + 3 * Self.day).count
                 == 3)
     }
 
@@ -134,32 +136,32 @@ struct SenderKeyTests {
 
     @Test func aKeyIsAnnouncedByItsOwnRotationsOnly() throws {
         let store = try Home(.memory).store
-        _ = try store.generateSenderKey(name: "one", now: start)
-        let other = try store.generateSenderKey(name: "two", now: start)
-        _ = try store.rotateSenderKey(name: "one", now: start)
-        #expect(try store.announcements(for: other.publicKey, to: nil, now: start).isEmpty)
+        _ = try store.generateSenderKey(named: "one", at: start)
+        let other = try store.generateSenderKey(named: "two", at: start)
+        _ = try store.rotateSenderKey(named: "one", at: start)
+        #expect(try store.announcements(for: other.publicKey, to: nil, at: start).isEmpty)
     }
 
     @Test(arguments: StoreKind.allCases)
     func aFifthRotationWaitsUnlessItIsForced(_ kind: StoreKind) throws {
         let store = try Home(kind).store
-        _ = try store.generateSenderKey(now: start)
-        for day in 0..<4 as Range<UInt64> { _ = try store.rotateSenderKey(now: start + day * Self.day) }
+        _ = try store.generateSenderKey(at: start)
+        for day in 0..<4 as Range<UInt64> { _ = try store.rotateSenderKey(at: start + day * Self.day) }
         let before = try store.senderKeys()
-        #expect(code { try store.rotateSenderKey(now: start + 5 * Self.day) } == .tooManyAnnouncements)
+        #expect(code { try store.rotateSenderKey(at: start + 5 * Self.day) } == .tooManyAnnouncements)
         #expect(try store.senderKeys() == before)
-        #expect(code { try store.rotateSenderKey(now: start + 60 * Self.day) } == .tooManyAnnouncements)
-        #expect(try store.rotateSenderKey(now: (start + 60 * Self.day).next).record.generation == 6)
-        #expect(try store.rotateSenderKey(force: true, now: start + 61 * Self.day).record.generation == 7)
+        #expect(code { try store.rotateSenderKey(at: start + 60 * Self.day) } == .tooManyAnnouncements)
+        #expect(try store.rotateSenderKey(at: (start + 60 * Self.day).next).record.generation == 6)
+        #expect(try store.rotateSenderKey(force: true, at: start + 61 * Self.day).record.generation == 7)
     }
 
     @Test func whatNobodyAcceptsAnyMoreIsForgotten() throws {
         let home = try Home()
-        _ = try home.store.generateSenderKey(now: start)
-        let statement = try home.store.rotateSenderKey(now: start).statement
-        _ = try home.store.rotateSenderKey(now: start + 400 * Self.day)
+        _ = try home.store.generateSenderKey(at: start)
+        let statement = try home.store.rotateSenderKey(at: start).statement
+        _ = try home.store.rotateSenderKey(at: start + 400 * Self.day)
         #expect(try home.raw().integer("SELECT count(*) FROM announcements") == 2)
-        _ = try home.store.rotateSenderKey(now: start + 401 * Self.day)
+        _ = try home.store.rotateSenderKey(at: start + 401 * Self.day)
         #expect(
             try home.raw().rows("SELECT * FROM announcements WHERE statement = ?", [.blob(statement.bytes)]).isEmpty)
     }
@@ -167,11 +169,11 @@ struct SenderKeyTests {
     @Test func aNameOrAnIDThatIsNotAllowedIsRefused() throws {
         let store = try Home(.memory).store
         for name in ["", "line\nbreak", String(repeating: "x", count: 256)] {
-            #expect(code { try store.generateSenderKey(name: name, now: start) } == .invalidName)
-            #expect(code { try store.importSenderKey(SenderKey(), name: name, now: start) } == .invalidName)
+            #expect(code { try store.generateSenderKey(named: name, at: start) } == .invalidName)
+            #expect(code { try store.importSenderKey(SenderKey(), named: name, at: start) } == .invalidName)
         }
         let sender = SenderKey()
-        _ = try store.importSenderKey(sender, name: "one", now: start)
-        #expect(code { try store.importSenderKey(sender, name: "two", now: start) } == .keyIDTaken)
+        _ = try store.importSenderKey(sender, named: "one", at: start)
+        #expect(code { try store.importSenderKey(sender, named: "two", at: start) } == .keyIDTaken)
     }
 }

@@ -8,31 +8,31 @@ struct SettingTests {
     @Test(arguments: StoreKind.allCases)
     func aTextIsKept(_ kind: StoreKind) throws {
         let home = try Home(kind)
-        #expect(try home.store.setting("title") == nil)
-        try home.store.setSetting("title", "New message 🚲")
-        try home.store.setSetting("topic", "")
-        #expect(try home.store.setting("title") == "New message 🚲")
-        #expect(try home.store.setting("topic") == "")
-        try home.store.setSetting("title", "Other")
-        #expect(try home.store.setting("title") == "Other")
-        try home.store.setSetting("title", nil)
-        try home.store.setSetting("title", nil)
-        #expect(try home.store.setting("title") == nil)
-        if kind == .disk { #expect(try home.reopened().setting("topic") == "") }
+        #expect(try home.store.setting(named: "title") == nil)
+        try home.store.setSetting("New message 🚲", named: "title")
+        try home.store.setSetting("", named: "topic")
+        #expect(try home.store.setting(named: "title") == "New message 🚲")
+        #expect(try home.store.setting(named: "topic") == "")
+        try home.store.setSetting("Other", named: "title")
+        #expect(try home.store.setting(named: "title") == "Other")
+        try home.store.setSetting(nil, named: "title")
+        try home.store.setSetting(nil, named: "title")
+        #expect(try home.store.setting(named: "title") == nil)
+        if kind == .disk { #expect(try home.reopened().setting(named: "topic") == "") }
     }
 
     /// The store keeps its own settings under names with a dot.
     @Test(arguments: ["", "default.device", "a b", "é", String(repeating: "x", count: 256)])
     func anotherNameIsRefused(_ name: String) throws {
         let store = try Home(.memory).store
-        #expect(code { try store.setting(name) } == .invalidName)
-        #expect(code { try store.setSetting(name, "x") } == .invalidName)
+        #expect(code { try store.setting(named: name) } == .invalidName)
+        #expect(code { try store.setSetting("x", named: name) } == .invalidName)
     }
 
     @Test func aValueHasAtMost4096Bytes() throws {
         let store = try Home(.memory).store
-        try store.setSetting("title", String(repeating: "x", count: 4096))
-        #expect(code { try store.setSetting("title", String(repeating: "x", count: 4097)) } == .invalidName)
-        #expect(try store.setting("title")?.utf8.count == 4096)
+        try store.setSetting(String(repeating: "x", count: 4096), named: "title")
+        #expect(code { try store.setSetting(String(repeating: "x", count: 4097), named: "title") } == .invalidName)
+        #expect(try store.setting(named: "title")?.utf8.count == 4096)
     }
 }

@@ -17,7 +17,7 @@ struct StatementFileTests {
     }
 
     private var path: String { scratch.file("statements.db") }
-    private var file: StatementFile { StatementFile(at: scratch.store) }
+    private var file: StatementFile { StatementFile(in: scratch.store) }
 
     private func statement(
         _ old: SenderKey, _ new: SenderKey, acceptFor: UInt32 = RotationStatement.standardAcceptFor
@@ -26,19 +26,21 @@ struct StatementFileTests {
     }
 
     /// A store that trusts `old`, with one pending key; and what an extension makes of it.
-    private func home(_ kind: DeviceStoreKind = .keychain) throws -> (store: any KeyStore, extension: ExtensionKeys) {
+    private func home(_ kind: DeviceStoreKind = .keychain) throws -> (
+        store: any DeviceKeyStore, extension: ExtensionKeys
+    ) {
         let store = try kind.store()
-        _ = try store.generateDeviceKey(topic: .app, now: start)
-        _ = try store.rotateDeviceKey(now: start)
-        try store.trustSender(name: "provider", old.publicKey, topic: .app, now: start)
+        _ = try store.generateDeviceKey(topic: .app, at: start)
+        _ = try store.rotateDeviceKey(at: start)
+        try store.trustSender(old.publicKey, named: "provider", topic: .app, at: start)
         return (store, ExtensionKeys(keys: store, statements: file))
     }
 
-    private func active(_ store: any KeyStore) throws -> DevicePublicKey {
+    private func active(_ store: any DeviceKeyStore) throws -> DevicePublicKey {
         try #require(try store.deviceKeys().first { $0.state == .active }).publicKey
     }
 
-    private func pending(_ store: any KeyStore) throws -> DevicePublicKey {
+    private func pending(_ store: any DeviceKeyStore) throws -> DevicePublicKey {
         try #require(try store.deviceKeys().first { $0.state == .pending }).publicKey
     }
 
@@ -46,8 +48,8 @@ struct StatementFileTests {
 
     @Test func anOrdinaryMessageKeepsNothing() throws {
         let (store, keys) = try home()
-        try keys.settle(openedWith: try active(store), statements: [], topic: .app, now: start)
-        try keys.settle(openedWith: DeviceKey().publicKey, statements: [], topic: .app, now: start)
+        try keys.settle(openedWith: try active(store), statements: [], topic: .app, at: start)
+        try keys.settle(openedWith: DeviceKey().publicKey, statements: [], topic: .app, at: start)
         #expect(try scratch.names().isEmpty)
         #expect(try keys.trust(for: .app) == store.trust(for: .app))
     }
@@ -57,7 +59,7 @@ struct StatementFileTests {
         let (store, keys) = try home(kind)
         try keys.settle(
             openedWith: try active(store), statements: [try statement(old, new), try statement(new, newest)],
-            topic: .app, now: start)
+            topic: .app, at: start)
         let trust = try keys.trust(for: .app)
         #expect(trust.pinned == [newest.publicKey])
         #expect(trust.superseded.map(\.key) == [old.publicKey, new.publicKey])
@@ -72,9 +74,9 @@ struct StatementFileTests {
     @Test func aStatementIsBelievedAfterItsTimeIfItTookEffectInTime() throws {
         let (store, keys) = try home()
         let brief = try statement(old, new, acceptFor: 10)
-        try keys.settle(openedWith: try active(store), statements: [brief], topic: .app, now: start + 10)
+        try keys.settle(openedWith: try active(store), statements: [brief], topic: .app, at: start + 10)
         #expect(try keys.trust(for: .app).pinned == [new.publicKey])
-        #expect(try file.fold(into: store, now: start + 999_999).rotated.count == 1)
+        #expect(try file.merge(into: store, at: start + 999_999).rotated.count == 1)
         #expect(try store.trust(for: .app).pinned == [new.publicKey])
     }
 
@@ -83,24 +85,24 @@ struct StatementFileTests {
         let key = try pending(store)
         let late = try statement(old, new, acceptFor: 10)
         #expect(
-            code { try keys.settle(openedWith: key, statements: [late], topic: .app, now: start + 11) }
+            code { try keys.settle(openedWith: key, statements: [late], topic: .app, at: start + 11) }
                 == .rotationRefused)
-        try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, now: start)
+        try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, at: start)
         let thief = try statement(old, newest)
         #expect(
-            code { try keys.settle(openedWith: key, statements: [thief], topic: .app, now: start) }
+            code { try keys.settle(openedWith: key, statements: [thief], topic: .app, at: start) }
                 == .rotationConflict)
-        #expect(try file.fold(into: store, now: start).confirmed.isEmpty, "nothing of that message was kept")
+        #expect(try file.merge(into: store, at: start).confirmed.isEmpty, "nothing of that message was kept")
     }
 
     @Test func aMessageThatComesAgainIsKeptOnceAndWritesNothing() throws {
         let (store, keys) = try home()
         let statements = [try statement(old, new)]
         for _ in 0..<3 {
-            try keys.settle(openedWith: try pending(store), statements: statements, topic: .app, now: start)
+            try keys.settle(openedWith: try pending(store), statements: statements, topic: .app, at: start)
         }
         let facts = try readFile(path)
-        try file.keep(openedWith: try pending(store), statements: statements, topic: .app, now: start + 9)
+        try file.keep(openedWith: try pending(store), statements: statements, topic: .app, at: start + 9)
         #expect(try readFile(path) == facts)
         #expect(try file.statements(for: .app).map(\.acceptedAt) == [start])
     }
@@ -109,21 +111,21 @@ struct StatementFileTests {
         let chain = (0...StatementFile.capacity + 1).map { _ in SenderKey() }
         for index in 0..<StatementFile.capacity {
             try file.keep(
-                openedWith: nil, statements: [try statement(chain[index], chain[index + 1])], topic: .app, now: start)
+                openedWith: nil, statements: [try statement(chain[index], chain[index + 1])], topic: .app, at: start)
         }
         let last = try statement(chain[StatementFile.capacity], chain[StatementFile.capacity + 1])
         #expect(
-            code { try file.keep(openedWith: nil, statements: [last], topic: .app, now: start) } == .rotationRefused)
+            code { try file.keep(openedWith: nil, statements: [last], topic: .app, at: start) } == .rotationRefused)
         let store = try DeviceStoreKind.memory.store()
-        try store.trustSender(name: "provider", chain[0].publicKey, now: start)
+        try store.trustSender(chain[0].publicKey, named: "provider", at: start)
         #expect(try ExtensionKeys(keys: store, statements: file).trust(for: .app).pinned.first == chain[64].publicKey)
-        #expect(try file.fold(into: store, now: start).rotated.count == 64)
-        try file.keep(openedWith: nil, statements: [last], topic: .app, now: start)
+        #expect(try file.merge(into: store, at: start).rotated.count == 64)
+        try file.keep(openedWith: nil, statements: [last], topic: .app, at: start)
     }
 
     @Test func missingLockedAndCorruptReachTheReceiver() throws {
         let empty = ExtensionKeys(keys: try DeviceStoreKind.keychain.store(), statements: file)
-        #expect(code { try empty.deviceKey(id: KeyID(value: 1), now: start) } == .storeMissing)
+        #expect(code { try empty.deviceKey(id: KeyID(value: 1), at: start) } == .storeMissing)
         #expect(code { try empty.trust(for: .app) } == .storeMissing)
     }
 
@@ -133,29 +135,29 @@ struct StatementFileTests {
     func theAppTakesEverythingInAndTheFileIsEmpty(_ kind: DeviceStoreKind) throws {
         let (store, keys) = try home(kind)
         let key = try pending(store)
-        try keys.settle(openedWith: key, statements: [try statement(old, new)], topic: .app, now: start + 1)
+        try keys.settle(openedWith: key, statements: [try statement(old, new)], topic: .app, at: start + 1)
         let believed = try keys.trust(for: .app)
-        let folded = try file.fold(into: store, graceSeconds: 100, now: start + 5)
-        #expect(folded.confirmed.map(\.publicKey) == [key])
-        #expect(folded.rotated == [.rotated(from: old.publicKey, to: new.publicKey)])
-        #expect(folded.refused == 0 && folded.conflicts == 0)
+        let merged = try file.merge(into: store, grace: .seconds(100), at: start + 5)
+        #expect(merged.confirmed.map(\.publicKey) == [key])
+        #expect(merged.rotated == [.rotated(from: old.publicKey, to: new.publicKey)])
+        #expect(merged.refused == 0 && merged.conflicts == 0)
         #expect(try store.deviceKeys().map(\.state) == [.retiring, .active])
         #expect(try store.deviceKeys().first?.retiresAt == start + 105)
         #expect(try store.trust(for: .app) == believed && keys.trust(for: .app) == believed)
         #expect(try file.statements(for: .app).isEmpty)
-        #expect(try file.fold(into: store, now: start + 6) == StatementFile.Folded())
+        #expect(try file.merge(into: store, at: start + 6) == StatementFile.MergeResult())
     }
 
     @Test func foldingTwiceWhatWasNotRemovedChangesNothing() throws {
         let (store, keys) = try home()
         try keys.settle(
-            openedWith: try pending(store), statements: [try statement(old, new)], topic: .app, now: start)
+            openedWith: try pending(store), statements: [try statement(old, new)], topic: .app, at: start)
         let before = try readFile(path)
-        _ = try file.fold(into: store, now: start)
+        _ = try file.merge(into: store, at: start)
         let records = (try store.deviceKeys(), try store.trustedSenders())
         // As if the process had ended before it emptied the file.
         try writeFile(path, before)
-        #expect(try file.fold(into: store, now: start + 9) == StatementFile.Folded())
+        #expect(try file.merge(into: store, at: start + 9) == StatementFile.MergeResult())
         #expect(try store.deviceKeys() == records.0 && store.trustedSenders() == records.1)
     }
 
@@ -163,20 +165,20 @@ struct StatementFileTests {
     @Test(arguments: [false, true])
     func whileTheAppTakesStatementsInTheExtensionNeverForgetsThem(_ isBefore: Bool) throws {
         let (store, keys) = try home()
-        try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, now: start)
+        try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, at: start)
         let file = file
-        let slow = Interrupted(keys: store, isBefore: isBefore) { _ = try? file.fold(into: store, now: start) }
+        let slow = Interrupted(keys: store, isBefore: isBefore) { _ = try? file.merge(into: store, at: start) }
         #expect(try ExtensionKeys(keys: slow, statements: file).trust(for: .app).pinned == [new.publicKey])
         #expect(try file.statements(for: .app).isEmpty)
     }
 
     private struct Interrupted: DeviceKeyReading {
-        let keys: any KeyStore
+        let keys: any DeviceKeyStore
         let isBefore: Bool
         let body: @Sendable () -> Void
 
-        func deviceKey(id: KeyID, now: Timestamp) throws(KeyStoreError) -> (record: DeviceKeyRecord, key: DeviceKey)? {
-            try keys.deviceKey(id: id, now: now)
+        func deviceKey(id: KeyID, at now: Timestamp) throws(KeyStoreError) -> StoredDeviceKey? {
+            try keys.deviceKey(id: id, at: now)
         }
 
         func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust {
@@ -188,12 +190,12 @@ struct StatementFileTests {
 
     @Test func statementsThatNoLongerFitAreDropped() throws {
         let (store, keys) = try home()
-        try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, now: start)
+        try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, at: start)
         // After a theft the app has replaced the key that signed.
-        try store.trustSender(name: "provider", newest.publicKey, topic: .app, replace: true, now: start)
+        try store.trustSender(newest.publicKey, named: "provider", topic: .app, replace: true, at: start)
         #expect(try keys.trust(for: .app) == store.trust(for: .app))
-        let folded = try file.fold(into: store, now: start)
-        #expect(folded.refused == 1 && folded.rotated.isEmpty)
+        let merged = try file.merge(into: store, at: start)
+        #expect(merged.refused == 1 && merged.rotated.isEmpty)
         #expect(try store.trust(for: .app).pinned == [newest.publicKey])
         #expect(try file.statements(for: .app).isEmpty)
     }
@@ -201,22 +203,22 @@ struct StatementFileTests {
     @Test func aContradictionIsReported() throws {
         let (store, keys) = try home()
         try keys.settle(
-            openedWith: try active(store), statements: [try statement(old, newest)], topic: .app, now: start)
-        _ = try store.acceptStatements([try statement(old, new)], topic: .app, now: start)
-        #expect(try file.fold(into: store, now: start).conflicts == 1)
+            openedWith: try active(store), statements: [try statement(old, newest)], topic: .app, at: start)
+        _ = try store.acceptStatements([try statement(old, new)], topic: .app, at: start)
+        #expect(try file.merge(into: store, at: start).conflicts == 1)
         #expect(try store.trust(for: .app).pinned == [new.publicKey])
     }
 
     @Test func whatALockedStoreDoesNotTakeStays() throws {
         let (store, keys) = try home(.disk)
-        try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, now: start)
+        try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, at: start)
         let file = file
         let home = try #require(store as? SQLiteKeyStore)
         let other = try SQLiteConnection(path: try #require(home.directory).file("keystore.db"), busyTimeout: 0)
         try other.execute("BEGIN IMMEDIATE")
-        #expect(code { try file.fold(into: home, now: start) } == .storeBusy)
+        #expect(code { try file.merge(into: home, at: start) } == .storeBusy)
         try other.execute("ROLLBACK")
-        #expect(try file.fold(into: home, now: start).rotated.count == 1)
+        #expect(try file.merge(into: home, at: start).rotated.count == 1)
     }
 
     // MARK: Who can write the file
@@ -230,12 +232,12 @@ struct StatementFileTests {
             try RotationStatement(bytes: flipped(try statement(old, new).bytes, at: 130).span),
             try RotationStatement(bytes: flipped(try statement(old, new).bytes, at: 20).span),
         ]
-        try file.keep(openedWith: nil, statements: forged, topic: .app, now: start)
-        try file.keep(openedWith: DeviceKey().publicKey, statements: [], topic: .app, now: start)
-        try file.keep(openedWith: try active(store), statements: [], topic: .app, now: start)
+        try file.keep(openedWith: nil, statements: forged, topic: .app, at: start)
+        try file.keep(openedWith: DeviceKey().publicKey, statements: [], topic: .app, at: start)
+        try file.keep(openedWith: try active(store), statements: [], topic: .app, at: start)
         let records = try store.deviceKeys()
         #expect(try keys.trust(for: .app) == trust)
-        #expect(try file.fold(into: store, now: start).refused == 4)
+        #expect(try file.merge(into: store, at: start).refused == 4)
         #expect(try store.trust(for: .app) == trust && store.deviceKeys() == records)
     }
 
@@ -248,18 +250,18 @@ struct StatementFileTests {
     @Test func aTimeFromTheFutureIsTheAppsTime() throws {
         let (store, _) = try home()
         try file.keep(
-            openedWith: nil, statements: [try statement(old, new)], topic: .app, now: Timestamp(milliseconds: .max))
-        #expect(try file.fold(into: store, now: start).rotated.count == 1)
+            openedWith: nil, statements: [try statement(old, new)], topic: .app, at: Timestamp(milliseconds: .max))
+        #expect(try file.merge(into: store, at: start).rotated.count == 1)
     }
 
     @Test func moreRowsThanTheFileMayHoldAreNotRead() throws {
         let (store, keys) = try home()
-        try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, now: start)
+        try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, at: start)
         try SQLiteConnection(path: path, busyTimeout: 0).execute(
             """
             WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
             INSERT INTO statements SELECT i, topic || i, statement, accepted FROM statements, n
             """)
-        #expect(try file.fold(into: store, now: start).refused <= StatementFile.capacity)
+        #expect(try file.merge(into: store, at: start).refused <= StatementFile.capacity)
     }
 }

@@ -14,12 +14,12 @@ import Testing
         let store = try kind.store()
         let (first, second) = (try Topic("com.example.first"), try Topic("com.example.second"))
         let (stolen, good, bystander) = (SenderKey().publicKey, SenderKey().publicKey, SenderKey().publicKey)
-        try store.trustSender(name: "first", stolen, topic: first, now: now)
-        try store.trustSender(name: "second", stolen, topic: second, now: now)
-        try store.trustSender(name: "all", stolen, now: now)
-        try store.trustSender(name: "bystander", bystander, topic: second, now: now)
+        try store.trustSender(stolen, named: "first", topic: first, at: now)
+        try store.trustSender(stolen, named: "second", topic: second, at: now)
+        try store.trustSender(stolen, named: "all", at: now)
+        try store.trustSender(bystander, named: "bystander", topic: second, at: now)
 
-        try store.trustSender(name: "first", good, topic: first, replace: true, now: now)
+        try store.trustSender(good, named: "first", topic: first, replace: true, at: now)
 
         #expect(try store.trust(for: first).candidates(for: stolen.id, at: now).isEmpty)
         #expect(try store.trust(for: second).candidates(for: stolen.id, at: now).isEmpty)
@@ -34,13 +34,13 @@ import Testing
         let store = try kind.store()
         let topic = try Topic("com.example.app")
         let (old, stolen, good) = (SenderKey(), SenderKey(), SenderKey().publicKey)
-        try store.trustSender(name: "first", old.publicKey, topic: topic, now: now)
-        try store.trustSender(name: "second", old.publicKey, topic: topic, now: now)
+        try store.trustSender(old.publicKey, named: "first", topic: topic, at: now)
+        try store.trustSender(old.publicKey, named: "second", topic: topic, at: now)
         let statement = try RotationStatement(from: old, to: stolen, issuedAt: now)
-        _ = try store.acceptStatements([statement], topic: topic, now: now)
+        _ = try store.acceptStatements([statement], topic: topic, at: now)
         #expect(try store.trust(for: topic).candidates(for: old.id, at: now).contains(old.publicKey))
 
-        try store.trustSender(name: "first", good, topic: topic, replace: true, now: now)
+        try store.trustSender(good, named: "first", topic: topic, replace: true, at: now)
 
         let trust = try store.trust(for: topic)
         #expect(trust.candidates(for: old.id, at: now).isEmpty)
@@ -53,19 +53,19 @@ import Testing
         let store = try kind.store()
         let (first, second) = (try Topic("com.example.first"), try Topic("com.example.second"))
         let (old, new, thief) = (SenderKey(), SenderKey(), SenderKey())
-        try store.trustSender(name: "all", old.publicKey, now: now)
-        try store.trustSender(name: "second", old.publicKey, topic: second, now: now)
+        try store.trustSender(old.publicKey, named: "all", at: now)
+        try store.trustSender(old.publicKey, named: "second", topic: second, at: now)
         let statement = try RotationStatement(from: old, to: new, issuedAt: now)
-        _ = try store.acceptStatements([statement], topic: first, now: now)
+        _ = try store.acceptStatements([statement], topic: first, at: now)
 
-        _ = try store.acceptStatements([statement], topic: second, now: now)
+        _ = try store.acceptStatements([statement], topic: second, at: now)
 
         #expect(try store.trust(for: second).pinned == [new.publicKey])
         let afterOverlap = statement.overlapEnd.adding(milliseconds: 1)
         #expect(try store.trust(for: second).candidates(for: old.id, at: afterOverlap).isEmpty)
         let other = try RotationStatement(from: old, to: thief, issuedAt: now)
         #expect(throws: KeyStoreError(.rotationConflict, "")) {
-            try store.acceptStatements([other], topic: second, now: now)
+            try store.acceptStatements([other], topic: second, at: now)
         }
     }
 }

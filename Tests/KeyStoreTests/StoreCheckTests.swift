@@ -6,24 +6,24 @@ import Testing
 
 /// What `doctor` is told.
 struct StoreCheckTests {
-    private func problems(_ store: SQLiteKeyStore) -> [StoreFinding] { store.check().filter { $0.severity != .good } }
+    private func problems(_ store: SQLiteKeyStore) -> [Finding] { store.check().filter { $0.severity != .note } }
 
     @Test(arguments: StoreKind.allCases)
     func aSoundStoreHasNoProblems(_ kind: StoreKind) throws {
         let store = try Home(kind).store
-        _ = try store.generateDeviceKey(now: start)
-        _ = try store.generateSenderKey(now: start)
+        _ = try store.generateDeviceKey(at: start)
+        _ = try store.generateSenderKey(at: start)
         let findings = store.check()
-        #expect(findings.allSatisfy { $0.severity == .good })
-        #expect(findings.contains { $0.text == "table device_keys: 1 rows, all authentic" })
-        #expect(findings.contains { $0.text == "the store can be written" })
+        #expect(findings.allSatisfy { $0.severity == .note })
+        #expect(findings.contains { $0.message == "table device_keys: 1 rows, all authentic" })
+        #expect(findings.contains { $0.message == "the store can be written" })
     }
 
     @Test func everyFileThatIsOpenToOthersIsNamed() throws {
         let home = try Home()
-        _ = try home.store.generateDeviceKey(now: start)
+        _ = try home.store.generateDeviceKey(at: start)
         for name in try home.scratch.names() { unsafe chmod(home.scratch.file(name), 0o644) }
-        let texts = problems(home.store).map(\.text)
+        let texts = problems(home.store).map(\.message)
         for name in try home.scratch.names() { #expect(texts.contains { $0.contains("/\(name)'") }, "\(name)") }
         #expect(texts.allSatisfy { $0.contains("chmod 0600") })
     }
@@ -32,17 +32,17 @@ struct StoreCheckTests {
         let home = try Home()
         let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
         let batch = (0..<2500).map { DeviceChange.registered(id: "\($0)", registration) }
-        _ = try home.store.importDevices(batch, now: start)
+        _ = try home.store.importDevices(batch, at: start)
         #expect(problems(home.store).isEmpty)
         try home.raw().execute("UPDATE devices SET generation = 2 WHERE id % 100 = 7")
         let found = problems(home.store)
         #expect(found.count == 11)
-        #expect(found.last?.text == "15 more rows of table devices are damaged")
+        #expect(found.last?.message == "15 more rows of table devices are damaged")
     }
 
     @Test func aSecretThatDoesNotOpenIsFound() throws {
         let home = try Home()
-        _ = try home.store.generateSenderKey(now: start)
+        _ = try home.store.generateSenderKey(at: start)
         // A row that its tag proves and whose secret is another's: only a store with the key can write it.
         try home.store.write { (store) throws(KeyStoreError) in
             let row = try store.senderKeyRow(nil)
@@ -57,16 +57,16 @@ struct StoreCheckTests {
 
     @Test func aLostLogIsFound() throws {
         let scratch = try Scratch()
-        do { _ = try SQLiteKeyStore.create(at: scratch.store, passphrase: nil, options: .quick, now: start) }
+        do { _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start) }
         try SQLiteConnection(path: scratch.file("keystore.db"), busyTimeout: 0).execute("PRAGMA journal_mode = DELETE")
-        let store = try SQLiteKeyStore.open(at: scratch.store, passphrase: nil, options: .quick)
+        let store = try SQLiteKeyStore.open(in: scratch.store, passphrase: nil, options: .quick)
         #expect(problems(store).map(\.severity) == [.warning])
     }
 
     @Test func aKeyFileThatOpensNothingIsFound() throws {
         let scratch = try Scratch()
         let passphrase = try StorePassphrase(Bytes("correct horse".utf8).span)
-        let store = try SQLiteKeyStore.create(at: scratch.store, passphrase: passphrase, options: .quick, now: start)
+        let store = try SQLiteKeyStore.create(in: scratch.store, passphrase: passphrase, options: .quick, at: start)
         #expect(problems(store).isEmpty)
         try writeFile(scratch.file("store.key"), Bytes(0..<32))
         #expect(problems(store).map(\.severity) == [.warning])
@@ -76,17 +76,17 @@ struct StoreCheckTests {
         let home = try Home()
         let writer = try home.raw()
         try writer.execute("BEGIN IMMEDIATE")
-        #expect(problems(home.store).map(\.severity) == [.problem])
+        #expect(problems(home.store).map(\.severity) == [.error])
         try writer.execute("ROLLBACK")
     }
 
     @Test func aFileThatIsDamagedInItsStructureIsFound() throws {
         let home = try Home()
-        _ = try home.store.generateDeviceKey(now: start)
+        _ = try home.store.generateDeviceKey(at: start)
         // The index says nothing about the row.
         try home.raw().execute(
             "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 2 WHERE name = 'one_pin_a_name'")
-        #expect(try home.reopened().check().contains { $0.severity == .problem })
+        #expect(try home.reopened().check().contains { $0.severity == .error })
     }
 }
 

@@ -7,12 +7,12 @@ import Testing
 /// The files of a store: how they are made, and what is said when one is missing or damaged.
 struct StoreFileTests {
     private func open(_ scratch: Scratch, passphrase: StorePassphrase? = nil) throws -> SQLiteKeyStore {
-        try .open(at: scratch.store, passphrase: passphrase, options: .quick)
+        try .open(in: scratch.store, passphrase: passphrase, options: .quick)
     }
 
     @discardableResult
     private func create(_ scratch: Scratch, passphrase: StorePassphrase? = nil) throws -> SQLiteKeyStore {
-        try .create(at: scratch.store, passphrase: passphrase, options: .quick, now: start)
+        try .create(in: scratch.store, passphrase: passphrase, options: .quick, at: start)
     }
 
     // MARK: Making
@@ -20,7 +20,7 @@ struct StoreFileTests {
     @Test func everyFileIsItsOwnersAlone() throws {
         let scratch = try Scratch()
         let store = try create(scratch)
-        _ = try store.generateDeviceKey(now: start)
+        _ = try store.generateDeviceKey(at: start)
         #expect(mode(of: scratch.store) == 0o700)
         #expect(try scratch.names() == ["keystore.db", "keystore.db-shm", "keystore.db-wal", "store.key"])
         for name in try scratch.names() { #expect(mode(of: scratch.file(name)) == 0o600, "\(name)") }
@@ -34,8 +34,8 @@ struct StoreFileTests {
             let path = scratch.store
             await #expect(processExitsWith: .success) { [path = path as String, mask = mask as mode_t] in
                 umask(mask)
-                let store = try SQLiteKeyStore.create(at: path, passphrase: nil, options: .quick, now: start)
-                _ = try store.generateDeviceKey(now: start)
+                let store = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start)
+                _ = try store.generateDeviceKey(at: start)
                 for name in ["keystore.db", "keystore.db-shm", "keystore.db-wal", "store.key"] {
                     try #require(mode(of: path + "/" + name) == 0o600)
                 }
@@ -46,10 +46,10 @@ struct StoreFileTests {
     @Test func missingDirectoriesAreMade() throws {
         let scratch = try Scratch()
         let deep = scratch.path + "/a/b//c/"
-        let store = try SQLiteKeyStore.create(at: deep, passphrase: nil, options: .quick, now: start)
-        _ = try store.generateDeviceKey(now: start)
+        let store = try SQLiteKeyStore.create(in: deep, passphrase: nil, options: .quick, at: start)
+        _ = try store.generateDeviceKey(at: start)
         for path in ["/a", "/a/b", "/a/b/c"] { #expect(mode(of: scratch.path + path) == 0o700) }
-        #expect(try SQLiteKeyStore.open(at: deep, passphrase: nil, options: .quick).deviceKeys().count == 1)
+        #expect(try SQLiteKeyStore.open(in: deep, passphrase: nil, options: .quick).deviceKeys().count == 1)
     }
 
     @Test func twoStoresShareNothing() throws {
@@ -63,22 +63,22 @@ struct StoreFileTests {
 
     @Test func aStoreIsNeverMadeOverAnother() throws {
         let scratch = try Scratch()
-        let key = try create(scratch).generateDeviceKey(now: start)
+        let key = try create(scratch).generateDeviceKey(at: start)
         #expect(code { try create(scratch) } == .storeExists)
         #expect(try open(scratch).deviceKeys() == [key])
     }
 
     @Test(arguments: ["", "a\u{0}b"])
     func aPathThatIsNoneIsRefused(_ path: String) {
-        #expect(code { try SQLiteKeyStore.create(at: path, now: start) } == .inputOutput)
-        #expect(code { try SQLiteKeyStore.open(at: path) } == .inputOutput)
+        #expect(code { try SQLiteKeyStore.create(in: path, at: start) } == .inputOutput)
+        #expect(code { try SQLiteKeyStore.open(in: path) } == .inputOutput)
     }
 
     @Test func aDirectoryThatCannotBeMadeIsAnError() throws {
         let scratch = try Scratch()
         try writeFile(scratch.path + "/file", [])
-        #expect(code { try SQLiteKeyStore.create(at: scratch.path + "/file/store", now: start) } == .inputOutput)
-        #expect(code { try SQLiteKeyStore.create(at: "/proc/pushcrypt/store", now: start) } == .inputOutput)
+        #expect(code { try SQLiteKeyStore.create(in: scratch.path + "/file/store", at: start) } == .inputOutput)
+        #expect(code { try SQLiteKeyStore.create(in: "/proc/pushcrypt/store", at: start) } == .inputOutput)
     }
 
     // MARK: An interrupted creation
@@ -100,7 +100,7 @@ struct StoreFileTests {
         }
         #expect(code { try open(scratch) } == .storeMissing)
         let store = try create(scratch)
-        let record = try store.generateDeviceKey(now: start)
+        let record = try store.generateDeviceKey(at: start)
         #expect(try open(scratch).deviceKeys() == [record])
         #expect(try scratch.names() == ["keystore.db", "keystore.db-shm", "keystore.db-wal", "store.key"])
         if leftovers.contains("store.key") {

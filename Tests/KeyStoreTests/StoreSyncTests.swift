@@ -45,19 +45,19 @@ struct StoreSyncTests {
             case 0..<5:
                 let user = ["alice", "bob", nil][Int(random.next() % 3)]
                 let registration = DeviceRegistration(publicKey: key, generation: step + 1, createdAt: start)
-                _ = try store.addDevice(id: id, registration, owner: user.map { .user($0) } ?? .nobody, now: now)
+                _ = try store.addDevice(registration, id: id, owner: user.map { .user($0) } ?? .nobody, at: now)
                 lasts[id] = Last(time: now, user: user)
             case 5..<8:
                 // A store that does not know the device has nothing to remove.
-                if try store.removeDevice(id, now: now) { lasts[id] = Last(time: now, isRemoved: true) }
+                if try store.removeDevice(id: id, at: now) { lasts[id] = Last(time: now, isRemoved: true) }
             default:
                 let (from, to) = random.next() % 2 == 0 ? (0, 1) : (1, 0)
                 let changes = try Self.export(stores[from])
-                #expect(try stores[to].importDevices(changes, now: now).refused.isEmpty)
+                #expect(try stores[to].importDevices(changes, at: now).refused.isEmpty)
             }
         }
         for (from, to) in [(0, 1), (1, 0), (0, 1)] {
-            _ = try stores[to].importDevices(try Self.export(stores[from]).reversed(), now: now)
+            _ = try stores[to].importDevices(try Self.export(stores[from]).reversed(), at: now)
         }
         for store in stores {
             var found: [String: Last] = [:]
@@ -71,7 +71,7 @@ struct StoreSyncTests {
                 found[device.id] = Last(time: device.removedAt, isRemoved: true)
             }
             #expect(found == lasts)
-            let again = try store.importDevices(try Self.export(stores[0]), now: now)
+            let again = try store.importDevices(try Self.export(stores[0]), at: now)
             #expect(again.unchanged == lasts.count)
         }
     }
@@ -85,8 +85,8 @@ struct StoreSyncTests {
         }
         for order in [changes, changes.reversed()] {
             let store = try Home(.memory).store
-            _ = try store.importDevices(order, now: start)
-            #expect(try store.device("a")?.publicKey == keys[1])
+            _ = try store.importDevices(order, at: start)
+            #expect(try store.device(id: "a")?.publicKey == keys[1])
         }
     }
 
@@ -96,11 +96,11 @@ struct StoreSyncTests {
         let key = DeviceKey().publicKey
         let bound = DeviceRegistration(publicKey: key, topic: try .app, createdAt: start)
         let unbound = DeviceRegistration(publicKey: key, createdAt: start)
-        _ = try store.addDevice(id: "a", bound, now: start)
-        _ = try store.importDevices([.registered(id: "a", unbound)], now: start + 1)
-        #expect(try store.device("a")?.topic == .app)
-        _ = try store.importDevices([.registered(id: "a", unbound, updatedAt: start + 2)], now: start + 3)
-        #expect(try store.device("a")?.topic == nil)
+        _ = try store.addDevice(bound, id: "a", at: start)
+        _ = try store.importDevices([.registered(id: "a", unbound)], at: start + 1)
+        #expect(try store.device(id: "a")?.topic == .app)
+        _ = try store.importDevices([.registered(id: "a", unbound, updatedAt: start + 2)], at: start + 3)
+        #expect(try store.device(id: "a")?.topic == nil)
     }
 }
 

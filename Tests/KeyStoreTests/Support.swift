@@ -136,14 +136,14 @@ struct Home: Sendable {
     init(_ kind: StoreKind = .disk, options: StoreOptions = .quick) throws {
         scratch = try Scratch()
         switch kind {
-        case .disk: store = try .create(at: scratch.store, passphrase: nil, options: options, now: start)
+        case .disk: store = try .create(in: scratch.store, passphrase: nil, options: options, at: start)
         case .memory: store = try .inMemory(options: options)
         }
     }
 
     /// Another process's view of the store, as far as SQLite can tell.
     func reopened(options: StoreOptions = .quick) throws -> SQLiteKeyStore {
-        try .open(at: scratch.store, passphrase: nil, options: options)
+        try .open(in: scratch.store, passphrase: nil, options: options)
     }
 
     /// The database without the rules of the store: what somebody sees who can write the file.
@@ -156,7 +156,8 @@ enum DeviceStoreKind: CaseIterable, Sendable {
     case memory
     case keychain
 
-    func store(making makeDeviceKey: @escaping @Sendable () -> DeviceKey = { DeviceKey() }) throws -> any KeyStore {
+    func store(making makeDeviceKey: @escaping @Sendable () -> DeviceKey = { DeviceKey() }) throws -> any DeviceKeyStore
+    {
         var options = StoreOptions.quick
         options.makeDeviceKey = makeDeviceKey
         switch self {
@@ -216,7 +217,7 @@ extension SQLiteKeyStore {
     func devices(_ ids: [String]) throws(KeyStoreError) -> [Result<DeviceRecord, KeyStoreError>] {
         try readDevices { (reader) throws(KeyStoreError) in
             var devices: [Result<DeviceRecord, KeyStoreError>] = []
-            for id in ids { devices.append(try reader.device(id)) }
+            for id in ids { devices.append(try reader.device(id: id)) }
             return devices
         }
     }

@@ -17,18 +17,18 @@ struct TamperTests {
             home = try Home()
             let store = home.store
             for name in ["one", "two"] {
-                _ = try store.generateDeviceKey(name: name, topic: .app, now: start)
-                _ = try store.generateSenderKey(name: name, topic: .app, now: start)
-                _ = try store.rotateSenderKey(name: name, now: start)
+                _ = try store.generateDeviceKey(named: name, topic: .app, at: start)
+                _ = try store.generateSenderKey(named: name, topic: .app, at: start)
+                _ = try store.rotateSenderKey(named: name, at: start)
                 let old = SenderKey()
-                _ = try store.trustSender(name: name, old.publicKey, topic: .app, now: start)
+                _ = try store.trustSender(old.publicKey, named: name, topic: .app, at: start)
                 let statement = try RotationStatement(from: old, to: SenderKey(), issuedAt: start)
-                _ = try store.acceptStatements([statement], topic: .app, now: start)
-                try store.setSetting(name, "value of \(name)")
+                _ = try store.acceptStatements([statement], topic: .app, at: start)
+                try store.setSetting("value of \(name)", named: name)
                 let registration = DeviceRegistration(
                     publicKey: DeviceKey().publicKey, suites: [1, 2], topic: try .app, createdAt: start,
                     pinnedSender: old.publicKey, appVersion: AppVersion("2.3.1"))
-                _ = try store.addDevice(id: name, registration, owner: .user("alice"), now: start)
+                _ = try store.addDevice(registration, id: name, owner: .user("alice"), at: start)
             }
             // Under the same names as the devices, which have to be there too.
             let removals = ["one", "two"].map { RemovedDevice(id: $0, removedAt: start, reason: "unregistered") }
@@ -44,20 +44,20 @@ struct TamperTests {
         func use(_ table: String, _ name: String) throws {
             let store = home.store
             switch table {
-            case "devices": _ = try store.device(name)
+            case "devices": _ = try store.device(id: name)
             case "removed_devices":
                 _ = try store.readOnce { (store) throws(KeyStoreError) in try store.removedDevice(name) }
-            case "settings": _ = try store.setting(name)
+            case "settings": _ = try store.setting(named: name)
             case "device_keys":
                 let record = deviceKeys.first { $0.name == name }
-                _ = try store.deviceKey(id: record?.keyID ?? KeyID(value: 0), now: start)
+                _ = try store.deviceKey(id: record?.keyID ?? KeyID(value: 0), at: start)
                 _ = try store.deviceKeys(named: name)
                 _ = try store.deviceSecret(named: name)
             case "sender_keys": _ = try store.senderKey(named: name)
             case "trusted_senders": _ = try store.trust(for: .app)
             case "announcements":
                 let record = senderKeys.first { $0.name == name }
-                _ = try store.announcements(for: try #require(record).publicKey, to: nil, now: start)
+                _ = try store.announcements(for: try #require(record).publicKey, to: nil, at: start)
             default: Issue.record("no such table: \(table)")
             }
         }
@@ -122,7 +122,7 @@ struct TamperTests {
                 if !isReadWhole {
                     #expect(code { try full.use(table, "two") } == nil, "\(table).\(column) became \(change.name)")
                 }
-                #expect(full.home.store.check().contains { $0.severity == .problem })
+                #expect(full.home.store.check().contains { $0.severity == .error })
                 try raw.execute("DELETE FROM \(table)")
                 for values in original {
                     let places = values.map { _ in "?" }.joined(separator: ", ")
@@ -148,9 +148,9 @@ struct TamperTests {
         }
         // The owner of the store repairs the row by registering the device again.
         let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
-        #expect(code { try full.home.store.addDevice(id: "one", registration, now: start) } == .corruptStore)
-        #expect(try full.home.store.addDevice(id: "one", registration, replace: true, now: start) == .updated)
-        #expect(try full.home.store.device("one")?.publicKey == registration.publicKey)
+        #expect(code { try full.home.store.addDevice(registration, id: "one", at: start) } == .corruptStore)
+        #expect(try full.home.store.addDevice(registration, id: "one", replace: true, at: start) == .updated)
+        #expect(try full.home.store.device(id: "one")?.publicKey == registration.publicKey)
     }
 
     @Test(arguments: ["created = created + 1", "tag = zeroblob(32)", "tag = x''", "passes = 3"])
@@ -180,18 +180,18 @@ struct TamperTests {
         let full = try Full()
         let raw = try full.home.raw()
         try raw.execute("UPDATE devices SET id = 'a' || char(27) || '[2J' WHERE id = 'one'")
-        let findings = full.home.store.check().filter { $0.severity == .problem }
+        let findings = full.home.store.check().filter { $0.severity == .error }
         #expect(findings.count == 1)
-        #expect(findings.first?.text.hasPrefix("row 611b5b324a of table devices is damaged") == true)
+        #expect(findings.first?.message.hasPrefix("row 611b5b324a of table devices is damaged") == true)
         try raw.execute("UPDATE devices SET generation = 2 WHERE id = 'two'")
         #expect(error { try full.use("devices", "two") }?.description.hasPrefix("row 'two' of table devices") == true)
     }
 
     @Test func aTriggerOrATableMoreIsFound() throws {
         let full = try Full()
-        #expect(!full.home.store.check().contains { $0.severity != .good })
+        #expect(!full.home.store.check().contains { $0.severity != .note })
         try full.home.raw().execute("CREATE TRIGGER t AFTER INSERT ON devices BEGIN DELETE FROM devices; END")
-        #expect(full.home.store.check().contains { $0.severity == .problem && $0.text.contains("other tables") })
+        #expect(full.home.store.check().contains { $0.severity == .error && $0.message.contains("other tables") })
     }
 
     /// Either the store says that it is damaged, or a row is not found, or the answer is right.
@@ -201,7 +201,7 @@ struct TamperTests {
         try full.home.store.withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
         let sound = try readFile(full.home.scratch.file("keystore.db"))
         let storeKey = try readFile(full.home.scratch.file("store.key"))
-        let key = try #require(try full.home.store.device("one")).publicKey
+        let key = try #require(try full.home.store.device(id: "one")).publicKey
         let found = try #require(sound.firstRange(of: key.bytes))
         // The row around the device's key, and a sample of the whole file.
         let row = (found.lowerBound - 40..<found.upperBound + 120).clamped(to: sound.indices)
@@ -214,7 +214,7 @@ struct TamperTests {
             bytes[index] ^= 0x20
             try writeFile(copy.file("keystore.db"), bytes)
             do {
-                let answers = try full.answers(try .open(at: copy.store, passphrase: nil, options: .quick))
+                let answers = try full.answers(try .open(in: copy.store, passphrase: nil, options: .quick))
                 #expect(answers.isSubset(of: expected), "byte \(index)")
             } catch let error as KeyStoreError {
                 let codes: [KeyStoreError.Code] = [
@@ -244,7 +244,7 @@ extension TamperTests.Full {
         answers.append("\(try store.senderKey(named: "one").record)")
         let trust = try store.trust(for: .app)
         answers += trust.pinned.map { "pinned \($0)" } + trust.superseded.map { "superseded \($0)" }
-        answers += try store.setting("one").map { [$0] } ?? []
+        answers += try store.setting(named: "one").map { [$0] } ?? []
         return Set(answers)
     }
 }

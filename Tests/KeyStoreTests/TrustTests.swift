@@ -21,8 +21,8 @@ struct TrustTests {
     func aPinnedSenderIsBelieved(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
         #expect(try store.trustedSenders().isEmpty)
-        #expect(try store.trustSender(name: "provider", old.publicKey, now: start) == .added)
-        #expect(try store.trustSender(name: "provider", old.publicKey, now: start + 1) == .unchanged)
+        #expect(try store.trustSender(old.publicKey, named: "provider", at: start) == .added)
+        #expect(try store.trustSender(old.publicKey, named: "provider", at: start + 1) == .unchanged)
         #expect(try store.trust(for: .app) == SenderTrust(pinned: [old.publicKey]))
         let record = try #require(try store.trustedSenders().first)
         #expect(record.name == "provider" && record.key == old.publicKey && record.topic == nil)
@@ -32,22 +32,22 @@ struct TrustTests {
     @Test(arguments: DeviceStoreKind.allCases)
     func aSenderOfOneAppIsNotBelievedForAnother(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        _ = try store.trustSender(name: "one", old.publicKey, topic: .app, now: start)
-        _ = try store.trustSender(name: "two", new.publicKey, topic: .other, now: start)
-        _ = try store.trustSender(name: "all", newest.publicKey, now: start)
+        _ = try store.trustSender(old.publicKey, named: "one", topic: .app, at: start)
+        _ = try store.trustSender(new.publicKey, named: "two", topic: .other, at: start)
+        _ = try store.trustSender(newest.publicKey, named: "all", at: start)
         #expect(try store.trust(for: .app).pinned == [old.publicKey, newest.publicKey])
         #expect(try store.trust(for: .other).pinned == [new.publicKey, newest.publicKey])
         #expect(try store.trust(for: Topic("com.example.third")).pinned == [newest.publicKey])
-        #expect(code { try store.trustSender(name: "one", old.publicKey, topic: .other, now: start) } == .topicMismatch)
-        #expect(try store.trustSender(name: "one", old.publicKey, topic: .other, replace: true, now: start) == .updated)
+        #expect(code { try store.trustSender(old.publicKey, named: "one", topic: .other, at: start) } == .topicMismatch)
+        #expect(try store.trustSender(old.publicKey, named: "one", topic: .other, replace: true, at: start) == .updated)
         #expect(try store.trust(for: .app).pinned == [newest.publicKey])
     }
 
     @Test(arguments: DeviceStoreKind.allCases)
     func oneKeyUnderTwoNamesIsTriedOnce(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        _ = try store.trustSender(name: "one", old.publicKey, topic: .app, now: start)
-        _ = try store.trustSender(name: "all", old.publicKey, now: start)
+        _ = try store.trustSender(old.publicKey, named: "one", topic: .app, at: start)
+        _ = try store.trustSender(old.publicKey, named: "all", at: start)
         #expect(try store.trust(for: .app).pinned == [old.publicKey])
     }
 
@@ -56,9 +56,9 @@ struct TrustTests {
     @Test(arguments: DeviceStoreKind.allCases)
     func anAcceptedStatementMovesThePin(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        _ = try store.trustSender(name: "provider", old.publicKey, topic: .app, now: start)
+        _ = try store.trustSender(old.publicKey, named: "provider", topic: .app, at: start)
         let statement = try statement(from: old, to: new)
-        let changes = try store.acceptStatements([statement], topic: .app, now: start + 5)
+        let changes = try store.acceptStatements([statement], topic: .app, at: start + 5)
         #expect(changes == [.rotated(from: old.publicKey, to: new.publicKey)])
         let records = try store.trustedSenders()
         #expect(records.map(\.state) == [.superseded, .pinned])
@@ -69,16 +69,16 @@ struct TrustTests {
         let trust = try store.trust(for: .app)
         #expect(trust.candidates(for: old.id, at: start + 60) == [old.publicKey])
         #expect(trust.candidates(for: old.id, at: (start + 60).next) == [])
-        #expect(try store.acceptStatements([statement], topic: .app, now: start + 9) == [.unchanged])
+        #expect(try store.acceptStatements([statement], topic: .app, at: start + 9) == [.unchanged])
         #expect(try store.trustedSenders() == records)
     }
 
     @Test(arguments: DeviceStoreKind.allCases)
     func aChainIsAcceptedInOneGo(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        _ = try store.trustSender(name: "provider", old.publicKey, now: start)
+        _ = try store.trustSender(old.publicKey, named: "provider", at: start)
         let chain = [try statement(from: old, to: new), try statement(from: new, to: newest)]
-        #expect(try store.acceptStatements(chain, topic: .app, now: start).count == 2)
+        #expect(try store.acceptStatements(chain, topic: .app, at: start).count == 2)
         #expect(try store.trust(for: .app).pinned == [newest.publicKey])
         #expect(try store.trust(for: .app).superseded.map(\.key) == [old.publicKey, new.publicKey])
     }
@@ -86,31 +86,31 @@ struct TrustTests {
     @Test(arguments: DeviceStoreKind.allCases)
     func aRefusedStatementChangesNothingNotEvenTheOneBeforeIt(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        _ = try store.trustSender(name: "provider", old.publicKey, now: start)
+        _ = try store.trustSender(old.publicKey, named: "provider", at: start)
         let before = try store.trustedSenders()
         let bad = [try statement(from: old, to: new), try statement(from: newest, to: SenderKey())]
-        #expect(code { try store.acceptStatements(bad, topic: .app, now: start) } == .rotationRefused)
+        #expect(code { try store.acceptStatements(bad, topic: .app, at: start) } == .rotationRefused)
         #expect(try store.trustedSenders() == before)
     }
 
     @Test(arguments: DeviceStoreKind.allCases)
     func aSecondStatementOfASupersededKeyIsAConflict(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        _ = try store.trustSender(name: "provider", old.publicKey, now: start)
-        _ = try store.acceptStatements([try statement(from: old, to: new)], topic: .app, now: start)
+        _ = try store.trustSender(old.publicKey, named: "provider", at: start)
+        _ = try store.acceptStatements([try statement(from: old, to: new)], topic: .app, at: start)
         let before = try store.trustedSenders()
         let thief = try statement(from: old, to: newest)
-        #expect(code { try store.acceptStatements([thief], topic: .app, now: start) } == .rotationConflict)
+        #expect(code { try store.acceptStatements([thief], topic: .app, at: start) } == .rotationConflict)
         #expect(try store.trustedSenders() == before)
     }
 
     @Test(arguments: DeviceStoreKind.allCases)
     func aStatementReachesEveryNameThatItsAppBelieves(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        _ = try store.trustSender(name: "app", old.publicKey, topic: .app, now: start)
-        _ = try store.trustSender(name: "all", old.publicKey, now: start)
-        _ = try store.trustSender(name: "other", old.publicKey, topic: .other, now: start)
-        _ = try store.acceptStatements([try statement(from: old, to: new)], topic: .app, now: start)
+        _ = try store.trustSender(old.publicKey, named: "app", topic: .app, at: start)
+        _ = try store.trustSender(old.publicKey, named: "all", at: start)
+        _ = try store.trustSender(old.publicKey, named: "other", topic: .other, at: start)
+        _ = try store.acceptStatements([try statement(from: old, to: new)], topic: .app, at: start)
         #expect(try store.trust(for: .app).pinned == [new.publicKey])
         #expect(Set(try store.trust(for: .other).pinned) == [old.publicKey, new.publicKey])
     }
@@ -120,46 +120,46 @@ struct TrustTests {
     @Test(arguments: DeviceStoreKind.allCases)
     func anotherKeyUnderTheSameNameNeedsReplace(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        _ = try store.trustSender(name: "provider", old.publicKey, now: start)
-        #expect(code { try store.trustSender(name: "provider", new.publicKey, now: start) } == .senderAlreadyTrusted)
+        _ = try store.trustSender(old.publicKey, named: "provider", at: start)
+        #expect(code { try store.trustSender(new.publicKey, named: "provider", at: start) } == .senderAlreadyTrusted)
         #expect(try store.trust(for: .app).pinned == [old.publicKey])
     }
 
     @Test(arguments: DeviceStoreKind.allCases)
     func afterAReplacementNothingOfTheOldKeysIsBelieved(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        _ = try store.trustSender(name: "provider", old.publicKey, topic: .app, now: start)
+        _ = try store.trustSender(old.publicKey, named: "provider", topic: .app, at: start)
         let first = try statement(from: old, to: new)
-        _ = try store.acceptStatements([first], topic: .app, now: start)
-        _ = try store.trustSender(name: "provider", newest.publicKey, topic: .app, replace: true, now: start + 1)
+        _ = try store.acceptStatements([first], topic: .app, at: start)
+        _ = try store.trustSender(newest.publicKey, named: "provider", topic: .app, replace: true, at: start + 1)
         let trust = try store.trust(for: .app)
         #expect(trust.pinned == [newest.publicKey])
         // The first was superseded by a statement, so another one contradicts it; the second was replaced by the app.
         for (stolen, refusal) in [(old, KeyStoreError.Code.rotationConflict), (new, .rotationRefused)] {
             #expect(trust.candidates(for: stolen.id, at: start + 1) == [], "messages of a stolen key")
-            #expect(code { try store.trustSender(name: "x", stolen.publicKey, now: start) } == .senderSuperseded)
+            #expect(code { try store.trustSender(stolen.publicKey, named: "x", at: start) } == .senderSuperseded)
             let thief = try statement(from: stolen, to: SenderKey())
-            #expect(code { try store.acceptStatements([thief], topic: .app, now: start) } == refusal)
+            #expect(code { try store.acceptStatements([thief], topic: .app, at: start) } == refusal)
             let back = try statement(from: newest, to: stolen)
-            #expect(code { try store.acceptStatements([back], topic: .app, now: start) } == .rotationRefused)
+            #expect(code { try store.acceptStatements([back], topic: .app, at: start) } == .rotationRefused)
         }
-        #expect(try store.acceptStatements([first], topic: .app, now: start) == [.unchanged])
+        #expect(try store.acceptStatements([first], topic: .app, at: start) == [.unchanged])
         #expect(try store.trust(for: .app) == trust)
     }
 
     @Test(arguments: DeviceStoreKind.allCases)
     func aRemovedSenderIsNotBelievedNeitherAreItsOlderKeys(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        _ = try store.trustSender(name: "provider", old.publicKey, now: start)
-        _ = try store.acceptStatements([try statement(from: old, to: new)], topic: .app, now: start)
-        #expect(try store.removeTrustedSender("provider"))
-        #expect(try !store.removeTrustedSender("provider"))
-        #expect(try !store.removeTrustedSender("nobody"))
+        _ = try store.trustSender(old.publicKey, named: "provider", at: start)
+        _ = try store.acceptStatements([try statement(from: old, to: new)], topic: .app, at: start)
+        #expect(try store.removeTrustedSender(named: "provider"))
+        #expect(try !store.removeTrustedSender(named: "provider"))
+        #expect(try !store.removeTrustedSender(named: "nobody"))
         let trust = try store.trust(for: .app)
         #expect(trust.pinned.isEmpty)
         #expect(trust.candidates(for: old.id, at: start).isEmpty && trust.candidates(for: new.id, at: start).isEmpty)
-        #expect(code { try store.trustSender(name: "provider", old.publicKey, now: start) } == .senderSuperseded)
-        #expect(try store.trustSender(name: "provider", new.publicKey, now: start) == .added)
+        #expect(code { try store.trustSender(old.publicKey, named: "provider", at: start) } == .senderSuperseded)
+        #expect(try store.trustSender(new.publicKey, named: "provider", at: start) == .added)
     }
 
     // MARK: Settling a message
@@ -167,26 +167,26 @@ struct TrustTests {
     @Test(arguments: DeviceStoreKind.allCases)
     func aMessageSettlesItsKeyAndItsStatementsTogether(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        _ = try store.generateDeviceKey(now: start)
-        let pending = try store.rotateDeviceKey(now: start)
-        _ = try store.trustSender(name: "provider", old.publicKey, now: start)
+        _ = try store.generateDeviceKey(at: start)
+        let pending = try store.rotateDeviceKey(at: start)
+        _ = try store.trustSender(old.publicKey, named: "provider", at: start)
         let statement = try statement(from: old, to: new)
-        try store.settle(openedWith: pending.publicKey, statements: [statement], topic: .app, now: start)
+        try store.settle(openedWith: pending.publicKey, statements: [statement], topic: .app, at: start)
         #expect(try store.deviceKeys().map(\.state) == [.retiring, .active])
         #expect(try store.trust(for: .app).pinned == [new.publicKey])
-        try store.settle(openedWith: pending.publicKey, statements: [statement], topic: .app, now: start)
+        try store.settle(openedWith: pending.publicKey, statements: [statement], topic: .app, at: start)
         #expect(try store.deviceKeys().map(\.state) == [.retiring, .active])
     }
 
     @Test(arguments: DeviceStoreKind.allCases)
     func aStatementThatIsRefusedKeepsTheKeyFromSettlingToo(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        _ = try store.generateDeviceKey(now: start)
-        let pending = try store.rotateDeviceKey(now: start)
+        _ = try store.generateDeviceKey(at: start)
+        let pending = try store.rotateDeviceKey(at: start)
         let statement = try statement(from: old, to: new)
         #expect(
             code {
-                try store.settle(openedWith: pending.publicKey, statements: [statement], topic: .app, now: start)
+                try store.settle(openedWith: pending.publicKey, statements: [statement], topic: .app, at: start)
             } == .rotationRefused)
         #expect(try store.deviceKeys().map(\.state) == [.active, .pending])
     }

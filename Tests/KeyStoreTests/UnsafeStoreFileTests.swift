@@ -9,12 +9,12 @@ struct UnsafeStoreFileTests {
     private static let isRoot = geteuid() == 0
 
     private func open(_ scratch: Scratch) throws -> SQLiteKeyStore {
-        try .open(at: scratch.store, passphrase: nil, options: .quick)
+        try .open(in: scratch.store, passphrase: nil, options: .quick)
     }
 
     @discardableResult
     private func create(_ scratch: Scratch) throws -> SQLiteKeyStore {
-        try .create(at: scratch.store, passphrase: nil, options: .quick, now: start)
+        try .create(in: scratch.store, passphrase: nil, options: .quick, at: start)
     }
 
     /// Makes the store unsafe in one way.
@@ -106,7 +106,7 @@ struct UnsafeStoreFileTests {
     @Test(arguments: unsafeWays + foreignWays)
     func anUnsafeStoreIsRefusedWithTheCommandThatFixesIt(_ way: Unsafe) throws {
         let scratch = try Scratch()
-        _ = try create(scratch).generateDeviceKey(now: start)
+        _ = try create(scratch).generateDeviceKey(at: start)
         #expect(try open(scratch).deviceKeys().count == 1)
         try way.spoil(scratch)
         let error = error { try open(scratch) }
@@ -155,9 +155,9 @@ struct UnsafeStoreFileTests {
     @Test func aQuoteInAPathDoesNotLeaveItsCommand() throws {
         let scratch = try Scratch()
         let path = scratch.path + "/it's; rm -rf x"
-        _ = try SQLiteKeyStore.create(at: path, passphrase: nil, options: .quick, now: start)
+        _ = try SQLiteKeyStore.create(in: path, passphrase: nil, options: .quick, at: start)
         try #require(unsafe chmod(path, 0o755) == 0)
-        let error = error { try SQLiteKeyStore.open(at: path, passphrase: nil, options: .quick) }
+        let error = error { try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick) }
         #expect(error?.description.hasSuffix(#"/it'\''s; rm -rf x'"#) == true)
     }
 
@@ -172,7 +172,7 @@ struct UnsafeStoreFileTests {
         // The group belongs to the whole process, so this is another one.
         await #expect(processExitsWith: .success) { [path = path as String] in
             try #require(setegid(1) == 0)
-            try #require(code { try SQLiteKeyStore.open(at: path) } == .unsafeStoreFile)
+            try #require(code { try SQLiteKeyStore.open(in: path) } == .unsafeStoreFile)
         }
     }
 }

@@ -23,14 +23,14 @@ import Testing
 
     @Test func theAnnouncingStopsForAPhoneThatHasReportedTheNewPin() throws {
         #expect(try !announces(provider.push(at: .start)))
-        _ = try provider.store.rotateSenderKey(now: .start)
+        _ = try provider.store.rotateSenderKey(at: .start)
         let push = try provider.push(at: .start)
         #expect(try announces(push))
         #expect(phone.receive(push, at: .start).code == "opened")
 
         // The next launch.
         #expect(try announces(provider.push(at: .start)))
-        try provider.store.addDevice(id: Phone.id, phone.record(), now: .start)
+        try provider.store.addDevice(phone.record(), id: Phone.id, at: .start)
         let quiet = try provider.push(at: .start)
         #expect(try !announces(quiet))
         #expect(phone.receive(quiet, at: .start).code == "opened")
@@ -39,15 +39,15 @@ import Testing
     @Test func aPhoneThatHasReportedNothingIsToldForSixtyDays() throws {
         var record = try phone.record()
         record.pinnedSender = nil
-        try provider.store.addDevice(id: Phone.id, record, now: .start)
-        _ = try provider.store.rotateSenderKey(now: .start)
+        try provider.store.addDevice(record, id: Phone.id, at: .start)
+        _ = try provider.store.rotateSenderKey(at: .start)
         let end = Timestamp.start.plus(days: 60)
         #expect(try announces(provider.push(at: end)))
         #expect(try !announces(provider.push(at: end.plus(milliseconds: 1))))
     }
 
     @Test func aPhoneThatHasReportedAnOlderKeyIsToldForFourHundredDays() throws {
-        _ = try provider.store.rotateSenderKey(now: .start)
+        _ = try provider.store.rotateSenderKey(at: .start)
         let end = Timestamp.start.plus(days: 400)
         #expect(try announces(provider.push(at: end)))
         #expect(try !announces(provider.push(at: end.plus(milliseconds: 1))))
@@ -57,26 +57,26 @@ import Testing
 
     @Test func aFifthRotationWaitsUntilTheFirstHasBeenAnnouncedForItsTime() throws {
         for count in 1...4 as ClosedRange<UInt64> {
-            _ = try provider.store.rotateSenderKey(now: .start.plus(days: count))
+            _ = try provider.store.rotateSenderKey(at: .start.plus(days: count))
         }
         let firstEnds = Timestamp.start.plus(days: 1 + 60)
         let before = try provider.store.senderKey(named: nil).record
         for now in [Timestamp.start.plus(days: 4), firstEnds] {
-            #expect(throws: KeyStoreError(.tooManyAnnouncements, "")) { try provider.store.rotateSenderKey(now: now) }
+            #expect(throws: KeyStoreError(.tooManyAnnouncements, "")) { try provider.store.rotateSenderKey(at: now) }
         }
         #expect(try provider.store.senderKey(named: nil).record == before)
         #expect(phone.receive(try provider.push(at: firstEnds), at: firstEnds).code == "opened")
-        #expect(try provider.store.rotateSenderKey(now: firstEnds.plus(milliseconds: 1)).record.generation == 6)
+        #expect(try provider.store.rotateSenderKey(at: firstEnds.plus(milliseconds: 1)).record.generation == 6)
     }
 
     @Test func aForcedFifthRotationLosesThePhonesThatMissedTheFirst() throws {
         var now = Timestamp.start.plus(days: 1)
-        _ = try provider.store.rotateSenderKey(now: now)
+        _ = try provider.store.rotateSenderKey(at: now)
         // A second phone follows the first rotation, and then both are off.
         let second = try Phone(enrolledWith: provider, as: "phone2", now: now)
         for _ in 2...5 {
             now = now.plus(days: 1)
-            _ = try provider.store.rotateSenderKey(force: true, now: now)
+            _ = try provider.store.rotateSenderKey(force: true, at: now)
         }
         let before = try StoreFiles(in: phone.folder)
         #expect(phone.receive(try provider.push(at: now), at: now).code == "authentication-failed")
@@ -95,7 +95,7 @@ import Testing
 
     @Test func thePayloadHasLessRoomWhileARotationIsAnnouncedAndTheErrorSaysSo() throws {
         #expect(throws: Never.self) { try provider.push(payload(2717), at: .start) }
-        _ = try provider.store.rotateSenderKey(now: .start)
+        _ = try provider.store.rotateSenderKey(at: .start)
         #expect(throws: Never.self) { try provider.push(payload(2535), at: .start) }
         for (count, excess) in [(2536, 1), (2717, 182)] {
             let error = #expect(throws: SealError.self) { try provider.push(payload(count), at: .start) }
@@ -105,7 +105,7 @@ import Testing
         }
 
         #expect(phone.receive(try provider.push(at: .start), at: .start).code == "opened")
-        try provider.store.addDevice(id: Phone.id, phone.record(), now: .start)
+        try provider.store.addDevice(phone.record(), id: Phone.id, at: .start)
         #expect(throws: Never.self) { try provider.push(payload(2717), at: .start) }
     }
 
@@ -113,8 +113,8 @@ import Testing
 
     @Test func whenARotationReturnsNothingIsLeftOfTheOldSecret() throws {
         let folder = try TemporaryFolder()
-        let store = try SQLiteKeyStore.create(at: folder.path, now: .start)
-        _ = try store.generateSenderKey(now: .start)
+        let store = try SQLiteKeyStore.create(in: folder.path, at: .start)
+        _ = try store.generateSenderKey(at: .start)
         for count in 1...3 as ClosedRange<UInt64> {
             let old = try store.senderKey(named: nil).key
             let rows = try store.withConnection { (connection) throws(KeyStoreError) in
@@ -125,7 +125,7 @@ import Testing
                 return
             }
             #expect(try StoreFiles(in: folder).contain(sealed))
-            _ = try store.rotateSenderKey(now: .start.plus(days: count))
+            _ = try store.rotateSenderKey(at: .start.plus(days: count))
             let files = try StoreFiles(in: folder)
             for secret in [sealed, old.withSeed { Bytes(copying: $0) }, old.withText { Bytes(copying: $0) }] {
                 #expect(!files.contain(secret))

@@ -49,24 +49,24 @@ import Testing
         let phone = try Phone(options: .impatient)
         let sealed = try sealedSecrets(in: phone)
         let old = try phone.newestKey()
-        _ = try phone.store.rotateDeviceKey(now: .start)
-        _ = try phone.store.confirmDeviceKey(now: .start)
+        _ = try phone.store.rotateDeviceKey(at: .start)
+        _ = try phone.store.confirmDeviceKey(at: .start)
 
         let reader = try SQLiteConnection(path: phone.folder.path(of: "keystore.db"), busyTimeout: 1000)
         try reader.execute("BEGIN")
         _ = try reader.rows("SELECT count(*) FROM device_keys")
-        #expect(throws: KeyStoreError(.storeBusy, "")) { try phone.store.purgeDeviceKeys(now: now) }
+        #expect(throws: KeyStoreError(.storeBusy, "")) { try phone.store.purgeRetiredDeviceKeys(at: now) }
         #expect(try !phone.store.deviceKeys().contains { $0.publicKey == old.publicKey })
         let crashed = try phone.folder.copy()
         let left = try StoreFiles(in: crashed)
         #expect(sealed.allSatisfy(left.contain))
 
         let again = try Phone(reopening: crashed, at: now)
-        #expect(try again.store.purgeDeviceKeys(now: now) == [])
+        #expect(try again.store.purgeRetiredDeviceKeys(at: now) == [])
         let files = try StoreFiles(in: crashed)
         #expect(!sealed.contains(where: files.contain))
         try reader.execute("COMMIT")
-        #expect(try phone.store.purgeDeviceKeys(now: now) == [])
+        #expect(try phone.store.purgeRetiredDeviceKeys(at: now) == [])
     }
 
     /// At log-out nothing waits for a grace.
@@ -75,15 +75,15 @@ import Testing
         let phone = try Phone(enrolledWith: provider)
         let messages = [try provider.push(at: .start)]
         var sealed = try sealedSecrets(in: phone)
-        _ = try phone.store.rotateDeviceKey(now: .start)
+        _ = try phone.store.rotateDeviceKey(at: .start)
         sealed.formUnion(try sealedSecrets(in: phone))
-        _ = try phone.store.confirmDeviceKey(now: .start)
+        _ = try phone.store.confirmDeviceKey(at: .start)
         sealed.formUnion(try sealedSecrets(in: phone))
-        _ = try phone.store.rotateDeviceKey(now: .start)
+        _ = try phone.store.rotateDeviceKey(at: .start)
         sealed.formUnion(try sealedSecrets(in: phone))
         #expect(sealed.count == 5)
 
-        #expect(try phone.store.purgeDeviceKeys(now: .start, everything: true).count == 3)
+        #expect(try phone.store.purgeDeviceKeys(named: nil).count == 3)
         let files = try StoreFiles(in: phone.folder)
         #expect(!sealed.contains(where: files.contain))
         for message in messages {

@@ -34,7 +34,7 @@ struct DeviceRotationPoint {
             point, phone: Phone(reopening: point.phone.folder.copy(), at: point.model.now))
         // The provider's store is one for all branches.
         try provider.store.addDevice(
-            id: Phone.id, #require(records[model.held]), replace: true, now: model.now)
+            #require(records[model.held]), id: Phone.id, replace: true, at: model.now)
     }
 
     private init(_ point: DeviceRotationPoint, phone: Phone) {
@@ -71,15 +71,15 @@ struct DeviceRotationPoint {
         let now = model.now
         switch step {
         case .rotate:
-            let record = try phone.store.rotateDeviceKey(now: now)
-            #expect(try phone.store.rotateDeviceKey(now: now.plus(seconds: 1)) == record, "\(path)")
+            let record = try phone.store.rotateDeviceKey(at: now)
+            #expect(try phone.store.rotateDeviceKey(at: now.plus(seconds: 1)) == record, "\(path)")
         case .send:
             records[model.newest] = try sentRecord()
         case .register(let generation):
-            let outcome = try provider.store.addDevice(id: Phone.id, #require(records[generation]), now: now)
+            let outcome = try provider.store.addDevice(#require(records[generation]), id: Phone.id, at: now)
             #expect(outcome == (generation > before.held ? .updated : .unchanged), "\(path)")
         case .reply(let generation):
-            let record = try phone.store.confirmDeviceKey(now: now)
+            let record = try phone.store.confirmDeviceKey(at: now)
             #expect(record?.generation == generation && record?.state == .active, "\(path)")
         case .loseReply: break
         case .deliver(let generation):
@@ -88,7 +88,7 @@ struct DeviceRotationPoint {
             let opened = try open(#require(messages[generation]), at: now)
             _ = phone.replay.judge(
                 sender: opened.sender, messageID: opened.messageID, requestID: opened.messageID.description,
-                sentAt: opened.sentAt, expiresAt: opened.expiresAt, now: now)
+                sentAt: opened.sentAt, expiresAt: opened.expiresAt, at: now)
         case .purge: try purge(before)
         }
     }
@@ -108,13 +108,13 @@ struct DeviceRotationPoint {
             let late = try seal(to: key.generation, at: end)
             try expectOpens(late, at: end)
             #expect(phone.receive(late, at: end.plus(milliseconds: 1)).code == "unknown-recipient-key", "\(path)")
-            let purged = try phone.store.purgeDeviceKeys(now: end).map(\.generation)
+            let purged = try phone.store.purgeRetiredDeviceKeys(at: end).map(\.generation)
             #expect(!purged.contains(key.generation), "\(path)")
             #expect(try secrets(of: key.generation, areIn: StoreFiles(in: phone.folder)), "\(path)")
         }
         let gone = Set(before.keys.filter(\.isRetiring).map(\.generation))
-        _ = try phone.store.purgeDeviceKeys(now: model.now)
-        #expect(try phone.store.purgeDeviceKeys(now: model.now) == [], "\(path)")
+        _ = try phone.store.purgeRetiredDeviceKeys(at: model.now)
+        #expect(try phone.store.purgeRetiredDeviceKeys(at: model.now) == [], "\(path)")
 
         let files = try StoreFiles(in: phone.folder)
         for generation in gone {
@@ -139,7 +139,7 @@ struct DeviceRotationPoint {
     /// Keeps every secret that the phone has, and every form in which it lies in the file.
     private mutating func noticeKeys() throws {
         for record in try phone.store.deviceKeys() where keys[record.generation] == nil {
-            keys[record.generation] = try #require(try phone.store.deviceKey(id: record.keyID, now: model.now)).key
+            keys[record.generation] = try #require(try phone.store.deviceKey(id: record.keyID, at: model.now)).key
         }
         let rows = try phone.store.withConnection { (connection) throws(KeyStoreError) in
             try connection.rows("SELECT generation, sealed FROM device_keys")
@@ -183,26 +183,26 @@ struct DeviceRotationPoint {
         #expect(states == model.keys, "\(path)")
         #expect(records.allSatisfy { keys[$0.generation]?.publicKey == $0.publicKey }, "\(path)")
         // A reply that comes twice, or when nothing waits for it.
-        if model.pending == nil { #expect(try phone.store.confirmDeviceKey(now: model.now) == nil, "\(path)") }
+        if model.pending == nil { #expect(try phone.store.confirmDeviceKey(at: model.now) == nil, "\(path)") }
     }
 
     private func checkProvider() throws {
-        let device = try #require(try provider.store.device(Phone.id))
+        let device = try #require(try provider.store.device(id: Phone.id))
         #expect(device.generation == model.held, "\(path)")
         // What the provider seals to opens, whatever the phone has heard.
-        let key = try phone.store.deviceKey(id: device.publicKey.id, now: model.now)?.key
+        let key = try phone.store.deviceKey(id: device.publicKey.id, at: model.now)?.key
         #expect(key?.publicKey == device.publicKey, "\(path)")
 
         for (generation, record) in records where generation <= model.held {
             if generation == model.held {
-                #expect(try provider.store.addDevice(id: Phone.id, record, now: model.now) == .unchanged, "\(path)")
+                #expect(try provider.store.addDevice(record, id: Phone.id, at: model.now) == .unchanged, "\(path)")
             } else {
                 #expect(throws: KeyStoreError(.generationRollback, ""), "\(path)") {
-                    try provider.store.addDevice(id: Phone.id, record, now: model.now)
+                    try provider.store.addDevice(record, id: Phone.id, at: model.now)
                 }
             }
         }
-        let kept = try provider.store.device(Phone.id)
+        let kept = try provider.store.device(id: Phone.id)
         #expect(kept?.publicKey == device.publicKey && kept?.generation == device.generation, "\(path)")
     }
 
@@ -216,7 +216,7 @@ struct DeviceRotationPoint {
     private func open(_ push: Bytes, at now: Timestamp) throws -> OpenedNotification {
         let envelope = try ReceivedPush(push).envelope()
         let key = try #require(
-            try phone.store.deviceKey(id: envelope.recipientKeyID, now: now)?.key, "a message is lost after \(path)")
+            try phone.store.deviceKey(id: envelope.recipientKeyID, at: now)?.key, "a message is lost after \(path)")
         return try Opener(topic: .app, deviceKeys: [key], trust: phone.store.trust(for: .app)).open(envelope, at: now)
     }
 }

@@ -105,9 +105,9 @@ import Testing
     }
 
     @Test func oneNameUnderTwoSendersIsTwoMessages() throws {
-        _ = try provider.store.generateSenderKey(name: "second", now: .start)
+        _ = try provider.store.generateSenderKey(named: "second", at: .start)
         try phone.store.trustSender(
-            name: "second", provider.store.senderKey(named: "second").key.publicKey, now: .start)
+            provider.store.senderKey(named: "second").key.publicKey, named: "second", at: .start)
         var options = Sealer.Options()
         options.messageName = "order 41"
         for sender in ["default", "second"] {
@@ -161,12 +161,12 @@ import Testing
     }
 
     private func remember(_ envelope: Envelope, in scene: Scene, request: String) throws {
-        let key = try #require(try scene.phone.store.deviceKey(id: envelope.recipientKeyID, now: Scene.now)).key
+        let key = try #require(try scene.phone.store.deviceKey(id: envelope.recipientKeyID, at: Scene.now)).key
         let opened = try Opener(topic: .app, deviceKeys: [key], trust: scene.phone.store.trust(for: .app))
             .open(envelope, at: Scene.now)
         let judgement = scene.phone.replay.judge(
             sender: opened.sender, messageID: opened.messageID, requestID: request, sentAt: opened.sentAt,
-            expiresAt: opened.expiresAt, now: Scene.now)
+            expiresAt: opened.expiresAt, at: Scene.now)
         #expect(judgement.verdict == .new && judgement.problem == nil)
     }
 }

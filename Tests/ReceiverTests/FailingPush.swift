@@ -72,7 +72,7 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
         },
         FailingPush(.unknownRecipientKey, "a retired key, one millisecond after its end") { scene in
             _ = try scene.phone.store.confirmDeviceKey(
-                graceSeconds: 3600, now: Scene.now.subtracting(milliseconds: 3_600_001))
+                grace: .seconds(3600), at: Scene.now.subtracting(milliseconds: 3_600_001))
             return Scene.push(try scene.envelope(to: scene.activeKey))
         },
     ]
@@ -104,7 +104,7 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
                 return Scene.push(Envelope(sealed: bytes))
             },
             FailingPush(.rotationConflict, "a thief's second rotation") { scene in
-                _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, now: .start)
+                _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, at: .start)
                 let thief = SenderKey()
                 let second = try RotationStatement(from: scene.oldSender, to: thief, issuedAt: Scene.now)
                 return Scene.push(try scene.envelope(by: thief, announcing: [second]))
@@ -141,14 +141,14 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
             }
         } + [
             FailingPush(.malformedPayload, "a statement of version 2 beside a good one") { scene in
-                _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, now: .start)
+                _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, at: .start)
                 let next = try RotationStatement(from: scene.newSender, to: SenderKey(), issuedAt: .start)
                 var body: Bytes = [2] + next.bytes + next.bytes
                 body[1 + RotationStatement.length] = 0x02
                 return Scene.push(try scene.seal(.rotationAndPayload, body + Bytes(Provider.payload.utf8)))
             },
             FailingPush(.malformedPayload, "a count of 0") { scene in
-                _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, now: .start)
+                _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, at: .start)
                 return Scene.push(try scene.seal(.rotationAndPayload, [0] + Bytes(Provider.payload.utf8)))
             },
         ]

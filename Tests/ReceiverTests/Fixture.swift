@@ -31,7 +31,7 @@ struct Provider {
 
     init(now: Timestamp = .start) throws {
         store = try SQLiteKeyStore.inMemory()
-        _ = try store.generateSenderKey(now: now)
+        _ = try store.generateSenderKey(at: now)
     }
 
     /// The key that signs now.
@@ -43,9 +43,9 @@ struct Provider {
         at now: Timestamp, options: Sealer.Options = Sealer.Options()
     ) throws -> Bytes {
         let key = try store.senderKey(named: name).key
-        let device = try #require(try store.device(id))
+        let device = try #require(try store.device(id: id))
         var options = options
-        options.announcing = try store.announcements(for: key.publicKey, to: device.pinnedSender, now: now)
+        options.announcing = try store.announcements(for: key.publicKey, to: device.pinnedSender, at: now)
         return try Sealer(sender: key, topic: topic)
             .seal(payload.utf8, to: device.publicKey, at: now, options: options).json
     }
@@ -65,24 +65,24 @@ struct Phone {
         now: Timestamp = .start, floor: Timestamp? = nil, options: StoreOptions = StoreOptions(), hasKey: Bool = true
     ) throws {
         folder = try TemporaryFolder()
-        store = try SQLiteKeyStore.create(at: folder.path, passphrase: nil, options: options, now: now)
-        if hasKey { _ = try store.generateDeviceKey(now: now) }
+        store = try SQLiteKeyStore.create(in: folder.path, passphrase: nil, options: options, at: now)
+        if hasKey { _ = try store.generateDeviceKey(at: now) }
         replay = try ReplayFile.create(
-            at: folder.path, floor: floor ?? now.subtracting(milliseconds: Freshness.clockTolerance))
+            in: folder.path, floor: floor ?? now.subtracting(milliseconds: Freshness.clockTolerance))
     }
 
     /// A phone that is enrolled with a provider.
     init(enrolledWith provider: Provider, as id: String = Phone.id, now: Timestamp = .start) throws {
         try self.init(now: now)
-        try store.trustSender(name: Self.sender, provider.key.publicKey, now: now)
-        try provider.store.addDevice(id: id, record(), now: now)
+        try store.trustSender(provider.key.publicKey, named: Self.sender, at: now)
+        try provider.store.addDevice(record(), id: id, at: now)
     }
 
     /// The phone whose files a process has left, in whatever state.
     init(reopening folder: TemporaryFolder, at now: Timestamp, options: StoreOptions = StoreOptions()) throws {
         self.folder = folder
-        store = try SQLiteKeyStore.open(at: folder.path, passphrase: nil, options: options)
-        replay = ReplayFile.open(at: folder.path, now: now)
+        store = try SQLiteKeyStore.open(in: folder.path, passphrase: nil, options: options)
+        replay = ReplayFile.open(in: folder.path, at: now)
     }
 
     /// The key to register: the pending one, otherwise the active one.
@@ -149,7 +149,7 @@ extension NotificationReceiver.Reception {
 
     /// The notification, when it opened.
     var opened: OpenedNotification? {
-        guard case .opened(let opened) = delivery.outcome else { return nil }
+        guard let opened = delivery.opened else { return nil }
         return opened
     }
 

@@ -60,14 +60,14 @@ extension Phone {
         for (number, device) in receiver.devices.enumerated() {
             try add(device, name: "account \(number)")
         }
-        if pending != nil { _ = try store.rotateDeviceKey(name: "account 0", now: .start) }
+        if pending != nil { _ = try store.rotateDeviceKey(named: "account 0", at: .start) }
         for superseded in receiver.trust.superseded {
             try pin(superseded.key)
             if let statement = superseded.statement {
-                _ = try store.acceptStatements([statement], topic: receiver.topic, now: statement.issuedAt)
+                _ = try store.acceptStatements([statement], topic: receiver.topic, at: statement.issuedAt)
             } else {
                 let successor = try #require(receiver.trust.pinned.first)
-                try store.trustSender(name: superseded.key.description, successor, replace: true, now: .start)
+                try store.trustSender(successor, named: superseded.key.description, replace: true, at: .start)
             }
         }
         for key in receiver.trust.pinned { try pin(key) }
@@ -76,17 +76,17 @@ extension Phone {
 
     /// A key that retires gets its end date as every key does: another takes its place.
     private func add(_ device: KitReceiver.Device, name: String) throws {
-        _ = try store.importDeviceKey(device.key, name: name, now: .start)
+        _ = try store.importDeviceKey(device.key, named: name, at: .start)
         guard let end = device.end else { return }
         let grace: UInt64 = 86_400
-        _ = try store.rotateDeviceKey(name: name, now: .start)
+        _ = try store.rotateDeviceKey(named: name, at: .start)
         _ = try store.confirmDeviceKey(
-            name: name, graceSeconds: grace, now: end.subtracting(milliseconds: 1000 * grace))
+            named: name, grace: .seconds(grace), at: end.subtracting(milliseconds: 1000 * grace))
     }
 
     private func pin(_ key: SenderPublicKey) throws {
         guard try !store.trustedSenders().contains(where: { $0.key == key }) else { return }
-        try store.trustSender(name: key.description, key, now: .start)
+        try store.trustSender(key, named: key.description, at: .start)
     }
 
     func expect(_ trust: SenderTrust, _ name: Comment) throws {

@@ -50,11 +50,11 @@ import VectorKit
                 publicKey: try DevicePublicKey(text: held),
                 topic: try vector.optional("held-topic").map { try Topic($0) },
                 generation: try vector.number("held-generation"), createdAt: nil)
-            try store.addDevice(id: "phone1", before, now: .start)
+            try store.addDevice(before, id: "phone1", at: .start)
         }
         try store.addDevice(
-            id: "phone1", record, replace: vector.optional("set-up-anew") == "yes", now: .start)
-        let device = try #require(try store.device("phone1"))
+            record, id: "phone1", replace: vector.optional("set-up-anew") == "yes", at: .start)
+        let device = try #require(try store.device(id: "phone1"))
         #expect(device.publicKey.description == vector.optional("key"), "\(vector)")
         #expect(record.deviceID == vector.optional("device"), "\(vector)")
         #expect(device.suites.map(String.init).joined(separator: " ") == vector.optional("suites"), "\(vector)")
@@ -95,18 +95,19 @@ import VectorKit
         options.makeDeviceKey = { key }
         let store = try SQLiteKeyStore.inMemory(options: options)
         if let pinned = vector.optional("pinned") {
-            try store.trustSender(name: "provider", SenderPublicKey(text: pinned), now: .start)
+            try store.trustSender(SenderPublicKey(text: pinned), named: "provider", at: .start)
         }
         let enrolment = Enrolment(store: store, topic: .app, firstTrust: .reply)
         guard
-            case .plan(let plan) = enrolment.reconcile(.state(EnrolmentState()), EnrolmentCircumstances(), now: .start)
+            case .plan(let plan) = enrolment.reconcile(
+                .state(EnrolmentState()), in: EnrolmentCircumstances(), at: .start)
         else {
             Issue.record("\(vector): no plan")
             return
         }
-        var work = try enrolment.begin(plan, now: .start)
+        var work = try enrolment.begin(plan, at: .start)
         let request = try #require(work.request)
-        let result = try enrolment.registered(reply, to: request, state: &work.state, now: .start)
+        let result = try enrolment.handle(reply, to: request, state: &work.state, at: .start)
         #expect((result.key == .acknowledged) == (vector.optional("confirms") == "yes"), "\(vector)")
         let pins = try store.trustedSenders().filter { $0.state == .pinned }.map(\.key.description)
         #expect(pins == [vector.optional("pinned-after")].compactMap(\.self), "\(vector)")

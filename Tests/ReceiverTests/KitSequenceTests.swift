@@ -57,7 +57,7 @@ import VectorKit
             self.receiver = receiver
             self.isStrict = isStrict
             folder = try TemporaryFolder()
-            guards = (phone.replay, try ReplayFile.create(at: folder.path, floor: floor))
+            guards = (phone.replay, try ReplayFile.create(in: folder.path, floor: floor))
         }
 
         mutating func loseGuards(at now: Timestamp) throws {
@@ -66,7 +66,7 @@ import VectorKit
                 where name.hasPrefix("replay.db") { try FileManager.default.removeItem(at: folder.file(name)) }
             }
             guards = (
-                ReplayFile.open(at: phone.folder.path, now: now), ReplayFile.open(at: folder.path, now: now)
+                ReplayFile.open(in: phone.folder.path, at: now), ReplayFile.open(in: folder.path, at: now)
             )
         }
 
@@ -78,7 +78,7 @@ import VectorKit
             let verdict = guards.second.judge(
                 sender: opened.sender, messageID: opened.messageID,
                 requestID: request ?? opened.messageID.description, sentAt: opened.sentAt,
-                expiresAt: opened.expiresAt, now: now
+                expiresAt: opened.expiresAt, at: now
             ).verdict
             let isQuiet = reception.shown.passive && !reception.shown.sound
             switch verdict {

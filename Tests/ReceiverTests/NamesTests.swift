@@ -18,14 +18,14 @@ import Testing
 
     /// A device key, registered under its own name.
     private func enrol(_ name: String, topic: Topic?) throws {
-        _ = try phone.store.generateDeviceKey(name: name, topic: topic, now: .start)
-        try provider.store.addDevice(id: name, phone.record(named: name), now: .start)
+        _ = try phone.store.generateDeviceKey(named: name, topic: topic, at: .start)
+        try provider.store.addDevice(phone.record(named: name), id: name, at: .start)
     }
 
     /// A sender key, bound here and trusted there for its topic.
     private func addSender(_ name: String, topic: Topic?, trustedFor trusted: Topic?) throws {
-        let record = try provider.store.generateSenderKey(name: name, topic: topic, now: .start)
-        try phone.store.trustSender(name: name, record.publicKey, topic: trusted, now: .start)
+        let record = try provider.store.generateSenderKey(named: name, topic: topic, at: .start)
+        try phone.store.trustSender(record.publicKey, named: name, topic: trusted, at: .start)
     }
 
     private func push(to account: String, signedBy sender: String, topic: Topic) throws -> Bytes {
@@ -101,7 +101,7 @@ import Testing
     @Test func aPushToAnUnknownKeyNeedsNoTopicToSaySo() throws {
         try enrol("anna", topic: .app)
         _ = try provider.store.addDevice(
-            id: "stranger", DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: .start), now: .start)
+            DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: .start), id: "stranger", at: .start)
         let push = try push(to: "stranger", signedBy: "default", topic: .app)
         #expect(phone.receive(push, topic: nil, at: .start).code == "unknown-recipient-key")
     }
@@ -110,9 +110,9 @@ import Testing
         try addSender("shop", topic: nil, trustedFor: nil)
         for name in Self.accounts { try enrol(name, topic: .app) }
         let old = try phone.newestKey(named: "anna").publicKey
-        let pending = try phone.store.rotateDeviceKey(name: "anna", now: .start)
+        let pending = try phone.store.rotateDeviceKey(named: "anna", at: .start)
         #expect(pending.topic == .app && pending.generation == 2)
-        try provider.store.addDevice(id: "anna", phone.record(named: "anna"), now: .start)
+        try provider.store.addDevice(phone.record(named: "anna"), id: "anna", at: .start)
         #expect(
             phone.receive(try push(to: "anna", signedBy: "shop", topic: .app), topic: nil, at: .start).code == "opened")
 
@@ -122,19 +122,19 @@ import Testing
         #expect(states.map(\.2) == [.retiring, .active, .active])
 
         let later = Timestamp.start.plus(days: 32)
-        #expect(try phone.store.purgeDeviceKeys(name: "ben", now: later) == [])
-        #expect(try phone.store.purgeDeviceKeys(name: "anna", now: later).map(\.publicKey) == [old])
+        #expect(try phone.store.purgeRetiredDeviceKeys(named: "ben", at: later) == [])
+        #expect(try phone.store.purgeRetiredDeviceKeys(named: "anna", at: later).map(\.publicKey) == [old])
     }
 
     @Test func aLogOutTakesOneAccountsKeysOnly() throws {
         try addSender("shop", topic: nil, trustedFor: nil)
         for name in Self.accounts { try enrol(name, topic: .app) }
-        _ = try phone.store.rotateDeviceKey(name: "anna", now: .start)
+        _ = try phone.store.rotateDeviceKey(named: "anna", at: .start)
         let pushes = try Self.accounts.map { try push(to: $0, signedBy: "shop", topic: .app) }
-        #expect(try phone.store.purgeDeviceKeys(name: "anna", now: .start, everything: true).count == 2)
+        #expect(try phone.store.purgeDeviceKeys(named: "anna").count == 2)
         #expect(phone.receive(pushes[0], topic: nil, at: .start).code == "unknown-recipient-key")
         #expect(phone.receive(pushes[1], topic: nil, at: .start).code == "opened")
-        #expect(try phone.store.purgeDeviceKeys(name: "anna", now: .start, everything: true) == [])
+        #expect(try phone.store.purgeDeviceKeys(named: "anna") == [])
     }
 
     // MARK: Sender keys
@@ -159,9 +159,9 @@ import Testing
         try enrol("anna", topic: .app)
         try enrol("ben", topic: .other)
         let bank = try provider.store.senderKey(named: "bank").key.publicKey
-        let shop = try provider.store.rotateSenderKey(name: "shop", now: .start).record.publicKey
-        #expect(try provider.store.announcements(for: shop, to: nil, now: .start).count == 1)
-        #expect(try provider.store.announcements(for: bank, to: nil, now: .start) == [])
+        let shop = try provider.store.rotateSenderKey(named: "shop", at: .start).record.publicKey
+        #expect(try provider.store.announcements(for: shop, to: nil, at: .start).count == 1)
+        #expect(try provider.store.announcements(for: bank, to: nil, at: .start) == [])
 
         for (account, sender, topic) in [("ben", "bank", Topic.other), ("anna", "shop", .app)] {
             #expect(
@@ -196,25 +196,25 @@ import Testing
         try enrol("anna", topic: .app)
         try enrol("ben", topic: .app)
         #expect(try phone.newestKey().name == "anna")
-        try phone.store.setDefaultDeviceKey(name: "ben")
+        try phone.store.setDefaultDeviceKey(named: "ben")
         #expect(try phone.newestKey().name == "ben")
-        #expect(try phone.store.rotateDeviceKey(now: .start).name == "ben")
+        #expect(try phone.store.rotateDeviceKey(at: .start).name == "ben")
 
-        _ = try provider.store.generateSenderKey(name: "second", now: .start)
+        _ = try provider.store.generateSenderKey(named: "second", at: .start)
         #expect(try provider.store.senderKey(named: nil).record.name == "default")
-        try provider.store.setDefaultSenderKey(name: "second")
-        #expect(try provider.store.rotateSenderKey(now: .start).record.name == "second")
+        try provider.store.setDefaultSenderKey(named: "second")
+        #expect(try provider.store.rotateSenderKey(at: .start).record.name == "second")
         #expect(try provider.store.senderKey(named: "default").record.generation == 1)
     }
 
     @Test func whenTheDefaultIsGoneTheLastOneLeftIsMeantAndOfSeveralNone() throws {
         for name in ["anna", "ben", "carl"] { try enrol(name, topic: .app) }
-        _ = try phone.store.purgeDeviceKeys(name: "anna", now: .start, everything: true)
-        #expect(throws: KeyStoreError(.ambiguousName, "")) { try phone.store.rotateDeviceKey(now: .start) }
+        _ = try phone.store.purgeDeviceKeys(named: "anna")
+        #expect(throws: KeyStoreError(.ambiguousName, "")) { try phone.store.rotateDeviceKey(at: .start) }
         #expect(throws: KeyStoreError(.unknownName, "")) {
-            try phone.store.rotateDeviceKey(name: "anna", now: .start)
+            try phone.store.rotateDeviceKey(named: "anna", at: .start)
         }
-        _ = try phone.store.purgeDeviceKeys(name: "ben", now: .start, everything: true)
+        _ = try phone.store.purgeDeviceKeys(named: "ben")
         #expect(try phone.newestKey().name == "carl")
     }
 
@@ -222,7 +222,7 @@ import Testing
     @Test func withoutADefaultEveryAccountStillOpens() throws {
         try addSender("shop", topic: nil, trustedFor: nil)
         for name in ["anna", "ben", "carl"] { try enrol(name, topic: .app) }
-        _ = try phone.store.purgeDeviceKeys(name: "anna", now: .start, everything: true)
+        _ = try phone.store.purgeDeviceKeys(named: "anna")
         for name in ["ben", "carl"] {
             #expect(
                 phone.receive(try push(to: name, signedBy: "shop", topic: .app), topic: nil, at: .start).code

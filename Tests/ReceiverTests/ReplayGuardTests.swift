@@ -39,7 +39,7 @@ import Testing
     // MARK: Made anew
 
     static let madeAnew = [
-        "replay guard: made anew, because it was damaged; what was sent more than ten minutes ago counts as shown"
+        "replay guard: was damaged and has been recreated; messages sent more than ten minutes ago count as shown"
     ]
 
     static let repairable: [Damage] = [
@@ -131,7 +131,7 @@ import Testing
     func aGuardThatCannotBeUsedStopsNothing(_ damage: Damage) throws {
         let scene = try Scene()
         let held = try damage.hold(scene.phone.folder)
-        let replay = ReplayFile.open(at: scene.phone.folder.path, now: Scene.now, busyTimeout: 20)
+        let replay = ReplayFile.open(in: scene.phone.folder.path, at: Scene.now, busyTimeout: 20)
         let push = Scene.push(try scene.envelope())
         for policy in DuplicatePolicy.allCases {
             let reception = scene.phone.receiver(replay, duplicates: policy).receive(
@@ -149,7 +149,7 @@ import Testing
         let scene = try Scene()
         let elsewhere = try TemporaryFolder()
         try FileManager.default.removeItem(atPath: elsewhere.path)
-        let replay = ReplayFile.open(at: elsewhere.path, now: Scene.now)
+        let replay = ReplayFile.open(in: elsewhere.path, at: Scene.now)
         let reception = scene.phone.receiver(replay).receive(
             Scene.push(try scene.envelope()), requestID: "a", at: Scene.now)
         #expect(reception.shown == Scene.opened)
@@ -163,7 +163,7 @@ import Testing
         let push = Scene.push(try scene.envelope())
         #expect(scene.receive(push, request: "a").shown == Scene.opened)
         let writer = try Self.connection(scene.phone.folder, "BEGIN IMMEDIATE")
-        let replay = ReplayFile.open(at: scene.phone.folder.path, now: Scene.now, busyTimeout: 20)
+        let replay = ReplayFile.open(in: scene.phone.folder.path, at: Scene.now, busyTimeout: 20)
         let receiver = scene.phone.receiver(replay, duplicates: policy)
         let again = receiver.receive(push, requestID: "b", at: Scene.now)
         let shown: [DuplicatePolicy: Shown] = [

@@ -28,9 +28,9 @@ struct Scene {
 
     init(floor: Timestamp? = nil, options: StoreOptions = StoreOptions()) throws {
         phone = try Phone(floor: floor, options: options)
-        try phone.store.trustSender(name: Phone.sender, oldSender.publicKey, now: .start)
+        try phone.store.trustSender(oldSender.publicKey, named: Phone.sender, at: .start)
         activeKey = try phone.newestKey().publicKey
-        pendingKey = try phone.store.rotateDeviceKey(now: .start).publicKey
+        pendingKey = try phone.store.rotateDeviceKey(at: .start).publicKey
         statement = try RotationStatement(from: oldSender, to: newSender, issuedAt: .start)
     }
 

@@ -16,14 +16,14 @@ import Testing
     }
 
     private func rotate(at now: Timestamp) throws -> SenderPublicKey {
-        try provider.store.rotateSenderKey(now: now).record.publicKey
+        try provider.store.rotateSenderKey(at: now).record.publicKey
     }
 
     /// The phone's next launch, or its first with a provider that knows no pin of it.
     private func register(pin: SenderPublicKey?, at now: Timestamp) throws {
         var record = try phone.record()
         record.pinnedSender = pin
-        try provider.store.addDevice(id: Phone.id, record, replace: true, now: now)
+        try provider.store.addDevice(record, id: Phone.id, replace: true, at: now)
     }
 
     private func pins() throws -> [SenderPublicKey] {
@@ -82,7 +82,7 @@ import Testing
 
     @Test(arguments: [(400 * 86_400_000, "opened"), (400 * 86_400_000 + 1, "authentication-failed")])
     func aStatementIsAcceptedForFourHundredDays(_ later: UInt64, _ code: String) throws {
-        let statement = try provider.store.rotateSenderKey(now: .start).statement
+        let statement = try provider.store.rotateSenderKey(at: .start).statement
         let now = Timestamp.start.plus(milliseconds: later)
         // The provider's clock is right; it has kept the statement in its messages.
         var options = Sealer.Options()
@@ -94,7 +94,7 @@ import Testing
 
     @Test(arguments: [(86_400_000, "opened"), (86_400_001, "authentication-failed")])
     func aStatementMayComeFromAClockThatIsADayAhead(_ ahead: UInt64, _ code: String) throws {
-        let statement = try provider.store.rotateSenderKey(now: .start.plus(milliseconds: ahead)).statement
+        let statement = try provider.store.rotateSenderKey(at: .start.plus(milliseconds: ahead)).statement
         var options = Sealer.Options()
         options.announcing = [statement]
         let push = try Sealer(sender: provider.key, topic: .app)
@@ -104,8 +104,8 @@ import Testing
 
     @Test func aPhoneThatWasEnrolledInTheMiddlePassesOverWhatWasBefore() throws {
         let second = try rotate(at: .start)
-        try phone.store.removeTrustedSender(Phone.sender)
-        try phone.store.trustSender(name: Phone.sender, second, now: .start)
+        try phone.store.removeTrustedSender(named: Phone.sender)
+        try phone.store.trustSender(second, named: Phone.sender, at: .start)
         try register(pin: nil, at: .start)
         let third = try rotate(at: .start.plus(days: 1))
         let now = Timestamp.start.plus(days: 2)
@@ -141,7 +141,7 @@ import Testing
     @Test(arguments: [0, 1, 2_678_400, 5_184_000] as [UInt32], [0, 20] as [UInt64])
     func theOldKeyVerifiesMessagesUntilTheOverlapEnds(_ overlap: UInt32, _ heardAfterDays: UInt64) throws {
         let inFlight = try provider.push(at: .start)
-        _ = try provider.store.rotateSenderKey(overlap: overlap, now: .start)
+        _ = try provider.store.rotateSenderKey(overlap: .seconds(UInt64(overlap)), at: .start)
         let heard = Timestamp.start.plus(days: heardAfterDays)
         #expect(phone.receive(try provider.push(at: heard), at: heard).code == "opened")
 

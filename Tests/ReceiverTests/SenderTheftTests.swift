@@ -33,7 +33,7 @@ import Testing
 
     /// Rotates, and lets the phone follow.
     private func rotate(at now: Timestamp = .start) throws -> SenderKey {
-        _ = try provider.store.rotateSenderKey(now: now)
+        _ = try provider.store.rotateSenderKey(at: now)
         #expect(phone.receive(try provider.push(at: now), at: now).code == "opened")
         return try provider.key
     }
@@ -79,7 +79,7 @@ import Testing
     @Test func aConflictIsToldBesideWhatElseIsWrong() throws {
         _ = try rotate()
         let conflict = try push(signedBy: provider.key, announcing: [statement(stolen, thief)])
-        let guardOfNoFolder = ReplayFile.open(at: phone.folder.path(of: "gone"), now: .start)
+        let guardOfNoFolder = ReplayFile.open(in: phone.folder.path(of: "gone"), at: .start)
         let reception = phone.receiver(guardOfNoFolder)
             .receive(conflict, requestID: "a", at: .start)
         #expect(reception.shown == DuplicateTests.opened)
@@ -91,7 +91,7 @@ import Testing
         #expect(
             phone.receive(try push(signedBy: thief, announcing: [statement(stolen, thief)]), at: .start).code
                 == "opened")
-        _ = try provider.store.rotateSenderKey(now: .start)
+        _ = try provider.store.rotateSenderKey(at: .start)
         let reception = try receiveInVain(provider.push(at: .start))
         #expect(reception.code == OpenError.Code.rotationConflict.description)
     }
@@ -111,17 +111,17 @@ import Testing
         for replace in [false, true] {
             #expect(throws: KeyStoreError(.senderSuperseded, "")) {
                 try phone.store.trustSender(
-                    name: Phone.sender, stolen.publicKey, replace: replace, now: afterOverlap)
+                    stolen.publicKey, named: Phone.sender, replace: replace, at: afterOverlap)
             }
             #expect(throws: KeyStoreError(.senderSuperseded, "")) {
-                try phone.store.trustSender(name: "another", stolen.publicKey, replace: replace, now: afterOverlap)
+                try phone.store.trustSender(stolen.publicKey, named: "another", replace: replace, at: afterOverlap)
             }
         }
         #expect(try phone.pin == second.publicKey)
     }
 
     @Test func anOldStatementOnceMoreChangesNothing() throws {
-        let first = try provider.store.rotateSenderKey(now: .start).statement
+        let first = try provider.store.rotateSenderKey(at: .start).statement
         #expect(phone.receive(try provider.push(at: .start), at: .start).code == "opened")
         let third = try rotate(at: .start.plus(days: 1))
         let now = Timestamp.start.plus(days: 2)
@@ -146,7 +146,7 @@ import Testing
         }
         let underWay = try push(signedBy: #require(thiefs.last))
         let recovered = SenderKey()
-        try phone.store.trustSender(name: Phone.sender, recovered.publicKey, replace: true, now: .start)
+        try phone.store.trustSender(recovered.publicKey, named: Phone.sender, replace: true, at: .start)
 
         #expect(try receiveInVain(underWay).code == "authentication-failed")
         for key in thiefs {
@@ -170,10 +170,10 @@ import Testing
         let other = try Phone(enrolledWith: provider, as: "other")
         let backup = try Provider()
         let restored = backup.store
-        _ = try restored.importSenderKey(stolen, name: "restored", now: .start)
-        try restored.setDefaultSenderKey(name: "restored")
-        try restored.addDevice(id: Phone.id, phone.record(), now: .start)
-        try restored.addDevice(id: "other", other.record(), now: .start)
+        _ = try restored.importSenderKey(stolen, named: "restored", at: .start)
+        try restored.setDefaultSenderKey(named: "restored")
+        try restored.addDevice(phone.record(), id: Phone.id, at: .start)
+        try restored.addDevice(other.record(), id: "other", at: .start)
         let second = try rotate()
 
         // Going on with the old key is the way that Docs/KeyRotation.md shows: it works until the overlap ends.
@@ -184,16 +184,16 @@ import Testing
         #expect(other.receive(try backup.push(to: "other", at: after), at: after).code == "opened")
 
         // Rotating again is the way that it forbids.
-        _ = try restored.rotateSenderKey(now: after)
+        _ = try restored.rotateSenderKey(at: after)
         #expect(try receiveInVain(backup.push(at: after), at: after).code == "rotation-conflict")
         #expect(other.receive(try backup.push(to: "other", at: after), at: after).code == "opened")
         #expect(try phone.pin == second.publicKey)
         #expect(try other.pin == backup.key.publicKey)
 
         // A key that the app hands out brings both together.
-        let recovered = try restored.generateSenderKey(name: "recovered", now: after).publicKey
+        let recovered = try restored.generateSenderKey(named: "recovered", at: after).publicKey
         for (id, device) in [(Phone.id, phone), ("other", other)] {
-            try device.store.trustSender(name: Phone.sender, recovered, replace: true, now: after)
+            try device.store.trustSender(recovered, named: Phone.sender, replace: true, at: after)
             let push = try backup.push(to: id, signedBy: "recovered", at: after)
             #expect(device.receive(push, at: after).code == "opened")
         }
@@ -201,16 +201,17 @@ import Testing
 
     @Test func aBackupFromAfterTheRotationGoesOnByItself() throws {
         let folder = try TemporaryFolder()
-        let store = try SQLiteKeyStore.create(at: folder.path, now: .start)
-        _ = try store.importSenderKey(stolen, now: .start)
-        try store.addDevice(id: Phone.id, phone.record(), now: .start)
-        _ = try store.rotateSenderKey(now: .start)
+        let store = try SQLiteKeyStore.create(in: folder.path, at: .start)
+        _ = try store.importSenderKey(stolen, at: .start)
+        try store.addDevice(phone.record(), id: Phone.id, at: .start)
+        _ = try store.rotateSenderKey(at: .start)
         let backup = try folder.copy()
-        let restored = try SQLiteKeyStore.open(at: backup.path)
+        let restored = try SQLiteKeyStore.open(in: backup.path)
 
-        let (record, key) = try restored.senderKey(named: nil)
-        #expect(record.generation == 2)
-        let announcements = try restored.announcements(for: key.publicKey, to: stolen.publicKey, now: .start)
+        let stored = try restored.senderKey(named: nil)
+        let key = stored.key
+        #expect(stored.record.generation == 2)
+        let announcements = try restored.announcements(for: key.publicKey, to: stolen.publicKey, at: .start)
         #expect(phone.receive(try push(signedBy: key, announcing: announcements), at: .start).code == "opened")
         #expect(try phone.pin == key.publicKey)
     }

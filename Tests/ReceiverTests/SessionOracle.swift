@@ -16,7 +16,7 @@ enum Happening: UInt8, CaseIterable, Sendable {
 /// What a person must be shown, by the rules and not by the machine.
 enum Due: Hashable, Sendable {
     /// The content that came in at this place of the sequence.
-    case content(Int, DeliveryOutcome)
+    case content(Int, Delivery.Outcome)
     /// The fallback, for a reason of this code.
     case fallback(String)
 }

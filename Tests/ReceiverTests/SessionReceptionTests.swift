@@ -8,7 +8,7 @@ import Testing
 @Suite struct SessionReceptionTests {
     /// What a session over a receiver has delivered.
     final class Shell {
-        private(set) var deliveries: [(content: NotificationContent, outcome: DeliveryOutcome)] = []
+        private(set) var deliveries: [(content: NotificationContent, outcome: Delivery.Outcome)] = []
         /// What happens on the way, to the session that is given.
         var beforeOpening: (DeliverySession<NotificationContent>) -> Void = { _ in }
 

@@ -157,7 +157,7 @@ import Testing
             deinit { if later.isListening { later.session?.handle(.expired) } }
         }
         let later = Later()
-        var outcomes: [DeliveryOutcome] = []
+        var outcomes: [Delivery.Outcome] = []
         let session = DeliverySession<Talker>(
             clock: HandClock(), freeze: { Talker($0.later) },
             steps: DeliverySteps(open: {}, fallback: { _ in Talker(later) }, deliver: { outcomes.append($1) }))
@@ -267,7 +267,7 @@ import Testing
 
     @Test func outcomesHaveTheCodesThatProgramsRead() {
         let reason = Delivery.Reason(code: "expired", description: "because")
-        let codes: [DeliveryOutcome: String] = [
+        let codes: [Delivery.Outcome: String] = [
             .opened: "opened", .openedWithoutAttachment: "opened-without-attachment", .passed: "passed",
             .suppressed: "suppressed", .fallback(reason): "expired",
         ]

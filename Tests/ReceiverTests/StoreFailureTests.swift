@@ -46,7 +46,7 @@ import Testing
 
     @Test func aKeyThatHasEndedIsNotBroughtBackByChangingItsEnd() throws {
         let scene = try Scene()
-        _ = try scene.phone.store.confirmDeviceKey(graceSeconds: 0, now: .start)
+        _ = try scene.phone.store.confirmDeviceKey(grace: .seconds(0), at: .start)
         let push = Scene.push(try scene.envelope(to: scene.activeKey))
         #expect(scene.receive(push).code == OpenError.Code.unknownRecipientKey.description)
         try intrude(scene, "UPDATE device_keys SET state = 2, retires = NULL WHERE state = 3")

@@ -92,7 +92,7 @@ struct AttachmentTests {
         -> UNNotificationContent
     {
         let sealed = photo.sealed
-        let play = Handover(play)
+        let play = UncheckedSendableBox(play)
         let transport = PlayedTransport { $0 == "bad" ? play.value : .bytes(sealed) }
         return try await show([photo, bad, photo], transport)
     }

@@ -63,8 +63,8 @@ struct FallbackTests {
 
     // MARK: Pushes
 
-    @Test(arguments: [nil, 7, true, ["AQ"], ["a": 1], NSNull()].map { Handover<Any?>($0) })
-    func whatIsNotSealedHasTheBodyEncrypted(_ data: Handover<Any?>) async throws {
+    @Test(arguments: [nil, 7, true, ["AQ"], ["a": 1], NSNull()].map { UncheckedSendableBox<Any?>($0) })
+    func whatIsNotSealedHasTheBodyEncrypted(_ data: UncheckedSendableBox<Any?>) async throws {
         #expect(try await show(try request(data.value)) == fallback(body: "(Encrypted)"))
         #expect(reports.first?.code == "not-encrypted" && reports.first?.keyState == JournalEntry.KeyState.none)
     }
@@ -186,7 +186,7 @@ struct FallbackTests {
     }
 
     @Test func theJournalHasARowForEachDeliveryWhenTheHandlerIsCalled() async throws {
-        let journal = JournalFile(at: phone.directory.path)
+        let journal = JournalFile(in: phone.directory.path)
         let opener = NotificationOpener(phone.configuration)
         let sealed = try sealedRequest()
         for (request, codes) in [

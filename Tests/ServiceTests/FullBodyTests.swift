@@ -56,7 +56,7 @@ struct FullBodyTests {
     private func transport(
         isImmediate: Bool = false, body: PlayedTransport.Play? = nil, photo: PlayedTransport.Play? = nil
     ) -> PlayedTransport {
-        let plays = Handover(
+        let plays = UncheckedSendableBox(
             (body: body ?? .bytes(fullBody.sealedFile), photo: photo ?? .bytes(self.photo.sealed)))
         return PlayedTransport(isImmediate: isImmediate) { $0 == "body" ? plays.value.body : plays.value.photo }
     }

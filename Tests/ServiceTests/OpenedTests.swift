@@ -48,8 +48,8 @@ struct OpenedTests {
             (#"{"name":"bell.caf"}"#, UNNotificationSound(named: UNNotificationSoundName("bell.caf"))),
             (#"{"critical":1,"name":"default","volume":0.5}"#, .defaultCriticalSound(withAudioVolume: 0.5)),
             (#"{"critical":1}"#, .defaultCriticalSound(withAudioVolume: 1)),
-        ].map { Handover($0) })
-    func everyKindOfSoundIsHeard(_ sound: Handover<(String, UNNotificationSound)>) async throws {
+        ].map { UncheckedSendableBox($0) })
+    func everyKindOfSoundIsHeard(_ sound: UncheckedSendableBox<(String, UNNotificationSound)>) async throws {
         let content = try await show(#"{"aps":{"alert":{"body":"B"},"sound":\#(sound.value.0)}}"#)
         #expect(content.sound == sound.value.1)
     }

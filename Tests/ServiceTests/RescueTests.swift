@@ -236,7 +236,7 @@ struct RescueTests {
         let (first, second) = (Handler(), Handler())
         let opener = NotificationOpener(configuration)
         let next = try request("2")
-        let box = Handover((opener, next))
+        let box = UncheckedSendableBox((opener, next))
         opener.handle(try request()) { content in
             box.value.0.timeWillExpire()
             box.value.0.handle(box.value.1, contentHandler: second.handler)
@@ -251,7 +251,7 @@ struct RescueTests {
         let contents = Set(["See you at 8", ""])
         for round in 0..<60 {
             let handlers = (0..<4).map { _ in Handler() }
-            let requests = Handover(
+            let requests = UncheckedSendableBox(
                 try handlers.indices.map {
                     try TestPhone.request(json[(round + $0) % 20], identifier: "\(round)-\($0)")
                 })
@@ -260,7 +260,7 @@ struct RescueTests {
             configuration.clock = clock
             if round % 3 == 0 { configuration.change = nil }
             var opener: NotificationOpener? = NotificationOpener(configuration)
-            let shared = Handover(opener)
+            let shared = UncheckedSendableBox(opener)
             DispatchQueue.concurrentPerform(iterations: 8) { thread in
                 switch thread {
                 case 0..<4: shared.value?.handle(requests.value[thread], contentHandler: handlers[thread].handler)

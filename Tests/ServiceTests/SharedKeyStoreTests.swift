@@ -45,8 +45,8 @@ import Testing
 
     @Test func aKeyThatTheAppHasMadeIsTheExtensions() throws {
         unsafe setenv("PUSHCRYPT_KEYCHAIN", folder.appendingPathComponent("a/keychain").path, 1)
-        let made = try SharedKeyStore.open().generateDeviceKey(now: Self.now)
-        let found = try SharedKeyStore.open().deviceKey(id: made.keyID, now: Self.now)
+        let made = try SharedKeyStore.open().generateDeviceKey(at: Self.now)
+        let found = try SharedKeyStore.open().deviceKey(id: made.keyID, at: Self.now)
         #expect(found?.record.publicKey == made.publicKey)
     }
 
@@ -56,8 +56,8 @@ import Testing
         unsafe setenv("PUSHCRYPT_APP_GROUPS", folder.path, 1)
         let group = AppGroup(identifier: "group.com.example")
         #expect(try group.journal().entries().isEmpty)
-        let folded = try group.statements().fold(into: SQLiteKeyStore.inMemory(), now: Self.now)
-        #expect(folded.confirmed.isEmpty && folded.rotated.isEmpty)
+        let merged = try group.statements().merge(into: SQLiteKeyStore.inMemory(), at: Self.now)
+        #expect(merged.confirmed.isEmpty && merged.rotated.isEmpty)
         let directory = folder.appendingPathComponent("group.com.example/pushcrypt").path
         #expect(try FileManager.default.attributesOfItem(atPath: directory)[.posixPermissions] as? Int == 0o700)
     }

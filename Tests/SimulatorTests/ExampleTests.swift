@@ -30,8 +30,8 @@ final class NotificationService: EncryptedNotificationService {
     init() throws {
         topic = try Topic("com.example.app")
         keys = try SQLiteKeyStore.inMemory()
-        _ = try keys.generateDeviceKey(topic: topic, now: now)
-        try keys.trustSender(name: "provider", sender.publicKey, now: now)
+        _ = try keys.generateDeviceKey(topic: topic, at: now)
+        try keys.trustSender(sender.publicKey, named: "provider", at: now)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

@@ -17,7 +17,7 @@ extension SimulatedDevice {
     private func ask(_ content: UNNotificationContent, _ source: Outcome.Source, _ reception: Reception) {
         #if os(Linux)
             if isAppInForeground {
-                let handed = Handover(content)
+                let handed = UncheckedSendableBox(content)
                 return willPresent(content, reception) { allowed in
                     self.put(handed.value, source, reception, allowed)
                 }

@@ -23,8 +23,8 @@ public import UserNotifications
 ///         init() throws {
 ///             topic = try Topic("com.example.app")
 ///             keys = try SQLiteKeyStore.inMemory()
-///             _ = try keys.generateDeviceKey(topic: topic, now: now)
-///             try keys.trustSender(name: "provider", sender.publicKey, now: now)
+///             _ = try keys.generateDeviceKey(topic: topic, at: now)
+///             try keys.trustSender(sender.publicKey, named: "provider", at: now)
 ///         }
 ///
 ///         func push(_ payload: String) throws -> APNsPush {

@@ -102,7 +102,7 @@
                 return ResponseOutcome(unheard: .keptByContentExtension)
             }
             close()
-            return await device.respond(action, to: identifier, among: Handover(actions))
+            return await device.respond(action, to: identifier, among: UncheckedSendableBox(actions))
         }
 
         /// Does what the extension has asked the system for since: to open the app, or to close the view.
@@ -172,7 +172,8 @@
             _ identifier: String, _ content: UNNotificationContent, then: @escaping @Sendable () -> Void
         ) {
             guard let expanded = withState({ $0.expanded?.value }) else { return then() }
-            let notification = Handover(UNNotification(date: clock.date, request: request(identifier, content)))
+            let notification = UncheckedSendableBox(
+                UNNotification(date: clock.date, request: request(identifier, content)))
             DispatchQueue.main.async {
                 if expanded.takes(notification.value.request.content) { expanded.receive(notification.value) }
                 then()

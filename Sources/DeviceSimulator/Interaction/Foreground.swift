@@ -23,7 +23,7 @@
             reception.keep(timer)
             let notification = UNNotification(
                 date: clock.date, request: request(reception.requestIdentifier, content))
-            let handed = Handover((delegate, notification))
+            let handed = UncheckedSendableBox((delegate, notification))
             DispatchQueue.main.async {
                 self.inProcess {
                     let (delegate, notification) = handed.value

@@ -9,19 +9,19 @@
         /// The app's delegate is called on the main thread. It has `limits.app` for the completion handler; simulated time
         /// passes only when it was not called for the clock's `patience`.
         public func respond(_ action: PersonAction, to identifier: String) async -> ResponseOutcome {
-            await respond(action, to: identifier, among: Handover(actions(of: identifier)))
+            await respond(action, to: identifier, among: UncheckedSendableBox(actions(of: identifier)))
         }
 
         /// Does the same with other actions than those of the category.
         func respond(
-            _ action: PersonAction, to identifier: String, among offered: Handover<[UNNotificationAction]>
+            _ action: PersonAction, to identifier: String, among offered: UncheckedSendableBox<[UNNotificationAction]>
         ) async -> ResponseOutcome {
             switch response(action, to: identifier, among: offered.value) {
             case .failure(let unheard):
                 if action == .dismiss { remove(identifier) }
                 return ResponseOutcome(unheard: unheard.reason)
             case .success(let response):
-                let (handed, opensApp) = (Handover(response), opensApp(response, offered.value))
+                let (handed, opensApp) = (UncheckedSendableBox(response), opensApp(response, offered.value))
                 remove(identifier)
                 if opensApp { isAppInForeground = true }
                 return await send(handed, opensApp: opensApp)
@@ -79,12 +79,14 @@
         }
 
         /// Gives a response to the app's delegate.
-        private func send(_ response: Handover<UNNotificationResponse>, opensApp: Bool) async -> ResponseOutcome {
+        private func send(_ response: UncheckedSendableBox<UNNotificationResponse>, opensApp: Bool) async
+            -> ResponseOutcome
+        {
             guard let delegate = center.delegate else {
                 return ResponseOutcome(unheard: .noDelegate, opensApp: opensApp)
             }
             let completion = Completion()
-            let app = Handover(delegate)
+            let app = UncheckedSendableBox(delegate)
             DispatchQueue.main.async {
                 self.inProcess {
                     app.value.userNotificationCenter(self.center, didReceive: response.value) { completion.complete() }

@@ -23,7 +23,8 @@ struct Banner {
     private static func caption(_ delivery: Delivery) -> String {
         let how =
             switch delivery.outcome {
-            case .opened: delivery.content.interruptionLevel == .passive ? "opened, quietly" : "opened"
+            case .opened, .openedWithoutAttachment:
+                delivery.content.interruptionLevel == .passive ? "opened, quietly" : "opened"
             case .passed: "not sealed"
             case .suppressed: "nothing shown: the message was shown before"
             case .fallback: "fallback"

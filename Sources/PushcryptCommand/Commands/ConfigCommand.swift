@@ -18,7 +18,7 @@ extension Command {
         run: { (invocation, console) throws(CommandFailure) in
             let store = try console.openStore(invocation)
             let name = invocation.operand("NAME")
-            let value = try withStoreErrors { () throws(KeyStoreError) in try store.setting(name) }
+            let value = try withStoreErrors { () throws(KeyStoreError) in try store.setting(named: name) }
             guard let value else { throw .failed("\(name) is not set", hint: "pushcrypt config set \(name) VALUE") }
             try console.write(value + "\n")
             return .done
@@ -33,7 +33,7 @@ extension Command {
             let name = invocation.operand("NAME")
             let value = invocation.optionalOperand("VALUE")
             if let value { try Setting(rawValue: name)?.check(value) }
-            try withStoreErrors { () throws(KeyStoreError) in try store.setSetting(name, value) }
+            try withStoreErrors { () throws(KeyStoreError) in try store.setSetting(value, named: name) }
             return .done
         })
 
@@ -44,7 +44,8 @@ extension Command {
             let store = try console.openStore(invocation)
             var rows: [(name: String, value: String?)] = []
             for setting in Setting.allCases {
-                let value = try withStoreErrors { () throws(KeyStoreError) in try store.setting(setting.rawValue) }
+                let value = try withStoreErrors { () throws(KeyStoreError) in try store.setting(named: setting.rawValue)
+                }
                 rows.append((setting.rawValue, value))
             }
             if invocation.flag("--json") {

@@ -54,7 +54,7 @@ private func runDeviceAdd(_ invocation: Invocation, _ console: Console) throws(C
     let outcome: RegistrationOutcome
     do throws(KeyStoreError) {
         outcome = try store.addDevice(
-            id: id, registration, owner: invocation.owner, replace: invocation.flag("--replace"), now: console.timestamp
+            registration, id: id, owner: invocation.owner, replace: invocation.flag("--replace"), at: console.timestamp
         )
     } catch {
         let failure = CommandFailure(error)

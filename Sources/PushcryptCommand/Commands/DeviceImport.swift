@@ -33,7 +33,7 @@ private func runDeviceImport(_ invocation: Invocation, _ console: Console) throw
         try isExport ? ExportedDevice.change(line, at: now) : DeviceLine.change(line, at: now)
     } take: { (items, lines) throws(CommandFailure) in
         let result = try withStoreErrors { () throws(KeyStoreError) in
-            try store.importDevices(items.map(\.item), replace: replace, now: now)
+            try store.importDevices(items.map(\.item), replace: replace, at: now)
         }
         counts.add(result)
         for refusal in result.refused {

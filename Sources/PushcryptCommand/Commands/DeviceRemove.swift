@@ -56,7 +56,7 @@ private func runDeviceRemove(_ invocation: Invocation, _ console: Console) throw
     var unknown: [String] = []
     for removal in removals {
         let wasThere = try withStoreErrors { () throws(KeyStoreError) in
-            try store.removeDevice(removal.id, reason: removal.reason, now: removal.removedAt)
+            try store.removeDevice(id: removal.id, reason: removal.reason, at: removal.removedAt)
         }
         if !wasThere { unknown.append(removal.id) }
     }
@@ -83,7 +83,7 @@ private func removeUnregistered(
         return removal
     } take: { (items, _) throws(CommandFailure) in
         let part = try withStoreErrors { () throws(KeyStoreError) in
-            try store.removeDevices(items.map(\.item), now: now)
+            try store.removeDevices(items.map(\.item), at: now)
         }
         result.add(part)
     }

@@ -17,62 +17,48 @@ private func runDoctor(_ invocation: Invocation, _ console: Console) throws(Comm
     var findings = [checkSodium(), checkClock(console.timestamp)] + checkLimits()
     do throws(CommandFailure) {
         let store = try console.openStore(invocation)
-        let found = store.check().map(Finding.init)
+        let found = store.check()
         findings += found
         // What is damaged is listed by now, and would be found once more.
-        if !found.contains(where: { $0.level == .problem }) {
+        if !found.contains(where: { $0.severity == .error }) {
             findings += try checkKeys(of: store, at: console.timestamp)
         }
     } catch {
-        findings.append(Finding(.problem, ([error.message] + error.hints).joined(separator: "; ")))
+        findings.append(Finding(.error, ([error.message] + error.hints).joined(separator: "; ")))
     }
     var output = OutputBuffer(console)
     for finding in findings { try output.append(invocation.flag("--json") ? finding.json : finding.line(console)) }
     try output.flush()
-    return findings.contains { $0.level == .problem } ? .failed : .done
+    return findings.contains { $0.severity == .error } ? .failed : .done
 }
 
-/// One thing that was looked at.
-private struct Finding {
-    enum Level: String {
-        case good = "ok"
-        case warning
-        case problem
+extension Finding {
+    /// The severity as `doctor` prints it.
+    fileprivate var level: String {
+        switch severity {
+        case .note: "ok"
+        case .warning: "warning"
+        case .error: "problem"
+        }
     }
 
-    let level: Level
-    let text: String
+    fileprivate var text: String { fix.isEmpty ? message : "\(message): \(fix)" }
 
-    init(_ level: Level, _ text: String) {
-        self.level = level
-        self.text = text
-    }
-
-    init(_ finding: StoreFinding) {
-        let level: Level =
-            switch finding.severity {
-            case .good: .good
-            case .warning: .warning
-            case .problem: .problem
-            }
-        self.init(level, finding.text)
-    }
-
-    func line(_ console: Console) -> String {
+    fileprivate func line(_ console: Console) -> String {
         let style: TextStyle =
-            switch level {
-            case .good: .green
+            switch severity {
+            case .note: .green
             case .warning: .yellow
-            case .problem: .red
+            case .error: .red
             }
-        let padding = String(repeating: " ", count: 9 - level.rawValue.count)
-        return console.styled(level.rawValue, style) + padding + sanitized(forTerminal: text) + "\n"
+        let padding = String(repeating: " ", count: 9 - level.count)
+        return console.styled(level, style) + padding + sanitized(forTerminal: text) + "\n"
     }
 
-    var json: String {
+    fileprivate var json: String {
         var json = JSONWriter()
         json.object { json in
-            json.string(level.rawValue, for: "level")
+            json.string(level, for: "level")
             json.string(text, for: "text")
         }
         return String(decoding: json.bytes, as: UTF8.self) + "\n"
@@ -85,9 +71,9 @@ private struct Finding {
 private func checkSodium() -> Finding {
     let digest = SHA256.digest(ContiguousArray("abc".utf8).span).hex
     guard digest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" else {
-        return Finding(.problem, "libsodium \(Sodium.version) computes a wrong hash: install it anew")
+        return Finding(.error, "libsodium \(Sodium.version) computes a wrong hash: install it anew")
     }
-    return Finding(.good, "libsodium \(Sodium.version)")
+    return Finding(.note, "libsodium \(Sodium.version)")
 }
 
 private func checkClock(_ now: Timestamp) -> Finding {
@@ -95,9 +81,9 @@ private func checkClock(_ now: Timestamp) -> Finding {
     let built = Timestamp(milliseconds: 1_767_225_600_000)
     guard now > built, now < .maximum else {
         return Finding(
-            .problem, "the clock shows \(now): set it, or messages are refused as expired or as from the future")
+            .error, "the clock shows \(now): set it, or messages are refused as expired or as from the future")
     }
-    return Finding(.good, "the clock shows \(now)")
+    return Finding(.note, "the clock shows \(now)")
 }
 
 private func checkLimits() -> [Finding] {
@@ -111,7 +97,7 @@ private func checkLimits() -> [Finding] {
     if ProcessLimits.writesCoreDumps {
         findings.append(Finding(.warning, "core dumps are on: a crash could write secrets to the disk"))
     } else {
-        findings.append(Finding(.good, "no core dumps, so a crash writes no secret"))
+        findings.append(Finding(.note, "no core dumps, so a crash writes no secret"))
     }
     return findings
 }
@@ -131,18 +117,18 @@ private func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(Comma
             findings.append(
                 Finding(.warning, "\(name) is pending: register it, then 'rotate device --confirm'"))
         } else if let end = key.retiresAt {
-            findings.append(Finding(.good, "\(name) is retiring, and opens until \(end)"))
+            findings.append(Finding(.note, "\(name) is retiring, and opens until \(end)"))
         } else {
-            findings.append(Finding(.good, "\(name) is \(key.state)"))
+            findings.append(Finding(.note, "\(name) is \(key.state)"))
         }
     }
     for key in senders {
-        findings.append(Finding(.good, "sender key \(key.keyID) of \(quoted(key.name)), made \(key.createdAt)"))
+        findings.append(Finding(.note, "sender key \(key.keyID) of \(quoted(key.name)), made \(key.createdAt)"))
     }
     if !devices.isEmpty, !trusted.contains(where: { $0.state == .pinned }) {
         findings.append(Finding(.warning, "no sender is trusted, so nothing opens: 'sender trust NAME FILE'"))
     }
-    if !senders.isEmpty { findings.append(Finding(.good, "\(count) device\(count == 1 ? "" : "s") to seal for")) }
+    if !senders.isEmpty { findings.append(Finding(.note, "\(count) device\(count == 1 ? "" : "s") to seal for")) }
     if devices.isEmpty, senders.isEmpty {
         findings.append(
             Finding(.warning, "the store has no key: 'keygen sender' (provider) or 'keygen device' (phone)"))

@@ -11,7 +11,7 @@ extension Command {
         ],
         operands: [
             Operand(
-                "CODE|JOURNAL", .known(Set(Explanation.all.map(\.code)).sorted()), .optional,
+                "CODE|JOURNAL", .known { Set(Explanation.all.map(\.code)).sorted() }, .optional,
                 help: "a code, or the file of a journal; - for standard input")
         ],
         options: [

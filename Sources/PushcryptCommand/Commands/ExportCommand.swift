@@ -66,14 +66,14 @@ extension SQLiteKeyStore {
 private func runExportSender(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
     try invocation.atMostOne(of: "--secret", "--json")
     let store = try console.openStore(invocation)
-    let (record, key) = try withStoreErrors { () throws(KeyStoreError) in
+    let stored = try withStoreErrors { () throws(KeyStoreError) in
         try store.senderKey(named: invocation.value("--name"))
     }
     if invocation.flag("--secret") {
-        try key.withText { (text) throws(CommandFailure) in try console.deliverSecret(text, of: invocation) }
+        try stored.key.withText { (text) throws(CommandFailure) in try console.deliverSecret(text, of: invocation) }
         return .done
     }
-    let text = invocation.flag("--json") ? announcementText(record) : "\(record.publicKey)"
+    let text = invocation.flag("--json") ? announcementText(stored.record) : "\(stored.record.publicKey)"
     try console.deliver(ContiguousArray((text + "\n").utf8).span, of: invocation)
     return .done
 }

@@ -24,7 +24,7 @@ private func runInit(_ invocation: Invocation, _ console: Console) throws(Comman
     let now = console.timestamp
     let passphrase = try newPassphrase(invocation, console)
     _ = try withStoreErrors { () throws(KeyStoreError) in
-        try SQLiteKeyStore.create(at: path, passphrase: passphrase, now: now)
+        try SQLiteKeyStore.create(in: path, passphrase: passphrase, at: now)
     }
     if invocation.flag("--json") {
         var json = JSONWriter()

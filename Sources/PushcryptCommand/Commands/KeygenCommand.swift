@@ -88,11 +88,11 @@ extension Console {
         let record = try withStoreErrors { () throws(KeyStoreError) in
             let record =
                 if let imported {
-                    try store.importDeviceKey(imported, name: name, topic: topic, now: now)
+                    try store.importDeviceKey(imported, named: name, topic: topic, at: now)
                 } else {
-                    try store.generateDeviceKey(name: name, topic: topic, now: now)
+                    try store.generateDeviceKey(named: name, topic: topic, at: now)
                 }
-            if isDefault { try store.setDefaultDeviceKey(name: name) }
+            if isDefault { try store.setDefaultDeviceKey(named: name) }
             return record
         }
         try write((invocation.flag("--json") ? registrationText(record, store) : "\(record.publicKey)") + "\n")
@@ -108,11 +108,11 @@ extension Console {
         let record = try withStoreErrors { () throws(KeyStoreError) in
             let record =
                 if let imported {
-                    try store.importSenderKey(imported, name: name, topic: topic, now: now)
+                    try store.importSenderKey(imported, named: name, topic: topic, at: now)
                 } else {
-                    try store.generateSenderKey(name: name, topic: topic, now: now)
+                    try store.generateSenderKey(named: name, topic: topic, at: now)
                 }
-            if isDefault { try store.setDefaultSenderKey(name: name) }
+            if isDefault { try store.setDefaultSenderKey(named: name) }
             return record
         }
         try write((invocation.flag("--json") ? announcementText(record) : "\(record.publicKey)") + "\n")

@@ -14,7 +14,7 @@ extension Console {
     /// Puts the full body into a delivery, as a phone does that could fetch it: one that does not open is a warning, and the
     /// short text is shown.
     func extended(_ delivery: Delivery, _ invocation: Invocation) throws(CommandFailure) -> Delivery {
-        guard let path = invocation.value("--full-body"), case .opened(let opened) = delivery.outcome else {
+        guard let path = invocation.value("--full-body"), let opened = delivery.opened else {
             return delivery
         }
         let sealed = try read(path, limit: FullBody.maximumSealedSize)

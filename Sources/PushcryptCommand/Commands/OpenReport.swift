@@ -29,7 +29,7 @@ struct OpenReport {
             }
             writeTexts(to: &json)
             writeFields(to: &json)
-            if case .opened(let opened) = delivery.outcome { write(opened, to: &json) }
+            if let opened = delivery.opened { write(opened, to: &json) }
             if let fingerprint { json.string(fingerprint.description, for: "fingerprint") }
         }
         return json.bytes

@@ -62,7 +62,7 @@ struct OpenSession: Sendable {
 
     private func session(
         _ deadlines: DeliveryDeadlines, _ clock: any DeliveryClock, _ result: Locked<Result>,
-        open: @escaping () -> Void, delivered: @escaping (DeliveryOutcome) -> Void
+        open: @escaping () -> Void, delivered: @escaping (Delivery.Outcome) -> Void
     ) -> DeliverySession<Delivery> {
         DeliverySession(
             deadlines: deadlines, clock: clock,

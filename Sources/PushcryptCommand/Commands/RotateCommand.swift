@@ -78,7 +78,7 @@ private func runRotateDevice(_ invocation: Invocation, _ console: Console) throw
         console.hint("the key was made \(newest): nothing to do yet")
         return .done
     }
-    let record = try withStoreErrors { () throws(KeyStoreError) in try store.rotateDeviceKey(name: name, now: now) }
+    let record = try withStoreErrors { () throws(KeyStoreError) in try store.rotateDeviceKey(named: name, at: now) }
     let text = try invocation.flag("--json") ? registrationText(record, store) : "\(record.publicKey)"
     try console.write(text + "\n")
     let named = name.map { " --name \(quoted($0))" } ?? ""
@@ -92,7 +92,7 @@ private func confirm(
     _ store: SQLiteKeyStore, _ invocation: Invocation, _ console: Console
 ) throws(CommandFailure) -> ExitCode {
     let setting = try withStoreErrors { () throws(KeyStoreError) in try store.seconds(.grace) }
-    let grace = (invocation.seconds("--grace") ?? setting).map { UInt64($0) } ?? SQLiteKeyStore.standardGrace
+    let grace = (invocation.seconds("--grace") ?? setting).map { .seconds(UInt64($0)) } ?? SQLiteKeyStore.standardGrace
     let acknowledged = invocation.value("--key").flatMap(KeyID.init)
     if acknowledged == nil, let text = invocation.value("--key") {
         throw .usage(
@@ -100,7 +100,7 @@ private func confirm(
     }
     let record = try withStoreErrors { () throws(KeyStoreError) in
         try store.confirmDeviceKey(
-            name: invocation.value("--name"), acknowledged: acknowledged, graceSeconds: grace, now: console.timestamp)
+            named: invocation.value("--name"), acknowledged: acknowledged, grace: grace, at: console.timestamp)
     }
     guard let record else {
         console.hint(
@@ -109,7 +109,7 @@ private func confirm(
         return .done
     }
     if invocation.flag("--json") { try console.write(registrationText(record, store) + "\n") }
-    let old = grace == 0 ? "opens no more" : "opens for \(durationText(Int(clamping: grace))) more"
+    let old = grace.seconds == 0 ? "opens no more" : "opens for \(durationText(Int(clamping: grace.seconds))) more"
     console.hint("key \(record.keyID) is active; the old one \(old)")
     return .done
 }
@@ -118,8 +118,10 @@ private func purge(
     _ store: SQLiteKeyStore, _ invocation: Invocation, _ console: Console
 ) throws(CommandFailure) -> ExitCode {
     let purged = try withStoreErrors { () throws(KeyStoreError) in
-        try store.purgeDeviceKeys(
-            name: invocation.value("--name"), now: console.timestamp, everything: invocation.flag("--everything"))
+        let name = invocation.value("--name")
+        return invocation.flag("--everything")
+            ? try store.purgeDeviceKeys(named: name)
+            : try store.purgeRetiredDeviceKeys(named: name, at: console.timestamp)
     }
     if invocation.flag("--json") {
         var json = JSONWriter()
@@ -148,23 +150,24 @@ private func runRotateSender(_ invocation: Invocation, _ console: Console) throw
     let name = invocation.value("--name")
     let now = console.timestamp
     if let age = invocation.seconds("--if-older-than") {
-        let (record, _) = try withStoreErrors { () throws(KeyStoreError) in try store.senderKey(named: name) }
+        let record = try withStoreErrors { () throws(KeyStoreError) in try store.senderKey(named: name).record }
         if now.milliseconds(since: record.createdAt) < UInt64(age) * 1000 {
             console.hint("the key was made \(record.createdAt): nothing to do yet")
             return .done
         }
     }
-    let announce = invocation.seconds("--announce").map { UInt64($0) } ?? SQLiteKeyStore.standardAnnouncement
+    let announce = invocation.seconds("--announce").map { .seconds(UInt64($0)) } ?? SQLiteKeyStore.standardAnnouncement
     let overlap = invocation.seconds("--overlap").map { UInt32(clamping: $0) } ?? RotationStatement.standardOverlap
-    let (record, statement) = try withStoreErrors { () throws(KeyStoreError) in
+    let rotation = try withStoreErrors { () throws(KeyStoreError) in
         try store.rotateSenderKey(
-            name: name, overlap: overlap, acceptFor: RotationStatement.standardAcceptFor, announceSeconds: announce,
-            force: invocation.flag("--force"), now: now)
+            named: name, overlap: .seconds(UInt64(overlap)), announceFor: announce, force: invocation.flag("--force"),
+            at: now)
     }
     // Before the output, which may fail: whoever sees only the failure would rotate once more.
     console.hint(
-        "key \(statement.oldKeyID) is destroyed; messages announce \(record.keyID) for \(durationText(Int(clamping: announce))), and devices follow by themselves"
+        "key \(rotation.statement.oldKeyID) is destroyed; messages announce \(rotation.record.keyID) for \(durationText(Int(clamping: announce.seconds))), and devices follow by themselves"
     )
-    try console.write((invocation.flag("--json") ? announcementText(record) : "\(record.publicKey)") + "\n")
+    try console.write(
+        (invocation.flag("--json") ? announcementText(rotation.record) : "\(rotation.record.publicKey)") + "\n")
     return .done
 }

@@ -55,8 +55,8 @@ private func runSenderTrust(_ invocation: Invocation, _ console: Console) throws
     let store = try console.openStore(invocation)
     _ = try withStoreErrors { () throws(KeyStoreError) in
         try store.trustSender(
-            name: invocation.operand("NAME"), key, topic: topic, replace: invocation.flag("--replace"),
-            now: console.timestamp)
+            key, named: invocation.operand("NAME"), topic: topic, replace: invocation.flag("--replace"),
+            at: console.timestamp)
     }
     return .done
 }
@@ -94,7 +94,7 @@ private func runSenderList(_ invocation: Invocation, _ console: Console) throws(
 private func runSenderRemove(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
     let store = try console.openStore(invocation)
     let name = invocation.operand("NAME")
-    let wasTrusted = try withStoreErrors { () throws(KeyStoreError) in try store.removeTrustedSender(name) }
+    let wasTrusted = try withStoreErrors { () throws(KeyStoreError) in try store.removeTrustedSender(named: name) }
     if !wasTrusted { throw .usage("no sender \(quoted(name)) is trusted", hint: "pushcrypt sender list shows them") }
     return .done
 }

@@ -74,7 +74,7 @@ enum Setting: String, CaseIterable, Sendable {
 // MARK: What commands read
 
 extension SQLiteKeyStore {
-    func setting(_ setting: Setting) throws(KeyStoreError) -> String? { try self.setting(setting.rawValue) }
+    func setting(_ setting: Setting) throws(KeyStoreError) -> String? { try self.setting(named: setting.rawValue) }
 
     /// The app of who names none.
     func defaultTopic() throws(KeyStoreError) -> Topic? { try setting(.topic).flatMap { try? Topic($0) } }

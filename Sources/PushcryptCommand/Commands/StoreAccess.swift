@@ -41,17 +41,17 @@ extension Console {
         if let source = invocation.value("--passphrase-file") {
             let passphrase = try passphrase(readSecret(from: source))
             return try withStoreErrors { () throws(KeyStoreError) in
-                try SQLiteKeyStore.open(at: path, passphrase: passphrase)
+                try SQLiteKeyStore.open(in: path, passphrase: passphrase)
             }
         }
         do throws(KeyStoreError) {
-            return try SQLiteKeyStore.open(at: path, passphrase: nil)
+            return try SQLiteKeyStore.open(in: path, passphrase: nil)
         } catch {
             guard error.code == .passphraseNeeded else { throw CommandFailure(error) }
         }
         let passphrase = try passphrase(askPassphrase("passphrase for \(quoted(path)): "))
         return try withStoreErrors { () throws(KeyStoreError) in
-            try SQLiteKeyStore.open(at: path, passphrase: passphrase)
+            try SQLiteKeyStore.open(in: path, passphrase: passphrase)
         }
     }
 
@@ -63,7 +63,7 @@ extension Console {
     func createReplayFile(_ invocation: Invocation) throws(CommandFailure) {
         let path = try storePath(invocation)
         do throws(KeyStoreError) {
-            _ = try ReplayFile.create(at: path, floor: timestamp.subtracting(milliseconds: Freshness.clockTolerance))
+            _ = try ReplayFile.create(in: path, floor: timestamp.subtracting(milliseconds: Freshness.clockTolerance))
         } catch {
             guard error.code == .storeExists else { throw CommandFailure(error) }
         }
@@ -71,7 +71,7 @@ extension Console {
 
     /// Opens the replay guard beside the store's database.
     func openReplayFile(_ invocation: Invocation) throws(CommandFailure) -> ReplayFile {
-        ReplayFile.open(at: try storePath(invocation), now: timestamp)
+        ReplayFile.open(in: try storePath(invocation), at: timestamp)
     }
 }
 

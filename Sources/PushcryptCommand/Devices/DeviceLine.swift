@@ -31,7 +31,7 @@ enum DeviceLine {
             throw malformed("it has no 'device', what the provider calls the device")
         }
         let change = DeviceChange.registered(id: id, try registration(root["record"]), owner: try owner(root["user"]))
-        try withStoreErrors { () throws(KeyStoreError) in try change.check(now: now) }
+        try withStoreErrors { () throws(KeyStoreError) in try change.check(at: now) }
         return change
     }
 

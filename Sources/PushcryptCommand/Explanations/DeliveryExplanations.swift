@@ -3,7 +3,7 @@ internal import PushcryptReceiver
 extension Explanation {
     static let delivery = [
         Explanation(
-            DeliveryOutcome.opened, .delivery,
+            Delivery.Outcome.opened, .delivery,
             summary: "the message opened and was shown",
             cause: """
                 Every check passed. A message that was shown before is shown again, quietly, and has this code too.
@@ -11,7 +11,7 @@ extension Explanation {
             fix: "Nothing.",
             shown: "On the phone: the notification that was sealed."),
         Explanation(
-            DeliveryOutcome.openedWithoutAttachment, .delivery,
+            Delivery.Outcome.openedWithoutAttachment, .delivery,
             summary: "the text was shown, an attachment was not",
             cause: """
                 The message opened, but an attachment did not arrive in its time, 15 seconds unless the app sets another, or
@@ -25,7 +25,7 @@ extension Explanation {
                 """,
             shown: "On the phone: the notification that was sealed, without the attachment."),
         Explanation(
-            DeliveryOutcome.passed, .delivery,
+            Delivery.Outcome.passed, .delivery,
             summary: "the push was not sealed, and the app's policy let it through",
             cause: "There is no envelope in the push, and the app has said that pushes like this one may stay clear.",
             fix: """
@@ -34,7 +34,7 @@ extension Explanation {
                 """,
             shown: "On the phone: the push as it came, readable by everybody on the way."),
         Explanation(
-            DeliveryOutcome.suppressed, .delivery,
+            Delivery.Outcome.suppressed, .delivery,
             summary: "a copy of a message that was shown before was hidden",
             cause: """
                 The message was shown before under another notification request, and the app has said that its extension has

@@ -45,8 +45,9 @@ enum PropertyLists {
 
     private static func reason(_ result: ChildProcess.Result) -> Unreadable {
         // On Apple's systems plutil complains on standard output.
-        let words = String(decoding: result.messages + result.output, as: UTF8.self)
-        if words.lowercased().contains("invalid object in plist") {
+        let words = String(decoding: result.messages + result.output, as: UTF8.self).lowercased().utf8
+        // `String.contains(_: String)` would link Swift's regular expressions into the command: a megabyte.
+        if words.indices.contains(where: { words[$0...].starts(with: "invalid object in plist".utf8) }) {
             return Unreadable(
                 text:
                     "was not checked: it has a value of type data or date, or no dictionary around all, which plutil cannot write as JSON",

@@ -45,7 +45,7 @@ extension PreviewPanel {
         let content = push.shown.content
         let category = categories?[content.categoryIdentifier]
         var attachments: [AttachmentReference] = []
-        if case .opened(let opened) = push.shown.outcome { attachments = opened.attachments }
+        if let opened = push.shown.opened { attachments = opened.attachments }
         var remark = "Opened and authenticated"
         if case .fallback(let reason) = push.shown.outcome { remark = "Does not open: \(reason.code)" }
         let card = PreviewCard(content, category, attachments)
@@ -77,7 +77,7 @@ extension PreviewPanel {
             if case .localized = $0 { true } else { false }
         }
         if !keys.isEmpty { facts.append(Fact("localised", keys.map(\.description).joined(separator: ", "))) }
-        if case .opened(let opened) = delivery.outcome {
+        if let opened = delivery.opened {
             facts += opened.attachments.map {
                 Fact("attachment", "\($0.type), \($0.file.size) bytes, fetched by the phone")
             }

@@ -79,7 +79,7 @@ struct PreviewedPush {
             let receiver = try OpenReceiver.store(invocation, console, NotificationReceiver.Policy()) {
                 (_) throws(CommandFailure) in
                 let replay = try withStoreErrors { () throws(KeyStoreError) in
-                    try ReplayFile.create(at: path, floor: Timestamp(milliseconds: 0))
+                    try ReplayFile.create(in: path, floor: Timestamp(milliseconds: 0))
                 }
                 return (NoEffects(), replay)
             }
@@ -91,7 +91,7 @@ struct PreviewedPush {
 /// Nothing is kept.
 private struct NoEffects: OpeningEffects {
     func settle(
-        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, now: Timestamp
+        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) {}
 }
 

@@ -68,18 +68,18 @@ extension IOSScaffold {
                         let store = try SharedKeyStore.open()
                         let enrolment = try enrolment(in: store)
                         // What messages have changed while the app was not running.
-                        let folded = try Self.appGroup.statements().fold(into: store, now: now)
+                        let folded = try Self.appGroup.statements().merge(into: store, at: now)
                         let version = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
                         let circumstances = EnrolmentCircumstances(
                             appVersion: version.flatMap(AppVersion.init), pushToken: ContiguousArray(pushToken),
                             alertsAreShown: alertsAreShown)
 
-                        switch enrolment.reconcile(file.read(), circumstances, now: now) {
+                        switch enrolment.reconcile(file.read(), in: circumstances, at: now) {
                         case .later(let obstacle), .blocked(let obstacle):
                             return "\(obstacle.code): \(obstacle)"
                         case .plan(let plan):
                             var done = "\(plan)"
-                            var work = try enrolment.begin(plan, now: now)
+                            var work = try enrolment.begin(plan, at: now)
                             // Before anything is sent: the process may end at any point, and goes on at the next launch.
                             try file.write(work.state)
                             if let request = work.request {
@@ -87,7 +87,7 @@ extension IOSScaffold {
                                     record: Data(request.record.json), pushToken: pushToken)
                                 let reply = try RegistrationReply(json: ContiguousArray(answer))
                                 let result = Result {
-                                    try enrolment.registered(reply, to: request, state: &work.state, now: now)
+                                    try enrolment.handle(reply, to: request, state: &work.state, at: now)
                                 }
                                 try file.write(work.state)
                                 done += "; \(try result.get().key)"
@@ -101,7 +101,7 @@ extension IOSScaffold {
                     private func logOutNow() async throws {
                         let file = try file()
                         let enrolment = try enrolment(in: try SharedKeyStore.open())
-                        guard var state = try enrolment.logOut(file.read(), now: now) else { return }
+                        guard var state = try enrolment.logOut(file.read()) else { return }
                         try file.write(state)
                         try await withdraw(&state, file)
                     }
@@ -109,7 +109,7 @@ extension IOSScaffold {
                     private func withdraw(_ state: inout EnrolmentState, _ file: EnrolmentFile) async throws {
                         for device in state.withdrawals {
                             try await provider.withdraw(device: device)
-                            state.withdrawn(device)
+                            state.removeWithdrawal(of: device)
                             try file.write(state)
                         }
                     }

@@ -5,7 +5,7 @@ extension Option {
     /// How one message is sealed.
     static let sealMessage = [
         Option(
-            "--push-type", "TYPE", .known(["alert", "background", "voip"]),
+            "--push-type", "TYPE", .known { ["alert", "background", "voip"] },
             help: "alert (the default), background or voip"),
         Option(
             "--ttl", "TIME", .duration(1...Int(Freshness.maximumTimeToLive)),

@@ -107,7 +107,7 @@ private func publicKey(_ text: String, in place: String) throws(CommandFailure) 
 extension SQLiteKeyStore {
     fileprivate func knownDevice(_ id: String) throws(CommandFailure) -> DeviceRecord {
         do throws(KeyStoreError) {
-            return try readDevices { (reader) throws(KeyStoreError) in try reader.device(id).get() }
+            return try readDevices { (reader) throws(KeyStoreError) in try reader.device(id: id).get() }
         } catch {
             guard error.code == .unknownDevice else { throw CommandFailure(error) }
             let failure = CommandFailure(error)

@@ -21,7 +21,7 @@ final class SealingKeys {
 
         /// The statements that a device needs which last reported `pinned`.
         func statements(to pinned: SenderPublicKey?, now: Timestamp) -> [RotationStatement] {
-            chain?.statements(endingAt: signer.publicKey, pinned: pinned, now: now) ?? []
+            chain?.statements(endingAt: signer.publicKey, pinned: pinned, at: now) ?? []
         }
     }
 
@@ -107,7 +107,7 @@ final class SealingKeys {
             for recipient in recipients {
                 if count >= Self.devicesAtOnce { break }
                 switch recipient {
-                case .device(let id): found.append([Self.device(try reader.device(id))])
+                case .device(let id): found.append([Self.device(try reader.device(id: id))])
                 case .user(let user):
                     let devices = try reader.devices(ofUser: user).map(Self.device)
                     found.append(devices.isEmpty ? [.failure(.noDevice(of: user))] : devices)
@@ -150,10 +150,10 @@ extension SealingKeys.Sender {
         switch choice {
         case .signer(let signer): self.init(signer)
         case .named(let name):
-            let (record, key) = try store.senderKey(named: name)
-            self.init(.key(key))
-            self.name = record.name
-            topic = record.topic
+            let stored = try store.senderKey(named: name)
+            self.init(.key(stored.key))
+            self.name = stored.record.name
+            topic = stored.record.topic
         }
         defaultTopic = try store.defaultTopic()
         placeholder = try store.placeholder()

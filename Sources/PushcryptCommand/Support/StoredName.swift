@@ -36,7 +36,7 @@ extension Console {
             var options = StoreOptions()
             // Somebody waits at the prompt.
             options.busyTimeout = 100
-            let store = try SQLiteKeyStore.open(at: path, passphrase: nil, options: options)
+            let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: options)
             return try store.names(kind, startingWith: start, count: Self.maximumNames).filter {
                 // One that would act on the terminal can only be typed.
                 sanitized(forTerminal: $0) == $0

@@ -150,7 +150,7 @@ extension CompletionPoint {
     ) -> Completion {
         switch kind {
         case .choice(let words): Completion(candidates: words.map { .init($0) })
-        case .known(let words): Completion(candidates: words.map { .init($0) }, paths: .files)
+        case .known(let words): Completion(candidates: words().map { .init($0) }, paths: .files)
         case .name(let source): Completion(candidates: names(source, text).map { .init($0) })
         case .command: Completion(candidates: commands(under: operands))
         default: Completion(paths: paths(of: kind))

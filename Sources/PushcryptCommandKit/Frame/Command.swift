@@ -141,8 +141,8 @@ package enum ValueKind: Sendable {
     case folder
     /// Any text; completion offers the source's names.
     case name(NameSource)
-    /// Any text, of which some is known.
-    case known([String])
+    /// Any text, of which some is known; listed only for a completion.
+    case known(@Sendable () -> [String])
     /// A word of a command's name.
     case command
     case choice([String])
@@ -152,6 +152,8 @@ package enum ValueKind: Sendable {
     case duration(ClosedRange<Int>)
     /// A short time with a unit, `1500ms` or `2s`; the bounds are in milliseconds.
     case milliseconds(ClosedRange<Int>)
+
+    var isInput: Bool { if case .input = self { true } else { false } }
 }
 
 /// Names that only the program knows, offered where a command line is completed.

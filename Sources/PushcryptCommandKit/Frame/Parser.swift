@@ -237,8 +237,6 @@ extension Parser {
 }
 
 extension ValueKind {
-    var isInput: Bool { if case .input = self { true } else { false } }
-
     fileprivate func readsStandardInput(_ value: String) -> Bool {
         switch self {
         case .input: value == "-"

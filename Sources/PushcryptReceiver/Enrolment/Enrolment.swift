@@ -4,16 +4,16 @@ public import PushcryptKeyStore
 /// One account's registration with its provider: says at each launch what is to be done, and does it as far as it
 /// concerns the device.
 ///
-///     switch enrolment.reconcile(saved, circumstances, now: now) {
+///     switch enrolment.reconcile(saved, in: circumstances, at: now) {
 ///     case .plan(let plan):
-///         var work = try enrolment.begin(plan, now: now)
+///         var work = try enrolment.begin(plan, at: now)
 ///         save(work.state)                                     // before anything is sent
 ///         if let request = work.request {
 ///             let reply = try RegistrationReply(json: post(request.record.json))
-///             let result = try enrolment.registered(reply, to: request, state: &work.state, now: now)
+///             let result = try enrolment.handle(reply, to: request, state: &work.state, at: now)
 ///             save(work.state)
 ///         }
-///         for device in work.state.withdrawals { … delete it at the provider; work.state.withdrawn(device); save(…) }
+///         for device in work.state.withdrawals { … delete it at the provider; work.state.removeWithdrawal(of: device); save(…) }
 ///     case .later(let obstacle), .blocked(let obstacle): log(obstacle)
 ///     }
 ///
@@ -23,7 +23,7 @@ public import PushcryptKeyStore
 ///
 /// What messages have changed is folded in before (`Docs/KeyRotation.md`). Several accounts share one state and one store;
 /// each has a key and a device id of its own.
-public struct Enrolment<Store: KeyStore>: Sendable {
+public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     let store: Store
     let account: String
     let sender: String
@@ -62,7 +62,7 @@ public struct Enrolment<Store: KeyStore>: Sendable {
     ///   - circumstances: what this launch is like.
     ///   - now: the present time.
     public func reconcile(
-        _ saved: SavedEnrolment, _ circumstances: EnrolmentCircumstances, now: Timestamp
+        _ saved: SavedEnrolment, in circumstances: EnrolmentCircumstances, at now: Timestamp
     ) -> Reconciliation {
         do throws(KeyStoreError) {
             switch saved {
@@ -139,7 +139,7 @@ public struct Enrolment<Store: KeyStore>: Sendable {
         var reasons: [EnrolmentPlan.Reason] = []
         if present.publicKey != last.publicKey {
             reasons.append(.keyNotAcknowledged)
-        } else if let keyAge = policy.keyAge, key.state == .active, key.createdAt.adding(seconds: keyAge) < now {
+        } else if let keyAge = policy.keyAge, key.state == .active, key.createdAt.adding(keyAge) < now {
             reasons.append(.keyIsOld)
         }
         if present.sender != last.sender { reasons.append(.senderChanged) }
@@ -147,7 +147,7 @@ public struct Enrolment<Store: KeyStore>: Sendable {
         if present.appVersion != last.appVersion { reasons.append(.appVersionChanged) }
         if present.alertsAreShown != last.alertsAreShown { reasons.append(.alertsChanged) }
         // A clock that was set back says nothing about how long ago it was.
-        if now < acknowledged.at || acknowledged.at.adding(seconds: policy.repeatAfter) <= now {
+        if now < acknowledged.at || acknowledged.at.adding(policy.repeatAfter) <= now {
             reasons.append(.timePassed)
         }
         return reasons

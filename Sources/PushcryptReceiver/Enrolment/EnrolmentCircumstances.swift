@@ -41,12 +41,12 @@ public enum FirstTrust: Hashable, Sendable {
     case reply
 }
 
-/// When an installation acts although nothing has changed, in seconds.
+/// When an installation acts although nothing has changed.
 public struct EnrolmentPolicy: Hashable, Sendable {
     /// How old a device key becomes before another is made; 30 days. nil: never by itself.
-    public var keyAge: UInt64? = 30 * 86_400
+    public var keyAge: Interval? = .days(30)
     /// How long a registration is taken for known to the provider, which may lose data; a day.
-    public var repeatAfter: UInt64 = 86_400
+    public var repeatAfter = Interval.days(1)
     /// For how long a replaced key goes on opening what is under way; 31 days.
     public var grace = SQLiteKeyStore.standardGrace
 

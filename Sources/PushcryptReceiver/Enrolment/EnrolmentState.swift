@@ -35,14 +35,14 @@ public struct EnrolmentState: Hashable, Sendable {
 
     var accounts: [Account] = []
 
-    /// Device ids that the provider should forget, oldest first: the app tells it, and then calls `withdrawn(_:)`.
+    /// Device ids that the provider should forget, oldest first: the app tells it, and then calls `removeWithdrawal(of:)`.
     public internal(set) var withdrawals: [String] = []
 
     /// Starts with nothing: for an app that has used its key store without enrolment before, and wants to keep those keys.
     public init() {}
 
     /// Notes that the provider has forgotten a device.
-    public mutating func withdrawn(_ device: String) { withdrawals.removeAll { $0 == device } }
+    public mutating func removeWithdrawal(of device: String) { withdrawals.removeAll { $0 == device } }
 
     // MARK: Accounts
 

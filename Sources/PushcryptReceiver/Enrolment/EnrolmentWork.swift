@@ -55,7 +55,7 @@ extension Enrolment {
     ///
     /// - Throws: `invalidName` for an account or a sender that cannot be called so; what a store throws. Then nothing
     ///   is saved, and the next launch goes on.
-    public func begin(_ plan: EnrolmentPlan, now: Timestamp) throws(KeyStoreError) -> EnrolmentWork {
+    public func begin(_ plan: EnrolmentPlan, at now: Timestamp) throws(KeyStoreError) -> EnrolmentWork {
         var state = plan.state
         var request: EnrolmentRequest?
         for step in plan.steps {
@@ -66,7 +66,7 @@ extension Enrolment {
             case .confirm(let key): try confirm(key, now)
             case .register: request = try register([], plan, &state, now)
             case .registerAgain(let reasons): request = try register(reasons, plan, &state, now)
-            case .purgeRetired: _ = try store.purgeDeviceKeys(name: account, now: now, everything: false)
+            case .purgeRetired: _ = try store.purgeRetiredDeviceKeys(named: account, at: now)
             }
         }
         return EnrolmentWork(state: state, request: request)
@@ -79,8 +79,8 @@ extension Enrolment {
     ///
     /// - Throws: what a store throws. The next launch confirms what is in the state by then, and otherwise asks for another
     ///   reply.
-    public func registered(
-        _ reply: RegistrationReply, to request: EnrolmentRequest, state: inout EnrolmentState, now: Timestamp
+    public func handle(
+        _ reply: RegistrationReply, to request: EnrolmentRequest, state: inout EnrolmentState, at now: Timestamp
     ) throws(KeyStoreError) -> EnrolmentResult {
         // Logged out meanwhile, or enrolled anew: the reply is to nobody.
         guard let device = state.account(account)?.device, device == request.record.deviceID else {
@@ -110,8 +110,8 @@ extension Enrolment {
     /// - Returns: the state to save, with what the provider is to be told in `withdrawals`; nil when there is none, or none
     ///   that this version may write over: the provider then hears nothing.
     /// - Throws: what a store throws; the state is as it was then.
-    public func logOut(_ saved: SavedEnrolment, now: Timestamp) throws(KeyStoreError) -> EnrolmentState? {
-        _ = try store.purgeDeviceKeys(name: account, now: now, everything: true)
+    public func logOut(_ saved: SavedEnrolment) throws(KeyStoreError) -> EnrolmentState? {
+        _ = try store.purgeDeviceKeys(named: account)
         guard var state = saved.writable else { return nil }
         state.remove(account, withdrawing: true)
         return state
@@ -136,13 +136,13 @@ extension Enrolment {
     /// The key to register, which is made when there is none.
     private func key(isTooOld: Bool, _ now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
         let keys = try deviceKeys()
-        guard !keys.isEmpty else { return try store.generateDeviceKey(name: account, topic: topic, now: now) }
+        guard !keys.isEmpty else { return try store.generateDeviceKey(named: account, topic: topic, at: now) }
         if let key = keys.current, !isTooOld { return key }
-        return try store.rotateDeviceKey(name: account, now: now)
+        return try store.rotateDeviceKey(named: account, at: now)
     }
 
     private func confirm(_ key: KeyID, _ now: Timestamp) throws(KeyStoreError) {
-        _ = try store.confirmDeviceKey(name: account, acknowledged: key, graceSeconds: policy.grace, now: now)
+        _ = try store.confirmDeviceKey(named: account, acknowledged: key, grace: policy.grace, at: now)
     }
 
     private func pinBuiltInSender(_ now: Timestamp) throws(KeyStoreError) {
@@ -161,7 +161,7 @@ extension Enrolment {
     private func pinFirst(_ key: SenderPublicKey, _ now: Timestamp) throws(KeyStoreError) -> Bool {
         guard try pinnedSender() == nil else { return false }
         do throws(KeyStoreError) {
-            try store.trustSender(name: sender, key, topic: topic, replace: false, now: now)
+            try store.trustSender(key, named: sender, topic: topic, replace: false, at: now)
             return true
         } catch {
             guard error.code == .senderSuperseded || error.code == .senderAlreadyTrusted else { throw error }

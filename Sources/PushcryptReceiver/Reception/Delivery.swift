@@ -1,60 +1,85 @@
 public import Pushcrypt
 public import PushcryptKeyStore
 
-/// What a person is shown for one push, and why.
+/// The notification shown for one push, and the reason for it.
 ///
-/// Every push ends in exactly one of these. An opened notification is a function of the sealed payload alone; a fallback
-/// keeps the clear title and sound, and nothing else. (`Docs/Format.md`, Opened notification and fallback)
+/// Every push ends in exactly one delivery. An opened notification depends on the sealed payload alone; a fallback keeps
+/// the clear title and sound, and nothing else. (`Docs/Format.md`, Opened notification and fallback)
 public struct Delivery: Sendable {
-    /// How it went.
-    public enum Outcome: Sendable {
-        /// The sealed notification is shown.
-        case opened(OpenedNotification)
-        /// The push was not sealed, and is shown as it came, as the app's policy says.
+    /// The outcome of a delivery; for logs and tests, never for the user.
+    public enum Outcome: Hashable, Sendable, CustomStringConvertible {
+        /// The sealed notification was shown, with its full body and all its attachments.
+        case opened
+        /// The sealed notification was shown; an attachment or its full body was missing, late or damaged.
+        case openedWithoutAttachment
+        /// The push was not sealed, and was shown as it came because the app's policy allows it.
         case passed
-        /// Nothing is shown, because the message was shown before.
+        /// Nothing was shown, because the message was shown before.
         case suppressed
-        /// The fallback is shown; the reason is for the developer only.
+        /// The fallback was shown.
         case fallback(Reason)
+
+        /// Every outcome, each with its own code.
+        package static let all: [Outcome] =
+            [.opened, .openedWithoutAttachment, .passed, .suppressed] + Reason.all.map(Outcome.fallback)
+
+        /// The code as programs read it: `opened`, `opened-without-attachment`, `passed`, `suppressed`, or the code of the
+        /// reason.
+        public var description: String {
+            switch self {
+            case .opened: "opened"
+            case .openedWithoutAttachment: "opened-without-attachment"
+            case .passed: "passed"
+            case .suppressed: "suppressed"
+            case .fallback(let reason): reason.code
+            }
+        }
     }
 
-    /// Why a fallback is shown.
+    /// The reason a fallback is shown; for the developer only.
     public struct Reason: Hashable, Sendable, CustomStringConvertible {
-        /// What programs read: the code of an `OpenError` or of the key store's error, or one of a delivery's own.
+        /// The code as programs read it: that of an `OpenError` or a `KeyStoreError`, or one that only deliveries have.
         public let code: String
-        /// What happened, and what to do.
+        /// A description of what happened, and what to do.
         public let description: String
 
-        /// Takes a reason of the caller's.
+        /// Creates a reason of the caller's choice.
         public init(code: String, description: String) {
             self.code = code
             self.description = description
         }
 
-        /// Takes what an opener threw.
+        /// Creates a reason from an error of an opener.
         public init(_ error: OpenError) {
             self.init(code: error.code.description, description: error.description)
         }
 
-        /// Takes what a key store threw, for example one that cannot be opened.
+        /// Creates a reason from an error of a key store, for example one that cannot be opened.
         public init(_ error: KeyStoreError) {
             self.init(code: error.code.description, description: error.description)
         }
     }
 
-    /// How it went.
+    /// The outcome.
     public let outcome: Outcome
-    /// What is shown.
+    /// The opened notification; nil unless the push was opened and is shown.
+    public let opened: OpenedNotification?
+    /// The content shown.
     public let content: NotificationContent
 
-    /// Shows an opened notification; quietly when it is one that was shown before.
-    public init(opened: OpenedNotification, quietly: Bool = false) {
-        let content = NotificationContent(payload: opened.root)
-        outcome = .opened(opened)
-        self.content = quietly ? content.quiet : content
+    private init(_ outcome: Outcome, _ opened: OpenedNotification? = nil, _ content: NotificationContent) {
+        self.outcome = outcome
+        self.opened = opened
+        self.content = content
     }
 
-    /// Shows the fallback: a subtitle and an empty body, or, for a push that was not sealed, a body.
+    /// Creates the delivery of an opened notification; `quietly` if it was shown before.
+    public init(opened: OpenedNotification, quietly: Bool = false) {
+        let content = NotificationContent(payload: opened.root)
+        self.init(.opened, opened, quietly ? content.quiet : content)
+    }
+
+    /// Creates the fallback: a subtitle and an empty body, or, for a push that was not sealed, a body.
     public init(fallback reason: Reason, for push: IncomingPush?, texts: FallbackTexts = .standard) {
         var content = NotificationContent()
         content.title = push?.clear.title ?? ""
@@ -64,40 +89,45 @@ public struct Delivery: Sendable {
         } else {
             content.subtitle = texts.couldNotOpen
         }
-        outcome = .fallback(reason)
-        self.content = content
+        self.init(.fallback(reason), nil, content)
     }
 
-    /// Shows a push as it came.
-    package init(passing push: IncomingPush) {
-        outcome = .passed
-        content = push.clear
-    }
+    /// Creates the delivery of a push as it came.
+    package init(passing push: IncomingPush) { self.init(.passed, nil, push.clear) }
 
-    private init(_ outcome: Outcome, _ content: NotificationContent) {
-        self.outcome = outcome
-        self.content = content
-    }
+    /// The delivery that shows nothing.
+    static let suppressed = Delivery(.suppressed, nil, NotificationContent())
 
-    /// The same delivery with the full body in place of the short one.
+    /// Returns the same delivery with the full body instead of the short one.
     package func extended(by fullBody: String) -> Delivery {
         var content = content
         content.body = .plain(fullBody)
-        return Delivery(outcome, content)
+        return Delivery(outcome, opened, content)
     }
 
-    /// Shows nothing.
-    static let suppressed = Delivery(.suppressed, NotificationContent())
+    /// The code for a journal: `opened`, `passed`, `suppressed`, or that of the reason for the fallback.
+    public var code: String { outcome.description }
+}
 
-    /// What a journal says of it: `opened`, `passed`, `suppressed`, or why there is a fallback.
-    public var code: String {
-        let outcome: DeliveryOutcome =
-            switch outcome {
-            case .opened: .opened
-            case .passed: .passed
-            case .suppressed: .suppressed
-            case .fallback(let reason): .fallback(reason)
-            }
-        return outcome.description
-    }
+// MARK: Reasons that are neither the push's nor the keys'
+
+extension Delivery.Reason {
+    /// The app that the push is for is unknown.
+    package static let noTopic = Delivery.Reason(
+        code: "no-topic", description: "neither the caller nor the device key names the app the push is for")
+
+    /// The receiver's own deadline passed.
+    package static let deadline = Delivery.Reason(
+        code: "deadline", description: "the push was not opened before the receiver's deadline")
+
+    /// The system ended the extension's time.
+    package static let systemExpired = Delivery.Reason(
+        code: "system-expired", description: "the system ended the extension's time before the push was opened")
+
+    /// The session was released.
+    package static let abandoned = Delivery.Reason(
+        code: "abandoned", description: "the session was released before the push was opened")
+
+    /// Every one of them.
+    package static let all = [noTopic, deadline, systemExpired, abandoned]
 }

@@ -1,32 +1,32 @@
 public import Pushcrypt
 
-/// A push as the system hands it over; nothing of it is authentic.
+/// A push as the system hands it over; nothing in it is authenticated.
 public struct IncomingPush: Sendable {
-    /// What stands under `ENCRYPTED_DATA`.
+    /// The value of `ENCRYPTED_DATA`.
     public enum EncryptedData: Hashable, Sendable {
-        /// Nothing: the push was not sealed.
+        /// No value: the push was not sealed.
         case absent
-        /// Something that is not a string, which nobody seals.
+        /// A value that is not a string, which no sealer produces.
         case notText
-        /// An envelope, perhaps.
+        /// A string, possibly an envelope.
         case text(String)
     }
 
-    /// What stands under `ENCRYPTED_DATA`.
+    /// The value of `ENCRYPTED_DATA`.
     public var encryptedData: EncryptedData
-    /// What the push would show by itself; a fallback keeps its title and its sound.
+    /// The content that the push would show by itself; a fallback keeps its title and its sound.
     public var clear: NotificationContent
-    /// Whether the app's policy lets this push be shown as it is if nothing stands under `ENCRYPTED_DATA`. Anyone on
-    /// the way can make such a push; the default is no.
+    /// Whether the app's policy lets this push be shown as it is if it has no `ENCRYPTED_DATA`. Anyone on the way can
+    /// create such a push; the default is no.
     public var mayPassInTheClear = false
 
-    /// Takes a push apart that the system has parsed.
+    /// Creates a value from a push that the system has parsed.
     public init(encryptedData: EncryptedData, clear: NotificationContent) {
         self.encryptedData = encryptedData
         self.clear = clear
     }
 
-    /// Takes the JSON of a push apart.
+    /// Creates a value from the JSON of a push.
     public init(_ push: ReceivedPush) {
         let root = push.root
         encryptedData =
@@ -38,7 +38,7 @@ public struct IncomingPush: Sendable {
         clear = NotificationContent(payload: root)
     }
 
-    /// Parses the text under `ENCRYPTED_DATA`; throws `notEncrypted`, `malformedEnvelope` or `unsupportedSuite`.
+    /// Parses the text of `ENCRYPTED_DATA`; throws `notEncrypted`, `malformedEnvelope` or `unsupportedSuite`.
     func envelope() throws(OpenError) -> Envelope {
         guard case .text(let text) = encryptedData else { throw .notEncrypted }
         return try Envelope(text: text)

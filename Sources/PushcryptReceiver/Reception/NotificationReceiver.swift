@@ -1,21 +1,42 @@
 public import Pushcrypt
 public import PushcryptKeyStore
 
-/// Takes a push through every step of the opening order, with the keys of a store and a replay guard.
+/// What becomes of a message that was already shown under another notification request.
+public enum DuplicatePolicy: String, CaseIterable, Sendable {
+    /// The same content is shown, passive and without sound.
+    case quiet
+    /// The fallback is shown.
+    case fallback
+    /// Nothing is shown. Only for an app with Apple's entitlement `com.apple.developer.usernotifications.filtering`:
+    /// without it, the system shows the original push if an extension delivers nothing.
+    case suppress
+}
+
+/// Takes a push through every step of opening, with the keys of a store and a replay guard.
 ///
-/// It always ends in a `Delivery`: a store that cannot be read gives the fallback, a replay guard that cannot be written
-/// stops nothing. Nothing changes because of a message that did not open, and no lock is held when it returns.
+/// It always ends in a `Delivery`: a store that cannot be read gives the fallback, and a replay guard that cannot be
+/// written stops nothing. A message that does not open changes nothing, and no lock is held when a call returns.
 /// (`Docs/Format.md`, Opening)
 public struct NotificationReceiver: Sendable {
-    /// What an app may decide about its notifications.
+    /// An app's decisions about its notifications.
     public struct Policy: Sendable {
-        /// What becomes of a message that was shown before under another request.
+        /// What becomes of a message that was already shown under another request.
         public var duplicates = DuplicatePolicy.quiet
         /// The texts of the fallback.
         public var texts = FallbackTexts.standard
 
-        /// Takes what most apps want.
+        /// Creates the policy that suits most apps.
         public init() {}
+    }
+
+    /// The result of receiving one push.
+    public struct Reception: Sendable {
+        /// The notification to show.
+        public let delivery: Delivery
+        /// The state of the device key that the push was sealed to.
+        public let keyState: JournalEntry.KeyState
+        /// Problems that did not stop the delivery, one sentence each; for the developer.
+        public let warnings: [String]
     }
 
     private let keys: any DeviceKeyReading
@@ -25,26 +46,17 @@ public struct NotificationReceiver: Sendable {
     private let defaultTopic: Topic?
     private let policy: Policy
 
-    /// What became of one push.
-    public struct Reception: Sendable {
-        /// What the person is shown.
-        public let delivery: Delivery
-        /// How the device key stands that the push was sealed to.
-        public let keyState: JournalEntry.KeyState
-        /// What the developer should know although the push was delivered, one sentence each.
-        public let warnings: [String]
-    }
-
-    /// Makes a receiver.
+    /// Creates a receiver.
     ///
     /// - Parameters:
-    ///   - keys: the device keys and the trusted senders; only read.
-    ///   - effects: where an opened message takes effect: the store itself, or an extension's own file.
-    ///   - replay: what remembers the messages that were shown.
-    ///   - topic: the app's bundle id; nil to take the one that the device key is bound to. A device key that is bound
-    ///     to another opens nothing.
-    ///   - defaultTopic: taken when the device key is bound to none.
-    ///   - policy: what the app decides about duplicates and texts.
+    ///   - keys: The device keys and the trusted senders; only read.
+    ///   - effects: Where the changes made by an opened message are stored: the store itself, or an extension's own
+    ///     file.
+    ///   - replay: Remembers the messages that were shown.
+    ///   - topic: The app's bundle id; nil to use the topic of the device key. A device key bound to another topic opens
+    ///     nothing.
+    ///   - defaultTopic: Used if the device key is not bound to a topic.
+    ///   - policy: The app's decisions about duplicates and texts.
     public init(
         keys: any DeviceKeyReading, effects: any OpeningEffects, replay: ReplayFile, topic: Topic?,
         defaultTopic: Topic? = nil, policy: Policy = Policy()
@@ -60,10 +72,10 @@ public struct NotificationReceiver: Sendable {
     /// Receives the JSON of a push.
     ///
     /// - Parameters:
-    ///   - bytes: the push as JSON.
-    ///   - requestID: names the notification request; nil when the caller has none, and the same message then counts as the
-    ///     same request.
-    ///   - now: the present time.
+    ///   - bytes: The push as JSON.
+    ///   - requestID: The identifier of the notification request; nil if the caller has none, and then the same message
+    ///     counts as the same request.
+    ///   - now: The present time.
     public func receive(_ bytes: ContiguousArray<UInt8>, requestID: String?, at now: Timestamp) -> Reception {
         do throws(OpenError) {
             return receive(IncomingPush(try ReceivedPush(bytes)), requestID: requestID, at: now)
@@ -76,12 +88,12 @@ public struct NotificationReceiver: Sendable {
     /// Receives a push.
     ///
     /// - Parameters:
-    ///   - push: what the system handed over.
-    ///   - requestID: names the notification request; nil when the caller has none, and the same message then counts as the
-    ///     same request.
-    ///   - now: the present time.
-    ///   - isAwaited: asked before the message is remembered as shown; false when it is too late to show it, so that a
-    ///     copy that comes later is new.
+    ///   - push: The push as the system handed it over.
+    ///   - requestID: The identifier of the notification request; nil if the caller has none, and then the same message
+    ///     counts as the same request.
+    ///   - now: The present time.
+    ///   - isAwaited: Called before the message is remembered as shown. Returns false if it is too late to show it, so
+    ///     that a later copy counts as new.
     public func receive(
         _ push: IncomingPush, requestID: String?, at now: Timestamp, isAwaited: () -> Bool = { true }
     ) -> Reception {
@@ -104,7 +116,7 @@ public struct NotificationReceiver: Sendable {
 
     // MARK: Steps 3 to 7
 
-    /// What is learnt on the way.
+    /// State collected during the steps.
     private struct Opening {
         var keyState = JournalEntry.KeyState.none
         var warnings: [String] = []
@@ -124,9 +136,9 @@ public struct NotificationReceiver: Sendable {
 
     private func deviceKey(
         _ id: KeyID, at now: Timestamp, _ opening: inout Opening
-    ) throws(Failure) -> (record: DeviceKeyRecord, key: DeviceKey) {
+    ) throws(Failure) -> StoredDeviceKey {
         do throws(KeyStoreError) {
-            if let candidate = try keys.deviceKey(id: id, now: now) { return candidate }
+            if let candidate = try keys.deviceKey(id: id, at: now) { return candidate }
         } catch {
             opening.keyState = JournalEntry.KeyState(error)
             throw Failure(error)
@@ -135,18 +147,17 @@ public struct NotificationReceiver: Sendable {
         throw Failure(.unknownRecipientKey(id))
     }
 
-    /// The app that the push is for, as the call, the device key or the store says; never as the push says.
+    /// The app that the push is for, according to the caller, the device key or the store; never according to the push.
     private func topic(for key: DeviceKeyRecord) throws(Failure) -> Topic {
         if let topic, let bound = key.topic, topic != bound {
             throw Failure(
-                KeyStoreError(
-                    .topicMismatch, "sealed to key \(key.keyID), which is for \(bound) and not for \(topic)"))
+                KeyStoreError(.topicMismatch, "sealed to key \(key.keyID), which is for \(bound) and not for \(topic)"))
         }
         guard let topic = topic ?? key.topic ?? defaultTopic else { throw Failure(.noTopic) }
         return topic
     }
 
-    // MARK: Step 8, and what the message changes
+    // MARK: Step 8, and the changes the message makes
 
     private func judge(
         _ opened: OpenedNotification, requestID: String?, at now: Timestamp, _ push: IncomingPush,
@@ -159,10 +170,10 @@ public struct NotificationReceiver: Sendable {
         }
         let judgement = replay.judge(
             sender: opened.sender, messageID: opened.messageID, requestID: requestID ?? opened.messageID.description,
-            sentAt: opened.sentAt, expiresAt: opened.expiresAt, now: now)
+            sentAt: opened.sentAt, expiresAt: opened.expiresAt, at: now)
         if judgement.wasDamaged {
             opening.warnings.append(
-                "replay guard: made anew, because it was damaged; what was sent more than ten minutes ago counts as shown"
+                "replay guard: was damaged and has been recreated; messages sent more than ten minutes ago count as shown"
             )
         }
         if let problem = judgement.problem { opening.warnings.append("replay guard: \(problem)") }
@@ -175,18 +186,18 @@ public struct NotificationReceiver: Sendable {
             case .quiet: return Delivery(opened: opened, quietly: true)
             case .suppress: return .suppressed
             case .fallback:
-                let error = OpenError(.duplicate, "the message was shown before under another notification request")
+                let error = OpenError(.duplicate, "the message was already shown under another notification request")
                 return Delivery(fallback: Delivery.Reason(error), for: push, texts: policy.texts)
             }
         }
     }
 
-    /// Lets the message take effect on keys and trust, now that it has passed every step.
+    /// Stores the changes the message makes to keys and trust, now that it has passed every step.
     private func settle(
         _ opened: OpenedNotification, _ topic: Topic, at now: Timestamp, _ opening: inout Opening
     ) {
         do throws(KeyStoreError) {
-            try effects.settle(openedWith: opened.openedWith, statements: opened.statements, topic: topic, now: now)
+            try effects.settle(openedWith: opened.openedWith, statements: opened.statements, topic: topic, at: now)
         } catch {
             opening.warnings.append("the key store was not updated: \(error)")
         }
@@ -197,17 +208,11 @@ public struct NotificationReceiver: Sendable {
 private struct Failure: Error {
     let reason: Delivery.Reason
 
-    init(_ reason: Delivery.Reason) {
-        self.reason = reason
-    }
+    init(_ reason: Delivery.Reason) { self.reason = reason }
 
-    init(_ error: OpenError) {
-        reason = Delivery.Reason(error)
-    }
+    init(_ error: OpenError) { reason = Delivery.Reason(error) }
 
-    init(_ error: KeyStoreError) {
-        reason = Delivery.Reason(error)
-    }
+    init(_ error: KeyStoreError) { reason = Delivery.Reason(error) }
 
     static func translate<R>(_ body: () throws(OpenError) -> R) throws(Failure) -> R {
         do throws(OpenError) {

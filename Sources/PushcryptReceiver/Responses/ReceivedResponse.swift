@@ -64,7 +64,7 @@ extension NotificationResponseValue {
         case .sealed:
             let delivery = receiver().receive(userInfo, requestID: requestIdentifier, at: now).delivery
             switch delivery.outcome {
-            case .opened:
+            case .opened, .openedWithoutAttachment:
                 var response = self
                 // What the person saw, and what offered the action, was the clear part: nobody agreed to the sealed one.
                 if case .custom = action { (response.action, response.userText) = (.open, nil) }
@@ -74,7 +74,7 @@ extension NotificationResponseValue {
             case .fallback(let reason): return unknown(reason, keptAt)
             case .suppressed, .passed:
                 return unknown(
-                    Delivery.Reason(OpenError(.duplicate, "the message was shown before under another request")),
+                    Delivery.Reason(OpenError(.duplicate, "the message was already shown under another request")),
                     keptAt)
             }
         }

@@ -1,24 +1,24 @@
-/// One notification's way to its one delivery: a pure state machine, without clock, lock or thread.
+/// The states of one notification on its way to its one delivery: a pure state machine, without clock, lock or thread.
 ///
-/// Whatever events come, in whatever order, it asks for one delivery and no more, and after `received` every one of
-/// `deadline`, `expired` and `released` ends in it. What it delivers is the best there is at that moment: the changed
-/// content, otherwise the opened one, with its full body if that has come, otherwise the fallback. An event that does not
-/// fit the state changes nothing. A delivery stands before whatever there is to tidy up, because that may hang.
+/// Whatever events arrive, in whatever order, it requests exactly one delivery, and after `received` each of `deadline`,
+/// `expired` and `released` leads to it. It delivers the best content available at that moment: the changed one,
+/// otherwise the opened one, with its full body if that has arrived, otherwise the fallback. An event that does not fit
+/// the state changes nothing. A delivery precedes any cleanup, because cleanup may hang.
 ///
 ///     waiting ─received→ opening ─opened→ attaching ─→ changing ─→ delivered
 ///                           └──── failed ──────────────────────────→┘
-public struct DeliveryMachine<Content> {
-    /// What has happened.
-    public enum Event {
-        /// The system has handed a push over.
+package struct DeliveryMachine<Content> {
+    /// Something that has happened.
+    package enum Event {
+        /// The system has handed over a push.
         case received
-        /// The push is opened: this is what a person may be shown from now on.
+        /// The push is opened: this content may be shown from now on.
         case opened(Content, Opened)
-        /// The push is shown as it came, or not at all, as a policy of the app says.
-        case decided(Content, DeliveryOutcome)
+        /// The push is shown as it came, or not at all, according to the app's policy.
+        case decided(Content, Delivery.Outcome)
         /// The push does not open.
         case failed(Delivery.Reason)
-        /// The full body has come: this is what a person may be shown from now on.
+        /// The full body has arrived: this content may be shown from now on.
         case extended(Content)
         /// Every attachment that can be had is in this content.
         case attached(Content, isComplete: Bool)
@@ -26,43 +26,42 @@ public struct DeliveryMachine<Content> {
         case changed(Content)
         /// The app's change failed.
         case changeFailed
-        /// The time for attachments is up.
+        /// The time for attachments is over.
         case attachmentDeadline
-        /// The receiver's own time is up.
+        /// The receiver's own time is over.
         case deadline
-        /// The system says that its time is up.
+        /// The system's time is over.
         case expired
-        /// Nobody holds the session any more.
+        /// The session was released.
         case released
     }
 
-    /// What there is to do with an opened push before it is shown.
-    public struct Opened: Hashable, Sendable {
-        /// There are attachments to fetch, or a full body.
-        public var hasAttachments: Bool
-        /// The app wants to change the content.
-        public var isChanged: Bool
+    /// The work that remains on an opened push before it is shown.
+    package struct Opened: Hashable, Sendable {
+        /// Whether there are attachments or a full body to fetch.
+        package var hasAttachments: Bool
+        /// Whether the app wants to change the content.
+        package var isChanged: Bool
 
-        /// Takes what there is to do.
-        public init(hasAttachments: Bool = false, isChanged: Bool = false) {
+        package init(hasAttachments: Bool = false, isChanged: Bool = false) {
             self.hasAttachments = hasAttachments
             self.isChanged = isChanged
         }
     }
 
-    /// What to do now.
-    public enum Action {
+    /// Something to do now.
+    package enum Action {
         /// Set the timers of both deadlines, and open the push.
         case open
         /// Fetch the attachments and put them into this content.
         case attach(Content)
-        /// Stop fetching attachments, and remove what is there of them.
+        /// Stop fetching attachments, and remove those already fetched.
         case stopAttaching
         /// Let the app change this content.
         case change(Content)
-        /// Show this, once and for all.
-        case deliver(Content, DeliveryOutcome)
-        /// Show the fallback, once and for all.
+        /// Show this; final.
+        case deliver(Content, Delivery.Outcome)
+        /// Show the fallback; final.
         case deliverFallback(Delivery.Reason)
     }
 
@@ -70,20 +69,20 @@ public struct DeliveryMachine<Content> {
         case waiting
         case opening(isTooLateToAttach: Bool)
         case attaching(Content, isChanged: Bool)
-        case changing(Content, DeliveryOutcome)
+        case changing(Content, Delivery.Outcome)
         case delivered
     }
 
     private var state = State.waiting
 
-    /// Starts with nothing received.
-    public init() {}
+    /// Creates a machine that has received nothing.
+    package init() {}
 
-    /// Whether the delivery has been asked for.
-    public var isOver: Bool { if case .delivered = state { true } else { false } }
+    /// Whether the delivery has been requested.
+    package var isOver: Bool { if case .delivered = state { true } else { false } }
 
-    /// Takes an event in, and says what to do, in this order; nothing for an event that comes too late or twice.
-    public mutating func handle(_ event: Event) -> [Action] {
+    /// Handles an event, and returns what to do, in this order; nothing for an event that is late or repeated.
+    package mutating func handle(_ event: Event) -> [Action] {
         switch (state, event) {
         case (.waiting, .received):
             state = .opening(isTooLateToAttach: false)
@@ -122,13 +121,13 @@ public struct DeliveryMachine<Content> {
         }
     }
 
-    private mutating func goOn(with content: Content, _ outcome: DeliveryOutcome, isChanged: Bool) -> [Action] {
+    private mutating func goOn(with content: Content, _ outcome: Delivery.Outcome, isChanged: Bool) -> [Action] {
         guard isChanged else { return deliver(content, outcome) }
         state = .changing(content, outcome)
         return [.change(content)]
     }
 
-    private mutating func deliver(_ content: Content, _ outcome: DeliveryOutcome) -> [Action] {
+    private mutating func deliver(_ content: Content, _ outcome: Delivery.Outcome) -> [Action] {
         state = .delivered
         return [.deliver(content, outcome)]
     }
@@ -139,8 +138,29 @@ public struct DeliveryMachine<Content> {
     }
 }
 
-/// Two machines are equal when they answer alike whatever comes; what tests follow once, they follow for all equal ones.
+/// Equal machines respond equally to every event, so tests need to follow each state only once.
 extension DeliveryMachine: Equatable where Content: Equatable {}
 extension DeliveryMachine.State: Equatable where Content: Equatable {}
 extension DeliveryMachine: Hashable where Content: Hashable {}
 extension DeliveryMachine.State: Hashable where Content: Hashable {}
+
+extension DeliveryMachine.Event {
+    /// Creates the event that tells a session the result of receiving a push.
+    ///
+    /// - Parameters:
+    ///   - delivery: The delivery of a `NotificationReceiver`.
+    ///   - content: The delivery's content in the form in which it is shown; not evaluated for a fallback.
+    ///   - opened: The work that remains on an opened push before it is shown.
+    package init(
+        _ delivery: Delivery, content: @autoclosure () -> Content,
+        _ opened: DeliveryMachine<Content>.Opened = DeliveryMachine<Content>.Opened()
+    ) {
+        self =
+            switch delivery.outcome {
+            case .opened, .openedWithoutAttachment: .opened(content(), opened)
+            case .passed: .decided(content(), .passed)
+            case .suppressed: .decided(content(), .suppressed)
+            case .fallback(let reason): .failed(reason)
+            }
+    }
+}

@@ -1,24 +1,57 @@
 internal import PushcryptKeyStore
 
+/// The closures that a session calls; each may be called on any thread, and none while the session's lock is held.
+///
+/// They may call the session back before they return. The content passed to them is theirs: changing it changes no
+/// delivery.
+package struct DeliverySteps<Content> {
+    /// Opens the push; ends in `opened`, `decided` or `failed`.
+    package var open: () -> Void
+    /// Fetches the attachments or the full body of this content; ends in `attached`, perhaps after `extended`.
+    package var attach: (Content) -> Void
+    /// Stops fetching, and removes what was fetched; may be called while `attach` still runs, and once more after it.
+    package var stopAttaching: () -> Void
+    /// Lets the app change this content; ends in `changed` or `changeFailed`.
+    package var change: (Content) -> Void
+    /// Creates the fallback.
+    package var fallback: (Delivery.Reason) -> Content
+    /// Shows this; final.
+    package var deliver: (Content, Delivery.Outcome) -> Void
+
+    /// Creates the steps; a push that is neither attached to nor changed needs the first and the last two.
+    package init(
+        open: @escaping () -> Void, attach: @escaping (Content) -> Void = { _ in },
+        stopAttaching: @escaping () -> Void = {}, change: @escaping (Content) -> Void = { _ in },
+        fallback: @escaping (Delivery.Reason) -> Content, deliver: @escaping (Content, Delivery.Outcome) -> Void
+    ) {
+        self.open = open
+        self.attach = attach
+        self.stopAttaching = stopAttaching
+        self.change = change
+        self.fallback = fallback
+        self.deliver = deliver
+    }
+}
+
 /// One notification, one delivery: the state machine behind a lock, with its two timers.
 ///
-/// Events may come from any thread, several at once, late or more than once. After `receive()`, `deliver` is called exactly
-/// once and outside the lock, whatever happens: at the latest when the deadline passes, the system's time ends, or the last
-/// reference to the session goes. Content is frozen as it comes in, and what goes out is a copy of its own, so that nobody
-/// changes it behind the delivery's back.
+/// Events may arrive on any thread, several at once, late or repeated. After `receive()`, `deliver` is called exactly
+/// once and outside the lock: at the latest when the deadline passes, the system's time ends, or the last reference to
+/// the session is released. Content is frozen when it arrives, and a separate copy is delivered, so that nobody changes it
+/// afterwards.
 ///
-/// It opens nothing and fetches nothing: `steps` starts that work, and whoever does it tells the session what came of it.
-/// What comes after the delivery is ignored. The steps should hold the session weakly; they are let go with the delivery.
-public final class DeliverySession<Content>: @unchecked Sendable {
+/// The session opens nothing and fetches nothing: `steps` starts that work, which reports back with events. Events after
+/// the delivery are ignored. The steps should hold the session weakly; they are released with the delivery.
+package final class DeliverySession<Content>: @unchecked Sendable {
     private let progress: Locked<Progress>
     private let freeze: @Sendable (Content) -> Content
     private let clock: any DeliveryClock
     private let deadlines: DeliveryDeadlines
 
-    /// What the lock guards.
+    /// The state guarded by the lock.
     private final class Progress {
         var machine = DeliveryMachine<Content>()
-        /// Gone after the delivery, and with it the content handler and whatever it holds.
+        /// nil after the delivery, which releases the content handler and whatever it holds.
         var steps: DeliverySteps<Content>?
         var timers: [any ScheduledCall] = []
         var attachmentsAreStopped = false
@@ -26,24 +59,24 @@ public final class DeliverySession<Content>: @unchecked Sendable {
         init(_ steps: DeliverySteps<Content>) { self.steps = steps }
     }
 
-    /// What an event leads to, to be done outside the lock.
+    /// The consequences of an event, to be carried out outside the lock.
     private struct Turn {
-        /// The state that has gone; the last reference to content goes with it, and runs code that is not ours.
+        /// The state before; the last reference to content is released with it, which runs foreign code.
         let before: DeliveryMachine<Content>
         let actions: [DeliveryMachine<Content>.Action]
         let steps: DeliverySteps<Content>?
         let timers: [any ScheduledCall]
     }
 
-    /// Makes a session that has received nothing yet.
+    /// Creates a session that has received nothing.
     ///
     /// - Parameters:
-    ///   - deadlines: when to stop waiting.
-    ///   - clock: what calls at the deadlines.
-    ///   - freeze: makes a copy that shares nothing with its original that either of them can change; called on any
-    ///     thread, also on several at once with the same original.
-    ///   - steps: what the session asks for.
-    public init(
+    ///   - deadlines: When to stop waiting.
+    ///   - clock: Calls at the deadlines.
+    ///   - freeze: Makes a copy that shares nothing mutable with its original; called on any thread, also on several at
+    ///     once with the same original.
+    ///   - steps: The closures that the session calls.
+    package init(
         deadlines: DeliveryDeadlines = DeliveryDeadlines(), clock: any DeliveryClock,
         freeze: @escaping @Sendable (Content) -> Content, steps: DeliverySteps<Content>
     ) {
@@ -56,13 +89,13 @@ public final class DeliverySession<Content>: @unchecked Sendable {
     deinit { handle(.released) }
 
     /// Whether the delivery was made, or is being made on another thread.
-    public var isOver: Bool { progress.withLock { $0.machine.isOver } }
+    package var isOver: Bool { progress.withLock { $0.machine.isOver } }
 
     /// Starts: sets the timers, and has the push opened. A second call does nothing.
-    public func receive() { handle(.received) }
+    package func receive() { handle(.received) }
 
-    /// Takes in what has happened, and does on this thread what there is to do then.
-    public func handle(_ event: DeliveryMachine<Content>.Event) {
+    /// Handles an event, and carries out its consequences on this thread.
+    package func handle(_ event: DeliveryMachine<Content>.Event) {
         let event = frozen(event)
         let turn = progress.withLock { Self.turn($0, event) }
         if let steps = turn.steps { for action in turn.actions { perform(action, steps) } }
@@ -88,7 +121,7 @@ public final class DeliverySession<Content>: @unchecked Sendable {
         case .open: if setTimers() { steps.open() }
         case .attach(let content):
             steps.attach(freeze(content))
-            // Another thread may have stopped what had not begun.
+            // Another thread may have stopped the fetch before it began.
             if progress.withLock({ $0.attachmentsAreStopped }) { steps.stopAttaching() }
         case .stopAttaching: steps.stopAttaching()
         case .change(let content): steps.change(freeze(content))
@@ -99,7 +132,7 @@ public final class DeliverySession<Content>: @unchecked Sendable {
 
     // MARK: Time
 
-    /// Tells whether there is time left.
+    /// Sets the timers; returns whether there is time left.
     private func setTimers() -> Bool {
         let timers = [
             clock.schedule(afterMilliseconds: deadlines.attachments) { [weak self] in
@@ -130,8 +163,8 @@ public final class DeliverySession<Content>: @unchecked Sendable {
 }
 
 extension DeliverySession where Content: Sendable {
-    /// Makes a session whose content nobody can change, so that it need not be copied.
-    public convenience init(
+    /// Creates a session whose content is immutable, so that it need not be copied.
+    package convenience init(
         deadlines: DeliveryDeadlines = DeliveryDeadlines(), clock: any DeliveryClock, steps: DeliverySteps<Content>
     ) {
         self.init(deadlines: deadlines, clock: clock, freeze: { $0 }, steps: steps)

@@ -37,7 +37,7 @@ final class AttachmentWork: Sendable {
     /// is wrong with the rest.
     func start(
         extend: @escaping @Sendable (String) -> Void,
-        _ completion: @escaping @Sendable (Handover<[UNNotificationAttachment]>, [String]) -> Void
+        _ completion: @escaping @Sendable (UncheckedSendableBox<[UNNotificationAttachment]>, [String]) -> Void
     ) {
         fullBody?.extend(extend)
         fetch.start { [self] fetched in
@@ -61,7 +61,7 @@ final class AttachmentWork: Sendable {
                     problems.append("attachment \(index + 1): the system does not show such a file")
                 }
             }
-            completion(Handover(attachments), problems)
+            completion(UncheckedSendableBox(attachments), problems)
         }
     }
 

@@ -88,7 +88,7 @@ public final class ContentExtensionSession {
     ) {
         let value = NotificationResponseValue(response)
         let decision = Locked(Decision())
-        let handover = Handover(completion)
+        let handover = UncheckedSendableBox(completion)
         let gate = ResponseGate(deadline: deadline, clock: clock) {
             let answer = decision.withLock { $0.answer }
             DispatchQueue.main.async { handover.value(answer) }

@@ -77,8 +77,8 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         withCompletionHandler completionHandler: @escaping () -> Void
     ) {
         let value = NotificationResponseValue(response)
-        let content = Handover(response.notification.request.content)
-        let completion = Handover(completionHandler)
+        let content = UncheckedSendableBox(response.notification.request.content)
+        let completion = UncheckedSendableBox(completionHandler)
         let gate = ResponseGate(deadline: configuration.deadline, clock: configuration.opening.clock) {
             DispatchQueue.main.async { completion.value() }
         }
@@ -88,7 +88,8 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         }
     }
 
-    private func take(_ value: NotificationResponseValue, of content: Handover<UNNotificationContent>) async {
+    private func take(_ value: NotificationResponseValue, of content: UncheckedSendableBox<UNNotificationContent>) async
+    {
         let received = await read(value, of: content)
         if received.waitsForUnlock, await keep(value, received) { return }
         switch await ask(received) {
@@ -110,7 +111,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         do {
             waiting = try await Self.blocking { [self] in
                 let keys = try configuration.opening.keys()
-                return try configuration.kept().waiting(openedWith: keys, now: configuration.opening.now())
+                return try configuration.kept().waiting(openedWith: keys, at: configuration.opening.now())
             }
         } catch {
             report(.unreadable, nil, OpenerFiles.words(for: error))
@@ -121,7 +122,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
             let content = UNMutableNotificationContent()
             content.userInfo = waiting.response.customKeys
             content.categoryIdentifier = waiting.response.categoryIdentifier
-            let received = await read(waiting.response, of: Handover(content), keptAt: waiting.keptAt)
+            let received = await read(waiting.response, of: UncheckedSendableBox(content), keptAt: waiting.keptAt)
             if received.waitsForUnlock { break }
             guard await ask(received) == .done else { continue }
             done += 1
@@ -138,7 +139,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         do {
             let dropped = try await Self.blocking { [self] in
                 try configuration.kept().keep(
-                    value, sealedTo: try configuration.deviceKey(), now: configuration.opening.now())
+                    value, sealedTo: try configuration.deviceKey(), at: configuration.opening.now())
             }
             report(.kept, received, dropped == 0 ? nil : "\(dropped) older responses were given up for it")
             return true
@@ -151,7 +152,8 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
     // MARK: Steps
 
     private func read(
-        _ value: NotificationResponseValue, of content: Handover<UNNotificationContent>, keptAt: Timestamp? = nil
+        _ value: NotificationResponseValue, of content: UncheckedSendableBox<UNNotificationContent>,
+        keptAt: Timestamp? = nil
     ) async -> ReceivedResponse {
         await Self.blocking { [self] in
             let now = configuration.opening.now()

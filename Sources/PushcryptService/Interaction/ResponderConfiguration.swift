@@ -35,7 +35,7 @@ extension NotificationResponder {
         func kept() throws -> KeptResponses {
             let directory = try directory()
             try FileManager.default.makePrivateDirectory(at: directory)
-            return KeptResponses(in: ResponseFile(at: directory.path))
+            return KeptResponses(in: ResponseFile(in: directory.path))
         }
     }
 }

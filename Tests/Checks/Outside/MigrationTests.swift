@@ -21,8 +21,8 @@ import UserNotifications
         setenv("PUSHCRYPT_KEYCHAIN", folder.appendingPathComponent("keychain").path, 1)
         setenv("PUSHCRYPT_APP_GROUPS", folder.appendingPathComponent("groups").path, 1)
         let keys = try SharedKeyStore.open()
-        _ = try keys.generateDeviceKey(topic: topic, now: now)
-        try keys.trustSender(name: "provider", provider.publicKey, now: now)
+        _ = try keys.generateDeviceKey(topic: topic, at: now)
+        try keys.trustSender(provider.publicKey, named: "provider", at: now)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

@@ -15,15 +15,15 @@ import Testing
     init() throws {
         directory = try TemporaryDirectory()
         let now = Console.standard.timestamp
-        store = try SQLiteKeyStore.create(at: directory.file("P"), passphrase: nil, now: now)
-        _ = try store.generateSenderKey(topic: Topic("com.example.app"), now: now)
+        store = try SQLiteKeyStore.create(in: directory.file("P"), passphrase: nil, at: now)
+        _ = try store.generateSenderKey(topic: Topic("com.example.app"), at: now)
     }
 
     /// Adds devices that all have one key, which is nobody's concern here.
     private func addDevices(_ count: Int, owner: DeviceOwner = .unchanged) throws {
         let now = Console.standard.timestamp
         let registration = DeviceRegistration(publicKey: phone.publicKey, createdAt: now)
-        for number in 0..<count { try store.addDevice(id: id(number), registration, owner: owner, now: now) }
+        for number in 0..<count { try store.addDevice(registration, id: id(number), owner: owner, at: now) }
     }
 
     private func id(_ number: Int) -> String { "device" + String(10_000 + number) }

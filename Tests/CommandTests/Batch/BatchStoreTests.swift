@@ -20,9 +20,9 @@ import Testing
             directory = try TemporaryDirectory()
             topic = try Topic("com.example.app")
             let now = Console.standard.timestamp
-            store = try SQLiteKeyStore.create(at: directory.file("P"), passphrase: nil, now: now)
-            _ = try store.generateSenderKey(topic: topic, now: now)
-            try store.addDevice(id: "phone1", DeviceRegistration(publicKey: phone.publicKey, createdAt: now), now: now)
+            store = try SQLiteKeyStore.create(in: directory.file("P"), passphrase: nil, at: now)
+            _ = try store.generateSenderKey(topic: topic, at: now)
+            try store.addDevice(DeviceRegistration(publicKey: phone.publicKey, createdAt: now), id: "phone1", at: now)
             program = try RunningProgram(["--store", directory.file("P"), "seal", "--batch", "--jobs", "2"])
         }
 
@@ -52,13 +52,13 @@ import Testing
         let provider = try Provider()
         let now = Console.standard.timestamp
         #expect(try provider.answer().code == nil)
-        try provider.store.removeDevice("phone1", now: now)
+        try provider.store.removeDevice(id: "phone1", at: now)
         #expect(try provider.answer().code == "removed-device")
         #expect(try provider.answer(to: "phone2").code == "unknown-device")
         let registration = DeviceRegistration(publicKey: provider.phone.publicKey, createdAt: now)
-        try provider.store.addDevice(id: "phone2", registration, now: now)
+        try provider.store.addDevice(registration, id: "phone2", at: now)
         #expect(try provider.answer(to: "phone2").code == nil)
-        try provider.store.addDevice(id: "phone1", registration, now: now)
+        try provider.store.addDevice(registration, id: "phone1", at: now)
         #expect(try provider.answer().code == nil)
     }
 
@@ -66,7 +66,7 @@ import Testing
     func rotation() throws {
         let provider = try Provider()
         let old = try #require(try provider.answer().sender)
-        let new = try provider.store.rotateSenderKey(now: Console.standard.timestamp).record.publicKey
+        let new = try provider.store.rotateSenderKey(at: Console.standard.timestamp).record.publicKey
         #expect(try provider.answer().sender == new && old != new)
     }
 
@@ -95,7 +95,7 @@ import Testing
     func setting() throws {
         let provider = try Provider()
         #expect(try provider.answer().title == "New message")
-        try provider.store.setSetting("title", "Neue Nachricht")
+        try provider.store.setSetting("Neue Nachricht", named: "title")
         #expect(try provider.answer().title == "Neue Nachricht")
     }
 
@@ -108,7 +108,7 @@ import Testing
         // As a backup is made: a copy of the database that has all of it.
         let backup = provider.directory.file("backup")
         try files.copyItem(atPath: path, toPath: backup)
-        let new = try provider.store.rotateSenderKey(now: Console.standard.timestamp).record.publicKey
+        let new = try provider.store.rotateSenderKey(at: Console.standard.timestamp).record.publicKey
         #expect(try provider.answer().sender == new)
 
         try files.moveItem(atPath: path, toPath: provider.directory.file("away"))
@@ -118,7 +118,7 @@ import Testing
 
         try files.moveItem(atPath: path, toPath: provider.directory.file("away2"))
         let now = Console.standard.timestamp
-        _ = try SQLiteKeyStore.create(at: path, passphrase: nil, now: now)
+        _ = try SQLiteKeyStore.create(in: path, passphrase: nil, at: now)
         let code = try provider.answer().code
         #expect(code == "wrong-passphrase")
         try provider.program.endInput()

@@ -42,7 +42,7 @@ import Testing
         // The other account goes on, and tells the provider.
         phone.account = "default"
         #expect(try phone.launch(with: provider) == "withdraw(\(device)), register-again(sender-changed)")
-        #expect(try provider.store.device(device) == nil)
+        #expect(try provider.store.device(id: device) == nil)
         #expect(try phone.launch(with: provider) == "nothing")
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
 
@@ -86,17 +86,19 @@ import Testing
         let provider = try Provider()
         let phone = try Installation(kind)
         guard case .plan(let plan) = phone.reconcile(at: .start) else { throw Unexpected() }
-        var work = try phone.enrolment.begin(plan, now: .start)
+        var work = try phone.enrolment.begin(plan, at: .start)
         let request = try #require(work.request)
         let reply = try RegistrationReply(json: provider.answer(request.record.json, at: .start))
-        work.state = try #require(try phone.enrolment.logOut(.state(work.state), now: .start))
+        work.state = try #require(try phone.enrolment.logOut(.state(work.state)))
         if logsInAgain {
-            guard case .plan(let plan) = phone.enrolment.reconcile(.state(work.state), phone.circumstances, now: .start)
+            guard
+                case .plan(let plan) = phone.enrolment.reconcile(
+                    .state(work.state), in: phone.circumstances, at: .start)
             else { throw Unexpected() }
-            work = try phone.enrolment.begin(plan, now: .start)
+            work = try phone.enrolment.begin(plan, at: .start)
         }
         let before = work.state
-        let result = try phone.enrolment.registered(reply, to: request, state: &work.state, now: .start)
+        let result = try phone.enrolment.handle(reply, to: request, state: &work.state, at: .start)
         #expect(result == EnrolmentResult(key: .anotherKey, sender: .none))
         #expect(work.state == before)
         #expect(try phone.pin == nil)

@@ -97,7 +97,7 @@ import Testing
     @Test(arguments: StoreKind.allCases) func anEmptyStateKeepsTheKeys(_ kind: StoreKind) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
-        _ = try phone.store.generateDeviceKey(now: .start)
+        _ = try phone.store.generateDeviceKey(at: .start)
         let keys = try phone.keys()
         phone.file = EnrolmentState().json
         #expect(try phone.launch(with: provider) == "register")
@@ -139,7 +139,7 @@ import Testing
             #expect(try phone.keys().filter { $0.state == .pending }.count <= 1)
             #expect(try phone.keys().filter { $0.state == .active }.count == 1)
             for device in try provider.devices {
-                #expect(try phone.store.deviceKey(id: device.publicKey.id, now: now) != nil, "\(path)")
+                #expect(try phone.store.deviceKey(id: device.publicKey.id, at: now) != nil, "\(path)")
             }
         }
         try phone.launch(with: provider, at: now)

@@ -43,7 +43,7 @@ import Testing
     @Test(arguments: StoreKind.allCases) func whatAnEarlierInstallationBelievedIsForgotten(_ kind: StoreKind) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
-        try phone.store.trustSender(name: "provider", SenderKey().publicKey, now: .start)
+        try phone.store.trustSender(SenderKey().publicKey, named: "provider", at: .start)
         #expect(try phone.launch(with: provider) == "purge-leftovers, register")
         #expect(try phone.pin == provider.key.publicKey)
     }
@@ -76,12 +76,12 @@ import Testing
         try phone.launch(with: provider)
         let old = try phone.device()
         let newer = DeviceRegistration(publicKey: DeviceKey().publicKey, topic: .app, generation: 2, createdAt: .start)
-        try provider.store.addDevice(id: old, newer, now: .start)
+        try provider.store.addDevice(newer, id: old, at: .start)
 
         phone.circumstances.pushToken = [1]
         #expect(try phone.launch(with: provider) == "register-again(sender-changed, token-changed)")
         #expect(phone.results.last == EnrolmentResult(key: .refused(.generationRollback), sender: .none))
-        #expect(try provider.store.device(old) == nil)
+        #expect(try provider.store.device(id: old) == nil)
         #expect(try phone.launch(with: provider) == "register")
         #expect(try phone.device() != old)
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
@@ -156,7 +156,7 @@ import Testing
     @Test(arguments: StoreKind.allCases) func deviceKeyOlderThanThePolicy(_ kind: StoreKind) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
-        phone.policy.repeatAfter = 365 * 86_400
+        phone.policy.repeatAfter = .days(365)
         try phone.launch(with: provider)
         try phone.launch(with: provider)
         let inFlight = try provider.push(to: phone.device(), at: .start)
@@ -180,7 +180,7 @@ import Testing
     @Test(arguments: StoreKind.allCases) func pendingKeyWhoseReplyWasLost(_ kind: StoreKind) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
-        phone.policy.repeatAfter = 365 * 86_400
+        phone.policy.repeatAfter = .days(365)
         try phone.launch(with: provider)
         try phone.launch(with: provider)
         let later = Timestamp.start.plus(days: 31)
@@ -214,7 +214,7 @@ import Testing
     ) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
-        phone.policy.repeatAfter = 365 * 86_400
+        phone.policy.repeatAfter = .days(365)
         try phone.launch(with: provider)
         try phone.launch(with: provider)
         let later = Timestamp.start.plus(days: 31)
@@ -234,7 +234,7 @@ import Testing
         try phone.launch(with: provider)
         try phone.launch(with: provider)
         #expect(try phone.launch(with: provider, at: .start.plus(days: 1).subtracting(milliseconds: 1)) == "nothing")
-        _ = try provider.store.removeDevice(phone.device(), now: .start)
+        _ = try provider.store.removeDevice(id: phone.device(), at: .start)
         let later = Timestamp.start.plus(days: 1)
         #expect(try phone.launch(with: provider, at: later) == "register-again(time-passed)")
         #expect(try phone.receive(provider.push(to: phone.device(), at: later), at: later) == "opened")

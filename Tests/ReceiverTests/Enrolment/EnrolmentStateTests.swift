@@ -91,8 +91,8 @@ import Testing
         }
         #expect(Set(devices).count == 65)
         #expect(state.withdrawals == Array(devices.dropFirst()))
-        state.withdrawn(devices[1])
-        state.withdrawn(devices[0])
+        state.removeWithdrawal(of: devices[1])
+        state.removeWithdrawal(of: devices[0])
         #expect(state.withdrawals == Array(devices.dropFirst(2)))
     }
 

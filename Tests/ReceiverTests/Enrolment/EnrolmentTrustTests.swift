@@ -24,7 +24,7 @@ import Testing
         let phone = try Installation(kind)
         phone.file = EnrolmentState().json
         phone.firstTrust = .builtIn(try provider.key.publicKey)
-        try phone.store.trustSender(name: "provider", provider.key.publicKey, topic: nil, replace: false, now: .start)
+        try phone.store.trustSender(provider.key.publicKey, named: "provider", topic: nil, replace: false, at: .start)
         #expect(try phone.launch(with: provider) == "register")
         #expect(phone.results == [EnrolmentResult(key: .acknowledged, sender: .believed)])
         #expect(try phone.store.trustedSenders().map(\.topic) == [nil])
@@ -54,7 +54,7 @@ import Testing
             phone.results.last == EnrolmentResult(key: .acknowledged, sender: .notTaken(try stranger.key.publicKey)))
         #expect(try phone.pin == first)
         // Only the app's own decision does.
-        try phone.store.trustSender(name: "provider", stranger.key.publicKey, topic: .app, replace: true, now: .start)
+        try phone.store.trustSender(stranger.key.publicKey, named: "provider", topic: .app, replace: true, at: .start)
         #expect(try phone.launch(with: stranger) == "register-again(sender-changed)")
         #expect(phone.results.last == EnrolmentResult(key: .acknowledged, sender: .believed))
     }
@@ -64,16 +64,16 @@ import Testing
         let old = try provider.key.publicKey
         let phone = try Installation(kind)
         try phone.launch(with: provider)
-        _ = try provider.store.rotateSenderKey(now: .start)
+        _ = try provider.store.rotateSenderKey(at: .start)
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
-        try phone.store.removeTrustedSender("provider")
+        try phone.store.removeTrustedSender(named: "provider")
 
         phone.circumstances.pushToken = [1]
         let request = try #require(try begin(phone).request)
         var state = try phone.state
-        let result = try phone.enrolment.registered(
+        let result = try phone.enrolment.handle(
             RegistrationReply(.acknowledged(request.record.publicKey), sender: old), to: request, state: &state,
-            now: .start)
+            at: .start)
         #expect(result == EnrolmentResult(key: .acknowledged, sender: .notTaken(old)))
         phone.firstTrust = .builtIn(old)
         #expect(try begin(phone).request != nil)
@@ -87,8 +87,8 @@ import Testing
         let phone = try Installation(kind)
         phone.firstTrust = .builtIn(stolen)
         try phone.launch(with: provider, .recordLost)
-        try phone.store.trustSender(name: "provider", SenderKey().publicKey, topic: .app, replace: true, now: .start)
-        try phone.store.removeTrustedSender("provider")
+        try phone.store.trustSender(SenderKey().publicKey, named: "provider", topic: .app, replace: true, at: .start)
+        try phone.store.removeTrustedSender(named: "provider")
         try phone.launch(with: provider)
         #expect(
             phone.results == [EnrolmentResult(key: .acknowledged, sender: .notTaken(try provider.key.publicKey))])
@@ -101,7 +101,7 @@ import Testing
         let phone = try Installation(kind)
         phone.firstTrust = .builtIn(try provider.key.publicKey)
         try phone.launch(with: provider)
-        _ = try provider.store.rotateSenderKey(now: .start)
+        _ = try provider.store.rotateSenderKey(at: .start)
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
         #expect(try phone.launch(with: provider) == "register-again(sender-changed)")
         #expect(phone.results.last == EnrolmentResult(key: .acknowledged, sender: .believed))
@@ -126,8 +126,8 @@ import Testing
         let phone = try Installation(kind)
         let old = try #require(try begin(phone).request)
         try phone.launch(with: provider)
-        try phone.store.removeTrustedSender("provider")
-        _ = try phone.store.rotateDeviceKey(name: "default", now: .start)
+        try phone.store.removeTrustedSender(named: "provider")
+        _ = try phone.store.rotateDeviceKey(named: "default", at: .start)
         let work = try begin(phone)
         var request = try #require(work.request)
         #expect(request.record.generation == 2)
@@ -142,9 +142,9 @@ import Testing
             acknowledged = request.record.publicKey
         }
         var state = work.state
-        let result = try phone.enrolment.registered(
+        let result = try phone.enrolment.handle(
             RegistrationReply(.acknowledged(acknowledged), sender: provider.key.publicKey), to: request, state: &state,
-            now: .start)
+            at: .start)
         #expect(result == EnrolmentResult(key: .anotherKey, sender: .none))
         #expect(state == work.state)
         #expect(try phone.keys().map(\.state) == [.active, .pending])
@@ -159,9 +159,9 @@ import Testing
         let refusals: [RegistrationReply.Refusal?] = [.topicMismatch, .init("over-quota")]
         for refusal in refusals.compactMap({ $0 }) {
             var state = work.state
-            let result = try phone.enrolment.registered(
+            let result = try phone.enrolment.handle(
                 RegistrationReply(.refused(refusal), sender: SenderKey().publicKey), to: request, state: &state,
-                now: .start)
+                at: .start)
             #expect(result == EnrolmentResult(key: .refused(refusal), sender: .none))
             #expect(state == work.state)
         }
@@ -170,7 +170,7 @@ import Testing
 
     private func begin(_ phone: Installation) throws -> EnrolmentWork {
         guard case .plan(let plan) = phone.reconcile(at: .start) else { throw Unexpected() }
-        let work = try phone.enrolment.begin(plan, now: .start)
+        let work = try phone.enrolment.begin(plan, at: .start)
         phone.file = work.state.json
         return work
     }

@@ -2,8 +2,8 @@ import Pushcrypt
 import PushcryptKeyStore
 
 /// A key store that fails when a test says so, and counts what is made in it.
-final class FailingStore: KeyStore {
-    private let store: any KeyStore
+final class FailingStore: DeviceKeyStore {
+    private let store: any DeviceKeyStore
     private let state = Locked(State())
 
     private final class State {
@@ -12,7 +12,7 @@ final class FailingStore: KeyStore {
         var writes = 0
     }
 
-    init(_ store: any KeyStore) { self.store = store }
+    init(_ store: any DeviceKeyStore) { self.store = store }
 
     /// What every call throws from now on, or every call that changes something.
     func fail(with error: KeyStoreError?, onlyWrites: Bool = false) {
@@ -25,14 +25,14 @@ final class FailingStore: KeyStore {
     /// How many calls could have changed something.
     var writes: Int { state.withLock { $0.writes } }
 
-    private var reading: any KeyStore {
+    private var reading: any DeviceKeyStore {
         get throws(KeyStoreError) {
             if let failure = state.withLock({ $0.failure }) { throw failure }
             return store
         }
     }
 
-    private var writing: any KeyStore {
+    private var writing: any DeviceKeyStore {
         get throws(KeyStoreError) {
             let failure = state.withLock { state in
                 state.writes += 1
@@ -43,22 +43,22 @@ final class FailingStore: KeyStore {
         }
     }
 
-    func deviceKey(
-        id: KeyID, now: Timestamp
-    ) throws(KeyStoreError) -> (record: DeviceKeyRecord, key: DeviceKey)? {
-        try reading.deviceKey(id: id, now: now)
+    func deviceKey(id: KeyID, at now: Timestamp) throws(KeyStoreError) -> StoredDeviceKey? {
+        try reading.deviceKey(id: id, at: now)
     }
 
     func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { try reading.trust(for: topic) }
 
-    func generateDeviceKey(name: String, topic: Topic?, now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
-        try writing.generateDeviceKey(name: name, topic: topic, now: now)
+    func generateDeviceKey(named name: String, topic: Topic?, at now: Timestamp) throws(KeyStoreError)
+        -> DeviceKeyRecord
+    {
+        try writing.generateDeviceKey(named: name, topic: topic, at: now)
     }
 
     func importDeviceKey(
-        _ key: DeviceKey, name: String, topic: Topic?, now: Timestamp
+        _ key: DeviceKey, named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
-        try writing.importDeviceKey(key, name: name, topic: topic, now: now)
+        try writing.importDeviceKey(key, named: name, topic: topic, at: now)
     }
 
     func deviceKeys() throws(KeyStoreError) -> [DeviceKeyRecord] { try reading.deviceKeys() }
@@ -67,48 +67,52 @@ final class FailingStore: KeyStore {
         try reading.deviceKeys(named: name)
     }
 
-    func setDefaultDeviceKey(name: String) throws(KeyStoreError) { try writing.setDefaultDeviceKey(name: name) }
+    func setDefaultDeviceKey(named name: String) throws(KeyStoreError) { try writing.setDefaultDeviceKey(named: name) }
 
-    func rotateDeviceKey(name: String?, now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
-        try writing.rotateDeviceKey(name: name, now: now)
+    func rotateDeviceKey(named name: String?, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
+        try writing.rotateDeviceKey(named: name, at: now)
     }
 
     func confirmDeviceKey(
-        name: String?, acknowledged: KeyID?, graceSeconds: UInt64, now: Timestamp
+        named name: String?, acknowledged: KeyID?, grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
-        try writing.confirmDeviceKey(name: name, acknowledged: acknowledged, graceSeconds: graceSeconds, now: now)
+        try writing.confirmDeviceKey(named: name, acknowledged: acknowledged, grace: grace, at: now)
     }
 
-    func purgeDeviceKeys(
-        name: String?, now: Timestamp, everything: Bool
-    ) throws(KeyStoreError) -> [DeviceKeyRecord] {
-        try writing.purgeDeviceKeys(name: name, now: now, everything: everything)
+    func purgeRetiredDeviceKeys(named name: String?, at now: Timestamp) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        try writing.purgeRetiredDeviceKeys(named: name, at: now)
+    }
+
+    func purgeDeviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        try writing.purgeDeviceKeys(named: name)
     }
 
     @discardableResult
     func trustSender(
-        name: String, _ key: SenderPublicKey, topic: Topic?, replace: Bool, now: Timestamp
+        _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        try writing.trustSender(name: name, key, topic: topic, replace: replace, now: now)
+        try writing.trustSender(key, named: name, topic: topic, replace: replace, at: now)
     }
 
     func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRecord] { try reading.trustedSenders() }
 
     @discardableResult
-    func removeTrustedSender(_ name: String) throws(KeyStoreError) -> Bool { try writing.removeTrustedSender(name) }
+    func removeTrustedSender(named name: String) throws(KeyStoreError) -> Bool {
+        try writing.removeTrustedSender(named: name)
+    }
 
     func acceptStatements(
-        _ statements: [RotationStatement], topic: Topic, now: Timestamp
+        _ statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) -> [SenderTrust.Change] {
-        try writing.acceptStatements(statements, topic: topic, now: now)
+        try writing.acceptStatements(statements, topic: topic, at: now)
     }
 
     func settle(
-        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, graceSeconds: UInt64,
-        now: Timestamp
+        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, grace: Interval,
+        at now: Timestamp
     ) throws(KeyStoreError) {
         try writing.settle(
-            openedWith: publicKey, statements: statements, topic: topic, graceSeconds: graceSeconds, now: now)
+            openedWith: publicKey, statements: statements, topic: topic, grace: grace, at: now)
     }
 
     func purgeEverything() throws(KeyStoreError) { try writing.purgeEverything() }

@@ -12,7 +12,7 @@ enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
     var testDescription: String { rawValue }
 
     /// What the keys of one phone lie in.
-    func make() throws -> any KeyStore {
+    func make() throws -> any DeviceKeyStore {
         switch self {
         case .sqlite: try SQLiteKeyStore.inMemory()
         case .keychain:
@@ -69,13 +69,13 @@ final class Installation {
         try #require(state.account(account)).device
     }
 
-    func reconcile(at now: Timestamp) -> Reconciliation { enrolment.reconcile(saved, circumstances, now: now) }
+    func reconcile(at now: Timestamp) -> Reconciliation { enrolment.reconcile(saved, in: circumstances, at: now) }
 
     /// One launch, as the app writes it; gives what was planned.
     @discardableResult
     func launch(with provider: Provider, _ mishap: Mishap = .nothing, at now: Timestamp = .start) throws -> String {
         guard case .plan(let plan) = reconcile(at: now) else { return "\(reconcile(at: now))" }
-        var work = try enrolment.begin(plan, now: now)
+        var work = try enrolment.begin(plan, at: now)
         if mishap == .killedBeforeSaving { return plan.description }
         file = work.state.json
         if let request = work.request, mishap != .recordLost {
@@ -84,8 +84,8 @@ final class Installation {
             if mishap == .storeFailsAtReply { store.fail(with: KeyStoreError(.diskFull, ""), onlyWrites: true) }
             defer { store.fail(with: nil) }
             do {
-                let result = try enrolment.registered(
-                    RegistrationReply(json: reply), to: request, state: &work.state, now: now)
+                let result = try enrolment.handle(
+                    RegistrationReply(json: reply), to: request, state: &work.state, at: now)
                 results.append(result)
             } catch let error as KeyStoreError {
                 #expect(mishap == .storeFailsAtReply, "\(error)")
@@ -94,15 +94,15 @@ final class Installation {
             file = work.state.json
         }
         for device in work.state.withdrawals {
-            _ = try provider.store.removeDevice(device, now: now)
-            work.state.withdrawn(device)
+            _ = try provider.store.removeDevice(id: device, at: now)
+            work.state.removeWithdrawal(of: device)
         }
         file = work.state.json
         return plan.description
     }
 
     func logOut(at now: Timestamp = .start) throws {
-        if let state = try enrolment.logOut(saved, now: now) { file = state.json }
+        if let state = try enrolment.logOut(saved) { file = state.json }
     }
 
     // MARK: Pushes
@@ -118,7 +118,7 @@ final class Installation {
     /// `opened`, or why not.
     func receive(_ push: Bytes, at now: Timestamp = .start) throws -> String {
         let folder = try TemporaryFolder()
-        let replay = ReplayFile.open(at: folder.path, now: now)
+        let replay = ReplayFile.open(in: folder.path, at: now)
         let receiver = NotificationReceiver(keys: store, effects: store, replay: replay, topic: .app)
         return receiver.receive(push, requestID: nil, at: now).code
     }
@@ -131,7 +131,7 @@ extension Provider {
         let sender = try key.publicKey
         let id = try #require(registration.deviceID)
         do throws(KeyStoreError) {
-            try store.addDevice(id: id, registration, now: now)
+            try store.addDevice(registration, id: id, at: now)
         } catch {
             return RegistrationReply(.refused(try #require(.init(error.code.description)))).json
         }

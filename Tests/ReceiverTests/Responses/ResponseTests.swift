@@ -97,8 +97,8 @@ import Testing
     @Test(arguments: StoreKind.allCases) func aResponseIsGivenAgainAsItWas(_ kind: StoreKind) throws {
         let folder = try TemporaryFolder()
         let store = try kind.make()
-        let key = try store.generateDeviceKey(now: .start).publicKey
-        let kept = KeptResponses(in: ResponseFile(at: folder.path))
+        let key = try store.generateDeviceKey(at: .start).publicKey
+        let kept = KeptResponses(in: ResponseFile(in: folder.path))
         let deep = Bytes((String(repeating: "[", count: 31) + String(repeating: "]", count: 31)).utf8)
         let responses = [
             NotificationResponseValue(requestIdentifier: "a", action: .open),
@@ -108,13 +108,13 @@ import Testing
             NotificationResponseValue(
                 requestIdentifier: "c", action: .dismiss, userText: String(repeating: "x", count: (1 << 19) - 200)),
         ]
-        for response in responses { try kept.keep(response, sealedTo: key, now: .start) }
+        for response in responses { try kept.keep(response, sealedTo: key, at: .start) }
         let tooLong = NotificationResponseValue(
             requestIdentifier: "d", action: .dismiss, userText: String(repeating: "x", count: 1 << 19))
-        #expect(throws: KeyStoreError(.responseTooLarge, "")) { try kept.keep(tooLong, sealedTo: key, now: .start) }
-        #expect(try kept.waiting(openedWith: store, now: .start).map(\.response) == responses)
-        for waiting in try kept.waiting(openedWith: store, now: .start) { try kept.remove(waiting) }
-        #expect(try kept.waiting(openedWith: store, now: .start).isEmpty)
+        #expect(throws: KeyStoreError(.responseTooLarge, "")) { try kept.keep(tooLong, sealedTo: key, at: .start) }
+        #expect(try kept.waiting(openedWith: store, at: .start).map(\.response) == responses)
+        for waiting in try kept.waiting(openedWith: store, at: .start) { try kept.remove(waiting) }
+        #expect(try kept.waiting(openedWith: store, at: .start).isEmpty)
     }
 
     @Test func theTextOfAResponseIsWhatItWas() throws {
@@ -131,12 +131,12 @@ import Testing
     @Test func aResponseThatALaterVersionHasKeptStays() throws {
         let folder = try TemporaryFolder()
         let store = try StoreKind.sqlite.make()
-        let key = try store.generateDeviceKey(now: .start).publicKey
-        let file = ResponseFile(at: folder.path)
+        let key = try store.generateDeviceKey(at: .start).publicKey
+        let file = ResponseFile(in: folder.path)
         for json in [#"{"version":2,"request":"r"}"#, #"{"version":1,"request":"r"}"#, "?"] {
-            try file.keep(Bytes(json.utf8), sealedTo: key, now: .start)
+            try file.keep(Bytes(json.utf8), sealedTo: key, at: .start)
         }
-        #expect(try KeptResponses(in: file).waiting(openedWith: store, now: .start).isEmpty)
-        #expect(try file.responses(openedWith: store, now: .start).count == 3)
+        #expect(try KeptResponses(in: file).waiting(openedWith: store, at: .start).isEmpty)
+        #expect(try file.responses(openedWith: store, at: .start).count == 3)
     }
 }

@@ -23,8 +23,8 @@ package final class TestPhone: Sendable {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        _ = try keys.generateDeviceKey(topic: Self.topic, now: now)
-        try keys.trustSender(name: "provider", sender.publicKey, now: now)
+        _ = try keys.generateDeviceKey(topic: Self.topic, at: now)
+        try keys.trustSender(sender.publicKey, named: "provider", at: now)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

@@ -17,10 +17,10 @@ struct ReceiverBench {
         let scalar = [UInt8](32..<64)
         let sender = try SenderKey(seed: ContiguousArray(seed).span)
         let key = try DeviceKey(scalar: ContiguousArray(scalar).span)
-        let store = try SQLiteKeyStore.create(at: directory, now: Self.time)
-        device = try store.importDeviceKey(key, name: "phone", topic: topic, now: Self.time).publicKey
-        try store.trustSender(name: "provider", sender.publicKey, now: Self.time)
-        let replay = try ReplayFile.create(at: directory, floor: Self.time.subtracting(milliseconds: 1))
+        let store = try SQLiteKeyStore.create(in: directory, at: Self.time)
+        device = try store.importDeviceKey(key, named: "phone", topic: topic, at: Self.time).publicKey
+        try store.trustSender(sender.publicKey, named: "provider", at: Self.time)
+        let replay = try ReplayFile.create(in: directory, floor: Self.time.subtracting(milliseconds: 1))
         receiver = NotificationReceiver(keys: store, effects: store, replay: replay, topic: topic)
         sealer = Sealer(sender: sender, topic: topic)
     }
@@ -28,7 +28,7 @@ struct ReceiverBench {
     /// Hands a push over as the system does, and waits for its delivery.
     private func deliver(_ text: String, requestID: String) throws {
         let push = IncomingPush(encryptedData: .text(text), clear: NotificationContent())
-        var shown: DeliveryOutcome?
+        var shown: Delivery.Outcome?
         let session = DeliverySession<NotificationContent>(
             clock: StoppedClock(),
             steps: DeliverySteps(

@@ -21,7 +21,7 @@ struct StoreBench {
 
     /// Makes the store, with ids and keys in no order, as real ones are.
     init(at directory: String) throws {
-        store = try SQLiteKeyStore.create(at: directory, now: Self.time)
+        store = try SQLiteKeyStore.create(in: directory, at: Self.time)
         sealer = Sealer(sender: SenderKey(), topic: try Topic("com.example.app"))
         var random = SystemRandomNumberGenerator()
         var ids: [String] = []
@@ -29,7 +29,7 @@ struct StoreBench {
         for _ in 0..<Self.devices / Self.batch {
             let batch = try (0..<Self.batch).map { _ in try Self.device(&random) }
             let start = now()
-            let result = try store.importDevices(batch.map(\.change), now: Self.time)
+            let result = try store.importDevices(batch.map(\.change), at: Self.time)
             nanoseconds += now() - start
             guard result.added == batch.count else { throw BenchFailure(what: "self-check: a device was not imported") }
             ids += stride(from: 0, to: batch.count, by: Self.devices / Self.asked).map { batch[$0].id }
@@ -77,14 +77,16 @@ struct StoreBench {
     private func findAll(_ ids: ArraySlice<String>) throws {
         let found = try store.readDevices { (reader) throws(KeyStoreError) in
             var found = 0
-            for id in ids { if case .success = try reader.device(id) { found += 1 } }
+            for id in ids { if case .success = try reader.device(id: id) { found += 1 } }
             return found
         }
         guard found == ids.count else { throw BenchFailure(what: "self-check: a device is not found") }
     }
 
     private func find(_ id: String) throws -> DevicePublicKey {
-        guard let record = try store.device(id) else { throw BenchFailure(what: "self-check: a device is not found") }
+        guard let record = try store.device(id: id) else {
+            throw BenchFailure(what: "self-check: a device is not found")
+        }
         return record.publicKey
     }
 }

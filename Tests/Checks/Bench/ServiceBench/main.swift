@@ -24,9 +24,9 @@ let payload =
 let sender = try SenderKey(seed: ContiguousArray(seed).span)
 let store = try SQLiteKeyStore.inMemory()
 let device = try store.importDeviceKey(
-    DeviceKey(scalar: ContiguousArray(scalar).span), name: "phone", topic: topic, now: time
+    DeviceKey(scalar: ContiguousArray(scalar).span), named: "phone", topic: topic, at: time
 ).publicKey
-try store.trustSender(name: "provider", sender.publicKey, now: time)
+try store.trustSender(sender.publicKey, named: "provider", at: time)
 var configuration = NotificationOpener.Configuration(topic: topic, directory: directory) { store }
 configuration.now = { time }
 let opener = NotificationOpener(configuration)

@@ -23,10 +23,10 @@ struct BatchTarget: FuzzTarget {
         let (sender, device) = (KnownKeys.sender(1), KnownKeys.device)
         keys = KnownKeys.known { () throws(KeyStoreError) in
             let store = try SQLiteKeyStore.inMemory()
-            _ = try store.importSenderKey(sender, name: "provider", topic: KnownKeys.topic, now: KnownKeys.now)
+            _ = try store.importSenderKey(sender, named: "provider", topic: KnownKeys.topic, at: KnownKeys.now)
             let registration = DeviceRegistration(
                 publicKey: device.publicKey, topic: KnownKeys.topic, createdAt: KnownKeys.now)
-            _ = try store.addDevice(id: "phone", registration, owner: .user("alice"), now: KnownKeys.now)
+            _ = try store.addDevice(registration, id: "phone", owner: .user("alice"), at: KnownKeys.now)
             return try SealingKeys(store, .named(nil))
         }
         // What a command line says that names none.

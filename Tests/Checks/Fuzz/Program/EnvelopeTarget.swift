@@ -25,12 +25,12 @@ struct EnvelopeTarget: FuzzTarget {
         store = KnownKeys.known { () throws(KeyStoreError) in
             let store = try SQLiteKeyStore.inMemory()
             _ = try store.importDeviceKey(
-                KnownKeys.device, name: "phone", topic: KnownKeys.topic, now: KnownKeys.now)
-            try store.trustSender(name: "provider", sender.publicKey, topic: KnownKeys.topic, now: KnownKeys.now)
+                KnownKeys.device, named: "phone", topic: KnownKeys.topic, at: KnownKeys.now)
+            try store.trustSender(sender.publicKey, named: "provider", topic: KnownKeys.topic, at: KnownKeys.now)
             return store
         }
         // Without a replay guard, so that a genuine envelope opens each time.
-        let replay = ReplayFile.open(at: "/nonexistent", now: KnownKeys.now)
+        let replay = ReplayFile.open(in: "/nonexistent", at: KnownKeys.now)
         receiver = NotificationReceiver(keys: store, effects: store, replay: replay, topic: KnownKeys.topic)
     }
 

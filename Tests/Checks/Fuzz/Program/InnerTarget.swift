@@ -26,7 +26,7 @@ struct InnerTarget: FuzzTarget {
         opener = Opener(topic: KnownKeys.topic, deviceKeys: [KnownKeys.device], trust: scene.trust)
         phone = RecordingPhone(KnownKeys.device, topic: KnownKeys.topic, trust: scene.trust)
         // Without a replay guard, so that every copy of a message is new.
-        let replay = ReplayFile.open(at: "/nonexistent", now: KnownKeys.now)
+        let replay = ReplayFile.open(in: "/nonexistent", at: KnownKeys.now)
         receiver = NotificationReceiver(keys: phone, effects: phone, replay: replay, topic: nil)
     }
 

@@ -19,15 +19,15 @@ final class RecordingPhone: DeviceKeyReading, OpeningEffects, @unchecked Sendabl
     }
 
     func deviceKey(
-        id: KeyID, now: Timestamp
-    ) throws(KeyStoreError) -> (record: DeviceKeyRecord, key: DeviceKey)? {
-        id == record.keyID ? (record, key) : nil
+        id: KeyID, at now: Timestamp
+    ) throws(KeyStoreError) -> StoredDeviceKey? {
+        id == record.keyID ? StoredDeviceKey(record: record, key: key) : nil
     }
 
     func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { trust }
 
     func settle(
-        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, now: Timestamp
+        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) {
         settled = statements
     }

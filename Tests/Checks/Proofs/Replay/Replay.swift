@@ -12,7 +12,7 @@ enum Replay {
         let directory = try temporaryDirectory()
         defer { remove(directory) }
         _ = try ReplayFile.create(
-            at: directory, floor: ReplayPlan.start.subtracting(milliseconds: 86_400_000))
+            in: directory, floor: ReplayPlan.start.subtracting(milliseconds: 86_400_000))
         let workers = try (0..<ReplayWorker.processes).map { process in
             try WorkerProcess(["replay-worker", directory, "\(process)", "\(rounds)", "\(seed)"])
         }

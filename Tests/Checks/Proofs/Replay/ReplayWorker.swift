@@ -17,9 +17,9 @@ enum ReplayWorker {
             let seed = UInt64(arguments[3])
         else { throw Misuse("replay-worker DIRECTORY PROCESS ROUNDS SEED") }
         // One process shares a guard between its threads, the other has one for each.
-        let first = ReplayFile.open(at: arguments[0], now: ReplayPlan.start, busyTimeout: patience)
+        let first = ReplayFile.open(in: arguments[0], at: ReplayPlan.start, busyTimeout: patience)
         let second =
-            process == 0 ? first : ReplayFile.open(at: arguments[0], now: ReplayPlan.start, busyTimeout: patience)
+            process == 0 ? first : ReplayFile.open(in: arguments[0], at: ReplayPlan.start, busyTimeout: patience)
         let guards = [first, second]
         let senders = try ReplayPlan.senderKeys()
         while let line = readLine(), let round = Int(line) {
@@ -46,7 +46,7 @@ enum ReplayWorker {
             let judgement = file.judge(
                 sender: senders[copy.message % plan.senders], messageID: try plan.id(copy.message),
                 requestID: copy.request, sentAt: plan.sentAt(copy.message), expiresAt: plan.expiresAt(copy.message),
-                now: plan.now)
+                at: plan.now)
             if let problem = judgement.problem { throw Misuse("the guard was not written: \(problem)") }
             switch judgement.verdict {
             case .new: return ReplayAnswer.new.rawValue

@@ -9,19 +9,19 @@ struct Phone {
     init(topic: Topic, trusting sender: SenderPublicKey, at now: Timestamp) throws {
         store = try SQLiteKeyStore.inMemory()
         self.topic = topic
-        _ = try store.generateDeviceKey(topic: topic, now: now)
-        try store.trustSender(name: "provider", sender, topic: topic, now: now)
+        _ = try store.generateDeviceKey(topic: topic, at: now)
+        try store.trustSender(sender, named: "provider", topic: topic, at: now)
     }
 
     /// Opens a push and lets it take effect, as a receiver without a replay guard does.
     func open(_ envelope: Envelope, at now: Timestamp) throws -> Result<OpenedNotification, OpenError> {
-        guard let candidate = try store.deviceKey(id: envelope.recipientKeyID, now: now) else {
+        guard let candidate = try store.deviceKey(id: envelope.recipientKeyID, at: now) else {
             return .failure(.unknownRecipientKey(envelope.recipientKeyID))
         }
         let opener = Opener(topic: topic, deviceKeys: [candidate.key], trust: try store.trust(for: topic))
         let opened: OpenedNotification
         do throws(OpenError) { opened = try opener.open(envelope, at: now) } catch { return .failure(error) }
-        try store.settle(openedWith: opened.openedWith, statements: opened.statements, topic: topic, now: now)
+        try store.settle(openedWith: opened.openedWith, statements: opened.statements, topic: topic, at: now)
         return .success(opened)
     }
 

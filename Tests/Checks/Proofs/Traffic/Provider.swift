@@ -17,7 +17,7 @@ struct Provider {
         store = try SQLiteKeyStore.inMemory()
         self.topic = topic
         self.skew = skew
-        _ = try store.generateSenderKey(name: Self.name, topic: topic, now: now.adding(milliseconds: skew))
+        _ = try store.generateSenderKey(named: Self.name, topic: topic, at: now.adding(milliseconds: skew))
         sender = try store.senderKey(named: Self.name).key
         sealer = Sealer(sender: sender, topic: topic)
     }
@@ -25,7 +25,7 @@ struct Provider {
     /// Takes what the phone says of itself; an older record than the one that is held has no effect.
     func register(_ registration: DeviceRegistration, at now: Timestamp) throws {
         do throws(KeyStoreError) {
-            try store.addDevice(id: Self.device, registration, now: now.adding(milliseconds: skew))
+            try store.addDevice(registration, id: Self.device, at: now.adding(milliseconds: skew))
         } catch {
             guard error.code == .generationRollback else { throw error }
         }
@@ -34,20 +34,20 @@ struct Provider {
     /// Seals for the key that the phone registered last, and announces what it may not know.
     func seal(_ payload: String, at now: Timestamp) throws -> SealedPayload {
         let clock = now.adding(milliseconds: skew)
-        guard let device = try store.device(Self.device) else { throw Misuse("the phone was never registered") }
+        guard let device = try store.device(id: Self.device) else { throw Misuse("the phone was never registered") }
         var options = Sealer.Options()
         options.announcing = try store.announcements(
-            for: sender.publicKey, to: device.pinnedSender, now: clock)
+            for: sender.publicKey, to: device.pinnedSender, at: clock)
         return try sealer.seal(payload.utf8, to: device.publicKey, at: clock, options: options)
     }
 
     /// The announcements for a device of which nobody knows what it believes.
     func everyAnnouncement(at now: Timestamp) throws -> [RotationStatement] {
-        try store.announcements(for: sender.publicKey, to: nil, now: now.adding(milliseconds: skew))
+        try store.announcements(for: sender.publicKey, to: nil, at: now.adding(milliseconds: skew))
     }
 
     mutating func rotate(at now: Timestamp) throws -> RotationStatement {
-        let (_, statement) = try store.rotateSenderKey(name: Self.name, now: now.adding(milliseconds: skew))
+        let statement = try store.rotateSenderKey(named: Self.name, at: now.adding(milliseconds: skew)).statement
         sender = try store.senderKey(named: Self.name).key
         sealer = Sealer(sender: sender, topic: topic)
         return statement

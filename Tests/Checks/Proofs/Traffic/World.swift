@@ -110,7 +110,7 @@ struct World {
             // One answer of five is lost; the first message under the new key does as well.
             if numbers.below(5) > 0 { agenda.enter(.acknowledge(registration.publicKey.id), at: soon(after: now)) }
         case .acknowledge(let id):
-            _ = try phone.store.confirmDeviceKey(acknowledged: id, now: now)
+            _ = try phone.store.confirmDeviceKey(acknowledged: id, at: now)
             try noteEndings(at: now)
         case .probeDeviceKey(let key, let opens): try probe(key, opens: opens, at: now)
         case .probeSender(let key, let opens): try probe(key, opens: opens, at: now)
@@ -156,7 +156,7 @@ struct World {
     private mutating func rotateDevice(at now: Timestamp) throws {
         // One at a time: what is asked for while one is pending gives the same key again.
         guard try !phone.hasPendingKey() else { return agenda.enter(.rotateDevice, at: soon(after: now)) }
-        _ = try phone.store.rotateDeviceKey(now: now)
+        _ = try phone.store.rotateDeviceKey(at: now)
         tally.rotations += 1
         try report(at: now)
     }
@@ -177,7 +177,7 @@ struct World {
     }
 
     private mutating func purge(at now: Timestamp) throws {
-        for key in try phone.store.purgeDeviceKeys(now: now) {
+        for key in try phone.store.purgeRetiredDeviceKeys(at: now) {
             agenda.enter(.probeDeviceKey(key.publicKey, opens: false), at: soon(after: now))
             if let envelope = lastOpened.removeValue(forKey: key.publicKey) {
                 agenda.enter(.deliverLate(envelope), at: soon(after: now))

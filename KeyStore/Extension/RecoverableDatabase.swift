@@ -5,7 +5,7 @@ internal import Pushcrypt
 ///
 /// The file has a rollback journal and not a write-ahead log, so that no lock is held between two calls: iOS ends an
 /// app that is suspended with a lock on a shared file.
-final class ExtensionFile {
+final class RecoverableDatabase {
     /// What tells one such file from the others.
     struct Kind: Sendable {
         /// What messages call it: `a replay file`.
@@ -39,7 +39,7 @@ final class ExtensionFile {
     private var connection: Connection?
     private var wasDamaged = false
 
-    init(_ kind: Kind, at path: String, busyTimeout: Int32) {
+    init(_ kind: Kind, in path: String, busyTimeout: Int32) {
         self.kind = kind
         self.path = path
         self.busyTimeout = busyTimeout

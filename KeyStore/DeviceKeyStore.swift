@@ -1,0 +1,264 @@
+public import Pushcrypt
+
+/// The part of a key store that opening a push needs; all an extension gets.
+///
+/// Nothing here ever writes, generates or changes a key.
+public protocol DeviceKeyReading: Sendable {
+    /// Returns the key that an envelope names, if it may open now: pending, active, or retiring until its end date.
+    ///
+    /// - Returns: nil if the store has no such key.
+    /// - Throws: `storeMissing` if no store was ever created here, or it was lost in a restore; `storeLocked` before the
+    ///   first unlock; `corruptStore`. These are three different outcomes, and none is a reason to generate a key.
+    func deviceKey(id: KeyID, at now: Timestamp) throws(KeyStoreError) -> StoredDeviceKey?
+
+    /// Returns the senders trusted for an app, to verify a message with; an authenticated copy of what is stored now.
+    ///
+    /// - Throws: The errors of `deviceKey(id:at:)`; also `corruptStore` for a single damaged row, because ignoring it
+    ///   could restore trust that has ended.
+    func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust
+}
+
+/// The place where the changes made by an opened message are stored.
+public protocol OpeningEffects: Sendable {
+    /// Stores what a message changed, once it has passed every step: the pending key that opened it becomes active, and
+    /// the statements it brought take effect. (`Docs/Format.md`, Rotation)
+    ///
+    /// - Throws: If it throws, nothing is stored, and the message may be shown all the same.
+    func settle(
+        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, at now: Timestamp
+    ) throws(KeyStoreError)
+}
+
+/// The device side of a key store: the device's own keys, one name per account with generations under it, and the
+/// senders it trusts.
+///
+/// A key is pending, active, retiring, then purged (`Docs/KeyRotation.md`). Every call that changes something is one
+/// step: if it throws or the process ends, the store is as it was before the call or as it is after it.
+///
+/// A name of nil means the default name, which is the first one until another is set. Every call may throw
+/// `corruptStore` and `inputOutput`, and, depending on the kind of store, `storeBusy` and `diskFull`, or `storeLocked`
+/// and `missingEntitlement`; errors listed with a call are additional.
+public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
+    // MARK: Device keys
+
+    /// Generates the first key of a name: generation 1, active at once.
+    ///
+    /// - Throws: `nameTaken`, `invalidName`.
+    func generateDeviceKey(
+        named name: String, topic: Topic?, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord
+
+    /// Imports a key generated elsewhere as the first of a name.
+    ///
+    /// - Throws: `nameTaken`, `invalidName`; `keyIDTaken` if the store holds this key, or one with its id.
+    func importDeviceKey(
+        _ key: DeviceKey, named name: String, topic: Topic?, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord
+
+    /// Returns every key of every name, oldest generation first; none if no store was ever created.
+    func deviceKeys() throws(KeyStoreError) -> [DeviceKeyRecord]
+
+    /// Returns the keys of one name, oldest generation first.
+    ///
+    /// - Throws: `unknownName`, `ambiguousName`.
+    func deviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord]
+
+    /// Makes a name the default.
+    ///
+    /// - Throws: `unknownName`.
+    func setDefaultDeviceKey(named name: String) throws(KeyStoreError)
+
+    /// Generates the next key of a name, durable and pending: it opens from now on, before the provider knows it.
+    ///
+    /// If the name has a pending key, returns that one, so a lost reply is handled by calling again.
+    ///
+    /// - Throws: `unknownName`, `ambiguousName`; `rotationRefused` after the last possible generation.
+    func rotateDeviceKey(named name: String?, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord
+
+    /// Makes the pending key of a name active, because the provider has acknowledged it. The active key retires.
+    ///
+    /// A grace period shorter than the time to live of messages under way loses messages.
+    ///
+    /// - Parameters:
+    ///   - name: The name; nil for the default.
+    ///   - acknowledged: The key named in the provider's reply; nil for whichever is pending, if the caller knows that
+    ///     the reply is about that one.
+    ///   - grace: How long after `now` the retiring key still opens.
+    ///   - now: The present time.
+    /// - Returns: The new active key. Returns nil and changes nothing if no key is pending, or a different one than was
+    ///   acknowledged: a repeated reply must not confirm a key the provider has never seen.
+    /// - Throws: `unknownName`, `ambiguousName`.
+    func confirmDeviceKey(
+        named name: String?, acknowledged: KeyID?, grace: Interval, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord?
+
+    /// Deletes the retired keys of a name whose end date has passed.
+    ///
+    /// - Returns: The deleted keys; none for a name without keys.
+    /// - Throws: `ambiguousName`.
+    func purgeRetiredDeviceKeys(named name: String?, at now: Timestamp) throws(KeyStoreError) -> [DeviceKeyRecord]
+
+    /// Deletes all keys of a name, for a log-out.
+    ///
+    /// - Returns: The deleted keys; none for a name without keys, so that a log-out can be repeated.
+    /// - Throws: `ambiguousName`.
+    func purgeDeviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord]
+
+    // MARK: Trusted senders
+
+    /// Pins a sender's key that came from the app, its own channel or an import; never from a message.
+    ///
+    /// `replace` is for use after a theft: the key pinned under this name and the keys before it are no longer trusted,
+    /// under any name, not even for messages under way.
+    ///
+    /// - Throws: `invalidName`; `senderAlreadyTrusted` if another key is pinned under this name; `senderSuperseded` for
+    ///   a key that was superseded here; `topicMismatch` for the same key and another app, unless `replace`.
+    @discardableResult
+    func trustSender(
+        _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
+    ) throws(KeyStoreError) -> RegistrationOutcome
+
+    /// Returns every sender that is or was trusted, oldest first; none if no store was ever created.
+    func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRecord]
+
+    /// Ends the trust in a sender and its superseded keys.
+    ///
+    /// The superseded keys stay listed, so that none of them is ever pinned again.
+    ///
+    /// - Returns: Whether a key was pinned under this name.
+    @discardableResult
+    func removeTrustedSender(named name: String) throws(KeyStoreError) -> Bool
+
+    /// Accepts rotation statements that reached the device outside a message, all or none.
+    ///
+    /// - Throws: `rotationRefused`, `rotationConflict`.
+    func acceptStatements(
+        _ statements: [RotationStatement], topic: Topic, at now: Timestamp
+    ) throws(KeyStoreError) -> [SenderTrust.Change]
+
+    // MARK: Both
+
+    /// Stores what a message changed, in one step: the pending key that opened it becomes active, the active one
+    /// retires, and the statements take effect. A device key that is gone is ignored.
+    ///
+    /// - Parameter grace: How long after `now` the retiring key still opens.
+    /// - Throws: `rotationRefused`, `rotationConflict` if trust has changed since the message was opened.
+    func settle(
+        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, grace: Interval,
+        at now: Timestamp
+    ) throws(KeyStoreError)
+
+    /// Deletes every device key and every trusted sender, the superseded ones too.
+    ///
+    /// Only for keys left by an earlier installation of the app: afterwards a stolen sender key could be pinned again.
+    func purgeEverything() throws(KeyStoreError)
+}
+
+// MARK: Defaults
+
+extension DeviceKeyStore {
+    /// The name of a key if the caller gives none: `default`.
+    public static var defaultName: String { "default" }
+
+    /// How long a replaced key still opens if the caller does not say: 31 days; Apple keeps a push for 30.
+    public static var standardGrace: Interval { .days(31) }
+
+    /// Generates the first key of the name `default`.
+    ///
+    /// - Throws: `nameTaken`.
+    public func generateDeviceKey(topic: Topic? = nil, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
+        try generateDeviceKey(named: Self.defaultName, topic: topic, at: now)
+    }
+
+    /// Generates the first key of a name, for any app.
+    ///
+    /// - Throws: `nameTaken`, `invalidName`.
+    public func generateDeviceKey(named name: String, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
+        try generateDeviceKey(named: name, topic: nil, at: now)
+    }
+
+    /// Imports a key generated elsewhere, for any app.
+    ///
+    /// - Throws: `nameTaken`, `invalidName`, `keyIDTaken`.
+    public func importDeviceKey(
+        _ key: DeviceKey, named name: String, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        try importDeviceKey(key, named: name, topic: nil, at: now)
+    }
+
+    /// Imports a key generated elsewhere under the name `default`, for any app.
+    ///
+    /// - Throws: `nameTaken`, `keyIDTaken`.
+    public func importDeviceKey(_ key: DeviceKey, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
+        try importDeviceKey(key, named: Self.defaultName, topic: nil, at: now)
+    }
+
+    /// Generates the next key of the default name.
+    ///
+    /// - Throws: `unknownName`, `ambiguousName`, `rotationRefused`.
+    public func rotateDeviceKey(at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
+        try rotateDeviceKey(named: nil, at: now)
+    }
+
+    /// Makes the pending key of a name active, with the standard grace period for the one before it.
+    ///
+    /// - Returns: nil as for the call with a grace period.
+    /// - Throws: `unknownName`, `ambiguousName`.
+    public func confirmDeviceKey(
+        named name: String? = nil, acknowledged: KeyID? = nil, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord? {
+        try confirmDeviceKey(named: name, acknowledged: acknowledged, grace: Self.standardGrace, at: now)
+    }
+
+    /// Makes whichever key of a name is pending active.
+    ///
+    /// - Returns: nil if no key is pending.
+    /// - Throws: `unknownName`, `ambiguousName`.
+    public func confirmDeviceKey(
+        named name: String? = nil, grace: Interval, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord? {
+        try confirmDeviceKey(named: name, acknowledged: nil, grace: grace, at: now)
+    }
+
+    /// Deletes the retired keys of the default name whose end date has passed, and returns them.
+    ///
+    /// - Throws: `ambiguousName`.
+    public func purgeRetiredDeviceKeys(at now: Timestamp) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        try purgeRetiredDeviceKeys(named: nil, at: now)
+    }
+
+    /// Deletes all keys of the default name, and returns them.
+    ///
+    /// - Throws: `ambiguousName`.
+    public func purgeDeviceKeys() throws(KeyStoreError) -> [DeviceKeyRecord] { try purgeDeviceKeys(named: nil) }
+
+    /// Pins the first key of a sender's name.
+    ///
+    /// - Throws: `invalidName`, `senderAlreadyTrusted`, `senderSuperseded`, `topicMismatch`.
+    @discardableResult
+    public func trustSender(
+        _ key: SenderPublicKey, named name: String, topic: Topic? = nil, at now: Timestamp
+    ) throws(KeyStoreError) -> RegistrationOutcome {
+        try trustSender(key, named: name, topic: topic, replace: false, at: now)
+    }
+
+    /// Pins a sender's key for every app.
+    ///
+    /// - Throws: The errors of the call with a topic.
+    @discardableResult
+    public func trustSender(
+        _ key: SenderPublicKey, named name: String, replace: Bool, at now: Timestamp
+    ) throws(KeyStoreError) -> RegistrationOutcome {
+        try trustSender(key, named: name, topic: nil, replace: replace, at: now)
+    }
+
+    /// Stores what a message changed, with the standard grace period for a replaced key.
+    ///
+    /// - Throws: `rotationRefused`, `rotationConflict`.
+    public func settle(
+        openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, at now: Timestamp
+    ) throws(KeyStoreError) {
+        try settle(
+            openedWith: publicKey, statements: statements, topic: topic, grace: Self.standardGrace, at: now)
+    }
+}
