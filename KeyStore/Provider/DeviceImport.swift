@@ -118,7 +118,7 @@ extension DeviceChange {
 extension Timestamp {
     /// Clocks differ, but not by a day: what is later decides nothing, or it would win against all that comes after it.
     func checkIsPast(_ now: Timestamp, _ what: StaticString) throws(KeyStoreError) {
-        guard self <= now.adding(milliseconds: Freshness.clockTolerance) else {
+        guard self <= now.adding(Freshness.clockTolerance) else {
             throw KeyStoreError(
                 .futureTime,
                 "\(what), \(self), lies more than a day ahead: check the clock that it is from, and that it is in milliseconds"

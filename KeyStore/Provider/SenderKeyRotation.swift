@@ -28,8 +28,8 @@ extension SQLiteKeyStore {
     /// - Throws: `unknownName`, `ambiguousName`, `tooManyAnnouncements`; `rotationRefused` for an overlap above 60 days, or
     ///   after the last generation there is.
     public func rotateSenderKey(
-        named name: String? = nil, overlap: Interval = .seconds(UInt64(RotationStatement.standardOverlap)),
-        acceptFor: Interval = .seconds(UInt64(RotationStatement.standardAcceptFor)),
+        named name: String? = nil, overlap: Interval = RotationStatement.standardOverlap,
+        acceptFor: Interval = RotationStatement.standardAcceptFor,
         announceFor: Interval = standardAnnouncement,
         force: Bool = false, at now: Timestamp
     ) throws(KeyStoreError) -> SenderKeyRotation {
@@ -48,8 +48,7 @@ extension SQLiteKeyStore {
             let statement: RotationStatement
             do throws(RotationError) {
                 statement = try RotationStatement(
-                    from: oldKey, to: key, issuedAt: now, acceptFor: UInt32(clamping: acceptFor.seconds),
-                    overlap: UInt32(clamping: overlap.seconds))
+                    from: oldKey, to: key, at: now, acceptFor: acceptFor, overlap: overlap)
             } catch {
                 throw .rotation(error)
             }
@@ -132,7 +131,7 @@ struct AnnouncementRow: StoredRow {
     func isAnnounced(at now: Timestamp) -> Bool { now <= announcedUntil }
 
     func isAccepted(at now: Timestamp) -> Bool {
-        now <= statement.issuedAt.adding(seconds: UInt64(statement.acceptFor))
+        now <= statement.issuedAt.adding(statement.acceptFor)
     }
 }
 

@@ -20,9 +20,9 @@ struct StatementFileTests {
     private var file: StatementFile { StatementFile(in: scratch.store) }
 
     private func statement(
-        _ old: SenderKey, _ new: SenderKey, acceptFor: UInt32 = RotationStatement.standardAcceptFor
+        _ old: SenderKey, _ new: SenderKey, acceptFor: Interval = RotationStatement.standardAcceptFor
     ) throws -> RotationStatement {
-        try RotationStatement(from: old, to: new, issuedAt: start, acceptFor: acceptFor, overlap: 60)
+        try RotationStatement(from: old, to: new, at: start, acceptFor: acceptFor, overlap: .seconds(60))
     }
 
     /// A store that trusts `old`, with one pending key; and what an extension makes of it.

@@ -68,10 +68,10 @@ import Testing
             try seal(alertPayload("zebra")) { $0.messageName = "" }
         },
         Refusal(code: .invalidTime, says: ["1 to 2592000 seconds"]) {
-            try seal(alertPayload("zebra")) { $0.timeToLive = 0 }
+            try seal(alertPayload("zebra")) { $0.timeToLive = .seconds(0) }
         },
         Refusal(code: .invalidTime, says: ["1 to 2592000 seconds"]) {
-            try seal(alertPayload("zebra")) { $0.timeToLive = 2_592_001 }
+            try seal(alertPayload("zebra")) { $0.timeToLive = .seconds(2_592_001) }
         },
         Refusal(code: .invalidTime, says: ["the clock must be right"]) {
             try seal(alertPayload("zebra"), at: Timestamp(milliseconds: 1 << 53))
@@ -98,7 +98,7 @@ import Testing
                 guard messages != [Bytes("pushcrypt/1 hedge seed\0".utf8)] else { return key.sign(messages) }
                 throw SigningError(.signerRefused, "no permission to sign")
             }
-            _ = try Sealer(signer: service, topic: fixture.topic).seal(
+            _ = try Sealer(signer: .connect(to: service), topic: fixture.topic).seal(
                 alertPayload("zebra").utf8, to: fixture.device.publicKey, at: FormatFixture.now)
         },
     ]
@@ -134,17 +134,17 @@ import Testing
     }
 
     /// The limits themselves are taken.
-    @Test(arguments: [1, 2_592_000] as [UInt32]) func theTimesToLiveOfTheLimitsAreTaken(_ timeToLive: UInt32) throws {
-        try Self.seal(alertPayload()) { $0.timeToLive = timeToLive }
-        try Self.seal(alertPayload(), at: .maximum) { $0.timeToLive = timeToLive }
-        try Self.seal(alertPayload(), at: Timestamp(milliseconds: 0)) { $0.timeToLive = timeToLive }
+    @Test(arguments: [1, 2_592_000] as [UInt64]) func theTimesToLiveOfTheLimitsAreTaken(_ timeToLive: UInt64) throws {
+        try Self.seal(alertPayload()) { $0.timeToLive = .seconds(timeToLive) }
+        try Self.seal(alertPayload(), at: .maximum) { $0.timeToLive = .seconds(timeToLive) }
+        try Self.seal(alertPayload(), at: Timestamp(milliseconds: 0)) { $0.timeToLive = .seconds(timeToLive) }
     }
 
     /// More than four statements are a mistake in the caller's program, not in the payload.
     @Test func fiveStatementsTrap() async {
         await #expect(processExitsWith: .failure) {
             let statement = try RotationStatement(
-                from: FormatFixture.sender(100), to: FormatFixture.sender(101), issuedAt: FormatFixture.now)
+                from: FormatFixture.sender(100), to: FormatFixture.sender(101), at: FormatFixture.now)
             try SealerErrorTests.seal(alertPayload()) { $0.announcing = Array(repeating: statement, count: 5) }
         }
     }

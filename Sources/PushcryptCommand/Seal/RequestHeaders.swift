@@ -48,7 +48,7 @@ struct RequestHeaders: Sendable {
         let message = try options.messageID() ?? MessageID.random
         return try PushRequest(
             topic: topic, pushType: options.pushType, priority: priority,
-            expiration: now.adding(seconds: UInt64(options.timeToLive)).milliseconds / 1000,
+            expiration: now.adding(options.timeToLive).milliseconds / 1000,
             collapseID: sealer.collapseID(withoutKey: message), payload: payload)
     }
 }

@@ -35,7 +35,7 @@ struct SealRequest {
         placeholder = try line["placeholder"].map { (value) throws(LineFailure) in try PlaceholderChoice(value) }
         var options = defaults
         if let name = try line.text("id") { options.messageName = name }
-        if let time = line["ttl"] { options.timeToLive = try Self.seconds(time) }
+        if let time = line["ttl"] { options.timeToLive = try Self.interval(time) }
         if let name = try line.text("push-type") {
             do throws(SealError) { options.pushType = try PushType(name) } catch { throw LineFailure(error) }
         }
@@ -97,12 +97,12 @@ struct SealRequest {
     }
 
     /// Whole seconds, or text with a unit; what is out of range is refused by the sealer.
-    private static func seconds(_ time: JSONValue) throws(LineFailure) -> UInt32 {
-        if let seconds = time.integer { return UInt32(clamping: seconds) }
+    private static func interval(_ time: JSONValue) throws(LineFailure) -> Interval {
+        if let seconds = time.integer { return .seconds(UInt64(clamping: seconds)) }
         guard let text = time.string, let seconds = parseDuration(text, in: 0...Int.max) else {
             throw LineFailure(.malformedLine, "ttl must be whole seconds, or a text with a unit such as \"30d\"")
         }
-        return UInt32(clamping: seconds)
+        return .seconds(UInt64(clamping: seconds))
     }
 }
 

@@ -65,7 +65,7 @@ struct SealRoute {
     }
 
     /// Makes what seals for this route.
-    func sealer(_ placeholder: Placeholder) -> Sealer { Sealer(sender, topic: topic, placeholder: placeholder) }
+    func sealer(_ placeholder: Placeholder) -> Sealer { Sealer(signer: sender, topic: topic, placeholder: placeholder) }
 
     /// One message, as `sealer` takes it.
     func message(_ payload: ContiguousArray<UInt8>, _ options: Sealer.Options, at now: Timestamp) -> Sealer.Message {

@@ -28,7 +28,7 @@ struct SealerShelf {
         } catch {
             throw LineFailure(error)
         }
-        let sealer = Sealer(sender.signer, topic: kind.topic, placeholder: placeholder)
+        let sealer = Sealer(signer: sender.signer, topic: kind.topic, placeholder: placeholder)
         sealers[kind] = sealer
         return sealer
     }

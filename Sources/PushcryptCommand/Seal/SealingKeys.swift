@@ -151,7 +151,7 @@ extension SealingKeys.Sender {
         case .signer(let signer): self.init(signer)
         case .named(let name):
             let stored = try store.senderKey(named: name)
-            self.init(.key(stored.key))
+            self.init(EnvelopeSigner(stored.key))
             self.name = stored.record.name
             topic = stored.record.topic
         }
