@@ -1,30 +1,33 @@
 public import Foundation
+public import PushcryptKeyStore
 
-/// A directory that an app shares with its extensions.
+/// A directory shared by an app and its extensions.
 public struct AppGroup: Hashable, Sendable {
-    /// As the entitlement names it, for example `group.com.example`.
+    /// The identifier in the entitlement, for example `group.com.example`.
     public let identifier: String
 
-    /// Names a group.
+    /// Creates a reference to an app group. Does not check that it exists.
     public init(identifier: String) { self.identifier = identifier }
 
-    /// The group's directory for what this package keeps; throws `AppGroup.Missing`.
+    /// Returns the directory of this package in the group.
     ///
-    /// On Apple systems the folder `pushcrypt` in the group's container. Elsewhere the environment variable
-    /// `PUSHCRYPT_APP_GROUPS` names a folder that holds a folder for each group. Not run on Apple systems.
+    /// On Apple systems this is the folder `pushcrypt` in the group's container. Elsewhere the environment variable
+    /// `PUSHCRYPT_APP_GROUPS` names a folder that contains a folder for each group. Not run on Apple systems.
+    ///
+    /// - Throws: `AppGroup.Missing`.
     public func directory() throws -> URL {
         guard let container else { throw Missing(identifier: identifier) }
         return container.appendingPathComponent("pushcrypt", isDirectory: true)
     }
 
-    /// A group that this process is not a member of.
+    /// The error for a group that this process does not belong to.
     public struct Missing: Error, Hashable, CustomStringConvertible {
-        /// As the caller named it.
+        /// The identifier that the caller gave.
         public let identifier: String
 
-        /// What to do.
+        /// The problem and how to fix it.
         public var description: String {
-            "there is no app group \(identifier): add it to the App Groups capability of both targets, the app and the extension"
+            "no app group \(identifier): add it to the App Groups capability of both targets, the app and the extension"
         }
     }
 
@@ -41,4 +44,23 @@ public struct AppGroup: Hashable, Sendable {
             FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: identifier)
         }
     #endif
+}
+
+// The extension's files in the group, for the app. Not run on Apple systems.
+extension AppGroup {
+    /// Returns the file of statements that the extension received in messages. The app merges it at each launch.
+    ///
+    /// - Throws: `AppGroup.Missing`, or Foundation's error if the directory cannot be created.
+    public func statements() throws -> StatementFile { StatementFile(in: try createdDirectory()) }
+
+    /// Returns the journal of the extension's deliveries.
+    ///
+    /// - Throws: `AppGroup.Missing`, or Foundation's error if the directory cannot be created.
+    public func journal() throws -> JournalFile { JournalFile(in: try createdDirectory()) }
+
+    private func createdDirectory() throws -> String {
+        let directory = try directory()
+        try FileManager.default.makePrivateDirectory(at: directory)
+        return directory.path
+    }
 }

@@ -5,19 +5,19 @@ internal import PushcryptKeyStore
 internal import PushcryptReceiver
 internal import UserNotifications
 
-/// What one request's session asks for, done on the opener's own threads. Not run on Apple systems.
+/// Carries out the steps of one request's session, on the handler's own threads. Not run on Apple systems.
 final class DeliveryWork: @unchecked Sendable {
-    // The request and its content cannot be changed; `session` is set before anything starts; the rest is guarded.
+    // The request and its content are immutable; `session` is set before anything starts; the rest is locked.
     private let request: UNNotificationRequest
-    private let configuration: NotificationOpener.Configuration
-    private let files: OpenerFiles
+    private let configuration: NotificationServiceHandler.Configuration
+    private let files: ServiceFiles
     private let log: DeliveryLog
     private let push: IncomingPush
     private let receivedAt: Timestamp
     private let findings = Locked(Findings())
     weak var session: DeliverySession<UNNotificationContent>?
 
-    /// What is learnt on the way.
+    /// The results so far.
     private final class Findings {
         var opened: OpenedNotification?
         var attachments: AttachmentWork?
@@ -28,7 +28,7 @@ final class DeliveryWork: @unchecked Sendable {
         var isFinished = false
     }
 
-    /// The opener's own threads, which may wait for a disk.
+    /// The handler's own threads, which may wait for a disk.
     private static let queue: DispatchQueue = {
         let queue = DispatchQueue(label: "pushcrypt.open", qos: .userInitiated, attributes: .concurrent)
         queue.setSpecific(key: isOwn, value: ())
@@ -37,7 +37,8 @@ final class DeliveryWork: @unchecked Sendable {
     private static let isOwn = DispatchSpecificKey<Void>()
 
     init(
-        _ request: UNNotificationRequest, _ configuration: NotificationOpener.Configuration, _ files: OpenerFiles,
+        _ request: UNNotificationRequest, _ configuration: NotificationServiceHandler.Configuration,
+        _ files: ServiceFiles,
         _ log: DeliveryLog
     ) {
         self.request = request
@@ -57,8 +58,8 @@ final class DeliveryWork: @unchecked Sendable {
                 push.mayPassInTheClear = configuration.mayPassInTheClear(request.content)
             }
             let (receiver, warnings) = files.receiver(at: receivedAt)
-            // Whatever is shown now takes the place of what has this identifier, which the relay chooses: the files of that
-            // one are not for this one, nor for its fallback.
+            // This notification replaces the one with the same identifier, which the relay chooses. The files of that
+            // one must not appear with this one or with its fallback.
             if configuration.sharesAttachments, let directory = files.directory {
                 SharedAttachments(directory: directory).remove(request.identifier)
             }
@@ -120,7 +121,7 @@ final class DeliveryWork: @unchecked Sendable {
                 event = .changed(try await change(opened, copy.value))
             } catch {
                 event = .changeFailed
-                findings.withLock { $0.warnings.append("the app's change failed: \(OpenerFiles.words(for: error))") }
+                findings.withLock { $0.warnings.append("the app's change failed: \(ServiceFiles.text(for: error))") }
             }
             findings.withLock { $0.isChanging = false }
             let handover = UncheckedSendableBox(event)
@@ -133,7 +134,7 @@ final class DeliveryWork: @unchecked Sendable {
         if isTooLate { task.cancel() }
     }
 
-    /// The fallback, with the original title and sound.
+    /// Returns the fallback, with the original title and sound.
     func fallback(for reason: Delivery.Reason) -> UNNotificationContent {
         let fallback = Delivery(fallback: reason, for: push, texts: configuration.texts).content
         let content = UNMutableNotificationContent(fallback)
@@ -142,10 +143,10 @@ final class DeliveryWork: @unchecked Sendable {
         return content
     }
 
-    // MARK: The end
+    // MARK: Finishing
 
-    /// Reports how it went, before the handler lets the system suspend this process; but a thread that is not the opener's
-    /// own, and rescues a delivery, waits for nothing.
+    /// Reports the outcome before the content handler runs, because the system may then suspend this process. Any other
+    /// thread that completes the delivery does not wait for the report.
     func finish(_ outcome: Delivery.Outcome) {
         let now = configuration.now()
         let (report, change) = findings.withLock { findings in
@@ -164,7 +165,7 @@ final class DeliveryWork: @unchecked Sendable {
 }
 
 extension IncomingPush {
-    /// Takes a push apart that the system has parsed. Of the clear part only what a fallback keeps is looked at.
+    /// Creates a push from the content that the system parsed. Reads only those clear fields that a fallback keeps.
     fileprivate init(_ content: UNNotificationContent) {
         var clear = NotificationContent()
         clear.title = .plain(content.title)
@@ -178,7 +179,7 @@ extension IncomingPush {
         self.init(encryptedData: data, clear: clear)
     }
 
-    /// Names what stands in `ENCRYPTED_DATA`.
+    /// The fingerprint of the text in `ENCRYPTED_DATA`.
     fileprivate var fingerprint: EnvelopeFingerprint? {
         guard case .text(let text) = encryptedData else { return nil }
         return EnvelopeFingerprint(of: text)

@@ -1,25 +1,27 @@
 public import Foundation
 public import PushcryptReceiver
 
-/// The file in which an app keeps its enrolment state, in its own container.
+/// The file with an app's enrolment state, in the app's own container.
 ///
-/// It is replaced in one step, kept out of backups, and readable from the first unlock on. It must not lie in an app group:
-/// it has to go when the app is removed. Not run on Apple systems.
+/// Each write replaces it atomically. It is excluded from backups and readable after the first unlock. It must not be
+/// in an app group, because it must be deleted when the app is removed. Not run on Apple systems.
 public struct EnrolmentFile: Hashable, Sendable {
-    /// Where it is.
+    /// The location of the file.
     public let url: URL
 
-    /// Takes a place for the file; the folder it is in becomes the file's own.
+    /// Creates a reference to a file. Use a separate folder: writing excludes the whole folder from backups.
     public init(at url: URL) { self.url = url }
 
-    /// The file `pushcrypt/enrolment.json` in the app's folder for application support; throws Foundation's errors.
+    /// Returns the file `pushcrypt/enrolment.json` in the app's Application Support folder.
+    ///
+    /// - Throws: Foundation's errors.
     public static func inApplicationSupport() throws -> EnrolmentFile {
         let folder = try FileManager.default.url(
             for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
         return EnrolmentFile(at: folder.appendingPathComponent("pushcrypt/enrolment.json", isDirectory: false))
     }
 
-    /// Reads what is there. What cannot be read is not taken for missing: keys are never deleted for that.
+    /// Reads the state. An unreadable file is not treated as missing, so that keys are never deleted because of it.
     public func read() -> SavedEnrolment {
         do {
             return .text(ContiguousArray(try Data(contentsOf: url)))
@@ -30,14 +32,16 @@ public struct EnrolmentFile: Hashable, Sendable {
         }
     }
 
-    /// Writes the state in the place of what is there; throws Foundation's errors, and then the old one is still there.
+    /// Replaces the saved state.
+    ///
+    /// - Throws: Foundation's errors; the previous state is then still saved.
     public func write(_ state: EnrolmentState) throws {
         var folder = url.deletingLastPathComponent()
         try FileManager.default.makePrivateDirectory(at: folder)
         #if os(Linux)
             try Data(state.json).write(to: url, options: .atomic)
         #else
-            // The file is another one after each write, the folder is not.
+            // Each write creates a new file, but the folder stays.
             var values = URLResourceValues()
             values.isExcludedFromBackup = true
             try folder.setResourceValues(values)

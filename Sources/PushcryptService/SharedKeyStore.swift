@@ -2,33 +2,34 @@ public import Foundation
 internal import Pushcrypt
 public import PushcryptKeyStore
 
-/// The key store that an app and its extensions share.
+/// The key store shared by an app and its extensions.
 ///
 /// On Apple systems it is the Keychain, in the access group that each target's property list names under
-/// `PushcryptKeychainGroup`, as `$(AppIdentifierPrefix)com.example.app.pushcrypt`: only Xcode knows the team's prefix, and
-/// the Keychain wants it at run time. Elsewhere, for tests, it is an `SQLiteKeyStore` in the folder that the environment
-/// variable `PUSHCRYPT_KEYCHAIN` names, which is made when it is not there. Not run on Apple systems.
+/// `PushcryptKeychainGroup`, as `$(AppIdentifierPrefix)com.example.app.pushcrypt`: only Xcode knows the team's prefix,
+/// and the Keychain needs it at run time. Elsewhere, for tests, it is an `SQLiteKeyStore` in the folder that the
+/// environment variable `PUSHCRYPT_KEYCHAIN` names, created if it does not exist. Not run on Apple systems.
 public enum SharedKeyStore {
-    /// The member of a property list that names the access group.
+    /// The property list key of the access group.
     public static let propertyListKey = "PushcryptKeychainGroup"
 
     #if os(Linux)
-        /// What keeps the keys.
+        /// The type of the store on this platform.
         public typealias Store = SQLiteKeyStore
     #else
-        /// What keeps the keys.
+        /// The type of the store on this platform.
         public typealias Store = KeychainKeyStore
     #endif
 
-    /// Opens the store; throws `missingEntitlement` when nothing says where it is.
+    /// Opens the store. An app and its extensions each call it in their own process, with their own bundle.
     ///
-    /// An app and its extensions each call it in their own process, with their own bundle.
+    /// - Parameter bundle: The bundle whose property list names the access group.
+    /// - Throws: `missingEntitlement` if neither a property list nor the environment names the store.
     public static func open(bundle: Bundle = .main) throws(KeyStoreError) -> Store {
         #if os(Linux)
             guard let folder = ProcessInfo.processInfo.environment["PUSHCRYPT_KEYCHAIN"], !folder.isEmpty else {
                 throw KeyStoreError(
                     .missingEntitlement,
-                    "the environment variable PUSHCRYPT_KEYCHAIN does not name a folder: without a Keychain, keys lie there"
+                    "the environment variable PUSHCRYPT_KEYCHAIN does not name a folder, which holds the keys where there is no Keychain"
                 )
             }
             return try store(at: folder)
@@ -38,7 +39,7 @@ public enum SharedKeyStore {
         #endif
     }
 
-    /// The group that a property list names.
+    /// Returns the access group in a property list's value.
     static func accessGroup(_ value: Any?) throws(KeyStoreError) -> String {
         guard let group = value as? String, !group.isEmpty else {
             throw KeyStoreError(
@@ -49,7 +50,7 @@ public enum SharedKeyStore {
         guard !group.contains("$(") else {
             throw KeyStoreError(
                 .missingEntitlement,
-                "\(propertyListKey) still has a variable in it: name the file as the target's INFOPLIST_FILE, so that Xcode fills it in"
+                "\(propertyListKey) still contains a variable: set the file as the target's INFOPLIST_FILE, so that Xcode replaces it"
             )
         }
         return group
@@ -66,7 +67,7 @@ public enum SharedKeyStore {
                 return try SQLiteKeyStore.create(
                     in: folder, at: Timestamp(secondsSince1970: Date().timeIntervalSince1970))
             } catch {
-                // Another process, or another thread, was first.
+                // Another process or thread created it first.
                 guard error.code == .storeExists else { throw error }
                 return try SQLiteKeyStore.open(in: folder)
             }

@@ -3,13 +3,17 @@ public import PushcryptReceiver
 
 /// The system's clock.
 ///
-/// Each call has a timer and a queue of its own, which the system gives a thread to, even when every thread of the common
-/// pool hangs. Not run on Apple systems.
+/// Each call has its own timer and queue. The system gives the queue a thread even if every thread of the shared pool
+/// hangs. Not run on Apple systems.
 public struct SystemClock: DeliveryClock {
-    /// Gives the clock.
+    /// Creates a clock.
     public init() {}
 
-    /// Calls `body` once when so many milliseconds have passed, unless what is returned is cancelled or gone before.
+    /// Calls `body` once after the delay, unless the returned value is cancelled or released first.
+    ///
+    /// - Parameters:
+    ///   - delay: The delay in milliseconds.
+    ///   - body: Runs on the call's own queue.
     public func schedule(afterMilliseconds delay: UInt64, _ body: @escaping @Sendable () -> Void) -> any ScheduledCall {
         let queue = DispatchQueue(label: "pushcrypt.deadline", qos: .userInitiated)
         let timer = DispatchSource.makeTimerSource(flags: .strict, queue: queue)
@@ -20,9 +24,8 @@ public struct SystemClock: DeliveryClock {
     }
 }
 
-/// A timer that has not fired yet, or has.
 private final class TimerCall: ScheduledCall, @unchecked Sendable {
-    // Its methods may be called from any thread.
+    // Its methods may be called on any thread.
     private let timer: any DispatchSourceTimer
 
     init(_ timer: any DispatchSourceTimer) { self.timer = timer }

@@ -1,22 +1,23 @@
 internal import Foundation
-internal import PushcryptReceiver
-internal import UserNotifications
+internal import Pushcrypt
+public import PushcryptReceiver
+public import UserNotifications
 
-// What a person is shown, as the system has it. Not run on Apple systems.
+// Conversions between this package's values and the system's. Not run on Apple systems.
 
 extension UNNotificationContent {
-    /// A copy that nobody can change.
+    /// An immutable copy.
     var frozen: UNNotificationContent { copy() as? UNNotificationContent ?? self }
 
-    /// A copy that only the caller can change.
+    /// A mutable copy.
     var thawed: UNMutableNotificationContent {
-        // Foundation's type of every copy is Any; this class gives no other.
+        // Foundation types every copy as Any; this class returns no other type.
         mutableCopy() as? UNMutableNotificationContent ?? UNMutableNotificationContent()
     }
 }
 
 extension UNMutableNotificationContent {
-    /// Takes every field.
+    /// Creates system content with every field of `content`.
     convenience init(_ content: NotificationContent) {
         self.init()
         title = content.title.system
@@ -39,7 +40,8 @@ extension UNMutableNotificationContent {
 }
 
 extension NotificationContent.Text {
-    /// A key is looked up by the system when the notification is shown, in the language that the person has then.
+    /// The text as the system takes it. The system looks up a key when it shows the notification, in the user's
+    /// language at that time.
     var system: String {
         switch self {
         case .plain(let text): text
@@ -69,5 +71,45 @@ extension NotificationContent.InterruptionLevel {
         case .timeSensitive: .timeSensitive
         case .critical: .critical
         }
+    }
+}
+
+// MARK: Responses
+
+extension NotificationResponseValue {
+    /// Creates a value from the system's response.
+    ///
+    /// If the `userInfo` of a local notification cannot be JSON, it is left out.
+    public init(_ response: UNNotificationResponse) {
+        let request = response.notification.request
+        self.init(
+            requestIdentifier: request.identifier, action: Action(identifier: response.actionIdentifier),
+            userText: (response as? UNTextInputNotificationResponse)?.userText,
+            userInfo: CustomKeys.json(request.content.userInfo),
+            categoryIdentifier: request.content.categoryIdentifier)
+    }
+
+    /// The custom keys as a dictionary.
+    public var customKeys: [AnyHashable: Any] { CustomKeys.dictionary(userInfo) }
+}
+
+/// Converts custom keys between JSON and Foundation's types.
+enum CustomKeys {
+    /// Returns the text of one JSON object. Keys that cannot be JSON give an empty object; with the marks of a push
+    /// they give an empty text, which is never treated as the app's own.
+    static func json(_ userInfo: [AnyHashable: Any]) -> ContiguousArray<UInt8> {
+        // Foundation traps on an invalid object.
+        guard let object = userInfo as? [String: Any], JSONSerialization.isValidJSONObject(object),
+            let data = try? JSONSerialization.data(withJSONObject: object, options: .withoutEscapingSlashes)
+        else {
+            let isPush = userInfo[PayloadKeys.aps] != nil || userInfo[PayloadKeys.encryptedData] != nil
+            return isPush ? [] : NotificationContent.emptyUserInfo
+        }
+        return ContiguousArray(data)
+    }
+
+    static func dictionary(_ json: ContiguousArray<UInt8>) -> [AnyHashable: Any] {
+        let object = try? JSONSerialization.jsonObject(with: Data(json))
+        return object as? [AnyHashable: Any] ?? [:]
     }
 }

@@ -24,7 +24,7 @@ struct AttachmentTests {
 
     private var folder: URL { phone.folder.appendingPathComponent("pushcrypt-attachments", isDirectory: true) }
 
-    private func configuration(_ transport: PlayedTransport) -> NotificationOpener.Configuration {
+    private func configuration(_ transport: PlayedTransport) -> NotificationServiceHandler.Configuration {
         var configuration = phone.configuration
         configuration.observe = reports.append
         configuration.clock = clock
@@ -40,8 +40,8 @@ struct AttachmentTests {
     private func show(
         _ attachments: [SealedAttachment], _ transport: PlayedTransport
     ) async throws -> UNNotificationContent {
-        let (opener, handler) = (NotificationOpener(configuration(transport)), Handler())
-        opener.handle(try request(attachments), contentHandler: handler.handler)
+        let (service, handler) = (NotificationServiceHandler(configuration: configuration(transport)), Handler())
+        service.handle(try request(attachments), contentHandler: handler.handler)
         return try #require(await handler.delivered())
     }
 
@@ -139,8 +139,8 @@ struct AttachmentTests {
         let transport = PlayedTransport { _ in .bytes(sealed) }
         var configuration = configuration(transport)
         configuration.maximumAttachmentSize = UInt64(sealed.count - 1)
-        let (opener, handler) = (NotificationOpener(configuration), Handler())
-        opener.handle(try request([photo]), contentHandler: handler.handler)
+        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
+        service.handle(try request([photo]), contentHandler: handler.handler)
         #expect(await handler.delivered()?.attachments == [])
         #expect(await handler.delivered()?.body == "See you at 8")
         #expect(transport.asked.isEmpty)
@@ -157,8 +157,8 @@ struct AttachmentTests {
         let sealed = photo.sealed
         let half = ContiguousArray(sealed.prefix(sealed.count / 2))
         let transport = PlayedTransport { $0 == "bad" ? .stall(half) : .bytes(sealed) }
-        let (opener, handler) = (NotificationOpener(configuration(transport)), Handler())
-        opener.handle(try request([photo, try SealedAttachment(plain, at: "bad")]), contentHandler: handler.handler)
+        let (service, handler) = (NotificationServiceHandler(configuration: configuration(transport)), Handler())
+        service.handle(try request([photo, try SealedAttachment(plain, at: "bad")]), contentHandler: handler.handler)
         for name in ["partial", "photo.jpg"] {
             await eventually { filesLeft.contains { $0.hasSuffix(name) } }
         }
@@ -175,11 +175,11 @@ struct AttachmentTests {
     func expiryAndReleaseShowTheTextAndLeaveNoFile(_ expires: Bool) async throws {
         let half = ContiguousArray(photo.sealed.prefix(100_000))
         let transport = PlayedTransport { _ in .stall(half) }
-        var opener: NotificationOpener? = NotificationOpener(configuration(transport))
+        var service: NotificationServiceHandler? = NotificationServiceHandler(configuration: configuration(transport))
         let handler = Handler()
-        opener?.handle(try request([photo]), contentHandler: handler.handler)
+        service?.handle(try request([photo]), contentHandler: handler.handler)
         await eventually { filesLeft.count >= 2 }
-        if expires { opener?.timeWillExpire() } else { opener = nil }
+        if expires { service?.timeWillExpire() } else { service = nil }
         #expect(handler.count == 1)
         #expect(await handler.delivered()?.body == "See you at 8")
         #expect(await becomesEmpty())
@@ -208,8 +208,8 @@ struct AttachmentTests {
             content.title = "\(content.attachments.count)"
             return content
         }
-        let (opener, handler) = (NotificationOpener(configuration), Handler())
-        opener.handle(try request([photo]), contentHandler: handler.handler)
+        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
+        service.handle(try request([photo]), contentHandler: handler.handler)
         #expect(await handler.delivered()?.title == "1")
         #expect(await handler.delivered()?.attachments.count == 1)
     }

@@ -15,7 +15,7 @@ struct FallbackTests {
 
     init() throws { phone = try TestPhone() }
 
-    private var configuration: NotificationOpener.Configuration {
+    private var configuration: NotificationServiceHandler.Configuration {
         var configuration = phone.configuration
         configuration.observe = reports.append
         return configuration
@@ -43,11 +43,11 @@ struct FallbackTests {
     }
 
     private func show(
-        _ request: UNNotificationRequest, _ configuration: NotificationOpener.Configuration? = nil
+        _ request: UNNotificationRequest, _ configuration: NotificationServiceHandler.Configuration? = nil
     ) async throws -> UNNotificationContent {
         let handler = Handler()
-        let opener = NotificationOpener(configuration ?? self.configuration)
-        opener.handle(request, contentHandler: handler.handler)
+        let service = NotificationServiceHandler(configuration: configuration ?? self.configuration)
+        service.handle(request, contentHandler: handler.handler)
         return try #require(await handler.delivered())
     }
 
@@ -187,14 +187,14 @@ struct FallbackTests {
 
     @Test func theJournalHasARowForEachDeliveryWhenTheHandlerIsCalled() async throws {
         let journal = JournalFile(in: phone.directory.path)
-        let opener = NotificationOpener(phone.configuration)
+        let service = NotificationServiceHandler(configuration: phone.configuration)
         let sealed = try sealedRequest()
         for (request, codes) in [
             (sealed, ["opened"]), (try request(nil), ["opened", "not-encrypted"]),
             (try request("AQ"), ["opened", "not-encrypted", "malformed-envelope"]),
         ] {
             let (handler, rows) = (Handler(), Rows())
-            opener.handle(request) { content in
+            service.handle(request) { content in
                 rows.set((try? journal.entries()) ?? [])
                 handler.handler(content)
             }
@@ -210,9 +210,9 @@ struct FallbackTests {
     // MARK: The base class
 
     private final class Service: EncryptedNotificationService {
-        nonisolated(unsafe) static var next: NotificationOpener.Configuration?
+        nonisolated(unsafe) static var next: NotificationServiceHandler.Configuration?
 
-        override var configuration: NotificationOpener.Configuration { unsafe Self.next ?? super.configuration }
+        override var configuration: NotificationServiceHandler.Configuration { unsafe Self.next ?? super.configuration }
     }
 
     @Test func aSubclassOfTheBaseClassOpensPushes() async throws {

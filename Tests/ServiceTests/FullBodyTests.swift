@@ -36,7 +36,7 @@ struct FullBodyTests {
             try FullBody(of: payload(text).utf8, url: "https://files.example/body", by: sealer))
     }
 
-    private func configuration(_ transport: PlayedTransport) -> NotificationOpener.Configuration {
+    private func configuration(_ transport: PlayedTransport) -> NotificationServiceHandler.Configuration {
         var configuration = phone.configuration
         configuration.observe = reports.append
         configuration.clock = clock
@@ -64,8 +64,8 @@ struct FullBodyTests {
     private func show(
         _ transport: PlayedTransport, _ attachments: [SealedAttachment] = []
     ) async throws -> UNNotificationContent {
-        let (opener, handler) = (NotificationOpener(configuration(transport)), Handler())
-        opener.handle(try request(attachments), contentHandler: handler.handler)
+        let (service, handler) = (NotificationServiceHandler(configuration: configuration(transport)), Handler())
+        service.handle(try request(attachments), contentHandler: handler.handler)
         let content = try #require(await handler.delivered())
         #expect(handler.count == 1)
         return content
@@ -101,8 +101,8 @@ struct FullBodyTests {
             content.title = "\(opened.body?.count ?? 0) of \(content.body.count)"
             return content
         }
-        let (opener, handler) = (NotificationOpener(configuration), Handler())
-        opener.handle(try request(), contentHandler: handler.handler)
+        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
+        service.handle(try request(), contentHandler: handler.handler)
         #expect(await handler.delivered()?.title == "14 of \(Self.text.count)")
     }
 
@@ -142,8 +142,8 @@ struct FullBodyTests {
         let transport = transport()
         var configuration = configuration(transport)
         configuration.maximumAttachmentSize = 100
-        let (opener, handler) = (NotificationOpener(configuration), Handler())
-        opener.handle(try request(), contentHandler: handler.handler)
+        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
+        service.handle(try request(), contentHandler: handler.handler)
         #expect(await handler.delivered()?.body == Self.short)
         #expect(transport.asked.isEmpty && reports.first?.outcome == .openedWithoutAttachment)
     }
@@ -152,8 +152,8 @@ struct FullBodyTests {
 
     @Test func whenTheTimeIsUpTheShortBodyIsShown() async throws {
         let transport = transport(body: .stall(ContiguousArray(fullBody.sealedFile.prefix(1000))))
-        let (opener, handler) = (NotificationOpener(configuration(transport)), Handler())
-        opener.handle(try request(), contentHandler: handler.handler)
+        let (service, handler) = (NotificationServiceHandler(configuration: configuration(transport)), Handler())
+        service.handle(try request(), contentHandler: handler.handler)
         #expect(await eventually { transport.asked == ["body"] })
         #expect(handler.count == 0)
         clock.advance(milliseconds: 15_000)
@@ -166,12 +166,12 @@ struct FullBodyTests {
     @Test(arguments: [15_000, nil]) func aStalledAttachmentDoesNotHoldTheBodyBack(_ milliseconds: UInt64?) async throws
     {
         let transport = transport(isImmediate: true, photo: .stall(ContiguousArray(photo.sealed.prefix(1000))))
-        let (opener, handler) = (NotificationOpener(configuration(transport)), Handler())
-        opener.handle(try request([photo]), contentHandler: handler.handler)
+        let (service, handler) = (NotificationServiceHandler(configuration: configuration(transport)), Handler())
+        service.handle(try request([photo]), contentHandler: handler.handler)
         #expect(await eventually { transport.asked.count == 2 })
         // The session hears of it on another thread, which other tests may keep waiting.
         try await Task.sleep(nanoseconds: 3_000_000_000)
-        if let milliseconds { clock.advance(milliseconds: milliseconds) } else { opener.timeWillExpire() }
+        if let milliseconds { clock.advance(milliseconds: milliseconds) } else { service.timeWillExpire() }
         let content = try #require(await handler.delivered())
         #expect(content.body == Self.text && content.attachments.isEmpty && handler.count == 1)
         #expect(await reports.next()?.outcome == .openedWithoutAttachment)

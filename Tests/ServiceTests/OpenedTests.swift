@@ -14,12 +14,12 @@ struct OpenedTests {
     init() throws { phone = try TestPhone() }
 
     private func show(
-        _ payload: String, clear: [String: Any] = [:], _ configuration: NotificationOpener.Configuration? = nil
+        _ payload: String, clear: [String: Any] = [:], _ configuration: NotificationServiceHandler.Configuration? = nil
     ) async throws -> UNNotificationContent {
-        let opener = NotificationOpener(configuration ?? phone.configuration)
+        let service = NotificationServiceHandler(configuration: configuration ?? phone.configuration)
         let handler = Handler()
         let request = try TestPhone.request(try phone.seal(payload), members: clear)
-        opener.handle(request, contentHandler: handler.handler)
+        service.handle(request, contentHandler: handler.handler)
         return try #require(await handler.delivered())
     }
 
@@ -114,12 +114,14 @@ struct OpenedTests {
     }
 
     /// What is shown of one message that comes under two requests.
-    private func showTwice(_ configuration: NotificationOpener.Configuration) async throws -> [UNNotificationContent] {
-        let (json, opener) = (try phone.seal(), NotificationOpener(configuration))
+    private func showTwice(_ configuration: NotificationServiceHandler.Configuration) async throws
+        -> [UNNotificationContent]
+    {
+        let (json, service) = (try phone.seal(), NotificationServiceHandler(configuration: configuration))
         var contents: [UNNotificationContent] = []
         for _ in 0..<2 {
             let handler = Handler()
-            opener.handle(try TestPhone.request(json), contentHandler: handler.handler)
+            service.handle(try TestPhone.request(json), contentHandler: handler.handler)
             contents.append(try #require(await handler.delivered()))
         }
         return contents

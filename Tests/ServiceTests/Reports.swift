@@ -2,7 +2,7 @@ import PushcryptKeyStore
 import PushcryptService
 import TestPhone
 
-/// Keeps what an opener reports.
+/// Keeps what an service reports.
 final class Reports: Sendable {
     private final class State {
         var reports: [DeliveryReport] = []

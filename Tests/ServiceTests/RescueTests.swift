@@ -18,7 +18,7 @@ struct RescueTests {
 
     init() throws { phone = try TestPhone() }
 
-    private var configuration: NotificationOpener.Configuration {
+    private var configuration: NotificationServiceHandler.Configuration {
         var configuration = phone.configuration
         configuration.observe = reports.append
         configuration.clock = clock
@@ -38,7 +38,7 @@ struct RescueTests {
     }
 
     /// A configuration whose keys are behind a gate: a Keychain that hangs.
-    private func stalled(_ gate: Gate) -> NotificationOpener.Configuration {
+    private func stalled(_ gate: Gate) -> NotificationServiceHandler.Configuration {
         var configuration = configuration
         configuration.keys = { [phone] in
             gate.pass()
@@ -52,8 +52,8 @@ struct RescueTests {
     @Test func aKeychainThatHangsEndsInTheFallbackAtTheDeadline() async throws {
         let (gate, handler) = (Gate(), Handler())
         defer { gate.open() }
-        let opener = NotificationOpener(stalled(gate))
-        opener.handle(try request(), contentHandler: handler.handler)
+        let service = NotificationServiceHandler(configuration: stalled(gate))
+        service.handle(try request(), contentHandler: handler.handler)
         #expect(await gate.hasVisitors())
         clock.advance(milliseconds: 24_999)
         #expect(handler.count == 0)
@@ -65,45 +65,45 @@ struct RescueTests {
 
     @Test func whatOpensTooLateIsNewWhenItComesAgain() async throws {
         let (gate, late, next, json) = (Gate(), Handler(), Handler(), try phone.seal())
-        let opener = NotificationOpener(stalled(gate))
-        opener.handle(try TestPhone.request(json, identifier: "1"), contentHandler: late.handler)
+        let service = NotificationServiceHandler(configuration: stalled(gate))
+        service.handle(try TestPhone.request(json, identifier: "1"), contentHandler: late.handler)
         #expect(await gate.hasVisitors())
-        opener.timeWillExpire()
+        service.timeWillExpire()
         gate.open()
         // Time for the late one to do what it must not.
         try await Task.sleep(nanoseconds: 200_000_000)
-        opener.handle(try TestPhone.request(json, identifier: "2"), contentHandler: next.handler)
+        service.handle(try TestPhone.request(json, identifier: "2"), contentHandler: next.handler)
         #expect(await next.delivered()?.body == "See you at 8")
         #expect(await next.delivered()?.sound != nil, "a second copy would be quiet")
         #expect(await late.delivered() == Self.fallback)
         #expect(late.count == 1)
     }
 
-    @Test func expiryEndsEveryRequestOfThisOpenerAndOfNoOther() async throws {
+    @Test func expiryEndsEveryRequestOfThisHandlerAndOfNoOther() async throws {
         let gate = Gate()
         defer { gate.open() }
-        let opener = NotificationOpener(stalled(gate))
-        let other = NotificationOpener(stalled(gate))
+        let service = NotificationServiceHandler(configuration: stalled(gate))
+        let other = NotificationServiceHandler(configuration: stalled(gate))
         let (handlers, spared) = ((0..<5).map { _ in Handler() }, Handler())
-        for handler in handlers { opener.handle(try request(), contentHandler: handler.handler) }
+        for handler in handlers { service.handle(try request(), contentHandler: handler.handler) }
         other.handle(try request(), contentHandler: spared.handler)
-        opener.timeWillExpire()
+        service.timeWillExpire()
         for handler in handlers {
             #expect(handler.count == 1)
             #expect(await handler.delivered() == Self.fallback)
         }
         #expect(spared.count == 0)
         #expect(await reports.next(after: 4)?.code == "system-expired")
-        opener.timeWillExpire()
+        service.timeWillExpire()
         #expect(handlers.allSatisfy { $0.count == 1 })
     }
 
-    @Test func anOpenerThatGoesDeliversFirst() async throws {
+    @Test func aHandlerThatIsReleasedDeliversFirst() async throws {
         let (gate, handler) = (Gate(), Handler())
         defer { gate.open() }
-        var opener: NotificationOpener? = NotificationOpener(stalled(gate))
-        opener?.handle(try request(), contentHandler: handler.handler)
-        opener = nil
+        var service: NotificationServiceHandler? = NotificationServiceHandler(configuration: stalled(gate))
+        service?.handle(try request(), contentHandler: handler.handler)
+        service = nil
         #expect(handler.count == 1)
         #expect(await handler.delivered() == Self.fallback)
         #expect(await reports.next()?.code == "abandoned")
@@ -115,10 +115,10 @@ struct RescueTests {
         var configuration = stalled(gate)
         configuration.clock = SystemClock()
         configuration.deadlines = DeliveryDeadlines(delivery: 1000, attachments: 500)
-        let opener = NotificationOpener(configuration)
+        let service = NotificationServiceHandler(configuration: configuration)
         let handlers = (0..<100).map { _ in Handler() }
         // The gate stays shut until the end: whatever is delivered, no thread that hangs was waited for.
-        for handler in handlers { opener.handle(try request(), contentHandler: handler.handler) }
+        for handler in handlers { service.handle(try request(), contentHandler: handler.handler) }
         for handler in handlers { #expect(await handler.delivered() == Self.fallback) }
         #expect(handlers.allSatisfy { $0.count == 1 })
     }
@@ -128,12 +128,12 @@ struct RescueTests {
         defer { gate.open() }
         var configuration = configuration
         configuration.observe = { _ in gate.pass() }
-        let opener = NotificationOpener(configuration)
-        opener.handle(try request(), contentHandler: handler.handler)
+        let service = NotificationServiceHandler(configuration: configuration)
+        service.handle(try request(), contentHandler: handler.handler)
         #expect(await handler.delivered()?.body == "See you at 8")
     }
 
-    @Test func aJournalThatHangsHoldsUpNoThreadThatIsNotTheOpeners() async throws {
+    @Test func aJournalThatHangsHoldsUpNoThreadThatIsNotTheHandlers() async throws {
         let (gate, handler) = (Gate(), Handler())
         defer { gate.open() }
         var configuration = configuration
@@ -141,18 +141,18 @@ struct RescueTests {
             gate.pass()
             throw CocoaError(.fileNoSuchFile)
         }
-        let opener = NotificationOpener(configuration)
-        opener.handle(try request(), contentHandler: handler.handler)
+        let service = NotificationServiceHandler(configuration: configuration)
+        service.handle(try request(), contentHandler: handler.handler)
         #expect(await gate.hasVisitors())
         let start = Date()
-        opener.timeWillExpire()
+        service.timeWillExpire()
         #expect(Date().timeIntervalSince(start) < 0.15 && handler.count == 1)
     }
 
     // MARK: The app's change
 
-    private func changing(_ change: @escaping NotificationOpener.Configuration.Change)
-        -> NotificationOpener.Configuration
+    private func changing(_ change: @escaping NotificationServiceHandler.Configuration.Change)
+        -> NotificationServiceHandler.Configuration
     {
         var configuration = configuration
         configuration.change = change
@@ -161,12 +161,12 @@ struct RescueTests {
 
     @Test func theAppChangesWhatIsShown() async throws {
         let handler = Handler()
-        let opener = NotificationOpener(
-            changing { opened, content in
+        let service = NotificationServiceHandler(
+            configuration: changing { opened, content in
                 content.title = "\(opened.title ?? "") (Ann)"
                 return content
             })
-        opener.handle(try request(), contentHandler: handler.handler)
+        service.handle(try request(), contentHandler: handler.handler)
         #expect(await handler.delivered()?.title == "Table for two (Ann)")
         #expect(await handler.delivered()?.body == "See you at 8")
         #expect(reports.first?.outcome == .opened && reports.first?.warnings == [])
@@ -174,12 +174,12 @@ struct RescueTests {
 
     @Test func aChangeThatThrowsLeavesTheOpenedContent() async throws {
         let handler = Handler()
-        let opener = NotificationOpener(
-            changing { _, content in
+        let service = NotificationServiceHandler(
+            configuration: changing { _, content in
                 content.title = "half done"
                 throw CocoaError(.fileNoSuchFile)
             })
-        opener.handle(try request(), contentHandler: handler.handler)
+        service.handle(try request(), contentHandler: handler.handler)
         #expect(await handler.delivered()?.title == "Table for two")
         #expect(reports.first?.outcome == .opened)
         #expect(reports.first?.warnings == ["the app's change failed: CocoaError"])
@@ -188,8 +188,8 @@ struct RescueTests {
     @Test func aChangeThatIsLateIsLeftOutAndCancelled() async throws {
         let (handler, gate) = (Handler(), Gate())
         let (cancelled, note) = AsyncStream.makeStream(of: Bool.self)
-        let opener = NotificationOpener(
-            changing { _, content in
+        let service = NotificationServiceHandler(
+            configuration: changing { _, content in
                 content.title = "too late"
                 gate.open()
                 gate.pass()
@@ -197,7 +197,7 @@ struct RescueTests {
                 note.yield(Task.isCancelled)
                 return content
             })
-        opener.handle(try request(), contentHandler: handler.handler)
+        service.handle(try request(), contentHandler: handler.handler)
         #expect(await gate.hasVisitors())
         clock.advance(milliseconds: 25_000)
         #expect(await handler.delivered()?.title == "Table for two")
@@ -212,12 +212,12 @@ struct RescueTests {
 
     @Test func whoGoesOnChangingAfterwardsChangesNothing() async throws {
         let (handler, kept) = (Handler(), Kept())
-        let opener = NotificationOpener(
-            changing { _, content in
+        let service = NotificationServiceHandler(
+            configuration: changing { _, content in
                 kept.set(content)
                 return content
             })
-        opener.handle(try request(), contentHandler: handler.handler)
+        service.handle(try request(), contentHandler: handler.handler)
         let delivered = try #require(await handler.delivered())
         kept.change()
         #expect(delivered.title == "Table for two")
@@ -234,10 +234,10 @@ struct RescueTests {
 
     @Test func aHandlerMayCallBack() async throws {
         let (first, second) = (Handler(), Handler())
-        let opener = NotificationOpener(configuration)
+        let service = NotificationServiceHandler(configuration: configuration)
         let next = try request("2")
-        let box = UncheckedSendableBox((opener, next))
-        opener.handle(try request()) { content in
+        let box = UncheckedSendableBox((service, next))
+        service.handle(try request()) { content in
             box.value.0.timeWillExpire()
             box.value.0.handle(box.value.1, contentHandler: second.handler)
             first.handler(content)
@@ -259,8 +259,8 @@ struct RescueTests {
             var configuration = changing { _, content in content }
             configuration.clock = clock
             if round % 3 == 0 { configuration.change = nil }
-            var opener: NotificationOpener? = NotificationOpener(configuration)
-            let shared = UncheckedSendableBox(opener)
+            var service: NotificationServiceHandler? = NotificationServiceHandler(configuration: configuration)
+            let shared = UncheckedSendableBox(service)
             DispatchQueue.concurrentPerform(iterations: 8) { thread in
                 switch thread {
                 case 0..<4: shared.value?.handle(requests.value[thread], contentHandler: handlers[thread].handler)
@@ -269,7 +269,7 @@ struct RescueTests {
                 default: clock.advance(milliseconds: 25_000)
                 }
             }
-            opener = nil
+            service = nil
             withExtendedLifetime(shared) {}
             shared.value?.timeWillExpire()
             for handler in handlers {

@@ -46,8 +46,8 @@ struct SharedAttachmentTests {
         configuration.attachmentFolder = AttachmentFolder(phone.folder)
         let request = try TestPhone.request(
             try phone.seal(attachments: [photo.reference, document.reference]), identifier: "../1")
-        let (opener, handler) = (NotificationOpener(configuration), Handler())
-        opener.handle(request, contentHandler: handler.handler)
+        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
+        service.handle(request, contentHandler: handler.handler)
         #expect(await handler.delivered()?.attachments.count == 1)
         let files = shared.files(of: request)
         #expect(files.map(\.lastPathComponent) == ["photo.jpg", "a.pdf"])
@@ -66,8 +66,8 @@ struct SharedAttachmentTests {
         configuration.transport = PlayedTransport { _ in .bytes(photo.sealed) }
         configuration.attachmentFolder = AttachmentFolder(phone.folder)
         let request = try TestPhone.request(try phone.seal(attachments: [photo.reference]))
-        let (opener, handler) = (NotificationOpener(configuration), Handler())
-        opener.handle(request, contentHandler: handler.handler)
+        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
+        service.handle(request, contentHandler: handler.handler)
         #expect(await handler.delivered()?.attachments.count == 1)
         #expect(shared.files(of: request).isEmpty)
     }
@@ -92,8 +92,8 @@ struct SharedAttachmentTests {
             opens
             ? try TestPhone.request(try phone.seal(), identifier: "1")
             : UNNotificationRequest(identifier: "1", content: content, trigger: nil)
-        let (opener, handler) = (NotificationOpener(configuration), Handler())
-        opener.handle(request, contentHandler: handler.handler)
+        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
+        service.handle(request, contentHandler: handler.handler)
         let shown = await handler.delivered()
         #expect(shown?.body == (opens ? "See you at 8" : "") && shown?.subtitle == (opens ? "" : "(Encrypted)"))
         #expect(try texts("1").isEmpty && texts("2") == ["two"])

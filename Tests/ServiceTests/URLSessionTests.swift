@@ -81,8 +81,8 @@ final class URLSessionTests {
         ("redirect/6/file/photo", "the url redirects too often"),
         ("status/404", "the server answers with status 404"),
         ("status/500", "the server answers with status 500"),
-        ("to?https://127.0.0.1:1/file/photo", "the url, or what it redirects to, is not https"),
-        ("to?ftp://127.0.0.1/photo", "the url, or what it redirects to, is not https"),
+        ("to?https://127.0.0.1:1/file/photo", "the url, or one that it redirects to, is not https"),
+        ("to?ftp://127.0.0.1/photo", "the url, or one that it redirects to, is not https"),
         ("endless", "the file is longer than its reference says"),
         ("liar/photo", "the file is longer than its reference says"),
     ])

@@ -142,19 +142,19 @@ import UserNotificationsUI
 
     @Test(arguments: [
         (UNNotificationContentExtensionResponseOption.dismissAndForwardAction, nil, false),
-        (.dismiss, UnheardReason.keptByContentExtension, false), (.doNotDismiss, .keptByContentExtension, true),
+        (.dismiss, UndeliveredReason.keptByContentExtension, false), (.doNotDismiss, .keptByContentExtension, true),
     ])
     func theExtensionHearsOfAnActionFirst(
-        _ option: UNNotificationContentExtensionResponseOption, _ unheard: UnheardReason?, _ staysVisible: Bool
+        _ option: UNNotificationContentExtensionResponseOption, _ undelivered: UndeliveredReason?, _ staysVisible: Bool
     ) async throws {
         await show("one")
         let (expanded, controller) = try expand()
         controller.option = option
         let outcome = await expanded.respond(.choose("MUTE"))
         #expect(controller.events.contains("MUTE"))
-        #expect(outcome.unheard == unheard)
-        #expect(outcome.completions == (unheard == nil ? 1 : 0))
-        #expect(delegate.seen.all.count == (unheard == nil ? 1 : 0))
+        #expect(outcome.undelivered == undelivered)
+        #expect(outcome.completions == (undelivered == nil ? 1 : 0))
+        #expect(delegate.seen.all.count == (undelivered == nil ? 1 : 0))
         #expect(expanded.isVisible == staysVisible)
     }
 
@@ -169,7 +169,7 @@ import UserNotificationsUI
         await show("one")
         let (expanded, controller) = try expand()
         controller.extensionContext?.notificationActions = []
-        #expect(await expanded.respond(.choose("MUTE")).unheard == .notOffered)
+        #expect(await expanded.respond(.choose("MUTE")).undelivered == .notOffered)
         #expect(!controller.events.contains("MUTE"))
 
         let (again, other) = try expand()

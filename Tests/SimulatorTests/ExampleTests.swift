@@ -7,14 +7,14 @@ import Testing
 
 /// The app's extension; a test gives it keys and a clock of its own.
 final class NotificationService: EncryptedNotificationService {
-    private let setting: NotificationOpener.Configuration
+    private let setting: NotificationServiceHandler.Configuration
 
-    init(_ setting: NotificationOpener.Configuration) {
+    init(_ setting: NotificationServiceHandler.Configuration) {
         self.setting = setting
         super.init()
     }
 
-    override var configuration: NotificationOpener.Configuration { setting }
+    override var configuration: NotificationServiceHandler.Configuration { setting }
 }
 
 /// The example in the documentation of `SimulatedDevice`, as an app's team would write it.
@@ -39,7 +39,7 @@ final class NotificationService: EncryptedNotificationService {
     /// A device with the app, whose keys come when `waiting` returns.
     private func device(waiting: @escaping @Sendable () -> Void = {}) -> SimulatedDevice {
         let (topic, folder) = (topic, folder)
-        var configuration = NotificationOpener.Configuration(topic: topic, directory: folder) { [keys] in
+        var configuration = NotificationServiceHandler.Configuration(topic: topic, directory: folder) { [keys] in
             waiting()
             return keys
         }

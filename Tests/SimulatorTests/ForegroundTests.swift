@@ -24,15 +24,17 @@ import UserNotifications
     private static let push = alert("body", aps: #""sound":"default","badge":4"#, collapseID: "a")
     private let device = SimulatedDevice.changing { $0.body += "!" }
 
-    private static let cases: [(UNNotificationPresentationOptions, Shown.Places, hasSound: Bool, badge: Int?)] = [
-        ([.banner, .list, .sound, .badge], [.banner, .list], true, 4),
-        ([.banner], .banner, false, nil), ([.list], .list, false, nil), ([.alert], [.banner, .list], false, nil),
-        ([.sound], [], true, nil), ([.badge], [], false, 4),
-    ]
+    private static let cases:
+        [(UNNotificationPresentationOptions, Shown.PresentationOptions, hasSound: Bool, badge: Int?)] = [
+            ([.banner, .list, .sound, .badge], [.banner, .list], true, 4),
+            ([.banner], .banner, false, nil), ([.list], .list, false, nil), ([.alert], [.banner, .list], false, nil),
+            ([.sound], [], true, nil), ([.badge], [], false, 4),
+        ]
 
     @Test(arguments: cases)
     func theDelegateDecides(
-        _ options: UNNotificationPresentationOptions, _ places: Shown.Places, _ hasSound: Bool, _ badge: Int?
+        _ options: UNNotificationPresentationOptions, _ places: Shown.PresentationOptions, _ hasSound: Bool,
+        _ badge: Int?
     ) async throws {
         let delegate = Delegate(options)
         device.center.delegate = delegate
@@ -40,7 +42,7 @@ import UserNotifications
         let outcome = await device.push(Self.push)
         #expect(outcome.source == .delivered)
         let shown = try #require(outcome.shown)
-        #expect(shown.places == places)
+        #expect(shown.presentation == places)
         #expect((shown.sound != nil) == hasSound)
         #expect(shown.badge == badge)
         #expect(device.list == (places.contains(.list) ? ["a"] : []))
@@ -67,7 +69,7 @@ import UserNotifications
         let delegate = Delegate([.list], [.banner])
         device.center.delegate = delegate
         device.isAppInForeground = true
-        #expect(await device.push(Self.push).shown?.places == .list)
+        #expect(await device.push(Self.push).shown?.presentation == .list)
     }
 
     @Test func nothingIsShownWhenTheDelegateNeverAnswers() async {

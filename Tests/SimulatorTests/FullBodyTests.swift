@@ -29,39 +29,39 @@ import Testing
         return APNsPush(try phone.seal(payload, fullBody: fullBody, options: options))
     }
 
-    private func device(_ transport: FileTransport) -> OpeningDevice {
+    private func device(_ transport: FileTransport) -> ServiceDevice {
         var configuration = phone.configuration
         configuration.transport = transport
-        return OpeningDevice(configuration)
+        return ServiceDevice(configuration)
     }
 
     @Test func thePersonSeesTheFullText() async throws {
-        let opening = device(FileTransport(bytes: Data(fullBody.sealedFile)))
-        let outcome = await opening.device.push(try push())
+        let service = device(FileTransport(bytes: Data(fullBody.sealedFile)))
+        let outcome = await service.device.push(try push())
         #expect(outcome.shown?.title == "News" && outcome.shown?.body == Self.text)
         #expect(outcome.deliveries == 1 && outcome.faults.isEmpty)
-        #expect(await opening.codes() == ["opened"])
+        #expect(await service.codes() == ["opened"])
     }
 
     @Test func withoutTheFileThePersonSeesTheBeginning() async throws {
-        let opening = device(FileTransport(bytes: Data()))
-        let outcome = await opening.device.push(try push())
+        let service = device(FileTransport(bytes: Data()))
+        let outcome = await service.device.push(try push())
         let body = try #require(outcome.shown?.body)
         #expect(body.hasSuffix("…") && Self.text.hasPrefix(body.dropLast()) && body.utf8.count > 2000)
         #expect(outcome.deliveries == 1 && outcome.faults.isEmpty)
-        #expect(await opening.codes() == ["opened-without-attachment"])
+        #expect(await service.codes() == ["opened-without-attachment"])
     }
 
     @Test func aFileThatNeverComesHoldsUpNothing() async throws {
         let transport = FileTransport(bytes: nil)
-        let opening = device(transport)
-        let arrival = opening.device.send(try push())
+        let service = device(transport)
+        let arrival = service.device.send(try push())
         #expect(await eventually { transport.isAsked })
-        opening.clock.advance(by: 15)
+        service.clock.advance(by: 15)
         let outcome = await arrival.decided()
         #expect(outcome.shown?.body.hasSuffix("…") == true && outcome.milliseconds == 15_000)
         #expect(outcome.deliveries == 1 && outcome.faults.isEmpty)
-        #expect(await opening.codes() == ["opened-without-attachment"])
+        #expect(await service.codes() == ["opened-without-attachment"])
     }
 }
 

@@ -17,23 +17,23 @@ import Testing
         var shown = DeviceSimulator.Shown()
         (shown.title, shown.subtitle, shown.body) = ("Bank", subtitle, body)
         shown.sound = .named("alarm.caf")
-        shown.places = [.banner, .list]
+        shown.presentation = [.banner, .list]
         return shown
     }
 
-    private static func device(_ scene: Scene, _ folder: TemporaryFolder) -> OpeningDevice {
-        var configuration = NotificationOpener.Configuration(
+    private static func device(_ scene: Scene, _ folder: TemporaryFolder) -> ServiceDevice {
+        var configuration = NotificationServiceHandler.Configuration(
             topic: .app, directory: URL(fileURLWithPath: folder.path(of: "extension"))
         ) { [store = scene.phone.store] in store }
         configuration.now = { Scene.now }
-        return OpeningDevice(configuration)
+        return ServiceDevice(configuration)
     }
 
     @Test(arguments: FailingPush.all)
     func aPushThatDoesNotOpenEndsInOneFallback(_ push: FailingPush) async throws {
         let (scene, folder) = (try Scene(), try TemporaryFolder())
-        let opening = Self.device(scene, folder)
-        let outcome = await opening.device.push(APNsPush(try push.arrange(scene)))
+        let service = Self.device(scene, folder)
+        let outcome = await service.device.push(APNsPush(try push.arrange(scene)))
         #expect(outcome.faults.isEmpty)
         let expected =
             push.code == .malformedNotification
@@ -41,7 +41,7 @@ import Testing
         #expect(outcome.skipped == expected)
         guard expected == nil else {
             #expect(outcome.deliveries == 0)
-            #expect(opening.reports.all.isEmpty)
+            #expect(service.reports.all.isEmpty)
             return
         }
         #expect(outcome.source == .delivered)
@@ -50,21 +50,21 @@ import Testing
             outcome.shown
                 == (push.code == .notEncrypted
                     ? Self.fallback(body: "(Encrypted)") : Self.fallback(subtitle: "(Encrypted)")))
-        #expect(await opening.codes() == [push.code.description])
-        #expect(opening.device.badge == 0)
+        #expect(await service.codes() == [push.code.description])
+        #expect(service.device.badge == 0)
     }
 
     @Test func theGenuinePushOpensInTheSamePlace() async throws {
         let (scene, folder) = (try Scene(), try TemporaryFolder())
-        let opening = Self.device(scene, folder)
-        let outcome = await opening.device.push(APNsPush(Scene.push(try scene.envelope())))
+        let service = Self.device(scene, folder)
+        let outcome = await service.device.push(APNsPush(Scene.push(try scene.envelope())))
         var shown = DeviceSimulator.Shown()
         (shown.title, shown.body, shown.sound) = ("Table for two", "See you at 8", .standard)
-        shown.places = [.banner, .list]
+        shown.presentation = [.banner, .list]
         #expect(outcome.shown == shown)
         #expect(outcome.deliveries == 1)
         #expect(outcome.faults.isEmpty)
-        #expect(await opening.codes() == ["opened"])
+        #expect(await service.codes() == ["opened"])
     }
 
     // MARK: Around the envelope
@@ -83,11 +83,11 @@ import Testing
     @Test(arguments: fields)
     func noFieldOfTheClearPartStopsADelivery(_ field: String) async throws {
         let (scene, folder) = (try Scene(), try TemporaryFolder())
-        let opening = Self.device(scene, folder)
+        let service = Self.device(scene, folder)
         let name = String(decoding: try JSONEncoder().encode(field), as: UTF8.self)
         var deliveries = 0
         for value in Self.values {
-            let outcome = await opening.device.push(
+            let outcome = await service.device.push(
                 APNsPush(
                     json: #"""
                         {"aps":{"mutable-content":1,"alert":{"title":"Bank"},\#(name):\#(value)},"ENCRYPTED_DATA":"AQ"}
@@ -101,6 +101,6 @@ import Testing
             #expect(outcome.shown?.body == "")
         }
         #expect(deliveries >= Self.values.count - 1)
-        #expect(await opening.codes(deliveries) == Array(repeating: "malformed-envelope", count: deliveries))
+        #expect(await service.codes(deliveries) == Array(repeating: "malformed-envelope", count: deliveries))
     }
 }

@@ -13,7 +13,7 @@ import UserNotifications
     @Test func anUnlockedDeviceShowsABanner() async throws {
         let shown = try #require(await device.push(alert("body", aps: #""sound":"default","badge":4"#)).shown)
         #expect([shown.title, shown.subtitle, shown.body] == ["Title", "Sub", "body"])
-        #expect(shown.places == [.banner, .list])
+        #expect(shown.presentation == [.banner, .list])
         #expect(shown.sound == .standard)
         #expect(shown.badge == 4)
         #expect(device.badge == 4)
@@ -24,7 +24,7 @@ import UserNotifications
     @Test(arguments: [SimulatedDevice.LockState.locked, .beforeFirstUnlock])
     func aLockedDeviceLightsUp(_ lock: SimulatedDevice.LockState) async {
         device.lockState = lock
-        #expect(await device.push(alert("body")).shown?.places == [.lockScreen, .list])
+        #expect(await device.push(alert("body")).shown?.presentation == [.lockScreen, .list])
     }
 
     @Test func zeroTakesTheBadgeAway() async {
@@ -37,7 +37,7 @@ import UserNotifications
 
     @Test func aPassiveNotificationGoesQuietlyIntoTheList() async {
         let shown = await device.push(alert("b", aps: #""sound":"default","interruption-level":"passive""#)).shown
-        #expect(shown?.places == .list)
+        #expect(shown?.presentation == .list)
         #expect(shown?.sound == nil)
         #expect(shown?.interruption == .passive)
     }
@@ -45,7 +45,7 @@ import UserNotifications
     @Test func provisionalNotificationsAreQuietToo() async {
         device.settings.permission = .provisional
         let shown = await device.push(alert("b", aps: #""sound":"default""#)).shown
-        #expect(shown?.places == .list)
+        #expect(shown?.presentation == .list)
         #expect(shown?.sound == nil)
     }
 
@@ -53,7 +53,7 @@ import UserNotifications
         device.settings.sounds = false
         device.settings.badges = false
         let shown = await device.push(alert("b", aps: #""sound":"default","badge":4"#)).shown
-        #expect(shown?.places == [.banner, .list])
+        #expect(shown?.presentation == [.banner, .list])
         #expect(shown?.sound == nil)
         #expect(shown?.badge == nil)
         #expect(device.badge == 0)

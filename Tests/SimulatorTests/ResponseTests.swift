@@ -61,7 +61,7 @@ import UserNotifications
         #expect(device.actions(of: "b").isEmpty)
     }
 
-    private static let responses: [(action: PersonAction, heard: String, opensApp: Bool)] = [
+    private static let responses: [(action: UserAction, heard: String, opensApp: Bool)] = [
         (.tap, "com.apple.UNNotificationDefaultActionIdentifier", true),
         (.dismiss, "com.apple.UNNotificationDismissActionIdentifier", false),
         (.choose("MUTE"), "MUTE", false), (.choose("SHOW"), "SHOW", true), (.choose("DELETE"), "DELETE", false),
@@ -69,7 +69,7 @@ import UserNotifications
     ]
 
     @Test(arguments: responses)
-    func theAppHearsOfIt(_ response: (action: PersonAction, heard: String, opensApp: Bool)) async {
+    func theAppHearsOfIt(_ response: (action: UserAction, heard: String, opensApp: Bool)) async {
         await show()
         let outcome = await device.respond(response.action, to: "a")
         #expect(outcome == ResponseOutcome(completions: 1, opensApp: response.opensApp))
@@ -79,43 +79,43 @@ import UserNotifications
         #expect(clock.milliseconds == 0)
     }
 
-    private static let unheard: [(action: PersonAction, category: String, reason: UnheardReason)] = [
+    private static let undelivered: [(action: UserAction, category: String, reason: UndeliveredReason)] = [
         (.dismiss, "NEWS", .dismissNotReported), (.dismiss, "news", .dismissNotReported),
         (.choose("SHOW"), "NEWS", .notOffered), (.choose("mute"), "NEWS", .notOffered),
         (.choose("MUTE"), "news", .notOffered), (.write("x", action: "MUTE"), "CHAT", .noTextInput),
         (.choose("REPLY"), "CHAT", .noTextInput),
     ]
 
-    @Test(arguments: unheard)
-    func theAppDoesNotHearOfIt(_ response: (action: PersonAction, category: String, reason: UnheardReason)) async {
+    @Test(arguments: undelivered)
+    func theAppDoesNotHearOfIt(_ response: (action: UserAction, category: String, reason: UndeliveredReason)) async {
         await show(response.category)
-        #expect(await device.respond(response.action, to: "a") == ResponseOutcome(unheard: response.reason))
+        #expect(await device.respond(response.action, to: "a") == ResponseOutcome(undelivered: response.reason))
         #expect(delegate.seen.all.isEmpty)
         // A dismissal that nobody hears of is one all the same.
         #expect(device.list == (response.action == .dismiss ? [] : ["a"]))
     }
 
     @Test func whatIsNotInTheListHasNoResponse() async {
-        #expect(await device.respond(.tap, to: "a").unheard == .notListed)
+        #expect(await device.respond(.tap, to: "a").undelivered == .notListed)
     }
 
     @Test func anAppWithoutADelegateHearsNothing() async {
         await show()
         device.center.delegate = nil
-        #expect(await device.respond(.tap, to: "a").unheard == .noDelegate)
+        #expect(await device.respond(.tap, to: "a").undelivered == .noDelegate)
     }
 
     @Test(arguments: [
-        (PersonAction.tap, true), (.choose("SHOW"), true), (.choose("DELETE"), true), (.choose("MUTE"), false),
+        (UserAction.tap, true), (.choose("SHOW"), true), (.choose("DELETE"), true), (.choose("MUTE"), false),
         (.write("x", action: "REPLY"), false), (.dismiss, false),
     ])
-    func aLockedDeviceAsksForThePasscodeFirst(_ action: PersonAction, _ isAsked: Bool) async {
+    func aLockedDeviceAsksForThePasscodeFirst(_ action: UserAction, _ isAsked: Bool) async {
         device.lockState = .locked
         await show()
-        #expect(await device.respond(action, to: "a").unheard == (isAsked ? .locked : nil))
+        #expect(await device.respond(action, to: "a").undelivered == (isAsked ? .locked : nil))
         #expect(device.list == (isAsked ? ["a"] : []))
         device.lockState = .unlocked
-        if isAsked { #expect(await device.respond(action, to: "a").unheard == nil) }
+        if isAsked { #expect(await device.respond(action, to: "a").undelivered == nil) }
     }
 
     @Test(arguments: [0, 2])
@@ -129,7 +129,7 @@ import UserNotifications
     }
 
     @Test func everyReasonIsTriedHere() {
-        let others: [UnheardReason] = [.notListed, .noDelegate, .locked, .keptByContentExtension]
-        #expect(Set(Self.unheard.map(\.reason)).union(others) == Set(UnheardReason.allCases))
+        let others: [UndeliveredReason] = [.notListed, .noDelegate, .locked, .keptByContentExtension]
+        #expect(Set(Self.undelivered.map(\.reason)).union(others) == Set(UndeliveredReason.allCases))
     }
 }

@@ -98,7 +98,7 @@ import UserNotifications
         device.settings.alerts = false
         let outcome = await device.push(APNsPush(json: Self.alert))
         #expect(outcome.skipped == .alertsOff)
-        #expect(outcome.shown?.places == [])
+        #expect(outcome.shown?.presentation == [])
         #expect(outcome.shown?.body == "")
         #expect(outcome.shown?.sound == .standard)
         #expect(device.badge == 3)

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A rule of layout. It is kept and never solved.
+/// A layout constraint. It is stored and never solved.
 @MainActor
 open class NSLayoutConstraint: NSObject {
-    /// A direction.
+    /// The axis of a layout.
     public enum Axis: Int, Sendable {
         /// A row.
         case horizontal
@@ -11,9 +11,9 @@ open class NSLayoutConstraint: NSObject {
         case vertical
     }
 
-    /// Whether it counts.
+    /// Whether the constraint is active.
     open var isActive = false
-    /// The distance.
+    /// The constant of the constraint.
     open var constant: CGFloat
 
     init(constant: CGFloat) {
@@ -21,47 +21,47 @@ open class NSLayoutConstraint: NSObject {
         super.init()
     }
 
-    /// Makes constraints count.
+    /// Activates constraints.
     open class func activate(_ constraints: [NSLayoutConstraint]) {
         for constraint in constraints { constraint.isActive = true }
     }
 }
 
-/// An edge, a middle or a size of a view.
+/// An edge, a centre or a size of a view.
 @MainActor
 open class NSLayoutAnchor<AnchorType: AnyObject>: NSObject {
     override init() { super.init() }
 
-    /// Makes a rule: as the other, and so much more.
+    /// Creates a constraint: equal to the other anchor plus a constant.
     open func constraint(equalTo anchor: NSLayoutAnchor<AnchorType>, constant: CGFloat = 0) -> NSLayoutConstraint {
         NSLayoutConstraint(constant: constant)
     }
 }
 
-/// A left or right edge, or a middle between them.
+/// A left or right edge, or the centre between them.
 open class NSLayoutXAxisAnchor: NSLayoutAnchor<NSLayoutXAxisAnchor> {}
-/// A top or bottom edge, or a middle between them.
+/// A top or bottom edge, or the centre between them.
 open class NSLayoutYAxisAnchor: NSLayoutAnchor<NSLayoutYAxisAnchor> {}
 /// A width or height.
 open class NSLayoutDimension: NSLayoutAnchor<NSLayoutDimension> {
-    /// Makes a rule: so much.
+    /// Creates a constraint: equal to a constant.
     open func constraint(equalToConstant constant: CGFloat) -> NSLayoutConstraint {
         NSLayoutConstraint(constant: constant)
     }
 }
 
 extension UIView {
-    /// The edge where lines begin.
+    /// The leading edge.
     public var leadingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
-    /// The edge where lines end.
+    /// The trailing edge.
     public var trailingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
-    /// The middle between left and right.
+    /// The horizontal centre.
     public var centerXAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor() }
-    /// The upper edge.
+    /// The top edge.
     public var topAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
-    /// The lower edge.
+    /// The bottom edge.
     public var bottomAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
-    /// The middle between top and bottom.
+    /// The vertical centre.
     public var centerYAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor() }
     /// The width.
     public var widthAnchor: NSLayoutDimension { NSLayoutDimension() }

@@ -1,107 +1,107 @@
 public import Foundation
 
-/// What came of a silent push.
+/// The result of a silent push.
 public enum UIBackgroundFetchResult: UInt, Sendable {
-    /// There was something new.
+    /// New data.
     case newData
-    /// There was nothing new.
+    /// No data.
     case noData
-    /// It failed.
+    /// Failure.
     case failed
 }
 
 /// The running app.
 @MainActor
 open class UIApplication: UIResponder {
-    /// Says why the app was started.
+    /// A key of the launch options.
     public struct LaunchOptionsKey: RawRepresentable, Hashable, Sendable {
-        /// The key.
+        /// The raw key.
         public var rawValue: String
-        /// Takes the key.
+        /// Creates a key.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The payload of the push that somebody tapped.
+        /// The payload of the push that the user tapped.
         public static let remoteNotification = Self(rawValue: "UIApplicationLaunchOptionsRemoteNotificationKey")
     }
 
-    /// Where the app is.
+    /// The state of the app.
     public enum State: Int, Sendable {
-        /// In front and in use.
+        /// In the foreground and in use.
         case active
-        /// In front and not in use.
+        /// In the foreground and not in use.
         case inactive
-        /// Not in front.
+        /// In the background.
         case background
     }
 
     /// The app of this process.
     public static let shared = UIApplication()
 
-    /// Who hears of the app's life; not kept alive.
+    /// The app delegate; a weak reference.
     open weak var delegate: (any UIApplicationDelegate)?
-    /// Where the app is. Set by whoever plays the system.
+    /// The state of the app. Set by the simulated system.
     open package(set) var applicationState = State.active
-    /// Whether files that need the passcode can be read. Set by whoever plays the system.
+    /// Whether protected data is available. Set by the simulated system.
     open package(set) var isProtectedDataAvailable = true
-    /// Whether a device token was given.
+    /// Whether the app has a device token.
     open private(set) var isRegisteredForRemoteNotifications = false
-    /// What the app's call for a device token does; nothing, unless whoever plays the system sets it.
+    /// Called when the app requests a device token. Does nothing unless the simulated system sets it.
     package var onRegister: (@MainActor (UIApplication) -> Void)?
 
-    /// Asks for a device token; the delegate hears the answer.
+    /// Requests a device token. The delegate receives the answer.
     open func registerForRemoteNotifications() { onRegister?(self) }
 
-    /// Gives the device token back.
+    /// Gives up the device token.
     open func unregisterForRemoteNotifications() { isRegisteredForRemoteNotifications = false }
 
-    /// Answers the app's call with a token.
+    /// Answers the app's request with a token.
     package func finishRegistration(deviceToken: Data) {
         isRegisteredForRemoteNotifications = true
         delegate?.application(self, didRegisterForRemoteNotificationsWithDeviceToken: deviceToken)
     }
 
-    /// Answers the app's call with an error.
+    /// Answers the app's request with an error.
     package func failRegistration(_ error: any Error) {
         delegate?.application(self, didFailToRegisterForRemoteNotificationsWithError: error)
     }
 }
 
-/// The part of an app that hears of its life. Every method is optional: one that is left out does nothing.
+/// The app delegate. Every method is optional: a missing one does nothing.
 ///
-/// Of a silent push there are two forms, and an app has one of them; call the one with a handler, which calls the other if that
-/// is the one that is there.
+/// The method for a silent push has two forms, and an app has one of them. Call the form with a handler, which calls
+/// the async form if the app has that one.
 @MainActor
 public protocol UIApplicationDelegate: NSObjectProtocol {
-    /// Hears that the app has started; false if it cannot open what it was started for.
+    /// Called when the app has started. Returns false if it cannot open the URL that it was started for.
     func application(
         _ application: UIApplication,
         didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool
 
-    /// Hears the device token.
+    /// Called with the device token.
     func application(
         _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data)
 
-    /// Hears why there is no device token.
+    /// Called if there is no device token.
     func application(
         _ application: UIApplication, didFailToRegisterForRemoteNotificationsWithError error: any Error)
 
-    /// Hears a silent push, and must call the handler.
+    /// Called for a silent push. Must call the completion handler.
     func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
         fetchCompletionHandler completionHandler: @escaping @Sendable (UIBackgroundFetchResult) -> Void)
 
-    /// Hears a silent push.
+    /// Called for a silent push.
     func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult
 
-    /// Hears that files that need the passcode can be read.
+    /// Called when protected data becomes available.
     func applicationProtectedDataDidBecomeAvailable(_ application: UIApplication)
 }
 
 extension UIApplicationDelegate {
-    /// Says that the app has started.
+    /// Returns true.
     public func application(
         _ application: UIApplication,
         didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
@@ -117,7 +117,7 @@ extension UIApplicationDelegate {
         _ application: UIApplication, didFailToRegisterForRemoteNotificationsWithError error: any Error
     ) {}
 
-    /// Leaves the push to the form without a handler.
+    /// Calls the async form.
     public func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
         fetchCompletionHandler completionHandler: @escaping @Sendable (UIBackgroundFetchResult) -> Void
@@ -125,7 +125,7 @@ extension UIApplicationDelegate {
         Task { completionHandler(await self.application(application, didReceiveRemoteNotification: userInfo)) }
     }
 
-    /// Says that there was nothing new.
+    /// Returns `noData`.
     public func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult { .noData }

@@ -1,16 +1,16 @@
 public import Foundation
 
-/// Code that a control runs.
+/// An action that a control runs.
 @MainActor
 open class UIAction: NSObject {
     /// The code.
     public typealias Handler = (UIAction) -> Void
 
-    /// The text that stands for it.
+    /// The title.
     public let title: String
     let handler: Handler
 
-    /// Takes code.
+    /// Creates an action.
     public init(title: String = "", handler: @escaping Handler) {
         self.title = title
         self.handler = handler
@@ -18,42 +18,42 @@ open class UIAction: NSObject {
     }
 }
 
-/// A view that a person can use. It runs `UIAction`s: there are no selectors on Linux.
+/// A view that the user can operate. It runs `UIAction`s: there are no selectors on Linux.
 @MainActor
 open class UIControl: UIView {
-    /// What a person does to it.
+    /// The events of a control.
     public struct Event: OptionSet, Hashable, Sendable {
-        /// The bits.
+        /// The bits of the set.
         public let rawValue: UInt
-        /// Takes the bits.
+        /// Creates a set from its bits.
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
         /// A tap.
         public static let touchUpInside = Self(rawValue: 1 << 6)
         /// A change of its value.
         public static let valueChanged = Self(rawValue: 1 << 12)
-        /// Its main event: a tap on a button.
+        /// Its main event, for a button a tap.
         public static let primaryActionTriggered = Self(rawValue: 1 << 13)
     }
 
-    /// How it is at the moment.
+    /// The state of a control.
     public struct State: OptionSet, Hashable, Sendable {
-        /// The bits.
+        /// The bits of the set.
         public let rawValue: UInt
-        /// Takes the bits.
+        /// Creates a set from its bits.
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
-        /// As usual.
+        /// Normal.
         public static let normal = Self([])
-        /// Switched off.
+        /// Disabled.
         public static let disabled = Self(rawValue: 1 << 1)
     }
 
-    /// Whether it can be used.
+    /// Whether the control is enabled.
     open var isEnabled = true
     private var actions: [(action: UIAction, events: Event)] = []
 
-    /// Runs an action on these events.
+    /// Adds an action for these events.
     open func addAction(_ action: UIAction, for controlEvents: Event) { actions.append((action, controlEvents)) }
 
     /// Runs the actions for these events.
@@ -65,27 +65,27 @@ open class UIControl: UIView {
 /// A button.
 @MainActor
 open class UIButton: UIControl {
-    /// How a button looks.
+    /// The type of a button.
     public enum ButtonType: Int, Sendable {
-        /// As the app draws it.
+        /// Drawn by the app.
         case custom
-        /// As the system draws it.
+        /// Drawn by the system.
         case system
     }
 
-    /// How it looks.
+    /// The type of the button.
     public private(set) var buttonType = ButtonType.custom
     private var titles: [State: String] = [:]
 
-    /// Makes a button.
+    /// Creates a button.
     public convenience init(type: ButtonType) {
         self.init(frame: .zero)
         buttonType = type
     }
 
-    /// Sets its text.
+    /// Sets the title.
     open func setTitle(_ title: String?, for state: State) { titles[state] = title }
 
-    /// Gives its text.
+    /// Returns the title.
     open func title(for state: State) -> String? { titles[state] ?? titles[.normal] }
 }

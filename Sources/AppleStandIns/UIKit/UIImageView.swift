@@ -2,9 +2,9 @@ public import Foundation
 
 /// An image's bytes; they are not decoded.
 open class UIImage: NSObject, @unchecked Sendable {
-    /// The bytes; empty for one that is known by name.
+    /// The bytes; empty for a named image.
     package let data: Data
-    /// The name, of one that is known by name.
+    /// The name of a named image.
     package let name: String?
 
     init(data: Data, name: String?) {
@@ -13,37 +13,37 @@ open class UIImage: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// Takes bytes; nil if there are none. Whether they are an image is not checked.
+    /// Creates an image from bytes. Returns nil if they are empty. Does not check that they are an image.
     public convenience init?(data: Data) {
         guard !data.isEmpty else { return nil }
         self.init(data: data, name: nil)
     }
 
-    /// Reads a file; nil if it cannot be read or is empty. Whether it is an image is not checked.
+    /// Reads an image from a file. Returns nil if it is unreadable or empty. Does not check that it is an image.
     public convenience init?(contentsOfFile path: String) {
         guard let data = FileManager.default.contents(atPath: path) else { return nil }
         self.init(data: data)
     }
 
-    /// Takes an image of the app by name. Whether there is one is not checked.
+    /// Creates an image of the app by name. Does not check that it exists.
     public convenience init?(named name: String) { self.init(data: Data(), name: name) }
 }
 
-/// An image on the screen.
+/// A view that shows an image.
 @MainActor
 open class UIImageView: UIView {
     /// The image.
     open var image: UIImage?
 
-    /// Takes an image.
+    /// Creates a view with an image.
     public init(image: UIImage?) {
         self.image = image
         super.init(frame: .zero)
     }
 
-    /// Makes a view.
+    /// Creates a view.
     public override init(frame: CGRect) { super.init(frame: frame) }
 
-    /// Makes a view without image: nothing is read from an archive.
+    /// Creates a view without an image. Reads nothing from the archive.
     public required init?(coder: NSCoder) { super.init(coder: coder) }
 }

@@ -1,20 +1,20 @@
 public import Foundation
 
-/// How lines are set.
+/// The alignment of lines.
 public enum NSTextAlignment: Int, Sendable {
-    /// To the left.
+    /// Left.
     case left
-    /// To the middle.
+    /// Centred.
     case center
-    /// To the right.
+    /// Right.
     case right
-    /// To both sides.
+    /// Justified.
     case justified
-    /// As the language does.
+    /// The language's default.
     case natural
 }
 
-/// A font, by size alone.
+/// A font, described by its size only.
 open class UIFont: NSObject, @unchecked Sendable {
     /// The size in points.
     public let pointSize: CGFloat
@@ -27,24 +27,24 @@ open class UIFont: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// Gives the system's font.
+    /// Returns the system font.
     open class func systemFont(ofSize fontSize: CGFloat) -> UIFont { UIFont(pointSize: fontSize, isBold: false) }
 
-    /// Gives the system's bold font.
+    /// Returns the bold system font.
     open class func boldSystemFont(ofSize fontSize: CGFloat) -> UIFont { UIFont(pointSize: fontSize, isBold: true) }
 }
 
-/// Text on the screen.
+/// A view that shows text.
 @MainActor
 open class UILabel: UIView {
-    /// The text.
+    /// The body.
     open var text: String?
-    /// Its colour.
+    /// The colour of the text.
     open var textColor: UIColor! = .label
-    /// Its font.
+    /// The font.
     open var font: UIFont! = .systemFont(ofSize: 17)
-    /// How its lines are set.
+    /// The alignment of lines.
     open var textAlignment = NSTextAlignment.natural
-    /// How many lines at most; zero for as many as it takes.
+    /// The most lines; zero for no limit.
     open var numberOfLines = 1
 }

@@ -1,9 +1,9 @@
-// Code that imports UIKit gets Foundation's names with it, as on Apple platforms.
+// As on Apple platforms, importing UIKit also imports Foundation's names.
 @_exported public import Foundation
 
-/// What takes part in handling events.
+/// An object that handles events.
 @MainActor
 open class UIResponder: NSObject {
-    /// Makes a responder.
+    /// Creates a responder.
     public override init() { super.init() }
 }

@@ -3,34 +3,34 @@ public import Foundation
 /// A row or a column of views.
 @MainActor
 open class UIStackView: UIView {
-    /// How views are placed across it.
+    /// The alignment of views across the axis.
     public enum Alignment: Int, Sendable {
-        /// From side to side.
+        /// Filling the stack.
         case fill
-        /// At the leading side.
+        /// Leading.
         case leading
-        /// In the middle.
+        /// Centred.
         case center = 3
-        /// At the trailing side.
+        /// Trailing.
         case trailing
     }
 
-    /// The views in it, in order.
+    /// The arranged views, in order.
     open private(set) var arrangedSubviews: [UIView] = []
-    /// Whether it is a row or a column.
+    /// The axis.
     open var axis = NSLayoutConstraint.Axis.horizontal
-    /// How views are placed across it.
+    /// The alignment of views across the axis.
     open var alignment = Alignment.fill
     /// The space between views.
     open var spacing: CGFloat = 0
 
-    /// Takes views.
+    /// Creates a stack of views.
     public convenience init(arrangedSubviews views: [UIView]) {
         self.init(frame: .zero)
         for view in views { addArrangedSubview(view) }
     }
 
-    /// Puts a view at the end.
+    /// Adds a view at the end.
     open func addArrangedSubview(_ view: UIView) {
         arrangedSubviews.append(view)
         addSubview(view)

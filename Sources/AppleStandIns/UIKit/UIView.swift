@@ -1,88 +1,88 @@
 public import Foundation
 
-/// A rectangle on the screen. Nothing is drawn and nothing is laid out here.
+/// A rectangle on the screen. Nothing is drawn or laid out here.
 @MainActor
 open class UIView: UIResponder {
-    /// How an image fills it.
+    /// The scaling of an image in the view.
     public enum ContentMode: Int, Sendable {
-        /// Out of shape.
+        /// Stretched.
         case scaleToFill
-        /// Whole, with space around it.
+        /// The whole image, with space around it.
         case scaleAspectFit
-        /// Cut off, without space.
+        /// Cropped, without space around it.
         case scaleAspectFill
     }
 
-    /// Where it is in its superview.
+    /// The frame in the superview.
     open var frame: CGRect
-    /// The colour behind it.
+    /// The background colour.
     open var backgroundColor: UIColor?
-    /// The colour of what can be tapped in it.
+    /// The colour of its controls.
     open var tintColor: UIColor! = .blue
-    /// Whether it is left out.
+    /// Whether the view is hidden.
     open var isHidden = false
-    /// How opaque it is, from 0 to 1.
+    /// The opacity, from 0 to 1.
     open var alpha: CGFloat = 1
-    /// How an image fills it.
+    /// The scaling of an image in the view.
     open var contentMode = ContentMode.scaleToFill
-    /// Whether what sticks out is cut off.
+    /// Whether subviews are clipped to the bounds.
     open var clipsToBounds = false
-    /// A number to find it by.
+    /// A number to find the view by.
     open var tag = 0
-    /// Whether its old-style resizing becomes constraints.
+    /// Whether autoresizing becomes constraints.
     open var translatesAutoresizingMaskIntoConstraints = true
-    /// The view that it is in; not kept alive.
+    /// The superview; a weak reference.
     open private(set) weak var superview: UIView?
-    /// The views in it, the lowest first.
+    /// The subviews, bottom first.
     open private(set) var subviews: [UIView] = []
 
-    /// Makes a view.
+    /// Creates a view.
     public init(frame: CGRect) {
         self.frame = frame
         super.init()
     }
 
-    /// Makes a view without size.
+    /// Creates a view without a size.
     public convenience override init() { self.init(frame: .zero) }
 
-    /// Makes a view without size: nothing is read from an archive.
+    /// Creates a view without a size. Reads nothing from the archive.
     public required init?(coder: NSCoder) {
         frame = .zero
         super.init()
     }
 
-    /// Its rectangle in its own coordinates.
+    /// The bounds, in the view's own coordinates.
     open var bounds: CGRect {
         get { CGRect(origin: .zero, size: frame.size) }
         set { frame.size = newValue.size }
     }
 
-    /// Puts a view in, on top.
+    /// Adds a subview on top.
     open func addSubview(_ view: UIView) {
         view.removeFromSuperview()
         view.superview = self
         subviews.append(view)
     }
 
-    /// Takes it out of its superview.
+    /// Removes the view from its superview.
     open func removeFromSuperview() {
         superview?.subviews.removeAll { $0 === self }
         superview = nil
     }
 
-    /// Does nothing: nothing is laid out here.
+    /// Does nothing.
     open func setNeedsLayout() {}
 
-    /// Does nothing: nothing is laid out here.
+    /// Does nothing.
     open func layoutIfNeeded() {}
 }
 
-/// The view that all others are in.
+/// The root of a view hierarchy.
 @MainActor
 open class UIWindow: UIView {
-    /// Whose view fills it.
+    /// The controller whose view fills the window.
     open var rootViewController: UIViewController?
 
-    /// Shows it.
+    /// Shows the window.
     open func makeKeyAndVisible() { isHidden = false }
 }

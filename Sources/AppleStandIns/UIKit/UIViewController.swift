@@ -1,31 +1,31 @@
 public import Foundation
 
-/// What connects an extension with the system; Foundation's on Apple platforms.
+/// The connection of an extension to the system. On Apple platforms it is in Foundation.
 open class NSExtensionContext: NSObject {
     package override init() { super.init() }
 }
 
-/// What fills and manages a view.
+/// An object that loads and manages a view.
 @MainActor
 open class UIViewController: UIResponder {
-    /// The text that stands for it.
+    /// The title.
     open var title: String?
-    /// The size that it would like to have.
+    /// The preferred size.
     open var preferredContentSize = CGSize.zero
-    /// The system's side of an extension; nil in an app. Set by whoever plays the system.
+    /// The context of an extension; nil in an app. Set by the simulated system.
     open package(set) var extensionContext: NSExtensionContext?
     private var loadedView: UIView?
 
-    /// Makes a controller; there are no nib files here.
+    /// Creates a controller. There are no nib files here.
     public init(nibName nibNameOrNil: String?, bundle nibBundleOrNil: Bundle?) { super.init() }
 
-    /// Makes a controller.
+    /// Creates a controller.
     public convenience override init() { self.init(nibName: nil, bundle: nil) }
 
-    /// Makes a controller: nothing is read from an archive.
+    /// Creates a controller. Reads nothing from the archive.
     public required init?(coder: NSCoder) { super.init() }
 
-    /// Its view; the first use loads it.
+    /// The view, loaded on first use.
     open var view: UIView! {
         get {
             loadViewIfNeeded()
@@ -34,30 +34,30 @@ open class UIViewController: UIResponder {
         set { loadedView = newValue }
     }
 
-    /// Its view, if that is loaded.
+    /// The view, if it is loaded.
     open var viewIfLoaded: UIView? { loadedView }
 
-    /// Whether its view is loaded.
+    /// Whether the view is loaded.
     open var isViewLoaded: Bool { loadedView != nil }
 
-    /// Makes its view: an empty one.
+    /// Creates an empty view.
     open func loadView() { view = UIView(frame: CGRect(x: 0, y: 0, width: 320, height: 480)) }
 
-    /// Loads its view, unless it is loaded, and then calls `viewDidLoad`.
+    /// Loads the view, if necessary, and then calls `viewDidLoad`.
     open func loadViewIfNeeded() {
         guard loadedView == nil else { return }
         loadView()
         viewDidLoad()
     }
 
-    /// Hears that the view is loaded.
+    /// Called when the view is loaded.
     open func viewDidLoad() {}
-    /// Hears that the view will be shown.
+    /// Called before the view appears.
     open func viewWillAppear(_ animated: Bool) {}
-    /// Hears that the view is shown.
+    /// Called when the view has appeared.
     open func viewDidAppear(_ animated: Bool) {}
-    /// Hears that the view will go.
+    /// Called before the view disappears.
     open func viewWillDisappear(_ animated: Bool) {}
-    /// Hears that the view is gone.
+    /// Called when the view has disappeared.
     open func viewDidDisappear(_ animated: Bool) {}
 }

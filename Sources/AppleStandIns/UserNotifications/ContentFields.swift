@@ -1,6 +1,6 @@
 import Foundation
 
-/// The fields of a content, with their comparison and their archive.
+/// The fields of a content, with comparison and archiving.
 struct ContentFields: Equatable {
     var attachments: [UNNotificationAttachment] = []
     var badge: NSNumber?
@@ -28,7 +28,7 @@ struct ContentFields: Equatable {
 }
 
 extension ContentFields {
-    // Archives name the fields as the properties do.
+    // Archives use the names of the properties.
     private enum Key {
         static let attachments = "attachments"
         static let badge = "badge"

@@ -1,24 +1,25 @@
 public import Foundation
 
 extension NSString {
-    /// Gives the app's text for a key, with arguments put in.
+    /// Returns the app's text for a key, with the arguments inserted.
     ///
-    /// It is looked up at the call, in the strings of the current notification center, and is an ordinary string; on Apple
-    /// platforms the system looks it up when it shows the notification. A key without a text is its own text. `%@` takes the
-    /// next argument, `%2$@` the second, `%%` is a percent sign; what has no argument stays as it is.
+    /// The text is looked up immediately, in the strings of the current notification center, and is an ordinary string;
+    /// on Apple platforms the system looks it up when it shows the notification. A key without a text is its own text.
+    /// `%@` is the next argument, `%2$@` the second, `%%` a percent sign. A placeholder without an argument stays as it
+    /// is.
     public class func localizedUserNotificationString(forKey key: String, arguments: [Any]?) -> String {
         let format = UNUserNotificationCenter.current().strings[key] ?? key
         return format.fillingPlaceholders(with: (arguments ?? []).map(text))
     }
 
-    // As Objective-C would print it: an optional that became `Any` is what is in it.
+    // As Objective-C prints it: an optional stored as `Any` is its content.
     private static func text(_ argument: Any) -> String {
         (argument as? String) ?? (argument as? NSObject)?.description ?? String(describing: argument)
     }
 }
 
 extension String {
-    // Foundation's formatter would read past the end of too few arguments, and a push may bring any number of them.
+    // Foundation's formatter would read past the end of too few arguments, and a push may contain any number.
     fileprivate func fillingPlaceholders(with arguments: [String]) -> String {
         var result = ""
         var rest = self[...]

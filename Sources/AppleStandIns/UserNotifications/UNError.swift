@@ -3,15 +3,15 @@ public import Foundation
 /// The domain of notification errors.
 public let UNErrorDomain = "UNErrorDomain"
 
-/// Why a notification call failed.
+/// An error of a notification call.
 public struct UNError: CustomNSError, LocalizedError, Hashable, Sendable {
-    /// The codes, with Apple's numbers.
+    /// The error codes, with Apple's numbers.
     public enum Code: Int, Sendable {
-        /// The person has not allowed notifications.
+        /// The user has not allowed notifications.
         case notificationsNotAllowed = 1
-        /// An attachment's URL names no readable file.
+        /// The URL of an attachment is not a readable file.
         case attachmentInvalidURL = 100
-        /// An attachment is of no supported type.
+        /// The type of an attachment is not supported.
         case attachmentUnrecognizedType
         /// An attachment is too large.
         case attachmentInvalidFileSize
@@ -36,26 +36,26 @@ public struct UNError: CustomNSError, LocalizedError, Hashable, Sendable {
         public static func ~= (code: Self, error: any Error) -> Bool { (error as? UNError)?.code == code }
     }
 
-    /// What failed.
+    /// The error code.
     public let code: Code
 
-    /// Takes a code.
+    /// Creates an error with a code.
     public init(_ code: Code) { self.code = code }
 
     /// The domain of notification errors.
     public static var errorDomain: String { UNErrorDomain }
-    /// The code's number.
+    /// The number of the code.
     public var errorCode: Int { code.rawValue }
-    /// The code in words.
+    /// The name of the code.
     public var errorDescription: String? { "notification error \(code.rawValue): \(code)" }
 }
 
 extension UNError {
-    /// The person has not allowed notifications.
+    /// The user has not allowed notifications.
     public static var notificationsNotAllowed: Code { .notificationsNotAllowed }
-    /// An attachment's URL names no readable file.
+    /// The URL of an attachment is not a readable file.
     public static var attachmentInvalidURL: Code { .attachmentInvalidURL }
-    /// An attachment is of no supported type.
+    /// The type of an attachment is not supported.
     public static var attachmentUnrecognizedType: Code { .attachmentUnrecognizedType }
     /// An attachment is too large.
     public static var attachmentInvalidFileSize: Code { .attachmentInvalidFileSize }

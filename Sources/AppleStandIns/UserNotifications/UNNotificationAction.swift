@@ -1,17 +1,17 @@
 public import Foundation
 
-/// How an action is offered and performed.
+/// The options of an action.
 public struct UNNotificationActionOptions: OptionSet, Sendable {
-    /// The bits.
+    /// The bits of the set.
     public let rawValue: UInt
-    /// Takes the bits.
+    /// Creates a set from its bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// The device is unlocked first.
+    /// The device must be unlocked first.
     public static let authenticationRequired = Self(rawValue: 1 << 0)
-    /// It is shown as one that deletes.
+    /// Shown as destructive.
     public static let destructive = Self(rawValue: 1 << 1)
-    /// The app comes to the foreground.
+    /// Brings the app to the foreground.
     public static let foreground = Self(rawValue: 1 << 2)
 }
 
@@ -19,7 +19,7 @@ public struct UNNotificationActionOptions: OptionSet, Sendable {
 open class UNNotificationActionIcon: NSObject {
     /// The image's name.
     package let name: String
-    /// Whether the image is the system's and not the app's.
+    /// Whether it is a system image, not the app's.
     package let isSystemImage: Bool
 
     init(name: String, isSystemImage: Bool) {
@@ -28,10 +28,10 @@ open class UNNotificationActionIcon: NSObject {
         super.init()
     }
 
-    /// Takes an image of the app.
+    /// Creates an icon from an image of the app.
     public convenience init(templateImageName: String) { self.init(name: templateImageName, isSystemImage: false) }
 
-    /// Takes an image of the system.
+    /// Creates an icon from a system image.
     public convenience init(systemImageName: String) { self.init(name: systemImageName, isSystemImage: true) }
 
     /// Compares names and kinds.
@@ -46,13 +46,13 @@ open class UNNotificationActionIcon: NSObject {
 
 /// A button under a notification.
 open class UNNotificationAction: NSObject, NSCopying {
-    /// What the response says when it is chosen.
+    /// The identifier in the response.
     public let identifier: String
-    /// The text on it.
+    /// The title.
     public let title: String
-    /// How it is offered and performed.
+    /// The options.
     public let options: UNNotificationActionOptions
-    /// The image on it.
+    /// The icon.
     public let icon: UNNotificationActionIcon?
 
     init(
@@ -65,19 +65,19 @@ open class UNNotificationAction: NSObject, NSCopying {
         super.init()
     }
 
-    /// Makes a button.
+    /// Creates a button.
     public convenience init(identifier: String, title: String, options: UNNotificationActionOptions = []) {
         self.init(identifier, title, options, nil)
     }
 
-    /// Makes a button with an image.
+    /// Creates a button with an icon.
     public convenience init(
         identifier: String, title: String, options: UNNotificationActionOptions = [], icon: UNNotificationActionIcon?
     ) {
         self.init(identifier, title, options, icon)
     }
 
-    /// Gives itself: an action cannot be changed.
+    /// Returns itself: an action is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// Compares all properties and the class.
@@ -94,9 +94,9 @@ open class UNNotificationAction: NSObject, NSCopying {
 
 /// A button under a notification that opens a text field.
 open class UNTextInputNotificationAction: UNNotificationAction {
-    /// The text on the button that sends.
+    /// The title of the send button.
     public private(set) var textInputButtonTitle = ""
-    /// The text in the empty field.
+    /// The placeholder of the text field.
     public private(set) var textInputPlaceholder = ""
 
     override init(
@@ -105,7 +105,7 @@ open class UNTextInputNotificationAction: UNNotificationAction {
         super.init(identifier, title, options, icon)
     }
 
-    /// Makes a button.
+    /// Creates a button.
     public convenience init(
         identifier: String, title: String, options: UNNotificationActionOptions = [], textInputButtonTitle: String,
         textInputPlaceholder: String
@@ -115,7 +115,7 @@ open class UNTextInputNotificationAction: UNNotificationAction {
             textInputButtonTitle: textInputButtonTitle, textInputPlaceholder: textInputPlaceholder)
     }
 
-    /// Makes a button with an image.
+    /// Creates a button with an icon.
     public convenience init(
         identifier: String, title: String, options: UNNotificationActionOptions = [], icon: UNNotificationActionIcon?,
         textInputButtonTitle: String, textInputPlaceholder: String

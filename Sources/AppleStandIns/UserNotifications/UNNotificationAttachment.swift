@@ -1,23 +1,23 @@
 public import Foundation
 
-/// The option that names the file's uniform type identifier.
+/// The option for the file's uniform type identifier.
 public let UNNotificationAttachmentOptionsTypeHintKey = "UNNotificationAttachmentOptionsTypeHintKey"
 /// The option that hides the thumbnail.
 public let UNNotificationAttachmentOptionsThumbnailHiddenKey = "UNNotificationAttachmentOptionsThumbnailHiddenKey"
-/// The option that cuts the thumbnail out.
+/// The option that crops the thumbnail.
 public let UNNotificationAttachmentOptionsThumbnailClippingRectKey =
     "UNNotificationAttachmentOptionsThumbnailClippingRectKey"
-/// The option that takes the thumbnail from a later frame.
+/// The option that uses a later frame as the thumbnail.
 public let UNNotificationAttachmentOptionsThumbnailTimeKey = "UNNotificationAttachmentOptionsThumbnailTimeKey"
 
-/// A media file that is shown with a notification.
+/// A media file shown with a notification.
 ///
-/// The type hint, else the file's extension, decides the type; the bytes are not looked at. The file stays where it is: on a
-/// device the system moves it away when the notification is delivered.
+/// The type hint, or else the file's extension, determines the type; the bytes are not checked. The file stays where it
+/// is: on a device the system moves it away when the notification is delivered.
 open class UNNotificationAttachment: NSObject, NSCopying, NSSecureCoding {
-    /// Names it within its notification.
+    /// The identifier within the notification.
     public let identifier: String
-    /// The file.
+    /// The URL of the file.
     public let url: URL
     /// The file's uniform type identifier.
     public let type: String
@@ -29,14 +29,14 @@ open class UNNotificationAttachment: NSObject, NSCopying, NSSecureCoding {
         super.init()
     }
 
-    /// Takes a file.
+    /// Creates an attachment from a file.
     ///
     /// - Parameters:
-    ///   - identifier: names it; empty for a new UUID.
-    ///   - url: a file URL.
-    ///   - options: the type hint decides the type; the others are taken and change nothing.
-    /// - Throws: `UNError`: `attachmentInvalidURL` if it is not a file that can be read, `attachmentUnrecognizedType` if
-    ///   its type is not in Apple's table, `attachmentInvalidFileSize` if it is larger than the table allows.
+    ///   - identifier: The identifier; empty for a new UUID.
+    ///   - url: A file URL.
+    ///   - options: The type hint determines the type; the other options have no effect.
+    /// - Throws: `UNError`: `attachmentInvalidURL` if it is not a file that can be read, `attachmentUnrecognizedType`
+    ///   if its type is not in Apple's table, `attachmentInvalidFileSize` if it is larger than the table allows.
     public convenience init(identifier: String, url: URL, options: [AnyHashable: Any]? = nil) throws {
         let path = url.resolvingSymlinksInPath().path
         guard url.isFileURL, let file = try? FileManager.default.attributesOfItem(atPath: path),
@@ -52,7 +52,7 @@ open class UNNotificationAttachment: NSObject, NSCopying, NSSecureCoding {
         self.init(identifier: identifier.isEmpty ? UUID().uuidString : identifier, url: url, type: media.type)
     }
 
-    /// Gives itself: an attachment cannot be changed.
+    /// Returns itself: an attachment is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// Compares identifier, file and type.
@@ -69,10 +69,10 @@ open class UNNotificationAttachment: NSObject, NSCopying, NSSecureCoding {
         return hasher.finalize()
     }
 
-    /// Says that archives are read with the classes given.
+    /// Whether archives support secure coding: yes.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Reads an archived attachment; nil if it is not one.
+    /// Reads an archived attachment. Returns nil if the archive is invalid.
     public required init?(coder: NSCoder) {
         guard let identifier = coder.string("identifier"), let type = coder.string("type"),
             let url = coder.decodeObject(of: NSURL.self, forKey: "url")

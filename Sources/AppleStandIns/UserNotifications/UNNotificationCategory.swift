@@ -1,35 +1,35 @@
 public import Foundation
 
-/// What the system does with notifications of a category.
+/// The options of a category.
 public struct UNNotificationCategoryOptions: OptionSet, Sendable {
-    /// The bits.
+    /// The bits of the set.
     public let rawValue: UInt
-    /// Takes the bits.
+    /// Creates a set from its bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// The app hears when one is dismissed; without it, never.
+    /// The app gets a response when a notification is dismissed; otherwise never.
     public static let customDismissAction = Self(rawValue: 1 << 0)
-    /// They are shown in a car.
+    /// Shown in CarPlay.
     public static let allowInCarPlay = Self(rawValue: 1 << 1)
-    /// The title stays when previews are hidden.
+    /// Show the title while previews are hidden.
     public static let hiddenPreviewsShowTitle = Self(rawValue: 1 << 2)
-    /// The subtitle stays when previews are hidden.
+    /// Show the subtitle while previews are hidden.
     public static let hiddenPreviewsShowSubtitle = Self(rawValue: 1 << 3)
 }
 
-/// A kind of notification, and the buttons under it.
+/// A category of notifications, with its actions.
 open class UNNotificationCategory: NSObject, NSCopying {
-    /// What the payload's `category` names.
+    /// The identifier in the payload's `category`.
     public let identifier: String
-    /// The buttons, in order.
+    /// The actions, in order.
     public let actions: [UNNotificationAction]
-    /// Intents that belong to it.
+    /// The identifiers of related intents.
     public let intentIdentifiers: [String]
-    /// What the system does with it.
+    /// The options.
     public let options: UNNotificationCategoryOptions
-    /// What is shown in place of the body when previews are hidden.
+    /// The body while previews are hidden.
     public let hiddenPreviewsBodyPlaceholder: String
-    /// How a group of them is summed up.
+    /// The format of a group's summary.
     public let categorySummaryFormat: String
 
     init(
@@ -45,7 +45,7 @@ open class UNNotificationCategory: NSObject, NSCopying {
         super.init()
     }
 
-    /// Makes a category.
+    /// Creates a category.
     public convenience init(
         identifier: String, actions: [UNNotificationAction], intentIdentifiers: [String],
         options: UNNotificationCategoryOptions = []
@@ -53,7 +53,7 @@ open class UNNotificationCategory: NSObject, NSCopying {
         self.init(identifier, actions, intentIdentifiers, "", "", options)
     }
 
-    /// Makes a category with a text for hidden previews.
+    /// Creates a category with a body for hidden previews.
     public convenience init(
         identifier: String, actions: [UNNotificationAction], intentIdentifiers: [String],
         hiddenPreviewsBodyPlaceholder: String, options: UNNotificationCategoryOptions = []
@@ -61,7 +61,7 @@ open class UNNotificationCategory: NSObject, NSCopying {
         self.init(identifier, actions, intentIdentifiers, hiddenPreviewsBodyPlaceholder, "", options)
     }
 
-    /// Makes a category with a text for hidden previews and one for groups.
+    /// Creates a category with a body for hidden previews and a format for summaries.
     public convenience init(
         identifier: String, actions: [UNNotificationAction], intentIdentifiers: [String],
         hiddenPreviewsBodyPlaceholder: String?, categorySummaryFormat: String?,
@@ -72,7 +72,7 @@ open class UNNotificationCategory: NSObject, NSCopying {
             options)
     }
 
-    /// Gives itself: a category cannot be changed.
+    /// Returns itself: a category is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// Compares all properties.

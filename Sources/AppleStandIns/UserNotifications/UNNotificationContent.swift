@@ -1,26 +1,26 @@
-// Code that imports UserNotifications gets Foundation's names with it, as on Apple platforms.
+// As on Apple platforms, importing UserNotifications also imports Foundation's names.
 @_exported public import Foundation
 
-/// Says how much a notification disturbs.
+/// The interruption level of a notification.
 public enum UNNotificationInterruptionLevel: UInt, Sendable {
     /// Added to the list; no light, no sound.
     case passive
     /// Shown at once, with sound if there is one.
     case active
-    /// Shown also where Focus holds others back.
+    /// Shown also during a Focus.
     case timeSensitive
-    /// Shown and heard always.
+    /// Always shown, with sound.
     case critical
 }
 
-/// What one notification shows and does; cannot be changed.
+/// The content of a notification; immutable.
 ///
-/// Two contents are equal when all their fields are, whether one of them can be changed or not. Not `Sendable`, as on Apple
+/// Two contents are equal if all their fields are, mutable or not. Not `Sendable`, as on Apple
 /// platforms.
 open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecureCoding {
     var fields: ContentFields
 
-    /// Makes an empty content.
+    /// Creates an empty content.
     public override init() {
         fields = ContentFields()
         super.init()
@@ -31,39 +31,39 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecur
         super.init()
     }
 
-    /// The media files that are shown with it.
+    /// The attached media files.
     open var attachments: [UNNotificationAttachment] { fields.attachments }
-    /// The number on the app's icon; nil leaves it, zero removes it.
+    /// The number on the app's icon; nil leaves it unchanged, zero removes it.
     open var badge: NSNumber? { fields.badge }
-    /// The text.
+    /// The body.
     open var body: String { fields.body }
-    /// Names the category whose actions are offered.
+    /// The identifier of the category.
     open var categoryIdentifier: String { fields.categoryIdentifier }
-    /// Names the image that is shown while the app starts.
+    /// The name of the launch image.
     open var launchImageName: String { fields.launchImageName }
-    /// What is heard.
+    /// The sound.
     open var sound: UNNotificationSound? { fields.sound }
-    /// The second line.
+    /// The subtitle.
     open var subtitle: String { fields.subtitle }
-    /// Groups notifications of one conversation.
+    /// The identifier that groups notifications.
     open var threadIdentifier: String { fields.threadIdentifier }
-    /// The first line.
+    /// The title.
     open var title: String { fields.title }
-    /// The payload of a push, or what the app put in.
+    /// The payload of a push, or the app's own dictionary.
     open var userInfo: [AnyHashable: Any] { fields.userInfo }
-    /// Names the part of the app that is opened.
+    /// The identifier of the part of the app to open.
     open var targetContentIdentifier: String? { fields.targetContentIdentifier }
-    /// How much it disturbs.
+    /// The interruption level.
     open var interruptionLevel: UNNotificationInterruptionLevel { fields.interruptionLevel }
-    /// Orders the app's notifications in a summary, from 0 to 1.
+    /// The order of the app's notifications in a summary, from 0 to 1.
     open var relevanceScore: Double { fields.relevanceScore }
-    /// What a Focus filter looks at.
+    /// The criterion for Focus filters.
     open var filterCriteria: String? { fields.filterCriteria }
 
-    /// Gives a content that cannot be changed: itself, if it is one.
+    /// Returns an immutable content: itself, if it is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { frozen() }
 
-    /// Gives a content of its own that can be changed.
+    /// Returns a mutable copy.
     open func mutableCopy(with zone: NSZone? = nil) -> Any { UNMutableNotificationContent(fields) }
 
     func frozen() -> UNNotificationContent { self }
@@ -77,88 +77,88 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecur
     /// Hashes the three texts.
     open override var hash: Int { [title, subtitle, body].hashValue }
 
-    /// Says that archives are read with the classes given.
+    /// Whether archives support secure coding: yes.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Reads an archived content; nil if it is not one.
+    /// Reads an archived content. Returns nil if the archive is invalid.
     public required init?(coder: NSCoder) {
         guard let fields = ContentFields(coder: coder) else { return nil }
         self.fields = fields
         super.init()
     }
 
-    /// Archives all fields; `userInfo` must hold property-list values and nulls only.
+    /// Archives all fields. `userInfo` must contain only property-list values and nulls.
     open func encode(with coder: NSCoder) { fields.encode(with: coder) }
 }
 
-/// What one notification shows and does; can be changed.
+/// The content of a notification; mutable.
 open class UNMutableNotificationContent: UNNotificationContent {
-    /// The media files that are shown with it.
+    /// The attached media files.
     open override var attachments: [UNNotificationAttachment] {
         get { fields.attachments }
         set { fields.attachments = newValue }
     }
-    /// The number on the app's icon; nil leaves it, zero removes it.
+    /// The number on the app's icon; nil leaves it unchanged, zero removes it.
     open override var badge: NSNumber? {
         get { fields.badge }
         set { fields.badge = newValue }
     }
-    /// The text.
+    /// The body.
     open override var body: String {
         get { fields.body }
         set { fields.body = newValue }
     }
-    /// Names the category whose actions are offered.
+    /// The identifier of the category.
     open override var categoryIdentifier: String {
         get { fields.categoryIdentifier }
         set { fields.categoryIdentifier = newValue }
     }
-    /// Names the image that is shown while the app starts.
+    /// The name of the launch image.
     open override var launchImageName: String {
         get { fields.launchImageName }
         set { fields.launchImageName = newValue }
     }
-    /// What is heard.
+    /// The sound.
     open override var sound: UNNotificationSound? {
         get { fields.sound }
         set { fields.sound = newValue }
     }
-    /// The second line.
+    /// The subtitle.
     open override var subtitle: String {
         get { fields.subtitle }
         set { fields.subtitle = newValue }
     }
-    /// Groups notifications of one conversation.
+    /// The identifier that groups notifications.
     open override var threadIdentifier: String {
         get { fields.threadIdentifier }
         set { fields.threadIdentifier = newValue }
     }
-    /// The first line.
+    /// The title.
     open override var title: String {
         get { fields.title }
         set { fields.title = newValue }
     }
-    /// The payload of a push, or what the app put in.
+    /// The payload of a push, or the app's own dictionary.
     open override var userInfo: [AnyHashable: Any] {
         get { fields.userInfo }
         set { fields.userInfo = newValue }
     }
-    /// Names the part of the app that is opened.
+    /// The identifier of the part of the app to open.
     open override var targetContentIdentifier: String? {
         get { fields.targetContentIdentifier }
         set { fields.targetContentIdentifier = newValue }
     }
-    /// How much it disturbs.
+    /// The interruption level.
     open override var interruptionLevel: UNNotificationInterruptionLevel {
         get { fields.interruptionLevel }
         set { fields.interruptionLevel = newValue }
     }
-    /// Orders the app's notifications in a summary, from 0 to 1.
+    /// The order of the app's notifications in a summary, from 0 to 1.
     open override var relevanceScore: Double {
         get { fields.relevanceScore }
         set { fields.relevanceScore = newValue }
     }
-    /// What a Focus filter looks at.
+    /// The criterion for Focus filters.
     open override var filterCriteria: String? {
         get { fields.filterCriteria }
         set { fields.filterCriteria = newValue }

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// What makes a notification appear.
+/// The condition for delivering a notification.
 open class UNNotificationTrigger: NSObject, NSCopying, NSSecureCoding {
-    /// Whether it happens again; never here.
+    /// Whether it repeats; never here.
     public let repeats: Bool
 
     override package init() {
@@ -10,10 +10,10 @@ open class UNNotificationTrigger: NSObject, NSCopying, NSSecureCoding {
         super.init()
     }
 
-    /// Gives itself: a trigger cannot be changed.
+    /// Returns itself: a trigger is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Says that archives are read with the classes given.
+    /// Whether archives support secure coding: yes.
     open class var supportsSecureCoding: Bool { true }
 
     /// Reads an archived trigger.
@@ -22,7 +22,7 @@ open class UNNotificationTrigger: NSObject, NSCopying, NSSecureCoding {
         super.init()
     }
 
-    /// Archives nothing: there is nothing but the class.
+    /// Archives nothing but the class.
     open func encode(with coder: NSCoder) {}
 
     /// Compares classes.
@@ -31,20 +31,20 @@ open class UNNotificationTrigger: NSObject, NSCopying, NSSecureCoding {
         return type(of: other) == type(of: self)
     }
 
-    /// The same for all of a class.
+    /// The same for all triggers of a class.
     open override var hash: Int { ObjectIdentifier(type(of: self)).hashValue }
 }
 
-/// Says that a notification came as a push.
+/// The trigger of a remote notification.
 open class UNPushNotificationTrigger: UNNotificationTrigger {}
 
-/// A content on its way to the screen, under a name.
+/// A content to deliver, with an identifier.
 open class UNNotificationRequest: NSObject, NSCopying, NSSecureCoding {
-    /// Names it; a later request of the same name replaces it.
+    /// The identifier. A later request with the same identifier replaces this one.
     public let identifier: String
-    /// What is shown; cannot be changed.
+    /// The content; immutable.
     public let content: UNNotificationContent
-    /// What makes it appear; nil for at once.
+    /// The trigger; nil to deliver immediately.
     public let trigger: UNNotificationTrigger?
 
     private init(_ identifier: String, _ content: UNNotificationContent, _ trigger: UNNotificationTrigger?) {
@@ -54,12 +54,12 @@ open class UNNotificationRequest: NSObject, NSCopying, NSSecureCoding {
         super.init()
     }
 
-    /// Takes a copy of a content.
+    /// Creates a request with a copy of a content.
     public convenience init(identifier: String, content: UNNotificationContent, trigger: UNNotificationTrigger?) {
         self.init(identifier, content, trigger)
     }
 
-    /// Gives itself: a request cannot be changed.
+    /// Returns itself: a request is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// Compares identifier, content and trigger.
@@ -71,10 +71,10 @@ open class UNNotificationRequest: NSObject, NSCopying, NSSecureCoding {
     /// Hashes the identifier.
     open override var hash: Int { identifier.hashValue }
 
-    /// Says that archives are read with the classes given.
+    /// Whether archives support secure coding: yes.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Reads an archived request; nil if it is not one.
+    /// Reads an archived request. Returns nil if the archive is invalid.
     public required init?(coder: NSCoder) {
         guard let identifier = coder.string("identifier"),
             let content = coder.decodeObject(of: UNNotificationContent.self, forKey: "content")

@@ -1,25 +1,25 @@
 public import Foundation
 
-/// The action of somebody who tapped the notification itself.
+/// The action identifier for tapping the notification itself.
 public let UNNotificationDefaultActionIdentifier = "com.apple.UNNotificationDefaultActionIdentifier"
-/// The action of somebody who dismissed the notification.
+/// The action identifier for dismissing the notification.
 public let UNNotificationDismissActionIdentifier = "com.apple.UNNotificationDismissActionIdentifier"
 
-/// A notification that was delivered.
+/// A delivered notification.
 open class UNNotification: NSObject, NSCopying, NSSecureCoding {
-    /// When it was delivered.
+    /// The date of delivery.
     public let date: Date
-    /// What was delivered.
+    /// The delivered request.
     public let request: UNNotificationRequest
 
-    /// Makes a notification; on Apple platforms only the system does.
+    /// Creates a notification. On Apple platforms only the system can.
     package init(date: Date, request: UNNotificationRequest) {
         self.date = date
         self.request = request
         super.init()
     }
 
-    /// Gives itself: a notification cannot be changed.
+    /// Returns itself: a notification is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// Compares date and request.
@@ -31,10 +31,10 @@ open class UNNotification: NSObject, NSCopying, NSSecureCoding {
     /// Hashes the request.
     open override var hash: Int { request.hash }
 
-    /// Says that archives are read with the classes given.
+    /// Whether archives support secure coding: yes.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Reads an archived notification; nil if it is not one.
+    /// Reads an archived notification. Returns nil if the archive is invalid.
     public required init?(coder: NSCoder) {
         guard let date = coder.decodeObject(of: NSDate.self, forKey: "date"),
             let request = coder.decodeObject(of: UNNotificationRequest.self, forKey: "request")
@@ -51,21 +51,21 @@ open class UNNotification: NSObject, NSCopying, NSSecureCoding {
     }
 }
 
-/// What somebody did with a notification.
+/// A user's response to a notification.
 open class UNNotificationResponse: NSObject, NSCopying, NSSecureCoding {
     /// The notification.
     public let notification: UNNotification
-    /// The action: the app's, default or dismiss.
+    /// The identifier of the action: the app's, default or dismiss.
     public let actionIdentifier: String
 
-    /// Makes a response; on Apple platforms only the system does.
+    /// Creates a response. On Apple platforms only the system can.
     package init(notification: UNNotification, actionIdentifier: String) {
         self.notification = notification
         self.actionIdentifier = actionIdentifier
         super.init()
     }
 
-    /// Gives itself: a response cannot be changed.
+    /// Returns itself: a response is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// Compares notification and action.
@@ -82,10 +82,10 @@ open class UNNotificationResponse: NSObject, NSCopying, NSSecureCoding {
         return hasher.finalize()
     }
 
-    /// Says that archives are read with the classes given.
+    /// Whether archives support secure coding: yes.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Reads an archived response; nil if it is not one.
+    /// Reads an archived response. Returns nil if the archive is invalid.
     public required init?(coder: NSCoder) {
         guard let notification = coder.decodeObject(of: UNNotification.self, forKey: "notification"),
             let action = coder.string("actionIdentifier")
@@ -102,12 +102,12 @@ open class UNNotificationResponse: NSObject, NSCopying, NSSecureCoding {
     }
 }
 
-/// What somebody wrote under a notification.
+/// A user's response with text.
 open class UNTextInputNotificationResponse: UNNotificationResponse {
-    /// The text.
+    /// The body.
     public let userText: String
 
-    /// Makes a response; on Apple platforms only the system does.
+    /// Creates a response. On Apple platforms only the system can.
     package init(notification: UNNotification, actionIdentifier: String, userText: String) {
         self.userText = userText
         super.init(notification: notification, actionIdentifier: actionIdentifier)
@@ -119,7 +119,7 @@ open class UNTextInputNotificationResponse: UNNotificationResponse {
         return other.userText == userText
     }
 
-    /// Reads an archived response; nil if it is not one.
+    /// Reads an archived response. Returns nil if the archive is invalid.
     public required init?(coder: NSCoder) {
         guard let text = coder.string("userText") else { return nil }
         userText = text

@@ -1,20 +1,20 @@
 public import Foundation
 
-/// The entry point of a notification service extension, which an app subclasses.
+/// The principal class of a notification service extension. An app subclasses it.
 open class UNNotificationServiceExtension: NSObject {
-    /// Makes an extension; the system does so when a push comes.
+    /// Creates an extension. The system does this when a push arrives.
     public override init() { super.init() }
 
-    /// Takes a push, and gives what is to be shown to the handler.
+    /// Processes a push and passes the content to show to the handler.
     ///
-    /// This one gives the request's own content back at once. What Apple's does is not documented; either way the push is
-    /// shown unchanged.
+    /// This one immediately returns the request's content. Apple's implementation is not documented; either way the
+    /// push is shown unchanged.
     open func didReceive(
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
     ) {
         contentHandler(request.content)
     }
 
-    /// Hears, on another thread, that the time is almost over. This one does nothing.
+    /// Called on another thread when the time is almost over. This one does nothing.
     open func serviceExtensionTimeWillExpire() {}
 }

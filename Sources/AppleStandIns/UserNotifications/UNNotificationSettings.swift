@@ -2,19 +2,19 @@ public import Foundation
 
 /// Whether the app may show notifications.
 public enum UNAuthorizationStatus: Int, Sendable {
-    /// The person was not asked yet.
+    /// The user was not asked yet.
     case notDetermined
-    /// The person said no.
+    /// The user denied permission.
     case denied
-    /// The person said yes.
+    /// The user granted permission.
     case authorized
-    /// Notifications come quietly until the person decides.
+    /// Notifications are delivered quietly until the user decides.
     case provisional
-    /// An app clip may for a while.
+    /// Permission for an app clip, for a limited time.
     case ephemeral
 }
 
-/// When the text of a notification is shown.
+/// When previews are shown.
 public enum UNShowPreviewsSetting: Int, Sendable {
     /// Always.
     case always
@@ -24,9 +24,9 @@ public enum UNShowPreviewsSetting: Int, Sendable {
     case never
 }
 
-/// Whether one way of notifying is on.
+/// The state of one setting.
 public enum UNNotificationSetting: Int, Sendable {
-    /// The app does not have it.
+    /// Not supported by the app.
     case notSupported
     /// Off.
     case disabled
@@ -34,9 +34,9 @@ public enum UNNotificationSetting: Int, Sendable {
     case enabled
 }
 
-/// How an alert looks.
+/// The style of alerts.
 public enum UNAlertStyle: Int, Sendable {
-    /// Not at all.
+    /// No alerts.
     case none
     /// A banner that goes away.
     case banner
@@ -44,11 +44,11 @@ public enum UNAlertStyle: Int, Sendable {
     case alert
 }
 
-/// What the app asks permission for.
+/// The permissions that an app requests.
 public struct UNAuthorizationOptions: OptionSet, Sendable {
-    /// The bits.
+    /// The bits of the set.
     public let rawValue: UInt
-    /// Takes the bits.
+    /// Creates a set from its bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
     /// A number on the icon.
@@ -57,19 +57,19 @@ public struct UNAuthorizationOptions: OptionSet, Sendable {
     public static let sound = Self(rawValue: 1 << 1)
     /// Alerts.
     public static let alert = Self(rawValue: 1 << 2)
-    /// Notifications in a car.
+    /// Notifications in CarPlay.
     public static let carPlay = Self(rawValue: 1 << 3)
-    /// Sounds that are heard in silence too.
+    /// Critical alerts, which sound on a silenced device.
     public static let criticalAlert = Self(rawValue: 1 << 4)
-    /// A button to the app's own settings.
+    /// A button for the app's own settings.
     public static let providesAppNotificationSettings = Self(rawValue: 1 << 5)
-    /// Quiet notifications without asking.
+    /// Quiet notifications without asking the user.
     public static let provisional = Self(rawValue: 1 << 6)
 }
 
-/// What the person has set for the app.
+/// The user's notification settings for the app.
 open class UNNotificationSettings: NSObject, NSCopying {
-    /// The settings as they can be changed by whoever plays the system.
+    /// The settings as a mutable value, for the simulated system.
     package struct Values {
         package var authorizationStatus = UNAuthorizationStatus.notDetermined
         package var alert = UNNotificationSetting.notSupported
@@ -94,29 +94,29 @@ open class UNNotificationSettings: NSObject, NSCopying {
 
     /// Whether the app may show notifications.
     open var authorizationStatus: UNAuthorizationStatus { values.authorizationStatus }
-    /// Whether alerts are on; when they are off, no service extension runs.
+    /// Whether alerts are on. If they are off, no service extension runs.
     open var alertSetting: UNNotificationSetting { values.alert }
-    /// Whether the number on the icon is on.
+    /// Whether badges are on.
     open var badgeSetting: UNNotificationSetting { values.badge }
     /// Whether sounds are on.
     open var soundSetting: UNNotificationSetting { values.sound }
-    /// Whether sounds that are heard in silence are on.
+    /// Whether critical alerts are on.
     open var criticalAlertSetting: UNNotificationSetting { values.criticalAlert }
     /// Whether time-sensitive notifications are on.
     open var timeSensitiveSetting: UNNotificationSetting { values.timeSensitive }
-    /// Whether the locked screen shows them.
+    /// Whether the lock screen shows notifications.
     open var lockScreenSetting: UNNotificationSetting { values.lockScreen }
-    /// Whether the list shows them.
+    /// Whether the list shows notifications.
     open var notificationCenterSetting: UNNotificationSetting { values.notificationCenter }
-    /// Whether a car shows them.
+    /// Whether CarPlay shows notifications.
     open var carPlaySetting: UNNotificationSetting { values.carPlay }
-    /// How an alert looks.
+    /// The style of alerts.
     open var alertStyle: UNAlertStyle { values.alertStyle }
-    /// When the text is shown.
+    /// When previews are shown.
     open var showPreviewsSetting: UNShowPreviewsSetting { values.showPreviews }
-    /// Whether the system has a button to the app's own settings.
+    /// Whether the system shows a button for the app's own settings.
     open var providesAppNotificationSettings: Bool { values.providesAppNotificationSettings }
 
-    /// Gives itself: settings cannot be changed.
+    /// Returns itself: settings are immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 }

@@ -1,24 +1,24 @@
 public import Foundation
 
-/// Names a sound file of the app.
+/// The name of a sound file of the app.
 public struct UNNotificationSoundName: RawRepresentable, Hashable, Sendable {
-    /// The file's name.
+    /// The name of the file.
     public var rawValue: String
 
-    /// Takes the file's name.
+    /// Creates a name.
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
-    /// Takes the file's name.
+    /// Creates a name.
     public init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// What is heard when a notification arrives.
+/// The sound of a notification.
 open class UNNotificationSound: NSObject, NSCopying, NSSecureCoding {
-    /// The volume from 0 to 1, if it was given.
+    /// The volume from 0 to 1, if given.
     package let volume: Float?
-    /// Whether it is heard in silence too.
+    /// Whether it is a critical sound.
     package let isCritical: Bool
-    /// The file; nil for the system's sound.
+    /// The name of the file; nil for the system's sound.
     package let name: UNNotificationSoundName?
 
     package init(name: UNNotificationSoundName?, isCritical: Bool, volume: Float?) {
@@ -33,34 +33,34 @@ open class UNNotificationSound: NSObject, NSCopying, NSSecureCoding {
         UNNotificationSound(name: nil, isCritical: false, volume: nil)
     }
 
-    /// The system's sound for what must be heard.
+    /// The system's critical sound.
     open class var defaultCritical: UNNotificationSound {
         UNNotificationSound(name: nil, isCritical: true, volume: nil)
     }
 
-    /// Gives the system's sound for what must be heard, at a volume from 0 to 1.
+    /// Returns the system's critical sound at a volume from 0 to 1.
     open class func defaultCriticalSound(withAudioVolume volume: Float) -> UNNotificationSound {
         UNNotificationSound(name: nil, isCritical: true, volume: volume)
     }
 
-    /// Takes a file of the app.
+    /// Creates a sound from a file of the app.
     public convenience init(named name: UNNotificationSoundName) {
         self.init(name: name, isCritical: false, volume: nil)
     }
 
-    /// Gives a file of the app for what must be heard.
+    /// Returns a critical sound from a file of the app.
     open class func criticalSoundNamed(_ name: UNNotificationSoundName) -> UNNotificationSound {
         UNNotificationSound(name: name, isCritical: true, volume: nil)
     }
 
-    /// Gives a file of the app for what must be heard, at a volume from 0 to 1.
+    /// Returns a critical sound from a file of the app at a volume from 0 to 1.
     open class func criticalSoundNamed(_ name: UNNotificationSoundName, withAudioVolume volume: Float)
         -> UNNotificationSound
     {
         UNNotificationSound(name: name, isCritical: true, volume: volume)
     }
 
-    /// Gives itself: a sound cannot be changed.
+    /// Returns itself: a sound is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// Compares name, kind and volume.
@@ -69,7 +69,7 @@ open class UNNotificationSound: NSObject, NSCopying, NSSecureCoding {
         return other.name == name && other.isCritical == isCritical && other.volume == volume
     }
 
-    /// Hashes what is compared.
+    /// Hashes name, kind and volume.
     open override var hash: Int {
         var hasher = Hasher()
         hasher.combine(name)
@@ -78,7 +78,7 @@ open class UNNotificationSound: NSObject, NSCopying, NSSecureCoding {
         return hasher.finalize()
     }
 
-    /// Says that archives are read with the classes given.
+    /// Whether archives support secure coding: yes.
     open class var supportsSecureCoding: Bool { true }
 
     /// Reads an archived sound.

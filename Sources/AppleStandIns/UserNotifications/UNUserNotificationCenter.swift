@@ -1,9 +1,9 @@
 import Dispatch
 public import Foundation
 
-/// The app's side of the system's notifications: categories, permission, what was delivered, the badge.
+/// The app's interface to notifications: categories, permission, delivered notifications and the badge.
 ///
-/// It may be used on any thread, and is not `Sendable`, as on Apple platforms. Handlers are called on a queue of its own.
+/// Usable on any thread, and not `Sendable`, as on Apple platforms. Handlers are called on the center's own queue.
 open class UNUserNotificationCenter: NSObject {
     struct State {
         var settings = UNNotificationSettings.Values()
@@ -19,23 +19,23 @@ open class UNUserNotificationCenter: NSObject {
     private var state = State()
     private weak var lockedDelegate: (any UNUserNotificationCenterDelegate)?
 
-    /// Makes a center of its own, for a simulated device; apps use `current()`.
+    /// Creates a separate center for a simulated device. Apps use `current()`.
     package override init() { super.init() }
 
-    /// Who hears of notifications and responses; not kept alive.
+    /// The delegate; a weak reference.
     open weak var delegate: (any UNUserNotificationCenterDelegate)? {
         get { lock.withLock { lockedDelegate } }
         set { lock.withLock { lockedDelegate = newValue } }
     }
 
-    /// Whether content extensions are supported: yes.
+    /// Whether content extensions are supported; always true.
     open var supportsContentExtensions: Bool { true }
 
     func withState<R>(_ body: (inout State) throws -> R) rethrows -> R {
         try lock.withLock { try body(&state) }
     }
 
-    /// Calls a handler later, on a thread where `current()` is this center.
+    /// Calls a handler asynchronously, on a thread where `current()` is this center.
     private func later(_ body: @escaping () -> Void) {
         let handed = Handed((self, body))
         Self.queue.async { Self.withCurrent(handed.value.0) { handed.value.1() } }
@@ -43,7 +43,7 @@ open class UNUserNotificationCenter: NSObject {
 }
 
 extension UNUserNotificationCenter {
-    /// Asks the person for permission, once.
+    /// Asks the user for permission, once.
     public func requestAuthorization(
         options: UNAuthorizationOptions = [], completionHandler: @escaping @Sendable (Bool, (any Error)?) -> Void
     ) {
@@ -51,36 +51,36 @@ extension UNUserNotificationCenter {
         later { completionHandler(granted, nil) }
     }
 
-    /// Asks the person for permission, once.
+    /// Asks the user for permission, once.
     public func requestAuthorization(options: UNAuthorizationOptions = []) async throws -> Bool {
         withState { $0.authorize(options) }
     }
 
-    /// Gives what the person has set.
+    /// Returns the user's settings.
     public func getNotificationSettings(completionHandler: @escaping @Sendable (UNNotificationSettings) -> Void) {
         let settings = UNNotificationSettings(settingValues)
         later { completionHandler(settings) }
     }
 
-    /// Gives what the person has set.
+    /// Returns the user's settings.
     public func notificationSettings() async -> UNNotificationSettings { UNNotificationSettings(settingValues) }
 
-    /// Declares all of the app's categories, in place of those declared before.
+    /// Registers all of the app's categories, replacing those registered before.
     public func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {
         withState { $0.categories = categories }
     }
 
-    /// Gives the categories that were declared.
+    /// Returns the registered categories.
     public func getNotificationCategories(completionHandler: @escaping @Sendable (Set<UNNotificationCategory>) -> Void)
     {
         let categories = withState { $0.categories }
         later { completionHandler(categories) }
     }
 
-    /// Gives the categories that were declared.
+    /// Returns the registered categories.
     public func notificationCategories() async -> Set<UNNotificationCategory> { withState { $0.categories } }
 
-    /// Delivers a request at once. Error: `notificationsNotAllowed` without permission.
+    /// Delivers a request immediately. Error: `notificationsNotAllowed` without permission.
     public func add(
         _ request: UNNotificationRequest,
         withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)? = nil
@@ -95,34 +95,34 @@ extension UNUserNotificationCenter {
         if let completionHandler { later { completionHandler(error) } }
     }
 
-    /// Delivers a request at once. Error: `notificationsNotAllowed` without permission.
+    /// Delivers a request immediately. Error: `notificationsNotAllowed` without permission.
     public func add(_ request: UNNotificationRequest) async throws { try withState { try $0.add(request) } }
 
-    /// Gives the requests that wait: none, because no trigger waits here.
+    /// Returns the pending requests: none, because no trigger waits here.
     public func getPendingNotificationRequests(completionHandler: @escaping @Sendable ([UNNotificationRequest]) -> Void)
     {
         later { completionHandler([]) }
     }
 
-    /// Gives the requests that wait: none, because no trigger waits here.
+    /// Returns the pending requests: none, because no trigger waits here.
     public func pendingNotificationRequests() async -> [UNNotificationRequest] { [] }
 
-    /// Does nothing: no request waits here.
+    /// Does nothing: no request is pending here.
     public func removePendingNotificationRequests(withIdentifiers identifiers: [String]) {}
 
-    /// Does nothing: no request waits here.
+    /// Does nothing: no request is pending here.
     public func removeAllPendingNotificationRequests() {}
 
-    /// Gives the notifications in the list, the oldest first.
+    /// Returns the notifications in the list, oldest first.
     public func getDeliveredNotifications(completionHandler: @escaping @Sendable ([UNNotification]) -> Void) {
         let delivered = deliveredNow
         later { completionHandler(delivered) }
     }
 
-    /// Gives the notifications in the list, the oldest first.
+    /// Returns the notifications in the list, oldest first.
     public func deliveredNotifications() async -> [UNNotification] { deliveredNow }
 
-    /// Takes notifications out of the list.
+    /// Removes notifications from the list.
     public func removeDeliveredNotifications(withIdentifiers identifiers: [String]) {
         withState { $0.delivered.removeAll { identifiers.contains($0.request.identifier) } }
     }
@@ -181,7 +181,7 @@ extension UNUserNotificationCenter.State {
     }
 }
 
-/// Takes a value to another thread, when it is known to be safe there.
+/// Passes a value to another thread where its use is known to be safe.
 package struct Handed<Value>: @unchecked Sendable {
     package let value: Value
 

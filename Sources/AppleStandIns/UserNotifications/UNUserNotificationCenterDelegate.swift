@@ -1,17 +1,17 @@
 public import Foundation
 
-/// What is shown of a notification that comes while the app is in the foreground.
+/// The presentation of a notification while the app is in the foreground.
 public struct UNNotificationPresentationOptions: OptionSet, Sendable {
-    /// The bits.
+    /// The bits of the set.
     public let rawValue: UInt
-    /// Takes the bits.
+    /// Creates a set from its bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// The number on the icon.
+    /// The number on the app's icon.
     public static let badge = Self(rawValue: 1 << 0)
     /// The sound.
     public static let sound = Self(rawValue: 1 << 1)
-    /// The alert; Apple has replaced it by `list` and `banner`.
+    /// The alert; Apple replaced it with `list` and `banner`.
     public static let alert = Self(rawValue: 1 << 2)
     /// An entry in the list.
     public static let list = Self(rawValue: 1 << 3)
@@ -19,28 +19,30 @@ public struct UNNotificationPresentationOptions: OptionSet, Sendable {
     public static let banner = Self(rawValue: 1 << 4)
 }
 
-/// The part of an app that hears of notifications and responses.
+/// The delegate for notifications and responses.
 ///
-/// Every method is optional: one that is left out does here what the system does in its place. Where there are two forms, an
-/// app has one of them; call the one with a handler, which calls the other if that is the one that is there.
+/// Every method is optional: a missing one does what the system does without it. Where there are two forms, an app has
+/// one of them. Call the form with a handler, which calls the async form if the app has that one.
 @preconcurrency
 public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
-    /// Decides what is shown of a notification that comes while the app is in the foreground; nothing, if left out.
+    /// Decides how to present a notification while the app is in the foreground. Without this method it is not
+    /// presented.
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping @Sendable (UNNotificationPresentationOptions) -> Void)
 
-    /// Decides what is shown of a notification that comes while the app is in the foreground; nothing, if left out.
+    /// Decides how to present a notification while the app is in the foreground. Without this method it is not
+    /// presented.
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification
     ) async -> UNNotificationPresentationOptions
 
-    /// Hears what somebody did with a notification, and must call the handler.
+    /// Called with a user's response. Must call the completion handler.
     func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping @Sendable () -> Void)
 
-    /// Hears what somebody did with a notification.
+    /// Called with a user's response.
     func userNotificationCenter(_ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse) async
 
     /// Shows the app's own notification settings.
@@ -48,7 +50,7 @@ public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
 }
 
 extension UNUserNotificationCenterDelegate {
-    /// Leaves the decision to the form without a handler.
+    /// Calls the async form.
     public func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping @Sendable (UNNotificationPresentationOptions) -> Void
@@ -66,7 +68,7 @@ extension UNUserNotificationCenterDelegate {
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification
     ) async -> UNNotificationPresentationOptions { [] }
 
-    /// Leaves the response to the form without a handler.
+    /// Calls the async form.
     public func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping @Sendable () -> Void

@@ -2,7 +2,7 @@ public import UIKit
 public import UserNotifications
 
 extension NSExtensionContext {
-    /// The buttons under the expanded notification.
+    /// The actions of the expanded notification.
     public var notificationActions: [UNNotificationAction] {
         get { notification?.actions ?? [] }
         set { notification?.actions = newValue }
@@ -14,33 +14,33 @@ extension NSExtensionContext {
     /// Closes the expanded notification.
     public func dismissNotificationContentExtension() { notification?.requests.append(.dismiss) }
 
-    /// Says that media play now, so that the button pauses them.
+    /// Reports that media is playing, so that the button pauses it.
     public func mediaPlayingStarted() { notification?.isMediaPlaying = true }
 
-    /// Says that media are paused now, so that the button plays them.
+    /// Reports that media is paused, so that the button plays it.
     public func mediaPlayingPaused() { notification?.isMediaPlaying = false }
 
     private var notification: NotificationExtensionContext? { self as? NotificationExtensionContext }
 }
 
-/// The context that whoever plays the system gives to a content extension's view controller.
+/// The context of a content extension's view controller, provided by the simulated system.
 package final class NotificationExtensionContext: NSExtensionContext {
-    /// What the extension asked the system for.
+    /// A request of the extension to the system.
     package enum Request: Equatable {
-        /// To open the app.
+        /// Open the app.
         case defaultAction
-        /// To close the expanded notification.
+        /// Close the expanded notification.
         case dismiss
     }
 
-    /// The buttons under the expanded notification.
+    /// The actions of the expanded notification.
     package var actions: [UNNotificationAction]
-    /// What the media button shows: true for pause.
+    /// Whether the media button pauses.
     package var isMediaPlaying = false
-    /// What the extension asked the system for, in order.
+    /// The requests of the extension to the system, in order.
     package var requests: [Request] = []
 
-    /// Takes the category's buttons.
+    /// Creates a context with the category's actions.
     package init(actions: [UNNotificationAction]) {
         self.actions = actions
         super.init()

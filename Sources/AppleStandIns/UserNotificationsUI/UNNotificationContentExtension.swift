@@ -1,64 +1,64 @@
 public import Foundation
-// Code that imports UserNotificationsUI gets UIKit's names with it, as on Apple platforms.
+// As on Apple platforms, importing UserNotificationsUI also imports UIKit's names.
 @_exported public import UIKit
 public import UserNotifications
 
-/// What becomes of the expanded notification after a response.
+/// The effect of a response on the expanded notification.
 public enum UNNotificationContentExtensionResponseOption: UInt, Sendable {
-    /// It stays.
+    /// Keep it.
     case doNotDismiss
-    /// It goes.
+    /// Dismiss it.
     case dismiss
-    /// It goes, and the app gets the response.
+    /// Dismiss it and forward the response to the app.
     case dismissAndForwardAction
 }
 
-/// Which media button the system draws.
+/// The media button that the system draws.
 public enum UNNotificationContentExtensionMediaPlayPauseButtonType: UInt, Sendable {
-    /// None.
+    /// No button.
     case none
-    /// One that is always seen.
+    /// A button that is always visible.
     case `default`
-    /// One over the media, which goes while they play.
+    /// A button over the media, hidden during playback.
     case overlay
 }
 
 /// The view controller of an expanded notification.
 ///
-/// All but the first method are optional: one that is left out does here what the system does in its place. Where there are
-/// two forms, an app has one of them; call the one with a handler, which calls the other if that is the one that is there.
+/// All methods but the first are optional: a missing one does what the system does without it. Where there are two
+/// forms, an app has one of them. Call the form with a handler, which calls the async form if the app has that one.
 @preconcurrency
 public protocol UNNotificationContentExtension: NSObjectProtocol {
-    /// Takes a notification; called again for another one of the same thread while the view is up.
+    /// Called with a notification, and again for each further one of the same thread while the view is visible.
     @MainActor
     func didReceive(_ notification: UNNotification)
 
-    /// Takes a response, and must call the handler; if left out, the app gets the response.
+    /// Called with a response. Must call the completion handler. Without this method the app gets the response.
     func didReceive(
         _ response: UNNotificationResponse,
         completionHandler completion: @escaping @Sendable (UNNotificationContentExtensionResponseOption) -> Void)
 
-    /// Takes a response; if left out, the app gets the response.
+    /// Called with a response. Without this method the app gets the response.
     func didReceive(_ response: UNNotificationResponse) async -> UNNotificationContentExtensionResponseOption
 
-    /// Which media button the system draws; none, if left out.
+    /// The media button that the system draws; none by default.
     var mediaPlayPauseButtonType: UNNotificationContentExtensionMediaPlayPauseButtonType { get }
 
-    /// Where the media button is, in the view; nowhere, if left out.
+    /// The frame of the media button in the view; empty by default.
     var mediaPlayPauseButtonFrame: CGRect { get }
 
     /// The media button's colour.
     var mediaPlayPauseButtonTintColor: UIColor { get }
 
-    /// Starts the media.
+    /// Called to start playback.
     func mediaPlay()
 
-    /// Stops the media.
+    /// Called to stop playback.
     func mediaPause()
 }
 
 extension UNNotificationContentExtension {
-    /// Leaves the response to the form without a handler.
+    /// Calls the async form.
     public func didReceive(
         _ response: UNNotificationResponse,
         completionHandler completion: @escaping @Sendable (UNNotificationContentExtensionResponseOption) -> Void
@@ -71,16 +71,16 @@ extension UNNotificationContentExtension {
         }
     }
 
-    /// Lets the app have the response.
+    /// Forwards the response to the app.
     public func didReceive(
         _ response: UNNotificationResponse
     ) async -> UNNotificationContentExtensionResponseOption { .dismissAndForwardAction }
 
     /// No media button.
     public var mediaPlayPauseButtonType: UNNotificationContentExtensionMediaPlayPauseButtonType { .none }
-    /// Nowhere.
+    /// An empty frame.
     public var mediaPlayPauseButtonFrame: CGRect { .zero }
-    /// Blue here.
+    /// Blue.
     public var mediaPlayPauseButtonTintColor: UIColor { .blue }
     /// Does nothing.
     public func mediaPlay() {}

@@ -1,8 +1,8 @@
 public import UserNotifications
 
-// What a test sets and reads on a device. Not run on Apple systems.
+// The state that a test sets and reads. Not run on Apple systems.
 extension SimulatedDevice {
-    /// What the person has set for the app.
+    /// The user's notification settings for the app.
     public var settings: Settings {
         get {
             #if os(Linux)
@@ -14,37 +14,38 @@ extension SimulatedDevice {
         set {
             withState { $0.settings = newValue }
             #if os(Linux)
-                center.settingValues = newValue.put(into: center.settingValues)
+                center.settingValues = newValue.applied(to: center.settingValues)
             #endif
         }
     }
 
-    /// Whether the device is unlocked. A test's key store asks it whether keys can be read.
+    /// The lock state. A test's key store can use it to decide whether keys can be read.
     public var lockState: LockState {
         get { withState { $0.lockState } }
         set { withState { $0.lockState = newValue } }
     }
 
-    /// Whether the app is in front, so that its delegate decides what is shown. Only on Linux it is asked.
+    /// Whether the app is in the foreground, where its delegate decides how to present a notification. The delegate is
+    /// called only on Linux.
     public var isAppInForeground: Bool {
         get { withState { $0.isAppInForeground } }
         set { withState { $0.isAppInForeground = newValue } }
     }
 
-    /// What the app is, apart from its code.
+    /// The properties of the app, apart from its code.
     public var app: App {
         get { withState { $0.app } }
         set {
             withState { $0.app = newValue }
             #if os(Linux)
                 center.strings = newValue.strings
-                // Threads that the app's code starts itself are outside `inProcess`, and look there.
+                // Threads that the app starts are outside `inProcess`, and look up strings there.
                 UNUserNotificationCenter.current().addStrings(newValue.strings)
             #endif
         }
     }
 
-    /// How long the extension and the app have.
+    /// The time limits for the extension and the app.
     public var limits: Limits {
         get { withState { $0.limits } }
         set { withState { $0.limits = newValue } }
@@ -68,7 +69,7 @@ extension SimulatedDevice {
         }
     }
 
-    /// The categories that the app has declared; on Apple platforms the test sets them.
+    /// The categories that the app declares. On Apple platforms the test sets them.
     public var categories: Set<UNNotificationCategory> {
         get {
             #if os(Linux)
@@ -86,30 +87,30 @@ extension SimulatedDevice {
         }
     }
 
-    // MARK: The list
+    // MARK: List
 
-    /// The identifiers of the notifications in the list, the oldest first.
+    /// The identifiers of the notifications in the list, oldest first.
     public var list: [String] { listed.map(\.identifier) }
 
-    /// What a notification in the list shows at the moment; nil if it is not there.
+    /// Returns the current presentation of a notification in the list; nil if it is not in the list.
     public func shown(_ identifier: String) -> Shown? {
         guard let content = content(of: identifier) else { return nil }
         var shown = presentation.text(of: content, among: count(of: content.threadIdentifier))
-        shown.places = .list
+        shown.presentation = .list
         return shown
     }
 
-    /// The content of a notification in the list; nil if it is not there.
+    /// Returns the content of a notification in the list; nil if it is not in the list.
     public func content(of identifier: String) -> UNNotificationContent? {
         listed.first { $0.identifier == identifier }?.content
     }
 
-    /// The actions that are offered under a notification in the list: those of its category.
+    /// Returns the actions of a notification in the list, which are those of its category.
     public func actions(of identifier: String) -> [UNNotificationAction] {
         content(of: identifier).flatMap { category(of: $0) }?.actions ?? []
     }
 
-    /// Takes a notification out of the list.
+    /// Removes a notification from the list.
     func remove(_ identifier: String) {
         #if os(Linux)
             center.removeDeliveredNotifications(withIdentifiers: [identifier])
@@ -118,7 +119,7 @@ extension SimulatedDevice {
         #endif
     }
 
-    /// Puts a notification into the list, in place of one of the same identifier.
+    /// Adds a notification to the list. It replaces one with the same identifier.
     func add(_ identifier: String, _ content: UNNotificationContent) {
         #if os(Linux)
             center.deliver(UNNotification(date: clock.date, request: request(identifier, content)))
@@ -138,7 +139,7 @@ extension SimulatedDevice {
 
     func count(of thread: String) -> Int { listed.count { $0.content.threadIdentifier == thread } }
 
-    /// Categories are told apart by every character, capitals included.
+    /// Category identifiers are case-sensitive.
     func category(of content: UNNotificationContent) -> UNNotificationCategory? {
         categories.first { $0.identifier == content.categoryIdentifier }
     }
@@ -150,8 +151,8 @@ extension SimulatedDevice {
 
 #if os(Linux)
     extension SimulatedDevice.Settings {
-        /// The same in the terms of the stand-in.
-        func put(into values: UNNotificationSettings.Values) -> UNNotificationSettings.Values {
+        /// Returns `values` with these settings in the terms of the stand-in.
+        func applied(to values: UNNotificationSettings.Values) -> UNNotificationSettings.Values {
             var values = values
             values.authorizationStatus =
                 switch permission {
@@ -173,7 +174,7 @@ extension SimulatedDevice {
             return values
         }
 
-        /// What the app has changed by asking for permission.
+        /// Returns these settings with the changes from the app's request for permission.
         func updated(from values: UNNotificationSettings.Values) -> Self {
             var settings = self
             settings.permission =

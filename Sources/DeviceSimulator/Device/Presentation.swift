@@ -1,9 +1,9 @@
 internal import Foundation
 internal import UserNotifications
 
-/// How a device shows a content: what its settings and its state make of it. Not run on Apple systems.
+/// Determines how a device presents a content, from its settings and state. Not run on Apple systems.
 struct Presentation {
-    /// What the app allows of a notification that comes while it is in the foreground; otherwise everything.
+    /// The parts of a notification that the app allows while it is in the foreground.
     struct Allowed: OptionSet {
         let rawValue: UInt
 
@@ -14,16 +14,16 @@ struct Presentation {
         static let all: Allowed = [.banner, .list, .sound, .badge]
     }
 
-    /// The body of a hidden preview, when the category brings none.
+    /// The body of a hidden preview, if the category declares none.
     static let standardPlaceholder = "Notification"
 
     let settings: SimulatedDevice.Settings
     let lock: SimulatedDevice.LockState
     let app: SimulatedDevice.App
-    /// The declared categories of the app.
+    /// The categories that the app declares.
     let categories: Set<UNNotificationCategory>
 
-    /// What there is to read of a content that is one of so many of its thread.
+    /// Returns the text of a content, one of `count` notifications in its thread.
     func text(of content: UNNotificationContent, among count: Int) -> Shown {
         var shown = Shown()
         shown.interruption = Interruption(content.interruptionLevel)
@@ -43,16 +43,16 @@ struct Presentation {
         return shown
     }
 
-    /// What is seen, heard and counted as a content arrives.
+    /// Returns the presentation of a content on arrival.
     func arrival(of content: UNNotificationContent, among count: Int, allowed: Allowed) -> Shown {
         guard settings.permission == .allowed || settings.permission == .provisional else { return Shown() }
         let isVisible = settings.alerts && !content.isEmpty
         var shown = isVisible ? text(of: content, among: count) : Shown()
         shown.interruption = Interruption(content.interruptionLevel)
         let isQuiet = settings.permission == .provisional || shown.interruption == .passive
-        if isVisible, allowed.contains(.list) { shown.places.insert(.list) }
+        if isVisible, allowed.contains(.list) { shown.presentation.insert(.list) }
         if isVisible, allowed.contains(.banner), !isQuiet {
-            shown.places.insert(lock == .unlocked ? .banner : .lockScreen)
+            shown.presentation.insert(lock == .unlocked ? .banner : .lockScreen)
         }
         if allowed.contains(.sound), !isQuiet, let sound = content.sound.map(Shown.Sound.init),
             settings.sounds || (sound.isCritical && settings.criticalAlerts)

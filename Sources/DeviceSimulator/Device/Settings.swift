@@ -1,15 +1,15 @@
 extension SimulatedDevice {
-    /// What the person has set for the app.
+    /// The user's notification settings for the app.
     public struct Settings: Hashable, Sendable {
-        /// What the person has answered when the app asked for permission.
+        /// The user's answer when the app requested permission.
         public enum Permission: Hashable, Sendable {
-            /// Nothing: the app has not asked.
+            /// The app has not requested permission.
             case notAsked
-            /// No.
+            /// Denied.
             case denied
-            /// Nothing yet: notifications come quietly, into the list.
+            /// Not decided yet: notifications are delivered quietly, to the list.
             case provisional
-            /// Yes.
+            /// Allowed.
             case allowed
         }
 
@@ -23,23 +23,23 @@ extension SimulatedDevice {
             case never
         }
 
-        /// What the person has answered.
+        /// The user's answer.
         public var permission = Permission.allowed
-        /// Whether notifications are shown. The service extension runs only then.
+        /// Whether alerts are shown. The service extension runs only if they are.
         public var alerts = true
         /// Whether sounds are played.
         public var sounds = true
-        /// Whether numbers are put on the icon.
+        /// Whether the icon shows a number.
         public var badges = true
-        /// Whether the app may play critical sounds, which needs Apple's permission too.
+        /// Whether the app may play critical sounds, which also needs Apple's permission.
         public var criticalAlerts = false
-        /// When the text is shown.
+        /// When previews are shown.
         public var previews = Previews.always
 
-        /// Takes what most people have.
+        /// Creates the usual settings.
         public init() {}
 
-        /// Whether the text may be shown at the moment.
+        /// Whether the text may be shown in this lock state.
         func showsPreviews(_ lock: LockState) -> Bool {
             switch previews {
             case .always: true
@@ -49,9 +49,9 @@ extension SimulatedDevice {
         }
     }
 
-    /// Whether the device is unlocked.
+    /// The lock state of a device.
     public enum LockState: Hashable, Sendable {
-        /// Started, and the passcode not entered since: no file or key that needs it can be read.
+        /// Started, and the passcode not entered yet: protected files and keys cannot be read.
         case beforeFirstUnlock
         /// Locked again.
         case locked
@@ -59,31 +59,31 @@ extension SimulatedDevice {
         case unlocked
     }
 
-    /// What the app is, apart from its code.
+    /// The properties of the app, apart from its code.
     public struct App: Hashable, Sendable {
-        /// The name under its icon, which stands for a hidden title.
+        /// The name under its icon, which replaces a hidden title.
         public var name = "App"
-        /// Whether it has Apple's entitlement `com.apple.developer.usernotifications.filtering`: its extension may
-        /// deliver nothing, and then nothing is shown.
+        /// Whether it has Apple's entitlement `com.apple.developer.usernotifications.filtering`: if its extension
+        /// delivers empty content, nothing is shown.
         public var hasFilteringEntitlement = false
-        /// Its strings in the device's language: key to format. Code on threads that the extension starts itself finds
-        /// those of every device of the process.
+        /// Its strings in the device's language, from key to format. Code on threads that the extension starts finds
+        /// the strings of every device in the process.
         public var strings: [String: String] = [:]
 
-        /// Takes an app without anything special.
+        /// Creates an app without special properties.
         public init() {}
     }
 
-    /// How long the extension has, in milliseconds.
+    /// The time limits for the extension and the app, in milliseconds.
     public struct Limits: Hashable, Sendable {
-        /// From the push to `serviceExtensionTimeWillExpire()`; 30 seconds.
+        /// From the push to `serviceExtensionTimeWillExpire()`. The default is 30 seconds.
         public var delivery: UInt64 = 30_000
-        /// From there to the end, one second: what is delivered later is not shown.
+        /// From there to the end. A later delivery is not shown. The default is one second.
         public var expiry: UInt64 = 1_000
-        /// How long the app has to call a handler; 30 seconds.
+        /// The time for the app to call a completion handler. The default is 30 seconds.
         public var app: UInt64 = 30_000
 
-        /// Takes about what Apple's system gives.
+        /// Creates limits close to those of Apple's systems.
         public init() {}
     }
 }

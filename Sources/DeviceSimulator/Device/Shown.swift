@@ -1,54 +1,81 @@
-/// What a person sees and hears of one notification.
+internal import UserNotifications
+
+/// The visible and audible presentation of one notification.
 public struct Shown: Hashable, Sendable {
-    /// Where a notification is seen.
-    public struct Places: OptionSet, Hashable, Sendable {
-        /// The bits.
+    /// The places where a notification is visible.
+    public struct PresentationOptions: OptionSet, Hashable, Sendable {
+        /// The bits of the set.
         public let rawValue: UInt
-        /// Takes the bits.
+        /// Creates a set from its bits.
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
-        /// Over whatever is on the screen of an unlocked device.
-        public static let banner = Places(rawValue: 1 << 0)
-        /// On the screen of a locked device, which lights up.
-        public static let lockScreen = Places(rawValue: 1 << 1)
-        /// In the list of notifications.
-        public static let list = Places(rawValue: 1 << 2)
+        /// A banner on an unlocked device.
+        public static let banner = PresentationOptions(rawValue: 1 << 0)
+        /// The screen of a locked device, which lights up.
+        public static let lockScreen = PresentationOptions(rawValue: 1 << 1)
+        /// The list of notifications.
+        public static let list = PresentationOptions(rawValue: 1 << 2)
     }
 
-    /// What is played.
+    /// A sound that is played.
     public enum Sound: Hashable, Sendable {
         /// The system's sound.
         case standard
         /// A sound file of the app.
         case named(String)
-        /// A sound for what must be heard: a file of the app, or the system's; the volume from 0 to 1, if it was given.
+        /// A critical sound: a file of the app, or the system's if the name is nil; the volume from 0 to 1, if given.
         case critical(name: String?, volume: Float?)
-        /// A sound of which only the system knows more. Only on Apple platforms.
+        /// A sound that only the system can describe. Only on Apple platforms.
         case other
     }
 
-    /// The first line.
+    /// The title.
     public var title = ""
-    /// The second line.
+    /// The subtitle.
     public var subtitle = ""
-    /// The text, or what stands for it when previews are hidden.
+    /// The body, or its placeholder while previews are hidden.
     public var body = ""
-    /// What is played as it arrives; nil for silence.
+    /// The sound on arrival; nil for silence.
     public var sound: Sound?
-    /// The number that it puts on the app's icon, 0 for none; nil if it leaves the icon as it is.
+    /// The new number on the app's icon, 0 for none; nil if the icon does not change.
     public var badge: Int?
     /// The identifiers of the attachments.
     public var attachments: [String] = []
-    /// Where it is seen.
-    public var places: Places = []
-    /// How loudly it calls for attention.
+    /// The places where it is visible.
+    public var presentation: PresentationOptions = []
+    /// The interruption level.
     public var interruption = Interruption.active
-    /// Whether the person's settings hide the text.
+    /// Whether the user's settings hide the text.
     public var isPreviewHidden = false
 
-    /// Shows nothing.
+    /// Creates a presentation of nothing.
     public init() {}
 
-    /// Whether nothing is seen, heard or counted.
-    var isNothing: Bool { places.isEmpty && sound == nil && badge == nil }
+    /// Whether there is nothing visible, no sound and no badge.
+    var isNothing: Bool { presentation.isEmpty && sound == nil && badge == nil }
+}
+
+/// The interruption levels, with their names in payloads.
+public enum Interruption: String, CaseIterable, Hashable, Sendable {
+    /// Added to the list, without sound and without lighting the screen.
+    case passive
+    /// Presented immediately, with sound.
+    case active
+    /// Presented immediately, also during a Focus.
+    case timeSensitive = "time-sensitive"
+    /// Presented immediately, also on a silenced device.
+    case critical
+
+    var level: UNNotificationInterruptionLevel {
+        switch self {
+        case .passive: .passive
+        case .active: .active
+        case .timeSensitive: .timeSensitive
+        case .critical: .critical
+        }
+    }
+
+    init(_ level: UNNotificationInterruptionLevel) {
+        self = Self.allCases.first { $0.level == level } ?? .active
+    }
 }

@@ -2,12 +2,12 @@ internal import Foundation
 internal import PushcryptKeyStore
 public import UserNotifications
 
-/// A device without a phone: it takes a push, runs the app's service extension on it, and says what a person saw.
+/// A simulated device. It receives a push, runs the app's service extension and reports what the user saw.
 ///
-/// It decides as the system does whether the extension runs, calls it away from the main thread with an object of its own
-/// for each push and in one process for all, several at once, tells it when its thirty seconds are almost over, takes the
-/// first delivery, counts the others, and shows the push as it came when there is none. Around the extension it has what
-/// the system has: settings, lock, list of notifications, categories, responses and content extensions.
+/// Like the system, it decides whether the extension runs. It creates a new extension object for each push, calls it
+/// off the main thread, several at once, all in one process. It tells the extension when its thirty seconds are almost
+/// over, accepts the first delivery, counts the others, and shows the push as received if there is no delivery. It also
+/// has the system's settings, lock state, list of notifications, categories, responses and content extensions.
 ///
 ///     import DeviceSimulator
 ///     import Pushcrypt
@@ -33,7 +33,7 @@ public import UserNotifications
 ///         }
 ///
 ///         @Test func aSealedMessageIsShownOpened() async throws {
-///             // `NotificationService` is the app's extension; here it takes its key store from the test.
+///             // `NotificationService` is the app's extension; here it uses the test's key store.
 ///             let device = SimulatedDevice { [keys] in NotificationService(keys: keys) }
 ///             let outcome = await device.push(try push(#"{"aps":{"alert":{"body":"See you at 8"}}}"#))
 ///             #expect(outcome.shown?.body == "See you at 8")
@@ -52,20 +52,20 @@ public import UserNotifications
 ///         }
 ///     }
 ///
-/// It does not limit memory: an extension that would be ended for using more than 24 MB runs here. An extension that crashes
-/// ends the test's process; test such a fault with an exit test. What Apple does not document (which of two categories wins,
-/// what a device does between expiry and end) is decided here in the simplest way, and nothing of this was run on an Apple
-/// platform. There, responses, foreground delegates and content extensions are missing: they need objects that only the
-/// system can make.
+/// It does not limit memory: an extension that the system would end for using more than 24 MB runs here. An extension
+/// that crashes ends the test's process; test this with an exit test. Behaviour that Apple does not document (which of
+/// two categories wins, what a device does between expiry and end) is implemented in the simplest way. Nothing of this
+/// was run on an Apple platform. There, responses, foreground delegates and content extensions are missing, because
+/// they need objects that only the system can create.
 ///
 /// Safe to use from several threads.
 public final class SimulatedDevice: @unchecked Sendable {
-    /// The time.
+    /// The clock of the device.
     public let clock: DeviceClock
     private let makeExtension: (@Sendable () -> UNNotificationServiceExtension)?
     private let state = Locked(State())
 
-    /// What the lock guards.
+    /// The state guarded by the lock.
     final class State {
         var settings = Settings()
         var lockState = LockState.unlocked
@@ -84,14 +84,14 @@ public final class SimulatedDevice: @unchecked Sendable {
     }
 
     #if os(Linux)
-        /// The app's notification center, for code of the app that runs inside `inProcess`.
+        /// The app's notification center, current for code of the app inside `inProcess`.
         public let center: UNUserNotificationCenter
 
-        /// Makes a device with a notification center of its own.
+        /// Creates a device with its own notification center.
         ///
         /// - Parameters:
-        ///   - clock: the time; a simulated one unless given.
-        ///   - makeExtension: makes the principal object of the service extension, once for each push; nil for an app
+        ///   - clock: The clock; a simulated one by default.
+        ///   - makeExtension: Creates the principal object of the service extension, for each push; nil for an app
         ///     without one.
         public convenience init(
             clock: DeviceClock = .simulated(SimulatedClock()),
@@ -100,10 +100,16 @@ public final class SimulatedDevice: @unchecked Sendable {
             self.init(center: UNUserNotificationCenter(), clock: clock, serviceExtension: makeExtension)
         }
 
-        /// Makes a device with a given notification center.
+        /// Creates a device with the given notification center.
         ///
-        /// With `UNUserNotificationCenter.current()`, code that the app runs on threads of its own meets this device too;
-        /// there can be only one such device at a time.
+        /// With `UNUserNotificationCenter.current()`, code on threads that the app starts uses this device too. There
+        /// can be only one such device at a time.
+        ///
+        /// - Parameters:
+        ///   - center: The notification center.
+        ///   - clock: The clock; a simulated one by default.
+        ///   - makeExtension: Creates the principal object of the service extension, for each push; nil for an app
+        ///     without one.
         public init(
             center: UNUserNotificationCenter, clock: DeviceClock = .simulated(SimulatedClock()),
             serviceExtension makeExtension: (@Sendable () -> UNNotificationServiceExtension)? = nil
@@ -114,17 +120,17 @@ public final class SimulatedDevice: @unchecked Sendable {
             settings = Settings()
         }
 
-        /// Runs code of the app: `UNUserNotificationCenter.current()` is this device's, in it and in the tasks that it
-        /// starts; on threads and queues of the app's own it is the process's.
+        /// Runs code of the app. In `body` and in the tasks that it starts, `UNUserNotificationCenter.current()` is the
+        /// center of this device; on threads and queues that the app creates, it is the center of the process.
         public func inProcess<R>(_ body: () throws -> R) rethrows -> R {
             try UNUserNotificationCenter.withCurrent(center, body)
         }
     #else
-        /// Makes a device.
+        /// Creates a device.
         ///
         /// - Parameters:
-        ///   - clock: the time; a simulated one unless given.
-        ///   - makeExtension: makes the principal object of the service extension, once for each push; nil for an app
+        ///   - clock: The clock; a simulated one by default.
+        ///   - makeExtension: Creates the principal object of the service extension, for each push; nil for an app
         ///     without one.
         public init(
             clock: DeviceClock = .simulated(SimulatedClock()),
@@ -141,14 +147,14 @@ public final class SimulatedDevice: @unchecked Sendable {
 
     // MARK: Pushes
 
-    /// Delivers a push, and waits until it is decided what a person sees.
+    /// Delivers a push and waits for the outcome.
     ///
-    /// For an extension that does not deliver within the simulated clock's `patience`, the time passes by itself; to decide
-    /// what happens when, use `send` and move the clock.
+    /// If the extension does not deliver within the simulated clock's `patience`, time passes automatically. To control
+    /// the order of events, use `send` and advance the clock.
     public func push(_ push: APNsPush) async -> Outcome { await send(push).decided() }
 
-    /// Delivers a push, and returns when the extension's `didReceive` has returned or waits for a simulated time to come;
-    /// at once on a real clock.
+    /// Delivers a push. Returns when the extension's `didReceive` has returned or is waiting for simulated time to
+    /// pass; with a real clock, immediately.
     @discardableResult
     public func send(_ push: APNsPush) -> Arrival {
         let refusal = push.refusal

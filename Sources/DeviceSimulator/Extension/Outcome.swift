@@ -1,36 +1,66 @@
-/// What has become of one push.
+/// The outcome of one push.
 public struct Outcome: Hashable, Sendable, CustomStringConvertible {
-    /// Whose content a person is shown.
+    /// The origin of the content that the user is shown.
     public enum Source: String, Hashable, Sendable {
-        /// What the extension delivered.
+        /// The content that the extension delivered.
         case delivered
-        /// The push as it came.
+        /// The push as received.
         case original
-        /// Nobody's: nothing is shown.
+        /// Nothing is shown.
         case nothing
     }
 
-    /// Names the notification: the collapse id, otherwise the push's own id.
+    /// The identifier of the notification: the collapse id, otherwise the id of the push.
     public let requestIdentifier: String
-    /// Why the extension did not run; nil if it did.
+    /// The reason that the extension did not run; nil if it ran.
     public let skipped: SkipReason?
-    /// Whose content is shown.
+    /// The origin of the shown content.
     public let source: Source
-    /// What is seen and heard; nil for nothing at all.
+    /// The presentation; nil if nothing is visible or audible.
     public let shown: Shown?
-    /// How many times the content handler was called so far.
+    /// The number of calls of the content handler so far.
     public let deliveries: Int
-    /// How many of these calls came after the time was over.
+    /// The number of these calls after the time was over.
     public let lateDeliveries: Int
-    /// How many milliseconds passed before the first of them; nil if there was none.
+    /// The milliseconds before the first call; nil if there was none.
     public let milliseconds: UInt64?
     /// Whether the system called `serviceExtensionTimeWillExpire()`.
     public let isExpired: Bool
-    /// What the extension did wrong so far.
+    /// The faults of the extension so far.
     public let faults: [Fault]
-    /// What happened, for people: one line each, with the time since the push came.
+    /// The events for people to read, one line each, with the time since arrival.
     public let trace: [String]
 
-    /// The trace as one text.
+    /// The trace, one event per line.
     public var description: String { trace.joined(separator: "\n") }
+}
+
+/// A violation of the system's rules by a service extension.
+public struct Fault: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    private enum Known: String, CaseIterable {
+        case neverDelivered = "never-delivered"
+        case deliveredTwice = "delivered-twice"
+        case deliveredLate = "delivered-late"
+        case changedAfterDelivery = "changed-after-delivery"
+        case emptyWithoutEntitlement = "empty-without-entitlement"
+    }
+
+    private let known: Known
+
+    /// The content handler was not called in time: the user saw the push as received.
+    public static let neverDelivered = Fault(known: .neverDelivered)
+    /// The content handler was called more than once.
+    public static let deliveredTwice = Fault(known: .deliveredTwice)
+    /// The content handler was called after the time was over.
+    public static let deliveredLate = Fault(known: .deliveredLate)
+    /// The content was changed after delivery. Whether the user sees the change is a matter of chance.
+    public static let changedAfterDelivery = Fault(known: .changedAfterDelivery)
+    /// The content is empty, and the app lacks the entitlement for that: the user saw the push as received.
+    public static let emptyWithoutEntitlement = Fault(known: .emptyWithoutEntitlement)
+
+    /// Every fault.
+    public static var allCases: [Fault] { Known.allCases.map(Fault.init(known:)) }
+
+    /// The fault for programs, for example `delivered-twice`.
+    public var description: String { known.rawValue }
 }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import UserNotifications
 
-/// What is known of one push: its deliveries are counted here, and the first is taken.
+/// The progress of one push. It counts deliveries and accepts the first.
 ///
-/// The extension holds it through the content handler, for as long as it likes; it holds the extension in no way.
+/// The extension retains it through the content handler. It does not retain the extension.
 final class Reception: @unchecked Sendable {
     // Guarded by the condition.
     private struct Progress {
@@ -18,7 +18,7 @@ final class Reception: @unchecked Sendable {
         var isReturned = false
         var decision: (source: Outcome.Source, shown: Shown?)?
         var trace: [String] = []
-        // Kept, because a call goes with its last reference.
+        // Retained, because releasing a call cancels it.
         var timers: [ClockCall] = []
     }
 
@@ -40,7 +40,7 @@ final class Reception: @unchecked Sendable {
 
     // MARK: Events
 
-    /// Takes a call of the content handler in; gives the copy that is to be shown if it is the first and in time.
+    /// Records a call of the content handler. Returns the copy to show if the call is the first and in time.
     func deliver(_ content: UNNotificationContent) -> UNNotificationContent? {
         let now = elapsed
         return condition.withLock {
@@ -48,7 +48,7 @@ final class Reception: @unchecked Sendable {
             progress.milliseconds = progress.milliseconds ?? now
             if progress.isOver { progress.lateDeliveries += 1 }
             guard progress.copy == nil, !progress.isOver else {
-                note("delivery \(progress.deliveries), which nobody takes", now)
+                note("delivery \(progress.deliveries) is ignored", now)
                 return nil
             }
             note("delivered", now)
@@ -58,7 +58,7 @@ final class Reception: @unchecked Sendable {
         }
     }
 
-    /// Tells whether the extension must be told that its time is almost over.
+    /// Returns whether to tell the extension that its time is almost over.
     func expire() -> Bool {
         let now = elapsed
         return condition.withLock {
@@ -69,24 +69,24 @@ final class Reception: @unchecked Sendable {
         }
     }
 
-    /// Tells whether the time ends without a delivery.
+    /// Returns whether the time ends without a delivery.
     func end() -> Bool {
         let now = elapsed
         return condition.withLock {
             guard progress.copy == nil, !progress.isOver else { return false }
             progress.isOver = true
-            note("time is over: the push is shown as it came", now)
+            note("time is over: the push is shown as received", now)
             return true
         }
     }
 
-    /// Notes that the delivered content may not be shown, because the app has no entitlement for showing nothing.
+    /// Records that empty content was delivered without the entitlement for it.
     func refuseEmpty() {
-        note("nothing to read was delivered, without the entitlement: the push is shown as it came")
+        note("empty content was delivered without the entitlement: the push is shown as received")
         condition.withLock { progress.isEmptyWithoutEntitlement = true }
     }
 
-    /// Notes what a person is shown.
+    /// Records the outcome.
     func decide(_ source: Outcome.Source, _ shown: Shown?) {
         let now = elapsed
         condition.withLock {
@@ -97,7 +97,7 @@ final class Reception: @unchecked Sendable {
         }
     }
 
-    /// Notes that `didReceive` has returned.
+    /// Records that `didReceive` has returned.
     func didReturn() {
         condition.withLock {
             progress.isReturned = true
@@ -123,10 +123,10 @@ final class Reception: @unchecked Sendable {
 
     // MARK: Outcome
 
-    /// What has become of it; nil while that is open.
+    /// The outcome; nil while it is undecided.
     var outcome: Outcome? { condition.withLock { makeOutcome() } }
 
-    /// Waits so many seconds of real time.
+    /// Waits for the outcome, for at most some seconds of real time.
     func outcome(within seconds: TimeInterval) -> Outcome? {
         let end = Date(timeIntervalSinceNow: seconds)
         return condition.withLock {
@@ -135,7 +135,7 @@ final class Reception: @unchecked Sendable {
         }
     }
 
-    /// Waits until `didReceive` has returned, or waits for a time to come.
+    /// Waits until `didReceive` has returned or is waiting for simulated time to pass.
     func waitUntilReturned(_ clock: DeviceClock) {
         guard skipped == nil else { return }
         guard case .real = clock else { return clock.settle() }

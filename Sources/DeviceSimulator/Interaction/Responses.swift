@@ -1,25 +1,94 @@
-#if os(Linux)
-    internal import Foundation
-    internal import PushcryptKeyStore
-    internal import UserNotifications
+internal import Foundation
+internal import PushcryptKeyStore
+internal import UserNotifications
 
+/// An action of the user on a notification.
+public enum UserAction: Hashable, Sendable {
+    /// Taps the notification, which opens the app.
+    case tap
+    /// Dismisses the notification.
+    case dismiss
+    /// Chooses an action of the category.
+    case choose(String)
+    /// Enters text for an action with text input.
+    case write(String, action: String)
+}
+
+/// The reason that the app did not get a response.
+public struct UndeliveredReason: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    private enum Known: String, CaseIterable {
+        case notListed = "not-listed"
+        case notOffered = "not-offered"
+        case noTextInput = "no-text-input"
+        case dismissNotReported = "dismiss-not-reported"
+        case locked = "locked"
+        case noDelegate = "no-delegate"
+        case keptByContentExtension = "kept-by-content-extension"
+    }
+
+    private let known: Known
+
+    /// The list has no such notification.
+    public static let notListed = UndeliveredReason(known: .notListed)
+    /// The notification's category is not declared, or has no such action.
+    public static let notOffered = UndeliveredReason(known: .notOffered)
+    /// The action has no text input, or requires text.
+    public static let noTextInput = UndeliveredReason(known: .noTextInput)
+    /// The category lacks `.customDismissAction`, so that dismissals are not reported.
+    public static let dismissNotReported = UndeliveredReason(known: .dismissNotReported)
+    /// The device requires the passcode first: unlock it.
+    public static let locked = UndeliveredReason(known: .locked)
+    /// The app's notification center has no delegate.
+    public static let noDelegate = UndeliveredReason(known: .noDelegate)
+    /// The content extension did not forward the response.
+    public static let keptByContentExtension = UndeliveredReason(known: .keptByContentExtension)
+
+    /// Every reason.
+    public static var allCases: [UndeliveredReason] { Known.allCases.map(UndeliveredReason.init(known:)) }
+
+    /// The reason for programs, for example `dismiss-not-reported`.
+    public var description: String { known.rawValue }
+}
+
+/// The outcome of a user's action.
+public struct ResponseOutcome: Hashable, Sendable {
+    /// The reason that the app did not get the response; nil if it did.
+    public let undelivered: UndeliveredReason?
+    /// The number of times the app's delegate called the completion handler. Exactly one is correct.
+    public let completions: Int
+    /// Whether the app is brought to the foreground.
+    public let opensApp: Bool
+
+    /// Creates an outcome for a test to compare with.
+    public init(undelivered: UndeliveredReason? = nil, completions: Int = 0, opensApp: Bool = false) {
+        self.undelivered = undelivered
+        self.completions = completions
+        self.opensApp = opensApp
+    }
+}
+
+#if os(Linux)
     extension SimulatedDevice {
-        /// Does what a person does with a notification in the list, and waits until the app has dealt with it.
+        /// Performs a user's action on a notification in the list and waits until the app is done with the response.
         ///
-        /// The app's delegate is called on the main thread. It has `limits.app` for the completion handler; simulated time
-        /// passes only when it was not called for the clock's `patience`.
-        public func respond(_ action: PersonAction, to identifier: String) async -> ResponseOutcome {
+        /// The app's delegate is called on the main thread. It must call the completion handler within `limits.app`;
+        /// simulated time passes only if the handler is not called within the clock's `patience`.
+        ///
+        /// - Parameters:
+        ///   - action: The user's action.
+        ///   - identifier: The identifier of the notification.
+        public func respond(_ action: UserAction, to identifier: String) async -> ResponseOutcome {
             await respond(action, to: identifier, among: UncheckedSendableBox(actions(of: identifier)))
         }
 
-        /// Does the same with other actions than those of the category.
+        /// Does the same with the actions offered, which may differ from those of the category.
         func respond(
-            _ action: PersonAction, to identifier: String, among offered: UncheckedSendableBox<[UNNotificationAction]>
+            _ action: UserAction, to identifier: String, among offered: UncheckedSendableBox<[UNNotificationAction]>
         ) async -> ResponseOutcome {
             switch response(action, to: identifier, among: offered.value) {
-            case .failure(let unheard):
+            case .failure(let undelivered):
                 if action == .dismiss { remove(identifier) }
-                return ResponseOutcome(unheard: unheard.reason)
+                return ResponseOutcome(undelivered: undelivered.reason)
             case .success(let response):
                 let (handed, opensApp) = (UncheckedSendableBox(response), opensApp(response, offered.value))
                 remove(identifier)
@@ -28,19 +97,19 @@
             }
         }
 
-        struct Unheard: Error {
-            let reason: UnheardReason
+        struct Undelivered: Error {
+            let reason: UndeliveredReason
         }
 
-        /// Makes the response of an action, or says why there is none.
+        /// Returns the response for an action, or the reason that there is none.
         func response(
-            _ action: PersonAction, to identifier: String, among actions: [UNNotificationAction]
-        ) -> Result<UNNotificationResponse, Unheard> {
-            func unheard(_ reason: UnheardReason) -> Result<UNNotificationResponse, Unheard> {
-                .failure(Unheard(reason: reason))
+            _ action: UserAction, to identifier: String, among actions: [UNNotificationAction]
+        ) -> Result<UNNotificationResponse, Undelivered> {
+            func undelivered(_ reason: UndeliveredReason) -> Result<UNNotificationResponse, Undelivered> {
+                .failure(Undelivered(reason: reason))
             }
             guard let notification = center.deliveredNow.first(where: { $0.request.identifier == identifier }) else {
-                return unheard(.notListed)
+                return undelivered(.notListed)
             }
             let category = category(of: notification.request.content)
             let response: UNNotificationResponse
@@ -50,25 +119,27 @@
                     notification: notification, actionIdentifier: UNNotificationDefaultActionIdentifier)
             case .dismiss:
                 guard category?.options.contains(.customDismissAction) == true else {
-                    return unheard(.dismissNotReported)
+                    return undelivered(.dismissNotReported)
                 }
                 response = UNNotificationResponse(
                     notification: notification, actionIdentifier: UNNotificationDismissActionIdentifier)
             case .choose(let name), .write(_, let name):
                 guard let offered = actions.first(where: { $0.identifier == name }) else {
-                    return unheard(.notOffered)
+                    return undelivered(.notOffered)
                 }
-                if offered.options.contains(.authenticationRequired), lockState != .unlocked { return unheard(.locked) }
+                if offered.options.contains(.authenticationRequired), lockState != .unlocked {
+                    return undelivered(.locked)
+                }
                 switch (action, offered is UNTextInputNotificationAction) {
                 case (.write(let text, _), true):
                     response = UNTextInputNotificationResponse(
                         notification: notification, actionIdentifier: name, userText: text)
                 case (.choose, false):
                     response = UNNotificationResponse(notification: notification, actionIdentifier: name)
-                default: return unheard(.noTextInput)
+                default: return undelivered(.noTextInput)
                 }
             }
-            if opensApp(response, actions), lockState != .unlocked { return unheard(.locked) }
+            if opensApp(response, actions), lockState != .unlocked { return undelivered(.locked) }
             return .success(response)
         }
 
@@ -78,12 +149,12 @@
             return action?.options.contains(.foreground) ?? false
         }
 
-        /// Gives a response to the app's delegate.
+        /// Passes a response to the app's delegate.
         private func send(_ response: UncheckedSendableBox<UNNotificationResponse>, opensApp: Bool) async
             -> ResponseOutcome
         {
             guard let delegate = center.delegate else {
-                return ResponseOutcome(unheard: .noDelegate, opensApp: opensApp)
+                return ResponseOutcome(undelivered: .noDelegate, opensApp: opensApp)
             }
             let completion = Completion()
             let app = UncheckedSendableBox(delegate)
@@ -117,7 +188,8 @@
             }
         }
 
-        /// Waits until the handler was called and the call has returned, at most so many milliseconds of the clock's.
+        /// Waits until the handler was called and the delegate has returned, for at most `limit` milliseconds of the
+        /// clock.
         func wait(clock: DeviceClock, limit: UInt64) async {
             let timer = clock.schedule(afterMilliseconds: limit) { self.change { self.isGivenUp = true } }
             await withCheckedContinuation { continuation in
@@ -129,8 +201,8 @@
             timer.cancel()
         }
 
-        /// Waits so many seconds of real time; tells whether the handler was called and the call has returned, or there is no
-        /// more time.
+        /// Waits for at most some seconds of real time. Returns whether the handler was called and the delegate has
+        /// returned, or the time is over.
         private func isOver(within seconds: TimeInterval) -> Bool {
             let end = Date(timeIntervalSinceNow: seconds)
             return condition.withLock {

@@ -1,26 +1,27 @@
 public import Foundation
 
-/// A push as a provider hands it to Apple: the JSON, and those headers that matter on a phone.
+/// A push as a provider sends it to Apple: the JSON, and the headers that have an effect on a phone.
 ///
-/// A text in the source is a push of type `alert`: `device.push(#"{"aps":{"alert":"Hello"}}"#)`.
+/// A string literal is a push of type `alert`: `device.push(#"{"aps":{"alert":"Hello"}}"#)`.
 public struct APNsPush: Hashable, Sendable, ExpressibleByStringLiteral {
-    /// The most bytes of JSON that Apple takes; more for `voip`.
+    /// The most bytes of JSON that Apple accepts, except for `voip`.
     public static let maximumPayloadLength = 4096
-    /// The most bytes of JSON that Apple takes for `voip`.
+    /// The most bytes of JSON that Apple accepts for `voip`.
     public static let maximumVoIPPayloadLength = 5120
-    /// The most bytes of a collapse id that Apple takes.
+    /// The most bytes of a collapse id that Apple accepts.
     public static let maximumCollapseIDLength = 64
 
     /// The JSON.
     public var payload: Data
     /// The header `apns-push-type`.
     public var type = "alert"
-    /// The header `apns-collapse-id`: a later notification of this name takes an earlier one's place.
+    /// The header `apns-collapse-id`: a later notification with the same id replaces an earlier one.
     public var collapseID: String?
-    /// The header `apns-id`, a lower-case UUID; the device numbers pushes that have none.
+    /// The header `apns-id`, a lower-case UUID. The device numbers pushes without one.
     public var id: String?
 
-    /// Takes the JSON and the headers, right or wrong: what Apple's servers would refuse, the device refuses.
+    /// Creates a push from the JSON's bytes. Nothing is checked here: the device refuses what Apple's servers would
+    /// refuse.
     public init(_ payload: some Sequence<UInt8>, type: String = "alert", collapseID: String? = nil, id: String? = nil) {
         self.payload = Data(payload)
         self.type = type
@@ -28,11 +29,77 @@ public struct APNsPush: Hashable, Sendable, ExpressibleByStringLiteral {
         self.id = id
     }
 
-    /// Takes the JSON and the headers, right or wrong: what Apple's servers would refuse, the device refuses.
+    /// Creates a push from the JSON's text. Nothing is checked here: the device refuses what Apple's servers would
+    /// refuse.
     public init(json: String, type: String = "alert", collapseID: String? = nil, id: String? = nil) {
         self.init(json.utf8, type: type, collapseID: collapseID, id: id)
     }
 
-    /// Takes the JSON.
+    /// Creates a push of type `alert` from the JSON's text.
     public init(stringLiteral json: String) { self.init(json: json) }
+}
+
+extension APNsPush {
+    /// The reason that Apple's servers refuse the push; nil if they accept it.
+    var refusal: SkipReason? {
+        let limit = type == "voip" ? Self.maximumVoIPPayloadLength : Self.maximumPayloadLength
+        if payload.count > limit { return .payloadTooLarge }
+        if PushPayload(payload) == nil { return .notJSON }
+        if let collapseID, !(1...Self.maximumCollapseIDLength).contains(collapseID.utf8.count) { return .badCollapseID }
+        return nil
+    }
+}
+
+/// The first reason that applies why the service extension did not run for a push.
+public struct SkipReason: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    private enum Known: String, CaseIterable {
+        case payloadTooLarge = "payload-too-large"
+        case notJSON = "not-json"
+        case badCollapseID = "bad-collapse-id"
+        case notAlertPush = "not-alert-push"
+        case silent = "silent"
+        case soundOnly = "sound-only"
+        case badgeOnly = "badge-only"
+        case noAlertText = "no-alert-text"
+        case notMutable = "not-mutable"
+        case notPermitted = "not-permitted"
+        case alertsOff = "alerts-off"
+        case noExtension = "no-extension"
+    }
+
+    private let known: Known
+
+    /// Apple refuses the push: its JSON exceeds 4096 bytes, or 5120 for `voip`.
+    public static let payloadTooLarge = SkipReason(known: .payloadTooLarge)
+    /// Apple refuses the push: it is not a JSON object.
+    public static let notJSON = SkipReason(known: .notJSON)
+    /// Apple refuses the push: its collapse id is empty or exceeds 64 bytes.
+    public static let badCollapseID = SkipReason(known: .badCollapseID)
+    /// The push is not of type `alert`, so the app gets it.
+    public static let notAlertPush = SkipReason(known: .notAlertPush)
+    /// The push has neither alert nor sound nor badge.
+    public static let silent = SkipReason(known: .silent)
+    /// The push has a sound and no alert.
+    public static let soundOnly = SkipReason(known: .soundOnly)
+    /// The push has a badge and neither alert nor sound.
+    public static let badgeOnly = SkipReason(known: .badgeOnly)
+    /// The alert has no title, subtitle or body.
+    public static let noAlertText = SkipReason(known: .noAlertText)
+    /// `mutable-content` is not the number 1.
+    public static let notMutable = SkipReason(known: .notMutable)
+    /// The user has not allowed the app's notifications.
+    public static let notPermitted = SkipReason(known: .notPermitted)
+    /// The user has turned alerts off.
+    public static let alertsOff = SkipReason(known: .alertsOff)
+    /// The app has no service extension.
+    public static let noExtension = SkipReason(known: .noExtension)
+
+    /// Every reason.
+    public static var allCases: [SkipReason] { Known.allCases.map(SkipReason.init(known:)) }
+
+    /// Whether Apple's servers refuse the push, so that it never reaches a phone.
+    public var isRefusal: Bool { [.payloadTooLarge, .notJSON, .badCollapseID].contains(self) }
+
+    /// The reason for programs, for example `not-mutable`.
+    public var description: String { known.rawValue }
 }

@@ -1,15 +1,16 @@
 internal import Foundation
+internal import PushcryptReceiver
 
-/// The time of a simulated device.
+/// The clock of a simulated device.
 public enum DeviceClock: Sendable {
-    /// The real time: an extension that never delivers costs a test half a minute.
+    /// Real time. A test of an extension that never delivers takes half a minute.
     case real
-    /// A time that the test moves by hand.
+    /// A clock that the test advances.
     case simulated(SimulatedClock)
 }
 
 extension DeviceClock {
-    /// How long, in seconds of real time, to wait for a delivery before the time may pass.
+    /// The real time to wait for a delivery before simulated time may pass, in seconds.
     var patience: TimeInterval {
         switch self {
         case .real: 60
@@ -17,7 +18,7 @@ extension DeviceClock {
         }
     }
 
-    /// The present time.
+    /// The current time.
     var date: Date {
         switch self {
         case .real: Date()
@@ -25,7 +26,7 @@ extension DeviceClock {
         }
     }
 
-    /// Calls `body` on another thread after a time, unless what was returned is cancelled or gone.
+    /// Calls `body` on another thread after the delay, unless the returned call is cancelled or released first.
     func schedule(afterMilliseconds delay: UInt64, _ body: @escaping @Sendable () -> Void) -> ClockCall {
         switch self {
         case .simulated(let clock): return clock.call(afterMilliseconds: delay, body)
@@ -39,7 +40,7 @@ extension DeviceClock {
         }
     }
 
-    /// Runs `body` on a thread of its own.
+    /// Runs `body` on a new thread.
     func start(_ body: @escaping @Sendable () -> Void) {
         switch self {
         case .real: Thread.detachNewThread(body)
@@ -47,13 +48,35 @@ extension DeviceClock {
         }
     }
 
-    /// Waits for the threads of a simulated time, so that what follows is the same in every run; real time waits for nobody.
+    /// Waits until the threads of simulated time are idle, so that every run is the same. Returns at once in real time.
     func settle() {
         if case .simulated(let clock) = self { clock.waitUntilIdle() }
     }
 
-    /// Lets a simulated time pass until something happens; real time passes by itself.
+    /// Advances simulated time to the next call. Does nothing in real time.
     func pass() {
         if case .simulated(let clock) = self { clock.advanceToNextCall() }
+    }
+}
+
+/// A call that a clock has not made yet. Releasing the last reference cancels it.
+final class ClockCall: ScheduledCall, @unchecked Sendable {
+    private let lock = NSLock()
+    private var body: (@Sendable () -> Void)?
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    /// Cancels the call, unless it has been made.
+    func cancel() { _ = take() }
+
+    /// Whether the call is still to be made.
+    var isWanted: Bool { lock.withLock { body != nil } }
+
+    /// Returns the body to the first caller, which runs it; nil to every other.
+    func take() -> (@Sendable () -> Void)? {
+        lock.withLock {
+            defer { body = nil }
+            return body
+        }
     }
 }

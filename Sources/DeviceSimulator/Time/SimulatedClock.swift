@@ -1,56 +1,57 @@
 public import Foundation
 public import PushcryptReceiver
 
-/// A time that a test moves by hand, so that the thirty seconds of an extension cost nothing and every run is the same.
+/// A clock that a test advances, so that an extension's thirty seconds take no time and every run is the same.
 ///
-/// Between two calls it waits until every thread that it knows has come to rest: those that run the extension's methods, and
-/// those of its own calls. It does not know the threads and tasks that an extension starts itself; a test waits for what
-/// they do, for example with `Arrival.decided()`, before it moves on.
+/// Between two calls it waits until every thread that it knows is idle: the threads that run the extension's methods
+/// and its own calls. It does not know threads and tasks that the extension starts; wait for their results, for example
+/// with `Arrival.decided()`, before you advance the clock.
 ///
-/// It is a `DeliveryClock`: give it to whatever of the extension keeps a deadline.
+/// It is a `DeliveryClock`: pass it to the parts of the extension that have a deadline.
 public final class SimulatedClock: DeliveryClock, @unchecked Sendable {
     private struct Entry {
         let time: UInt64
         weak var call: ClockCall?
     }
 
-    // After so many seconds of real time, a thread is held to be blocked by something that is no clock.
+    // A thread that is busy for this long, in seconds of real time, is treated as blocked by something other than a
+    // clock.
     private static let restLimit: TimeInterval = 10
-    // Marks the threads whose rest the clock waits for.
+    // Marks the threads that the clock waits for.
     private static let mark = "DeviceSimulator.SimulatedClock"
 
-    /// How long, in seconds of real time, to wait for work that the clock cannot see, before simulated time may pass.
+    /// The real time to wait for work that the clock cannot see, before simulated time may pass, in seconds.
     public let patience: TimeInterval
     private let start: Date
     private let condition = NSCondition()
     private var now: UInt64 = 0
-    // In the order of their times, and for one time in the order of the calls that scheduled them.
+    // Ordered by time, and for equal times by the order of scheduling.
     private var entries: [Entry] = []
     private var isAdvancing = false
     private var busy = 0
-    // Threads that were waited for in vain: they wait for something that is no clock.
+    // Threads that did not become idle: they wait for something other than a clock.
     private var stuck = 0
 
-    /// Makes a clock that stands at a date.
+    /// Creates a clock.
     ///
     /// - Parameters:
-    ///   - date: the first moment; the beginning of 2026 unless given.
-    ///   - patience: how long, in seconds of real time, to wait for work that the clock cannot see, before simulated time
-    ///     may pass. Too short a time makes an extension look late on a busy machine.
+    ///   - date: The initial date. The default is the beginning of 2026.
+    ///   - patience: The real time to wait for work that the clock cannot see, before simulated time may pass, in
+    ///     seconds. If it is too short, an extension looks late on a busy machine.
     public init(startingAt date: Date = Date(timeIntervalSince1970: 1_767_225_600), patience: TimeInterval = 5) {
         start = date
         self.patience = patience
     }
 
-    /// How many milliseconds have passed.
+    /// The milliseconds that have passed.
     public var milliseconds: UInt64 { condition.withLock { now } }
 
-    /// The present moment.
+    /// The current date.
     public var date: Date { start.addingTimeInterval(TimeInterval(milliseconds) / 1000) }
 
     // MARK: Waiting
 
-    /// Calls `body` on a thread of its own when so much time has passed.
+    /// Calls `body` on a separate thread after the delay.
     public func schedule(afterMilliseconds delay: UInt64, _ body: @escaping @Sendable () -> Void) -> any ScheduledCall {
         call(afterMilliseconds: delay, body)
     }
@@ -64,16 +65,16 @@ public final class SimulatedClock: DeliveryClock, @unchecked Sendable {
         return call
     }
 
-    /// Blocks the calling thread until so many seconds have passed: stands for slow work in an extension.
+    /// Blocks the calling thread for some simulated seconds. Use it for slow work in an extension.
     ///
-    /// Somebody else has to move the clock; a thread that moves it would wait for itself.
+    /// Another thread must advance the clock; a thread that advances it would wait for itself.
     public func sleep(for seconds: TimeInterval) {
         let isMarked = Thread.current.threadDictionary[Self.mark] != nil
         let alarm = Alarm()
         let call = ClockCall { [self] in
             condition.withLock {
                 alarm.isRinging = true
-                // In the sleeper's place: until it runs again, the clock would not know that it is awake.
+                // On behalf of the sleeper: until it runs again, the clock would not know that it is awake.
                 if isMarked { busy += 1 }
                 condition.broadcast()
             }
@@ -86,19 +87,19 @@ public final class SimulatedClock: DeliveryClock, @unchecked Sendable {
         withExtendedLifetime(call) {}
     }
 
-    /// What wakes a sleeper; guarded by the clock's lock.
+    /// Wakes a sleeper. Guarded by the clock's lock.
     private final class Alarm: @unchecked Sendable {
         var isRinging = false
     }
 
-    // MARK: Moving
+    // MARK: Advancing
 
-    /// Lets so many seconds pass, and makes every call that falls due on the way, one after the other.
+    /// Advances the clock by some seconds and makes every call that becomes due, one after another.
     public func advance(by seconds: TimeInterval) {
         move { $0 + Self.milliseconds(seconds) }
     }
 
-    /// Lets time pass until the next call is made; does nothing if none is waiting.
+    /// Advances the clock to the next call. Does nothing if no call is waiting.
     func advanceToNextCall() {
         move { now in entries.first { $0.call?.isWanted == true }?.time ?? now }
     }
@@ -123,7 +124,7 @@ public final class SimulatedClock: DeliveryClock, @unchecked Sendable {
     }
 
     private static func milliseconds(_ seconds: TimeInterval) -> UInt64 {
-        precondition(seconds >= 0 && seconds < 1e9, "time runs forward, and ends after thirty years")
+        precondition(seconds >= 0 && seconds < 1e9, "time runs forward, for at most thirty years")
         return UInt64((seconds * 1000).rounded())
     }
 
@@ -135,10 +136,10 @@ public final class SimulatedClock: DeliveryClock, @unchecked Sendable {
 
     // MARK: Threads
 
-    /// Runs `body` on a thread whose rest the clock waits for.
+    /// Runs `body` on a thread that the clock waits for.
     func start(_ body: @escaping @Sendable () -> Void) { condition.withLock { startLocked(body) } }
 
-    /// Waits until every thread that the clock knows has ended or sleeps.
+    /// Waits until every thread that the clock knows has ended or is sleeping.
     func waitUntilIdle() { condition.withLock { rested() } }
 
     private func startLocked(_ body: @escaping @Sendable () -> Void) {

@@ -1,7 +1,7 @@
-// Files that travel beside a push: Docs/Format.md, "Attachments".
+// Files that accompany a push: Docs/Format.md, "Attachments".
 //
-// The secret stream is libsodium's. Nothing is fetched: https alone, and never more than `size` bytes, is for whoever fetches
-//
+// The secret stream is libsodium's. Nothing is fetched: the caller must fetch over https only, and never more than
+// `size` bytes, [A-34].
 #include <string.h>
 
 #include "pushcrypt.h"
@@ -13,7 +13,7 @@ static const uint8_t START[PREFIX] = {'P', 'C', 'A', '1', 0x10};
 
 // References
 
-// The length of what is in the characters, or `%` and two hexadecimal digits.
+// The length of one item: an allowed character, or `%` and two hexadecimal digits.
 static size_t span_of_url(const char *text, const char *characters) {
     size_t length = 0;
     for (;;) {
@@ -50,7 +50,7 @@ static bool is_type(const char *text) {
     }
 }
 
-// the length is checked already.
+// the length is already checked.
 static bool is_name(const char *text) {
     if (strcmp(text, "") == 0 || strcmp(text, ".") == 0 || strcmp(text, "..") == 0) return false;
     for (const uint8_t *at = (const uint8_t *)text; *at != 0; at++)
@@ -58,7 +58,7 @@ static bool is_name(const char *text) {
     return true;
 }
 
-// 32 bytes from canonical base64url. libsodium refuses unused bits that are not zero.
+// Reads 32 bytes from canonical base64url. libsodium refuses nonzero unused bits.
 static bool bytes32(uint8_t bytes[32], struct json value) {
     char text[43 + 5];
     size_t length, count;
@@ -84,7 +84,7 @@ static bool is_size(uint64_t *size, struct json value) {
 static bool member_text(char *text, size_t capacity, struct json object, const char *name) {
     struct json value;
     size_t length;
-    // The capacity is that of the longest text and its zero byte; `json_string` wants room for one more character.
+    // The capacity fits the longest text and its zero byte; `json_string` needs room for one more character.
     uint8_t buffer[LARGEST_BUCKET + 5];
     if (!json_member(&value, object, name) || !json_string(buffer, sizeof buffer, &length, value)) return false;
     if (length >= capacity || memchr(buffer, 0, length) != NULL) return false;
@@ -92,7 +92,7 @@ static bool member_text(char *text, size_t capacity, struct json object, const c
     return true;
 }
 
-// A reference from a JSON value to.
+// Reads a reference from a JSON value to.
 refusal parse_reference(struct reference *reference, struct json value) {
     struct json member;
     const bool good =
@@ -106,7 +106,7 @@ refusal parse_reference(struct reference *reference, struct json value) {
     return good ? NULL : "malformed-reference";
 }
 
-// A member of `pushcrypt`; false when there is none. `malformed` is set when `pushcrypt` is there and no object.
+// Finds a member of `pushcrypt`; false if there is none. Sets `malformed` if `pushcrypt` is present and not an object.
 static bool own_member(struct json *value, bool *malformed, struct json payload, const char *name) {
     *malformed = false;
     if (!json_member(value, payload, "pushcrypt") || json_equals(*value, "null")) return false;
@@ -114,7 +114,7 @@ static bool own_member(struct json *value, bool *malformed, struct json payload,
     return !*malformed && json_member(value, *value, name) && !json_equals(*value, "null");
 }
 
-// The references of a payload, and what is to be reported to.
+// Reads the references of a payload, and the problems to report to.
 void payload_attachments(struct attachments *attachments, struct json payload) {
     struct json array, element;
     bool malformed;
@@ -132,7 +132,7 @@ void payload_attachments(struct attachments *attachments, struct json payload) {
     attachments->too_many = json_element(&element, array, MOST_ATTACHMENTS);
 }
 
-// The reference of a text that was too long for the push, if there is one, [A-31].
+// Reads the reference of a text that was too long for the push, if there is one, [A-31].
 refusal payload_full_body(struct reference *reference, bool *found, struct json payload) {
     struct json value;
     bool malformed;
@@ -144,7 +144,8 @@ refusal payload_full_body(struct reference *reference, bool *found, struct json 
     return good ? NULL : "malformed-reference";
 }
 
-// Checks that the plain file of a full body is a text, [A-30]. Whatever is refused, the payload's own body is shown.
+// Checks that the plain file of a full body is a text, [A-30]. If it is refused, the payload's own body is
+// shown.
 refusal check_full_body(const uint8_t *plain, size_t length) {
     if (length < 1 || length > LARGEST_FULL_BODY || !is_utf8(plain, length)) return "malformed-file";
     return length >= 3 && memcmp(plain, "\xef\xbb\xbf", 3) == 0 ? "malformed-file" : NULL;
@@ -152,7 +153,7 @@ refusal check_full_body(const uint8_t *plain, size_t length) {
 
 // Files
 
-// Begins to open a sealed file that comes in pieces to.
+// Starts opening a sealed file in pieces to.
 void file_open(struct file_opener *opener, const uint8_t key[KEY], uint64_t size, const uint8_t sha256[crypto_hash_sha256_BYTES]) {
     memset(opener, 0, sizeof *opener);
     memcpy(opener->key, key, KEY);
@@ -171,7 +172,7 @@ static refusal pull(struct file_opener *opener, size_t *length, unsigned char *t
     return NULL;
 }
 
-// The start of the file or a chunk that more bytes follow.
+// Processes the start of the file, or a chunk that is not the last.
 static refusal take_buffer(struct file_opener *opener, file_sink sink, void *context) {
     size_t length;
     unsigned char tag;
@@ -231,23 +232,24 @@ static void end(struct file_opener *opener) {
     opener->ended = true;
 }
 
-// Takes bytes of the file and gives those of the chunks that are now known not to be the last. They are authentic but may be cut
-// short: they go into a file of a temporary name, which is renamed only after `file_finish` has given the rest, [A-35]. After a
-// refusal, and after `file_finish`, everything is refused. `not-written` is not the format's: the sink could not take what it got.
+// Accepts bytes of the file and writes those of the chunks that are now known not to be the last. They are authentic
+// but may be truncated: write them to a file with a temporary name, and rename it only after `file_finish` has written
+// the rest, [A-35]. After a refusal, and after `file_finish`, everything is refused. `not-written` is not a code
+// of the format: the sink failed.
 refusal file_update(struct file_opener *opener, const uint8_t *piece, size_t length, file_sink sink, void *context) {
     const refusal refused = opener->ended ? "malformed-file" : take(opener, piece, length, sink, context);
     if (refused != NULL) end(opener);
     return refused;
 }
 
-// Gives the last chunk, when the whole file is as its reference says.
+// Writes the last chunk, if the whole file matches its reference.
 refusal file_finish(struct file_opener *opener, file_sink sink, void *context) {
     const refusal refused = opener->ended ? "malformed-file" : take_last(opener, sink, context);
     end(opener);
     return refused;
 }
 
-// Gives the sealed file of plain bytes, under a key that was never used before and never will be again to.
+// Seals a file under a key that is never used for anything else to.
 refusal file_seal(const uint8_t *plain, size_t length, const uint8_t key[KEY], file_sink sink, void *context) {
     static const size_t most = CHUNK - CHUNK_OVERHEAD;
     crypto_secretstream_xchacha20poly1305_state stream;

@@ -1,7 +1,6 @@
-// The layout of an envelope, and how one is opened: Docs/Format.md, "Envelope", "Construction", "Inner plaintext" and "Opening".
+// The layout and opening of envelopes: Docs/Format.md, "Envelope", "Construction", "Inner plaintext" and "Opening".
 //
-// There is no replay guard: it is the app's store of what it has shown ("Replay"), and an app that shows notifications to a
-// person needs one.
+// There is no replay guard: an app that shows notifications needs its own store of shown messages ("Replay").
 #include <string.h>
 
 #include "pushcrypt.h"
@@ -15,7 +14,7 @@ void device_key(struct device_key *device, const uint8_t secret[KEY], uint64_t e
     device->end = end;
 }
 
-// How many statements a body has; false when they cannot be read [O-7.1], and then it is none.
+// Counts the statements of a body; false and a count of 0 if they are unreadable [O-7.1].
 static bool count_statements(size_t *count, uint8_t content_type, const uint8_t *body, size_t length) {
     *count = 0;
     if (content_type != STATEMENTS) return true;
@@ -30,8 +29,8 @@ static refusal open_inner(
     struct opened *opened, uint8_t inner[LARGEST_BUCKET], const uint8_t *envelope, size_t bucket, const struct receiver *receiver,
     uint64_t now);
 
-// Opens a push as it came from the wire. Nothing of it but the envelope is looked at [O-0.1]. More than APNs carries is refused
-// [O-1.1], which also bounds what the names of a hostile object cost to compare.
+// Opens a push as received. Reads nothing of it but the envelope [O-0.1]. Refuses more than APNs carries [O-1.1], which
+// also bounds the cost of comparing the names of a hostile object.
 refusal open_push(struct opened *opened, const uint8_t *push, size_t length, const struct receiver *receiver, uint64_t now) {
     struct json object, text;
     uint8_t envelope[LONGEST_TEXT + 8];
@@ -45,7 +44,7 @@ refusal open_push(struct opened *opened, const uint8_t *push, size_t length, con
     return open_text(opened, (const char *)envelope, text_length, receiver, now);
 }
 
-// Opens the text of an envelope: steps 2 to 7. Nothing is changed by it.
+// Opens the text of an envelope: steps 2 to 7. Changes nothing.
 refusal open_text(struct opened *opened, const char *text, size_t length, const struct receiver *receiver, uint64_t now) {
     uint8_t envelope[OUTSIDE + LARGEST_BUCKET], inner[LARGEST_BUCKET];
     size_t envelope_length;
@@ -58,7 +57,7 @@ refusal open_text(struct opened *opened, const char *text, size_t length, const 
     return refused;
 }
 
-// Steps 3 to 7. `opened` is written when all has gone well.
+// Steps 3 to 7. Writes `opened` only on success.
 static refusal open_inner(
     struct opened *opened, uint8_t inner[LARGEST_BUCKET], const uint8_t *envelope, size_t bucket, const struct receiver *receiver,
     uint64_t now) {
@@ -125,7 +124,7 @@ static refusal open_inner(
     return NULL;
 }
 
-// The bytes of an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text.
+// Decodes an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text.
 refusal decode_envelope(uint8_t envelope[OUTSIDE + LARGEST_BUCKET], size_t *envelope_length, const char *text, size_t length) {
     static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     uint32_t bits = 0;
@@ -149,14 +148,14 @@ refusal decode_envelope(uint8_t envelope[OUTSIDE + LARGEST_BUCKET], size_t *enve
     return "malformed-envelope";
 }
 
-// Names an envelope in a log. Nothing may be decided by it.
+// Identifies an envelope in a log. Never decide anything by it.
 void fingerprint(char hex[9], const char *text, size_t length) {
     uint8_t hash[crypto_hash_sha256_BYTES];
     crypto_hash_sha256(hash, (const uint8_t *)text, length);
     sodium_bin2hex(hex, 9, hash, 4);
 }
 
-// A context is the app's bundle id, without a suffix [K-2].
+// Whether a text is a valid context, the app's bundle id without a suffix [K-2].
 bool is_context(const char *context) {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-";
     const size_t length = strlen(context);
@@ -184,7 +183,7 @@ size_t envelope_info(uint8_t info[LONGEST_INFO], const uint8_t *header, const ch
     return (size_t)(put_lp16(at, context) - info);
 }
 
-// What the sender signs; returns its length.
+// The bytes that the sender signs; returns their length.
 size_t signed_data(
     uint8_t data[LONGEST_SIGNED], const uint8_t *envelope, const uint8_t recipient[KEY], const uint8_t sender[KEY],
     const char *context, const uint8_t *inner, size_t bucket) {

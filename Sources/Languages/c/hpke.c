@@ -1,6 +1,6 @@
 // HPKE in base mode with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and ChaCha20-Poly1305: RFC 9180, with its names.
 //
-// libsodium computes on keys and compares tags in constant time. Every secret in between is wiped.
+// libsodium computes on keys and compares tags in constant time. Every intermediate secret is wiped.
 #include <string.h>
 
 #include "pushcrypt.h"
@@ -23,13 +23,13 @@ static void hmac(uint8_t mac[HASH], struct bytes key, const struct bytes *parts,
     sodium_memzero(&state, sizeof state);
 }
 
-// To HMAC no salt and 32 zero bytes are the same key.
+// For HMAC an empty salt and 32 zero bytes are the same key.
 static void labeled_extract(uint8_t prk[HASH], struct bytes suite, struct bytes salt, const char *label, struct bytes ikm) {
     const struct bytes parts[] = {VERSION, suite, {label, strlen(label)}, ikm};
     hmac(prk, salt, parts, 4);
 }
 
-// At most 32 bytes, so the first block of HKDF-Expand is all of it.
+// At most 32 bytes, so only the first block of HKDF-Expand is needed.
 static void labeled_expand(
     uint8_t *result, uint8_t length, struct bytes suite, const uint8_t prk[HASH], const char *label, struct bytes info) {
     const uint8_t length_bytes[2] = {0, length}, one = 1;
@@ -61,7 +61,7 @@ static void key_schedule(struct hpke_context *context, const uint8_t shared_secr
     sodium_memzero(secret, sizeof secret);
 }
 
-// X25519 and what follows; false when its result is all zero [O-4.2], which libsodium says.
+// X25519 and the key derivation; false if its result is all zero [O-4.2], which libsodium reports.
 static bool set_up(
     struct hpke_context *context, const uint8_t secret[KEY], const uint8_t public[KEY], const uint8_t enc[KEY],
     const uint8_t recipient[KEY], const uint8_t *info, size_t info_length) {
@@ -74,7 +74,7 @@ static bool set_up(
     return true;
 }
 
-// enc, and the sender's context for the recipient's public key. The randomness is plain, which the format allows.
+// Returns enc and the sender's context for the recipient's public key. Uses plain randomness, which the format allows.
 bool hpke_setup_base_s(
     struct hpke_context *context, uint8_t enc[KEY], const uint8_t recipient[KEY], const uint8_t *info, size_t info_length) {
     uint8_t ephemeral[KEY];
@@ -92,13 +92,13 @@ bool hpke_setup_base_r(
     return set_up(context, secret, enc, enc, public, info, info_length);
 }
 
-// Encrypts with an empty aad, and wipes the context: it is for one message.
+// Encrypts with an empty aad, and wipes the context, which is for one message.
 void hpke_seal(struct hpke_context *context, uint8_t *ct, const uint8_t *pt, size_t length) {
     crypto_aead_chacha20poly1305_ietf_encrypt(ct, NULL, pt, length, NULL, 0, NULL, context->base_nonce, context->key);
     sodium_memzero(context, sizeof *context);
 }
 
-// Decrypts with an empty aad, and wipes the context. Nothing of the plaintext is given when the tag is wrong [O-4.3].
+// Decrypts with an empty aad, and wipes the context. Returns no plaintext if the tag is wrong [O-4.3].
 bool hpke_open(struct hpke_context *context, uint8_t *pt, const uint8_t *ct, size_t length) {
     const int tag = crypto_aead_chacha20poly1305_ietf_decrypt(pt, NULL, NULL, ct, length, NULL, 0, context->base_nonce, context->key);
     sodium_memzero(context, sizeof *context);

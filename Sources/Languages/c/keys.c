@@ -14,7 +14,7 @@ static const struct {
     [SENDER_SECRET] = {"pcs-secret-", "PCS-SECRET-1", "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"},
 };
 
-// The u-coordinates below 2^255 - 19 from which X25519 gives zero.
+// The u-coordinates below 2^255 - 19 for which X25519 gives zero.
 static const uint8_t SMALL_ORDER_U[5][KEY] = {
     {0},
     {1},
@@ -32,7 +32,7 @@ static const uint8_t FIVE_L_MINUS_1[KEY] = {
     0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x50,
 };
 
-// The 4 bytes that name a public key: a hint for a lookup, never to be compared in the place of a key [K-1].
+// The 4-byte id of a public key: a hint for lookups, never to be compared instead of the key [K-1].
 void key_id(uint8_t id[KEY_ID], enum key_type type, const uint8_t public_key[KEY]) {
     const uint8_t type_byte = (uint8_t)type;
     uint8_t hash[crypto_hash_sha256_BYTES];
@@ -45,7 +45,7 @@ void key_id(uint8_t id[KEY_ID], enum key_type type, const uint8_t public_key[KEY
     memcpy(id, hash, KEY_ID);
 }
 
-// The checksum of BIP-173: 1 for a good text.
+// The checksum of BIP-173: 1 for a valid text.
 static uint32_t polymod(const char *prefix, const uint8_t values[VALUES]) {
     static const uint32_t generators[] = {0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3};
     const size_t length = strlen(prefix);
@@ -66,7 +66,7 @@ static uint32_t polymod(const char *prefix, const uint8_t values[VALUES]) {
     return checksum;
 }
 
-// The five bits of each character, and the 32 bytes that they make, before a public key is checked.
+// Decodes five bits per character into 32 bytes. Does not check public keys.
 static refusal decode(uint8_t key[KEY], uint8_t values[VALUES], const char *text, size_t length, enum key_kind kind) {
     if (length > 0 && text[length - 1] == '\n') length--;
     int of = -1;
@@ -97,7 +97,7 @@ static refusal decode(uint8_t key[KEY], uint8_t values[VALUES], const char *text
     return NULL;
 }
 
-// The 32 bytes of a key's text [K-4] to [K-8]. A public key that comes out is one that may be used.
+// Reads the 32 bytes of a key's text [K-4] to [K-8]. A returned public key is safe to use.
 refusal parse_key(uint8_t key[KEY], const char *text, size_t length, enum key_kind kind) {
     uint8_t values[VALUES];
     const refusal refused = decode(key, values, text, length, kind);
@@ -108,7 +108,7 @@ refusal parse_key(uint8_t key[KEY], const char *text, size_t length, enum key_ki
     return NULL;
 }
 
-// The text of a key's 32 bytes. Of a secret key it is as secret as the key.
+// Returns the text of a key's 32 bytes. For a secret key it is as secret as the key.
 void key_text(char text[LONGEST_KEY_TEXT + 1], const uint8_t key[KEY], enum key_kind kind) {
     uint8_t values[VALUES] = {0};
     for (size_t index = 0; index < VALUES - CHECKSUM; index++) {
@@ -134,7 +134,7 @@ static bool is_reduced(const uint8_t key[KEY]) {
     return false;
 }
 
-// Refuses what [K-8] refuses: numbers that are not reduced, and the five from which X25519 gives zero.
+// Refuses what [K-8] refuses: unreduced numbers, and the five for which X25519 gives zero.
 refusal check_device_key(const uint8_t key[KEY]) {
     if ((key[31] & 0x80) != 0 || !is_reduced(key)) return "weak-key";
     for (size_t index = 0; index < 5; index++)
@@ -142,8 +142,8 @@ refusal check_device_key(const uint8_t key[KEY]) {
     return NULL;
 }
 
-// Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. The conversion to u has
-// a check of its own, which in libsodium before the fix of CVE-2025-69277 takes some points of mixed order.
+// Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. The conversion
+// to u also checks the point, but in libsodium before the fix of CVE-2025-69277 it accepts some points of mixed order.
 refusal check_sender_key(const uint8_t key[KEY]) {
     uint8_t u[KEY], product[KEY];
     if (!is_reduced(key) || crypto_sign_ed25519_pk_to_curve25519(u, key) != 0) return "weak-key";

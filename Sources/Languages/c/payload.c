@@ -1,6 +1,6 @@
 // The strict JSON of payloads: Docs/Format.md, "Body", rules [J-1] to [J-7].
 //
-// A text is checked once, by `parse_object`; what looks into it afterwards relies on that. No tree is built.
+// `parse_object` checks a text once; later accesses rely on that. No tree is built.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { DEPTH = 32, BAD = -1, CLOSING = -2 };
 
-// What is being read. `names` has room for the names of all objects that are open.
+// The parser's state. `names` has room for the names of all open objects.
 struct parser {
     const uint8_t *at, *end;
     struct json *names;
@@ -17,13 +17,13 @@ struct parser {
 
 static bool value(struct parser *parser, int depth);
 
-// The bytes of a UTF-8 character [J-1], or 0.
+// The length of a UTF-8 character [J-1], or 0.
 static size_t utf8_length(const uint8_t *at, const uint8_t *end) {
     const size_t length = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : at[0] < 0xf5 ? 4 : 0;
     if (length > (size_t)(end - at)) return 0;
     for (size_t index = 1; index < length; index++)
         if ((at[index] & 0xc0) != 0x80) return 0;
-    // Overlong forms, surrogates, and what is above U+10FFFF.
+    // Overlong forms, surrogates, and values above U+10FFFF.
     if (at[0] == 0xe0 && at[1] < 0xa0) return 0;
     if (at[0] == 0xed && at[1] > 0x9f) return 0;
     if (at[0] == 0xf0 && at[1] < 0x90) return 0;
@@ -53,7 +53,7 @@ static int32_t hex4(const uint8_t **at, const uint8_t *end) {
     return unit;
 }
 
-// The next code point of a string, after its escape is undone; `CLOSING` at its end, `BAD` where it breaks a rule.
+// The next code point of a string, unescaped; `CLOSING` at its end, `BAD` if it breaks a rule.
 static int32_t next_code_point(const uint8_t **at, const uint8_t *end) {
     if (*at == end || **at < 0x20) return BAD;
     if (**at == '"') {
@@ -84,7 +84,7 @@ static int32_t next_code_point(const uint8_t **at, const uint8_t *end) {
     return 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
 }
 
-// The order of two names that were checked. They begin behind their quotation marks.
+// Compares two checked names, given after their opening quotation marks.
 static int compare_names(const void *first, const void *second) {
     struct json a = *(const struct json *)first, b = *(const struct json *)second;
     for (;;) {
@@ -101,7 +101,7 @@ static bool takes(struct parser *parser, char character) {
     return true;
 }
 
-// What follows an opening quotation mark.
+// Reads a string after its opening quotation mark.
 static bool string(struct parser *parser) {
     int32_t point;
     do point = next_code_point(&parser->at, parser->end);
@@ -164,7 +164,7 @@ static bool word(struct parser *parser, const char *text) {
     return true;
 }
 
-// A value that has as many objects and arrays around it.
+// Reads a value at this depth of objects and arrays.
 static bool value(struct parser *parser, int depth) {
     if (takes(parser, '{')) return depth < DEPTH && object(parser, depth + 1);
     if (takes(parser, '[')) return depth < DEPTH && array(parser, depth + 1);
@@ -172,9 +172,9 @@ static bool value(struct parser *parser, int depth) {
     return word(parser, "true") || word(parser, "false") || word(parser, "null") || number_token(parser);
 }
 
-// A JSON object by [J-1] to [J-6]; anything else is refused with the code. What is found points into `data`.
+// Parses a JSON object by [J-1] to [J-6]; refuses anything else with the code. The result points into `data`.
 refusal parse_object(struct json *found, const uint8_t *data, size_t length, refusal code) {
-    // There is room for a name in each four bytes: it takes `{"":` or more.
+    // Room for one name per four bytes: a name needs at least `{"":`.
     struct parser parser = {data, data + length, malloc((length / 4 + 1) * sizeof(struct json)), 0};
     if (parser.names == NULL) return code;
     bool good = takes(&parser, '{');
@@ -186,7 +186,7 @@ refusal parse_object(struct json *found, const uint8_t *data, size_t length, ref
     return good ? NULL : code;
 }
 
-// A payload by [J-1] to [J-7].
+// Parses a payload by [J-1] to [J-7].
 refusal check_payload(struct json *payload, const uint8_t *data, size_t length) {
     struct json aps;
     const refusal refused = parse_object(payload, data, length, "malformed-payload");
@@ -194,7 +194,7 @@ refusal check_payload(struct json *payload, const uint8_t *data, size_t length) 
     return json_member(&aps, *payload, "aps") && json_is(aps, '{') ? NULL : "malformed-payload";
 }
 
-// The bytes of a value that was checked.
+// The length of a checked value.
 size_t json_token(struct json json) {
     const uint8_t *at = json.at;
     size_t level = 0;
@@ -214,7 +214,7 @@ size_t json_token(struct json json) {
     return (size_t)(at - json.at);
 }
 
-// The next thing in an object or array that was checked, behind white space and one of the characters.
+// Skips white space and one of the characters in a checked object or array.
 static const uint8_t *behind(const uint8_t *at, const char *characters) {
     while (memchr(" \t\n\r", *at, 4) != NULL) at++;
     if (strchr(characters, (char)*at) != NULL) at++;
@@ -222,7 +222,7 @@ static const uint8_t *behind(const uint8_t *at, const char *characters) {
     return at;
 }
 
-// The value of an object's member, if there is one. The name is ASCII.
+// Finds a member of an object. The name is ASCII.
 bool json_member(struct json *found, struct json json, const char *name) {
     for (const uint8_t *at = behind(json.at, "{"); *at != '}'; at = behind(at, ",")) {
         const uint8_t *character = at + 1;
@@ -237,7 +237,7 @@ bool json_member(struct json *found, struct json json, const char *name) {
     return false;
 }
 
-// An element of an array, if there is one.
+// Finds an element of an array.
 bool json_element(struct json *found, struct json json, size_t index) {
     for (const uint8_t *at = behind(json.at, "["); *at != ']'; at = behind(at, ",")) {
         *found = (struct json){at, json.end};
@@ -247,17 +247,17 @@ bool json_element(struct json *found, struct json json, size_t index) {
     return false;
 }
 
-// Whether a value begins with the character, which shows its type.
+// Whether a value starts with the character, which determines its type.
 bool json_is(struct json json, char first) {
     return *json.at == (uint8_t)first;
 }
 
-// Whether a value is written as the token.
+// Whether a value equals the token.
 bool json_equals(struct json json, const char *token) {
     return json_token(json) == strlen(token) && memcmp(json.at, token, strlen(token)) == 0;
 }
 
-// The UTF-8 of a string, with a zero byte behind it; false when the value is no string or does not fit.
+// Copies a string as UTF-8, with a terminating zero byte; false if the value is not a string or does not fit.
 bool json_string(uint8_t *text, size_t capacity, size_t *length, struct json json) {
     if (!json_is(json, '"')) return false;
     *length = 0;
@@ -277,7 +277,8 @@ bool json_string(uint8_t *text, size_t capacity, size_t *length, struct json jso
     return true;
 }
 
-// A checked JSON text without the white space between tokens; strings and numbers keep their bytes [S-7]. Returns its length.
+// Removes the white space between the tokens of a checked JSON text; strings and numbers keep their bytes [S-7].
+// Returns the length.
 size_t json_minify(uint8_t *result, const uint8_t *data, size_t length) {
     size_t count = 0;
     for (size_t index = 0, inside = 0; index < length; index++) {

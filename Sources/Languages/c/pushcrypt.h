@@ -1,10 +1,10 @@
-// A reference receiver of the pushcrypt format in C11 on libsodium 1.0.18. Each part is a file: keys.c, payload.c, trust.c,
-// envelope.c, attachments.c. `sodium_init` comes first.
+// A reference receiver of the pushcrypt format in C11 on libsodium 1.0.18. Each part is a file: keys.c, payload.c,
+// trust.c, envelope.c, attachments.c. Call `sodium_init` first.
 //
-// A function that can refuse returns NULL or the code of Docs/Format.md, for the developer's log and never for a person. Bytes
-// are a pointer and a length; nothing is kept of a pointer but where it is said. Secrets that are derived or copied here are wiped,
-// and libsodium computes on keys and compares tags in constant time. The rest is not constant in time, and what the caller holds,
-// with what was given to it, is the caller's to wipe.
+// A function that can refuse returns NULL or the code of Docs/Format.md, for the developer's log, never for the user.
+// Bytes are a pointer and a length; no pointer is kept except where stated. Secrets derived or copied here are wiped,
+// and libsodium computes on keys and compares tags in constant time. The rest is not constant-time. The caller must
+// wipe its own secrets and those returned to it.
 #ifndef PUSHCRYPT_H
 #define PUSHCRYPT_H
 
@@ -29,7 +29,7 @@ refusal check_sender_key(const uint8_t key[KEY]);
 
 // payload.c
 
-// A JSON text that was checked, and the place of a value in it.
+// A checked JSON text, and the position of a value in it.
 struct json {
     const uint8_t *at, *end;
 };
@@ -50,10 +50,10 @@ size_t json_minify(uint8_t *result, const uint8_t *data, size_t length);
 enum { STATEMENT = 181, MOST_STATEMENTS = 4, TRIED = 4, TRUST_CAPACITY = 64 };
 enum { TOLERANCE = 86400 };
 
-// A sender key that lost its place. It verifies no statement ever again.
+// A superseded sender key. It never verifies a statement again.
 //
-// It verifies messages until its end, that millisecond included; without one, because the app replaced it, none. The statement that
-// superseded it, if there was one, is kept in any case: and ask for it.
+// It verifies messages up to and including the millisecond of its end. If the app replaced it, it has no end and
+// verifies none. The statement that superseded it, if there is one, is always kept: and require it.
 struct superseded {
     uint8_t key[KEY];
     bool has_end, has_statement;
@@ -61,18 +61,18 @@ struct superseded {
     uint8_t statement[STATEMENT];
 };
 
-// The pinned sender keys, and the superseded ones, which the app keeps for good. It begins with zeros and is filled by `trust_pin`
-// and `trust_supersede`.
+// The pinned sender keys, and the superseded ones, which the app keeps permanently. Initialise it with zeros;
+// `trust_pin` and `trust_supersede` add keys.
 //
-// It is durable and grows only: see `opened` for how it is changed. No key is in both places, and none is there that [K-7] refuses,
-// as a setting that was never filled in would be.
+// It is durable and only grows: see `opened` for how it changes. No key is in both lists, and none that [K-7] refuses,
+// such as an unset setting.
 struct trust {
     size_t pinned_count, superseded_count;
     uint8_t pinned[TRUST_CAPACITY][KEY];
     struct superseded superseded[TRUST_CAPACITY];
 };
 
-// The statements that were accepted, and whether there was a conflict.
+// The accepted statements, and whether there was a conflict.
 struct followed {
     size_t count;
     uint8_t accepted[MOST_STATEMENTS][STATEMENT];
@@ -113,7 +113,8 @@ extern const size_t BUCKETS[BUCKET_COUNT];
 
 enum { LARGEST_BUCKET = 3584, OUTSIDE = 53, LONGEST_TEXT = 4850, LONGEST_PUSH = 5120, MESSAGE_ID = 16 };
 
-// A device's secret key. A retiring one opens until its end date, that millisecond included; the others have UINT64_MAX.
+// A device's secret key. A retiring key opens up to and including the millisecond of its end date; the others have
+// UINT64_MAX.
 struct device_key {
     uint8_t secret[KEY], public[KEY], id[KEY_ID];
     uint64_t end;
@@ -126,14 +127,16 @@ struct receiver {
     const struct trust *trust;
 };
 
-// An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `message_id`. After a
-// refusal it is all zeros.
+// An authentic, fresh message. The app's guard decides by `sender` and `message_id` whether it was shown before. After
+// a refusal it is all zeros.
 //
-// When the guard has taken it, the app, under one lock, has the trust that is stored *then* follow the statements in `followed`,
-// those that were accepted, with the `now` of the opening, and stores it [O-9.1]. Another message may have changed it since, so what
-// was opened with is not stored. A pending `device` key becomes active [O-9.2], and the app is told of a `conflict`.
+// After the guard has accepted it, the app, under one lock, makes the *currently* stored trust follow the accepted
+// statements in `followed`, with the `now` of the opening, and stores it [O-9.1]. It must not store the trust that it
+// opened with, because another message may have changed the stored trust since. A pending `device` key becomes active
+// [O-9.2], and a `conflict` is reported to the app.
 //
-// `pushcrypt` in the payload holds the keys of files. It is removed from what the app, `userInfo` and logs get, [N-2].
+// `pushcrypt` in the payload contains the keys of files. Remove it before the app, `userInfo` and logs get the payload
+// [N-2].
 struct opened {
     uint8_t payload[LARGEST_BUCKET];
     size_t payload_length;
@@ -169,8 +172,8 @@ struct message {
     uint64_t sent_at;
     uint32_t time_to_live;
     enum push_type push_type;
-    const char *title, *sound;  // UTF-8; the sound is NULL for none, and there only when the payload has one
-    const uint8_t *message_id;  // NULL for a new one; in a retry the same 16 bytes each time
+    const char *title, *sound;  // UTF-8; the sound is NULL for none, and present only if the payload has one
+    const uint8_t *message_id;  // NULL for a new one; the same 16 bytes for a retry
     const uint8_t (*statements)[STATEMENT];
     size_t statement_count;
 };
@@ -181,10 +184,10 @@ refusal seal(char push[LONGEST_PUSH + 1], const struct message *message, const u
 
 enum { CHUNK = 65553, CHUNK_OVERHEAD = 17, FILE_START = 29, MOST_ATTACHMENTS = 8 };
 
-// Where a sealed file lies, and what opens it. It holds a key, so it never reaches the app's data or a log.
+// The location of a sealed file, and its key. Because of the key it must never reach the app's data or a log.
 //
-// The name is a label to show, never a path: lets pass what some system takes for a place, such as `C:x`, `CON` or a
-// backslash.
+// The name is a label to show, never a path: allows names that some systems treat as paths, such as `C:x`, `CON`
+// or a backslash.
 struct reference {
     char url[LARGEST_BUCKET + 1], type[256], name[256];
     uint8_t key[KEY], sha256[crypto_hash_sha256_BYTES];
@@ -193,7 +196,7 @@ struct reference {
 
 struct attachments {
     struct reference references[MOST_ATTACHMENTS];
-    size_t count, malformed;  // those that are taken, and how often to report `malformed-reference`
+    size_t count, malformed;  // the accepted ones, and how often to report `malformed-reference`
     bool too_many;            // whether to report `too-many-attachments`
 };
 
@@ -206,7 +209,7 @@ struct file_opener {
     bool started, first, ended;
 };
 
-// Takes bytes of a file; false when it cannot, because the disk is full for one.
+// Writes bytes of a file. Returns false if it cannot, for example because the disk is full.
 typedef bool (*file_sink)(void *context, const uint8_t *bytes, size_t length);
 
 refusal parse_reference(struct reference *reference, struct json value);

@@ -1,19 +1,19 @@
 // Sealing a payload for one device: Docs/Format.md, "Clear part", "Size" and "Sealing".
 //
-// The randomness is plain, which the format allows: a copy of a running machine may repeat an ephemeral key, against which the
-// Swift sealer hedges. No field of `aps` is kept in the clear, and a sound is named there only when the payload has one. What
-// Apple's documents do not allow in a payload is not refused.
+// It uses plain randomness, which the format allows: a clone of a running machine may repeat an ephemeral key; the
+// Swift sealer hedges against this. No field of `aps` is kept in the clear, and a sound is named there only if the
+// payload has one. Violations of Apple's rules for payloads are not refused.
 #include <stdio.h>
 #include <string.h>
 
 #include "pushcrypt.h"
 
-// For each push type the bytes that APNs takes, and the largest bucket.
+// For each push type, the most bytes that APNs accepts, and the largest bucket.
 static const struct {
     size_t push, bucket;
 } LIMITS[] = {[ALERT] = {4096, 2816}, [BACKGROUND] = {4096, 2816}, [VOIP] = {5120, 3584}};
 
-// A text that is being written, its bytes in the widest form that a client may write them in [S-4], and whether it fitted.
+// A text being written, its length in the longest form that a client may write [S-4], and whether it fits.
 struct writer {
     char *at, *end;
     size_t widest;
@@ -26,7 +26,7 @@ static void write_byte(struct writer *writer, char byte, size_t widest) {
     writer->widest += widest;
 }
 
-// JSON without escapes, and strings whose characters all count 1.
+// Writes JSON without escapes, and strings whose characters all count 1.
 static void write_json(struct writer *writer, const char *json) {
     for (; *json != 0; json++) {
         if (*json == '"') writer->inside_string = !writer->inside_string;
@@ -34,7 +34,7 @@ static void write_json(struct writer *writer, const char *json) {
     }
 }
 
-// A string's characters: UTF-8, with what JSON requires escaped.
+// Writes a string's characters: UTF-8, with JSON's required escapes.
 static void write_text(struct writer *writer, const char *text) {
     for (; *text != 0; text++) {
         const uint8_t byte = (uint8_t)*text;
@@ -46,7 +46,7 @@ static void write_text(struct writer *writer, const char *text) {
             write_byte(writer, '\\', 6);
             write_byte(writer, *text, 0);
         } else if (byte >= 0x80) {
-            // The first byte of a character counts for all of it.
+            // The first byte counts for the whole character.
             write_byte(writer, *text, byte < 0xc0 ? 0 : byte < 0xf0 ? 6 : 12);
         } else {
             write_byte(writer, *text, strchr("<>&'+=`\x7f", byte) != NULL ? 6 : byte == '/' ? 2 : 1);
@@ -54,7 +54,7 @@ static void write_text(struct writer *writer, const char *text) {
     }
 }
 
-// What stands before the envelope's text. With `"}` behind it, it is all that the relay sees of a push.
+// The text before the envelope. With `"}` after the envelope, it is all that the relay sees of a push.
 static void write_clear_part(struct writer *writer, const struct message *message, struct json aps) {
     struct json value;
     const bool wakes = json_member(&value, aps, "content-available") && json_equals(value, "1");
@@ -79,7 +79,7 @@ static bool is_text(const char *text) {
     return text != NULL && is_utf8((const uint8_t *)text, strlen(text));
 }
 
-// Checks what is to be sealed, and says how long the body is.
+// Checks a message and computes the length of its body.
 static refusal check(size_t *body_length, struct json *aps, uint8_t *minified, const struct message *message) {
     struct json payload, member;
     if ((unsigned)message->push_type > VOIP) return "push-type-not-sealable";
@@ -113,7 +113,7 @@ static refusal seal_minified(
     write_clear_part(&writer, message, aps);
     const size_t text_length = (4 * (OUTSIDE + bucket) + 2) / 3;
     if (!writer.fits || writer.widest + text_length + 2 > LIMITS[message->push_type].push) return "push-too-large";
-    // The widest form is never shorter than what is written. Nothing is written on the strength of that.
+    // The longest form is never shorter than the written text, but no write relies on this.
     if ((size_t)(writer.end - writer.at) < text_length + 2) return "push-too-large";
 
     uint8_t envelope[OUTSIDE + LARGEST_BUCKET], inner[LARGEST_BUCKET] = {0}, info[LONGEST_INFO], data[LONGEST_SIGNED];
@@ -149,7 +149,7 @@ static refusal seal_minified(
     return encapsulated ? NULL : "weak-key";
 }
 
-// The push to send instead of the payload, for one device, with a zero byte behind it.
+// Seals a payload for one device. The result is the push to send instead of the payload, with a terminating zero byte.
 refusal seal(char push[LONGEST_PUSH + 1], const struct message *message, const uint8_t device[KEY], const uint8_t seed[KEY]) {
     uint8_t minified[LONGEST_PAYLOAD];
     const refusal refused = seal_minified(push, minified, message, device, seed);

@@ -1,4 +1,4 @@
-// Whom a receiver believes, and how that changes: Docs/Format.md, "Rotation", rules to.
+// A receiver's trust in senders, and its changes: Docs/Format.md, "Rotation", rules to.
 #include <string.h>
 
 #include "pushcrypt.h"
@@ -13,7 +13,7 @@ uint64_t number(const uint8_t *bytes, size_t length) {
     return result;
 }
 
-// A time and a duration in seconds; what does not fit in 64 bits is the last time of all [K-3].
+// Adds a duration in seconds to a time; the result is at most the largest 64-bit time [K-3].
 uint64_t later(uint64_t time, uint32_t seconds) {
     const uint64_t milliseconds = UINT64_C(1000) * seconds;
     return time > UINT64_MAX - milliseconds ? UINT64_MAX : time + milliseconds;
@@ -37,7 +37,7 @@ static size_t find_pinned(const struct trust *trust, const uint8_t key[KEY]) {
     return index;
 }
 
-// A key that lost its place to the statement.
+// A key superseded by the statement.
 void superseded_by(struct superseded *old, const uint8_t key[KEY], const uint8_t statement[STATEMENT]) {
     const uint64_t end = later(number(statement + ISSUED_AT, 8), (uint32_t)number(statement + OVERLAP, 4));
     *old = (struct superseded){.has_end = true, .has_statement = true, .verifies_until = end};
@@ -45,7 +45,8 @@ void superseded_by(struct superseded *old, const uint8_t key[KEY], const uint8_t
     memcpy(old->statement, statement, STATEMENT);
 }
 
-// Adds a key that the app pins. `trust-full` is not the format's: this receiver keeps a bounded number of keys.
+// Adds a key that the app pins. `trust-full` is not a code of the format: this receiver stores a limited number of
+// keys.
 refusal trust_pin(struct trust *trust, const uint8_t key[KEY]) {
     if (check_sender_key(key) != NULL) return "weak-key";
     if (find_superseded(trust, key) != NULL) return "sender-superseded";
@@ -54,7 +55,7 @@ refusal trust_pin(struct trust *trust, const uint8_t key[KEY]) {
     return NULL;
 }
 
-// Adds a key that the app keeps as superseded.
+// Adds a superseded key.
 refusal trust_supersede(struct trust *trust, const struct superseded *old) {
     if (check_sender_key(old->key) != NULL) return "weak-key";
     if (find_pinned(trust, old->key) < trust->pinned_count) return "sender-superseded";
@@ -63,7 +64,7 @@ refusal trust_supersede(struct trust *trust, const struct superseded *old) {
     return NULL;
 }
 
-// The keys with a sender key id: pinned ones first, then superseded ones, at most 4.
+// Finds the keys with a sender key id: pinned ones first, then superseded ones, at most 4.
 static size_t keys_of(const uint8_t *keys[TRIED], const struct trust *trust, const uint8_t id[KEY_ID], bool all, uint64_t now) {
     size_t count = 0;
     for (size_t index = 0; index < trust->pinned_count && count < TRIED; index++)
@@ -80,7 +81,7 @@ size_t trust_candidates(const uint8_t *candidates[TRIED], const struct trust *tr
     return keys_of(candidates, trust, id, false, now);
 }
 
-// Whether the key of a role signed the statement: 0x01 the old one, 0x02 the new one. libsodium requires S < L.
+// Whether the key of a role signed the statement: 0x01 for the old key, 0x02 for the new one. libsodium requires S < L.
 static bool signed_by(
     const uint8_t key[KEY], uint8_t role, const uint8_t *signature, const uint8_t *statement, const uint8_t old[KEY]) {
     static const char label[] = "pushcrypt/1 rotation";
@@ -92,7 +93,7 @@ static bool signed_by(
     return crypto_sign_verify_detached(signature, data, sizeof data, key) == 0;
 }
 
-// Evaluates statements in order, at most 4; one that fails is passed over.
+// Evaluates statements in order, at most 4; ignores one that fails.
 void trust_follow(struct trust *trust, struct followed *followed, const uint8_t *statements, size_t count, uint64_t now) {
     *followed = (struct followed){.count = 0};
     for (size_t index = 0; index < count && index < MOST_STATEMENTS; index++) {
@@ -104,7 +105,7 @@ void trust_follow(struct trust *trust, struct followed *followed, const uint8_t 
     }
 }
 
-// Follows a statement, or refuses it and changes nothing. `changed` is false when it is the one that was followed before.
+// Follows a statement, or refuses it and changes nothing. `changed` is false if it was followed before.
 refusal trust_evaluate(struct trust *trust, bool *changed, const uint8_t *statement, size_t length, uint64_t now) {
     *changed = false;
     if (length != STATEMENT || statement[0] != 0x01) return "malformed-statement";

@@ -1,8 +1,8 @@
-// Files that travel beside a push: Docs/Format.md, "Attachments".
+// Files that accompany a push: Docs/Format.md, "Attachments".
 //
-// Node has no secret stream, so it is built here from ChaCha20. Poly1305 in BigInt is slow and does not run in constant time: it
-// leaks through timing to whoever can measure it closely. Keys are not wiped. Nothing is fetched: https alone, and never more
-// than `size` bytes, is for whoever fetches [A-16], [A-34].
+// Node has no secret stream, so it is built here from ChaCha20. Poly1305 in BigInt is slow and does not run in constant
+// time: it leaks through timing to an adversary who can measure it closely. Keys are not wiped. Nothing is fetched: the
+// caller must fetch over https only, and never more than `size` bytes [A-16], [A-34].
 import { createCipheriv, createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { Refused } from "./keys.mjs";
 import { NumberText } from "./payload.mjs";
@@ -25,11 +25,11 @@ const TYPE = /^(?=.{3,255}$)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/;
 // References
 
 /**
- * A reference from a JSON value [A-5] to [A-10]: where a sealed file lies, and what opens it. It holds a key, so it never reaches
- * `userInfo` or a log [A-15]; the key is not enumerable, so that nothing prints it by chance.
+ * Reads a reference from a JSON value [A-5] to [A-10]: the location of a sealed file, and its key. Because of the key
+ * it must never reach `userInfo` or a log [A-15]; the key is not enumerable, so that nothing prints it by accident.
  *
- * The name is a label to show, never a path: [A-7] lets pass what some system takes for a place, such as `C:x`, `CON` or a
- * backslash.
+ * The name is a label to show, never a path: [A-7] allows names that some systems treat as paths, such as `C:x`, `CON`
+ * or a backslash.
  */
 export function parseReference(value) {
     if (!(value instanceof Map)) throw new Refused("malformed-reference");
@@ -51,13 +51,13 @@ export function parseReference(value) {
     return Object.defineProperty(reference, "key", { value: bytes32(key) });
 }
 
-/** 32 bytes from canonical base64url: 43 characters, of which the last has two unused bits. */
+/** Reads 32 bytes from canonical base64url: 43 characters, the last with two unused bits. */
 function bytes32(text) {
     if (!/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(text)) throw new Refused("malformed-reference");
     return Buffer.from(text, "base64url");
 }
 
-/** The references of a payload's members, and a code for each reason to have dropped some [A-11] to [A-14]. */
+/** Returns the references in a payload, and a code for each dropped item [A-11] to [A-14]. */
 export function attachments(members) {
     const own = members.get("pushcrypt") ?? null;
     const list = own instanceof Map ? own.get("attachments") ?? null : own;
@@ -76,7 +76,7 @@ export function attachments(members) {
     return { references, dropped };
 }
 
-/** The reference of a text that was too long for the push, or `null` [A-28], [A-31]. */
+/** Returns the reference of a text that was too long for the push, or `null` [A-28], [A-31]. */
 export function fullBody(members) {
     const own = members.get("pushcrypt");
     const body = own instanceof Map ? own.get("body") ?? null : null;
@@ -87,7 +87,9 @@ export function fullBody(members) {
     return reference;
 }
 
-/** The text that the plain file of a full body is [A-28], [A-30]. Whatever is refused, the payload's own body is shown. */
+/**
+ * Returns the text in the plain file of a full body [A-28], [A-30]. If it is refused, the payload's own body is shown.
+ */
 export function checkFullBody(plain) {
     const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     let text;
@@ -105,9 +107,9 @@ export function checkFullBody(plain) {
 /** The state of a stream: a key, and a nonce that changes with each chunk. */
 class SecretStream {
     constructor(key, header) {
-        // HChaCha20 is what the rounds of ChaCha20 make of its state, words 0-3 and 12-15. A block of ChaCha20 has the state
-        // before the rounds added, of which these words are known: the constants, and what stands here in the place of counter
-        // and nonce.
+        // HChaCha20 is words 0-3 and 12-15 of ChaCha20's state after its rounds. A ChaCha20 block is that state plus
+        // the initial state, of which these words are known: the constants, and the input used here as counter and
+        // nonce.
         const block = chacha20(key, header.subarray(0, 16), Buffer.alloc(64));
         const known = Buffer.concat([Buffer.from("expand 32-byte k"), header.subarray(0, 16)]);
         this.key = Buffer.alloc(32);
@@ -140,7 +142,10 @@ class SecretStream {
         return Buffer.concat([Buffer.of(sealedTag), cipher, mac]);
     }
 
-    /** The tag's block counts as 64 bytes of ciphertext. The padding after the ciphertext is libsodium's, not that of RFC 8439. */
+    /**
+     * The tag's block counts as 64 bytes of ciphertext. The padding after the ciphertext is libsodium's, not RFC
+     * 8439's.
+     */
     mac(sealedTag, cipher) {
         const tagBlock = this.xor(1, Buffer.alloc(64));
         tagBlock[0] = sealedTag;
@@ -186,10 +191,11 @@ function littleEndian(bytes) {
 // Files
 
 /**
- * Opens a sealed file that comes in pieces [A-17] to [A-26].
+ * Opens a sealed file in pieces [A-17] to [A-26].
  *
- * What `update` gives is authentic but may be cut short: it goes into a file of a temporary name, which is renamed only after
- * `finish` has given the rest [A-27], [A-35]. After a `Refused`, and after `finish`, everything is refused.
+ * The bytes from `update` are authentic but may be truncated: write them to a file with a temporary name, and rename it
+ * only after `finish` has returned the rest [A-27], [A-35]. After a `Refused`, and after `finish`, everything is
+ * refused.
  */
 export class FileOpener {
     #key;
@@ -201,7 +207,7 @@ export class FileOpener {
         Object.assign(this, { size, sha256, hash: createHash("sha256"), came: 0, buffered: 0, first: true, ended: false });
     }
 
-    /** Takes bytes of the file and gives those of the chunks that are now known not to be the last. */
+    /** Accepts bytes of the file and returns those of the chunks that are now known not to be the last. */
     update(piece) {
         this.#begin();
         const within = piece.subarray(0, this.size - this.came);
@@ -224,13 +230,13 @@ export class FileOpener {
         return Buffer.concat(plain);
     }
 
-    /** Until a call has gone well nothing may follow it. */
+    /** Refuses further calls until the current one succeeds. */
     #begin() {
         if (this.ended) throw new Refused("malformed-file");
         this.ended = true;
     }
 
-    /** The start of the file, or a chunk that more bytes follow. */
+    /** Processes the start of the file, or a chunk that is not the last. */
     #takeBuffer() {
         const buffered = this.#buffer.subarray(0, this.buffered);
         this.buffered = 0;
@@ -245,7 +251,7 @@ export class FileOpener {
         return chunk;
     }
 
-    /** The last chunk, when the whole file is as its reference says. */
+    /** Returns the last chunk, if the whole file matches its reference. */
     finish() {
         this.#begin();
         if (this.came !== this.size) throw new Refused("wrong-size");
@@ -258,7 +264,7 @@ export class FileOpener {
     }
 }
 
-/** The sealed file of plain bytes, under a key that was never used before and never will be again [A-1] to [A-3]. */
+/** Seals a file under a key that is never used for anything else [A-1] to [A-3]. */
 export function sealFile(plain, key) {
     const header = randomBytes(HEADER), stream = new SecretStream(key, header), parts = [PREFIX, header];
     const most = CHUNK - OVERHEAD;

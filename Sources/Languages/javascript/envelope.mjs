@@ -1,7 +1,7 @@
-// The layout of an envelope, and how one is opened: Docs/Format.md, "Envelope", "Construction", "Inner plaintext" and "Opening".
+// The layout and opening of envelopes: Docs/Format.md, "Envelope", "Construction", "Inner plaintext" and "Opening".
 //
-// There is no replay guard: it is the app's store of what it has shown ("Replay"), and an app that shows notifications to a
-// person needs one. Nothing is wiped, and nothing is promised about time but what hpke.mjs says.
+// There is no replay guard: an app that shows notifications needs its own store of shown messages ("Replay"). Nothing
+// is wiped, and there is no constant-time guarantee except in hpke.mjs.
 import { setupBaseR } from "./hpke.mjs";
 import { Refused, X25519, keyID, rawPublic, secretKey, sha256 } from "./keys.mjs";
 import { checkPayload, parseObject } from "./payload.mjs";
@@ -19,7 +19,7 @@ export const MOST_STATEMENTS = 4;
 const LONGEST_TEXT = 4850;
 const LONGEST_PUSH = 65536;
 
-/** A device's secret key. A retiring one opens until its end date, that millisecond included. */
+/** A device's secret key. A retiring key opens up to and including the millisecond of its end date. */
 export class DeviceKey {
     constructor(secret, end = NEVER) {
         this.secret = secretKey(X25519, secret);
@@ -30,8 +30,8 @@ export class DeviceKey {
 }
 
 /**
- * Opens a push as it came from the wire. `context` is the app's own bundle id, never a value from the push [O-0.2]. Nothing of
- * the push but the envelope is looked at [O-0.1].
+ * Opens a push as received. `context` is the app's own bundle id, never a value from the push [O-0.2]. Reads nothing of
+ * the push but the envelope [O-0.1].
  */
 export function openPush(push, context, devices, trust, now) {
     if (push.length > LONGEST_PUSH) throw new Refused("malformed-notification");
@@ -43,15 +43,16 @@ export function openPush(push, context, devices, trust, now) {
 /**
  * Opens the text of an envelope: steps 2 to 7. Times are BigInts.
  *
- * What comes out is an authentic, fresh message, and nothing is changed by it. Whether it was shown before is for the app's guard
- * to say, by `sender` and `messageID`.
+ * Returns an authentic, fresh message and changes nothing. The app's guard decides by `sender` and `messageID` whether
+ * it was shown before.
  *
- * When the guard has taken it, the app, under one lock, has the trust that is stored *then* `follow` the `statements`, those that
- * were accepted, with the `now` of the opening, and stores it [O-9.1]. Another message may have changed it since, so what was
- * opened with is not stored. A pending `device` key becomes active [O-9.2], and the app is told of a `rotationConflict` [R-7].
+ * After the guard has accepted it, the app, under one lock, makes the *currently* stored trust `follow` the accepted
+ * `statements`, with the `now` of the opening, and stores it [O-9.1]. It must not store the trust that it opened with,
+ * because another message may have changed the stored trust since. A pending `device` key becomes active [O-9.2], and a
+ * `rotationConflict` is reported to the app [R-7].
  *
- * `pushcrypt` in the `payload` holds the keys of files. It is removed from what the app, `userInfo` and logs get [A-15], [N-2]; the
- * payload is not enumerable, so that nothing prints it by chance.
+ * `pushcrypt` in the `payload` contains the keys of files. Remove it before the app, `userInfo` and logs get the
+ * payload [A-15], [N-2]. The payload is not enumerable, so that nothing prints it by accident.
  */
 export function openText(text, context, devices, trust, now) {
     checkContext(context);
@@ -93,7 +94,7 @@ export function openText(text, context, devices, trust, now) {
     return Object.defineProperty(opened, "payload", { value: payload });
 }
 
-/** The bytes of an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text. */
+/** Decodes an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text. */
 export function decode(text) {
     if (text.length > LONGEST_TEXT || !/^[A-Za-z0-9_-]+$/.test(text) || text.length % 4 === 1) throw new Refused("malformed-envelope");
     const envelope = Buffer.from(text, "base64url");
@@ -103,7 +104,7 @@ export function decode(text) {
     return envelope;
 }
 
-/** The statements and the payload of a body. The statements are `undefined` when they cannot be read [O-7.1]. */
+/** The statements and the payload of a body. The statements are `undefined` if they are unreadable [O-7.1]. */
 function split(contentType, body) {
     if (contentType !== STATEMENTS) return [[], body];
     const count = body.length > 0 ? body[0] : 0, start = 1 + STATEMENT * count;
@@ -113,12 +114,12 @@ function split(contentType, body) {
     return statements.every((statement) => statement[0] === 0x01) ? [statements, body.subarray(start)] : [undefined, undefined];
 }
 
-/** Names an envelope in a log. Nothing may be decided by it. */
+/** Identifies an envelope in a log. Never decide anything by it. */
 export function fingerprint(text) {
     return sha256(text).toString("hex", 0, 4);
 }
 
-/** A context is the app's bundle id, without a suffix [K-2]. */
+/** Whether a text is a valid context, the app's bundle id without a suffix [K-2]. */
 export function checkContext(context) {
     if (!/^[A-Za-z0-9.-]{1,255}$/.test(context)) throw new Refused("malformed-context");
 }

@@ -1,7 +1,7 @@
 // HPKE in base mode with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and ChaCha20-Poly1305: RFC 9180, with its names.
 //
-// Secrets are not wiped, and nothing is promised about time: OpenSSL computes on keys and compares tags in constant time, the
-// JavaScript around it does not.
+// Secrets are not wiped, and there is no constant-time guarantee: OpenSSL computes on keys and compares tags in
+// constant time, the JavaScript around it does not.
 import { createCipheriv, createDecipheriv, createHmac, diffieHellman, randomBytes } from "node:crypto";
 import { Refused, X25519, publicKey, rawPublic, secretKey } from "./keys.mjs";
 
@@ -9,7 +9,7 @@ const KEM_SUITE = "KEM\x00\x20";
 const HPKE_SUITE = "HPKE\x00\x20\x00\x01\x00\x03";
 const TAG = 16;
 
-/** An encryption context at sequence number 0. It is for one message. */
+/** An encryption context at sequence number 0, for one message. */
 class Context {
     constructor(key, baseNonce) {
         this.parameters = ["chacha20-poly1305", key, baseNonce, { authTagLength: TAG }];
@@ -20,7 +20,7 @@ class Context {
         return Buffer.concat([aead.update(pt), aead.final(), aead.getAuthTag()]);
     }
 
-    /** The plaintext, of which nothing is given when the tag is wrong [O-4.3]: `final` compares it. */
+    /** Decrypts. Returns no plaintext if the tag is wrong [O-4.3]: `final` compares it. */
     open(aad, ct) {
         const aead = createDecipheriv(...this.parameters).setAAD(aad).setAuthTag(ct.subarray(-TAG));
         const pt = aead.update(ct.subarray(0, -TAG));
@@ -34,9 +34,10 @@ class Context {
 }
 
 /**
- * enc, and the sender's context for the recipient's public key. The randomness is plain, which the format allows.
+ * Returns enc and the sender's context for the recipient's public key. Uses plain randomness, which the format allows.
  *
- * Not with `generateKeyPairSync`: in Node 20, to export one of its keys waits for itself forever when memory is collected meanwhile.
+ * Does not use `generateKeyPairSync`: in Node 20, exporting one of its keys deadlocks if garbage is collected
+ * meanwhile.
  */
 export function setupBaseS(recipient, info) {
     const ephemeral = secretKey(X25519, randomBytes(32)), enc = rawPublic(ephemeral);
@@ -48,9 +49,9 @@ export function setupBaseR(enc, device, info) {
     return keySchedule(extractAndExpand(dh(device.secret, enc), Buffer.concat([enc, device.public])), info);
 }
 
-/** X25519. A result that is all zero is refused, by OpenSSL as well [O-4.2]. */
+/** X25519. Refuses an all-zero result, as OpenSSL does too [O-4.2]. */
 function dh(secret, raw) {
-    // A platform without X25519 fails here, which is no fault of the message.
+    // A platform without X25519 fails here, which is not the message's fault.
     const keys = { privateKey: secret, publicKey: publicKey(X25519, raw) };
     let result;
     try {
@@ -76,12 +77,12 @@ function keySchedule(sharedSecret, info) {
     return new Context(key, labeledExpand(HPKE_SUITE, secret, "base_nonce", context, 12));
 }
 
-/** To HMAC no salt and 32 zero bytes are the same key. */
+/** For HMAC an empty salt and 32 zero bytes are the same key. */
 function labeledExtract(suite, salt, label, ikm) {
     return createHmac("sha256", salt).update("HPKE-v1").update(suite).update(label).update(ikm).digest();
 }
 
-/** At most 32 bytes, so the first block of HKDF-Expand is all of it. */
+/** At most 32 bytes, so only the first block of HKDF-Expand is needed. */
 function labeledExpand(suite, prk, label, info, length) {
     const mac = createHmac("sha256", prk).update(Buffer.of(0, length)).update("HPKE-v1").update(suite).update(label);
     return mac.update(info).update(Buffer.of(1)).digest().subarray(0, length);

@@ -1,7 +1,7 @@
 // Keys as text, key ids, and the public keys that must be refused: Docs/Format.md, "Key ids" and "Keys as text".
 //
-// BigInt does not run in constant time, and JavaScript cannot wipe a string: a secret key's text stays in memory until it is
-// collected.
+// BigInt is not constant-time, and JavaScript cannot wipe a string: a secret key's text stays in memory until it is
+// garbage-collected.
 import { createHash, createPrivateKey, createPublicKey, diffieHellman } from "node:crypto";
 
 const ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
@@ -11,7 +11,7 @@ export const X25519 = 0x01, ED25519 = 0x02;
 
 const P = 2n ** 255n - 19n;
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;
-// The u-coordinates below P from which X25519 gives zero.
+// The u-coordinates below P for which X25519 gives zero.
 const SMALL_ORDER_U = [
     0n,
     1n,
@@ -22,7 +22,7 @@ const SMALL_ORDER_U = [
 
 const FIVE_L_MINUS_1 = secretKey(X25519, bytes(5n * L - 1n));
 
-/** What was read is refused. The code is the format's, for the developer's log and never for a person. */
+/** The input is refused. The code is the format's, for the developer's log, never for the user. */
 export class Refused extends Error {
     constructor(code) {
         super(code);
@@ -30,7 +30,7 @@ export class Refused extends Error {
     }
 }
 
-/** The 4 bytes that name a public key: a hint for a lookup, never to be compared in the place of a key [K-1]. */
+/** The 4-byte id of a public key: a hint for lookups, never to be compared instead of the key [K-1]. */
 export function keyID(type, publicKey) {
     return sha256("pushcrypt/1 key id\0", Buffer.of(type), publicKey).subarray(0, 4);
 }
@@ -41,7 +41,7 @@ export function sha256(...parts) {
     return hash.digest();
 }
 
-/** The 32 bytes of a key's text [K-4] to [K-8]. A public key that comes out is one that may be used. */
+/** Reads the 32 bytes of a key's text [K-4] to [K-8]. A returned public key is safe to use. */
 export function parseKey(text, kind) {
     if (text.endsWith("\n")) text = text.slice(0, -1);
     const of = KINDS.find((other) => text.startsWith(inCase(other, other) + "1"));
@@ -58,7 +58,7 @@ export function parseKey(text, kind) {
     return key;
 }
 
-/** The text of a key's 32 bytes. Of a secret key it is as secret as the key. */
+/** Returns the text of a key's 32 bytes. For a secret key it is as secret as the key. */
 export function keyText(key, kind) {
     const values = [...regroup([...key, 0], 8, 5)].slice(0, 52);
     const checksum = polymod(kind, [...values, 0, 0, 0, 0, 0, 0]) ^ 1;
@@ -66,12 +66,12 @@ export function keyText(key, kind) {
     return inCase(kind, kind + "1" + values.map((value) => ALPHABET[value]).join(""));
 }
 
-/** Secret keys are in capitals, public ones are not. */
+/** Texts of secret keys are upper-case, those of public keys lower-case. */
 function inCase(kind, text) {
     return kind === DEVICE_SECRET || kind === SENDER_SECRET ? text.toUpperCase() : text;
 }
 
-/** Groups of bits as groups of another length, most significant bit first; a group that is not full is left out. */
+/** Regroups bits, most significant first. Drops an incomplete group. */
 function regroup(groups, from, to) {
     const result = [];
     let bits = 0, count = 0;
@@ -85,7 +85,7 @@ function regroup(groups, from, to) {
     return Buffer.from(result);
 }
 
-/** The checksum of BIP-173: 1 for a good text. */
+/** The checksum of BIP-173: 1 for a valid text. */
 function polymod(kind, values) {
     const prefix = [...Buffer.from(kind)];
     let checksum = 1;
@@ -99,14 +99,14 @@ function polymod(kind, values) {
     return checksum;
 }
 
-/** Refuses what [K-8] refuses: numbers that are not reduced, and the five from which X25519 gives zero. */
+/** Refuses what [K-8] refuses: unreduced numbers, and the five for which X25519 gives zero. */
 export function checkDeviceKey(key) {
     const u = integer(key);
     if (u >= P || SMALL_ORDER_U.includes(u)) throw new Refused("weak-key");
 }
 
 /**
- * Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y that belongs to no
+ * Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y without a
  * point has a u on the curve's twist, where this does not hold either.
  */
 export function checkSenderKey(key) {
@@ -118,19 +118,19 @@ export function checkSenderKey(key) {
     if (integer(product) !== u) throw new Refused("weak-key");
 }
 
-/** A secret key from its 32 bytes, in the frame that RFC 8410 gives it. */
+/** Creates a secret key from its 32 bytes, in the encoding of RFC 8410. */
 export function secretKey(type, raw) {
     const frame = Buffer.from(`302e020100300506032b65${type === X25519 ? "6e" : "70"}04220420`, "hex");
     return createPrivateKey({ key: Buffer.concat([frame, raw]), format: "der", type: "pkcs8" });
 }
 
-/** A public key from its 32 bytes. Node reads this form of it seven times as fast as the other. */
+/** Creates a public key from its 32 bytes. Node reads this form seven times as fast as the other. */
 export function publicKey(type, raw) {
     const crv = type === X25519 ? "X25519" : "Ed25519";
     return createPublicKey({ key: { kty: "OKP", crv, x: raw.toString("base64url") }, format: "jwk" });
 }
 
-/** The 32 bytes of a public key, or of the public half of a secret one. */
+/** The 32 bytes of a public key, or of the public half of a secret key. */
 export function rawPublic(key) {
     return Buffer.from((key.type === "private" ? createPublicKey(key) : key).export({ format: "jwk" }).x, "base64url");
 }

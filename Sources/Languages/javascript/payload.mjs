@@ -1,6 +1,6 @@
 // The strict JSON of payloads: Docs/Format.md, "Body", rules [J-1] to [J-7].
 //
-// JSON.parse alone will not do: it takes the last of several equal names, lone surrogates and any depth.
+// JSON.parse alone is not enough: it accepts duplicate names, lone surrogates and any depth.
 import { Refused } from "./keys.mjs";
 
 const DEPTH = 32;
@@ -9,7 +9,7 @@ const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const WORD = /true|false|null/y;
 
-/** A number as it is written. The format reads none, so none is rounded and none is too long. */
+/** A number as written. The format interprets no numbers, so none is rounded and none is too long. */
 export class NumberText {
     constructor(text) {
         this.text = text;
@@ -17,8 +17,8 @@ export class NumberText {
 }
 
 /**
- * The members of a JSON object by [J-1] to [J-6]. Objects are maps, so that no name means anything to JavaScript, and numbers are
- * `NumberText`. Anything else than an object is refused with the code.
+ * Parses a JSON object by [J-1] to [J-6]. Objects are maps, so that no name has a meaning in JavaScript, and numbers
+ * are `NumberText`. Refuses anything but an object with the code.
  */
 export function parseObject(data, code) {
     const refuse = () => {
@@ -32,7 +32,7 @@ export function parseObject(data, code) {
         refuse();
     }
 
-    /** The token of a pattern at the present place, after white space; `undefined` when there is another one. */
+    /** Reads a token that matches a pattern, after white space; `undefined` if the next token does not match. */
     function take(pattern) {
         SPACE.lastIndex = at;
         SPACE.exec(text);
@@ -74,7 +74,7 @@ export function parseObject(data, code) {
         return takes("]") ? elements : refuse();
     }
 
-    /** A value that has as many objects and arrays around it. */
+    /** Reads a value at this depth of objects and arrays. */
     function value(depth) {
         if (takes("{")) return depth < DEPTH ? object(depth + 1) : refuse();
         if (takes("[")) return depth < DEPTH ? array(depth + 1) : refuse();
@@ -90,14 +90,14 @@ export function parseObject(data, code) {
     return result instanceof Map && at === text.length ? result : refuse();
 }
 
-/** The members of a payload by [J-1] to [J-7]. */
+/** Parses a payload by [J-1] to [J-7]. Returns its members. */
 export function checkPayload(data) {
     const members = parseObject(data, "malformed-payload");
     if (!(members.get("aps") instanceof Map)) throw new Refused("malformed-payload");
     return members;
 }
 
-/** A JSON text without the white space between tokens; strings and numbers keep their bytes [S-7]. */
+/** Removes the white space between the tokens of a JSON text; strings and numbers keep their bytes [S-7]. */
 export function minify(data) {
     return Buffer.from(data.toString().replace(/("(?:[^"\\]|\\.)*")|[ \t\n\r]+/g, "$1"));
 }

@@ -1,8 +1,8 @@
 // Sealing a payload for one device: Docs/Format.md, "Clear part", "Size" and "Sealing".
 //
-// The randomness is plain, which the format allows: a copy of a running machine may repeat an ephemeral key, against which the
-// Swift sealer hedges. No field of `aps` is kept in the clear, and a sound is named there only when the payload has one. What
-// Apple's documents do not allow in a payload is not refused.
+// It uses plain randomness, which the format allows: a clone of a running machine may repeat an ephemeral key; the
+// Swift sealer hedges against this. No field of `aps` is kept in the clear, and a sound is named there only if the
+// payload has one. Violations of Apple's rules for payloads are not refused.
 import { randomBytes, sign } from "node:crypto";
 import {
     BODY, BUCKETS, CONTENT, LARGEST_TIME, LONGEST_TIME_TO_LIVE, MOST_STATEMENTS, OUTSIDE, PAYLOAD, STATEMENTS, SUITE, checkContext,
@@ -13,7 +13,7 @@ import { ED25519, Refused, X25519, checkDeviceKey, keyID, rawPublic, secretKey }
 import { NumberText, checkPayload, minify } from "./payload.mjs";
 import { STATEMENT } from "./trust.mjs";
 
-/** For each push type the bytes that APNs takes, and the largest bucket. */
+/** For each push type, the most bytes that APNs accepts, and the largest bucket. */
 const LIMITS = { alert: [4096, 2816], background: [4096, 2816], voip: [5120, 3584] };
 
 /** A sender's secret key, which is an Ed25519 seed. */
@@ -24,7 +24,10 @@ export class SenderKey {
     }
 }
 
-/** The push to send instead of the payload, for one device. `messageID` is for a retry: the same 16 bytes each time. */
+/**
+ * Seals a payload for one device. Returns the push to send instead of the payload. `messageID` is for a retry: the same
+ * 16 bytes each time.
+ */
 export function seal(payload, context, device, sender, sentAt, options = {}) {
     const { timeToLive = LONGEST_TIME_TO_LIVE, pushType = "alert", title = "New message", sound = "default" } = options;
     const { messageID = randomBytes(16), statements = [] } = options;
@@ -62,12 +65,12 @@ export function seal(payload, context, device, sender, sentAt, options = {}) {
     return Buffer.from(before + envelope.toString("base64url") + after);
 }
 
-/** Whether UTF-8 can be made of a text: it has no half of a surrogate pair. */
+/** Whether a text can be encoded as UTF-8: it has no lone surrogate. */
 function isUnicode(text) {
     return !/\p{Surrogate}/u.test(text);
 }
 
-/** What stands before and after the envelope's text: all that the relay sees of a push. */
+/** The text before and after the envelope: all that the relay sees of a push. */
 function clearPart(pushType, aps, title, sound) {
     const clear = {};
     if (pushType === "alert") {
@@ -79,7 +82,7 @@ function clearPart(pushType, aps, title, sound) {
     return [`{"aps":${JSON.stringify(clear)},"ENCRYPTED_DATA":"`, '"}'];
 }
 
-/** The bytes of a clear part in the widest form that a client may write it in [S-4]. */
+/** The length of a clear part in the longest form that a client may write [S-4]. */
 function widest(json) {
     let count = 0;
     for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|[^"]/gsu)) {

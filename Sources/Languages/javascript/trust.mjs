@@ -1,4 +1,4 @@
-// Whom a receiver believes, and how that changes: Docs/Format.md, "Rotation", rules [R-1] to [R-13].
+// A receiver's trust in senders, and its changes: Docs/Format.md, "Rotation", rules [R-1] to [R-13].
 import { verify } from "node:crypto";
 import { ED25519, Refused, checkSenderKey, keyID, publicKey } from "./keys.mjs";
 
@@ -9,10 +9,10 @@ const TRIED = 4;
 const LARGEST_OVERLAP = 5_184_000;
 
 /**
- * A sender key that lost its place. It verifies no statement ever again.
+ * A superseded sender key. It never verifies a statement again.
  *
- * It verifies messages until its end, that millisecond included; without one, because the app replaced it, none. The statement
- * that superseded it, if there was one, is kept in any case: [R-2] and [R-7] ask for it.
+ * It verifies messages up to and including the millisecond of its end. If the app replaced it, it has no end and
+ * verifies none. The statement that superseded it, if there is one, is always kept: [R-2] and [R-7] require it.
  */
 export class Superseded {
     constructor(key, verifiesUntil = null, statement = null) {
@@ -21,7 +21,7 @@ export class Superseded {
         this.statement = statement;
     }
 
-    /** A key that lost its place to the statement [R-12]. */
+    /** A key superseded by the statement [R-12]. */
     static by(key, statement) {
         return new Superseded(key, later(statement.readBigUInt64BE(37), statement.readUInt32BE(49)), statement);
     }
@@ -32,10 +32,10 @@ export class Superseded {
 }
 
 /**
- * The pinned sender keys, and the superseded ones, which the app keeps for good.
+ * The pinned sender keys, and the superseded ones, which the app keeps permanently.
  *
- * It is durable and grows only: see `openText` for how it is changed. No key is in both places, and none is there that [K-7]
- * refuses, as a setting that was never filled in would be.
+ * It is durable and only grows: see `openText` for how it changes. No key is in both lists, and none that [K-7]
+ * refuses, such as an unset setting.
  */
 export class Trust {
     constructor(pinned = [], superseded = []) {
@@ -58,8 +58,8 @@ export class Trust {
     }
 
     /**
-     * Evaluates statements in order; one that fails is passed over [R-13]. Gives those that were accepted, and whether there was a
-     * conflict.
+     * Evaluates statements in order; ignores one that fails [R-13]. Returns the accepted statements, and whether there
+     * was a conflict.
      */
     follow(statements, now) {
         const accepted = [];
@@ -75,10 +75,10 @@ export class Trust {
         return { accepted, conflict };
     }
 
-    /** Follows a statement, or refuses it and changes nothing. False when it is the one that was followed before. */
+    /** Follows a statement, or refuses it and changes nothing. Returns false if it was followed before. */
     evaluate(statement, now) {
         if (statement.length !== STATEMENT || statement[0] !== 0x01) throw new Refused("malformed-statement");
-        // A part of a message would keep all of it in memory, with the keys of its files.
+        // A slice of a message would keep the whole message in memory, with the keys of its files.
         statement = Buffer.from(statement);
         if (this.superseded.some((old) => old.statement?.equals(statement))) return false;
         const id = statement.subarray(1, 5), added = statement.subarray(5, 37), issuedAt = statement.readBigUInt64BE(37);
@@ -104,17 +104,17 @@ export class Trust {
     }
 }
 
-/** What the key of a role signs: 0x01 the old one, 0x02 the new one. */
+/** The bytes that the key of a role signs: 0x01 for the old key, 0x02 for the new one. */
 function signed(statement, role, old) {
     return Buffer.concat([Buffer.from("pushcrypt/1 rotation\0"), Buffer.of(role), old, statement.subarray(0, 53)]);
 }
 
-/** Ed25519 with S < L. The key is of prime order: `checkSenderKey` has seen to that. */
+/** Ed25519 with S < L. `checkSenderKey` ensured that the key is of prime order. */
 export function verifies(key, signature, data) {
     return verify(null, data, publicKey(ED25519, key), signature);
 }
 
-/** A time and a duration in seconds; what does not fit in 64 bits is the last time of all [K-3]. */
+/** Adds a duration in seconds to a time; the result is at most the largest 64-bit time [K-3]. */
 export function later(time, seconds) {
     const sum = time + 1000n * BigInt(seconds);
     return sum < NEVER ? sum : NEVER;

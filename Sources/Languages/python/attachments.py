@@ -1,7 +1,7 @@
-"""Files that travel beside a push: Docs/Format.md, "Attachments".
+"""Files that accompany a push: Docs/Format.md, "Attachments".
 
-The secret stream is libsodium's, through PyNaCl. Keys are not wiped. Nothing is fetched: https alone, and never more than `size`
-bytes, is for whoever fetches [A-16], [A-34].
+The secret stream is libsodium's, through PyNaCl. Keys are not wiped. Nothing is fetched: the caller must fetch over
+https only, and never more than `size` bytes [A-16], [A-34].
 """
 import base64
 import hashlib
@@ -34,9 +34,10 @@ TYPE = re.compile(r"(?=.{3,255}\Z)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
 
 @dataclass(frozen=True)
 class Reference:
-    """Where a sealed file lies, and what opens it. It holds a key, so it never reaches `userInfo` or a log [A-15].
+    """The location of a sealed file, and its key. Because of the key it must never reach `userInfo` or a log [A-15].
 
-    The name is a label to show, never a path: [A-7] lets pass what some system takes for a place, such as `C:x`, `CON` or a backslash.
+    The name is a label to show, never a path: [A-7] allows names that some systems treat as paths, such as `C:x`, `CON`
+    or a backslash.
     """
 
     url: str
@@ -48,7 +49,7 @@ class Reference:
 
 
 def parse_reference(value):
-    """A reference from a JSON value [A-5] to [A-10]."""
+    """Reads a reference from a JSON value [A-5] to [A-10]."""
     if not isinstance(value, dict):
         raise Refused("malformed-reference")
     texts = [value.get(name) for name in ("url", "type", "name", "key", "sha256")]
@@ -68,14 +69,14 @@ def parse_reference(value):
 
 
 def bytes32(text):
-    """32 bytes from canonical base64url: 43 characters, of which the last has two unused bits."""
+    """Reads 32 bytes from canonical base64url: 43 characters, the last with two unused bits."""
     if not re.fullmatch("[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]", text):
         raise Refused("malformed-reference")
     return base64.urlsafe_b64decode(text + "=")
 
 
 def attachments(members):
-    """The references of a payload's members, and a code for each reason to have dropped some [A-11] to [A-14]."""
+    """Returns the references in a payload, and a code for each dropped item [A-11] to [A-14]."""
     own = members.get("pushcrypt")
     if own is None:
         return [], []
@@ -94,7 +95,7 @@ def attachments(members):
 
 
 def full_body(members):
-    """The reference of a text that was too long for the push, or `None` [A-28], [A-31]."""
+    """Returns the reference of a text that was too long for the push, or `None` [A-28], [A-31]."""
     own = members.get("pushcrypt")
     if not isinstance(own, dict) or own.get("body") is None:
         return None
@@ -105,7 +106,8 @@ def full_body(members):
 
 
 def check_full_body(plain):
-    """The text that the plain file of a full body is [A-28], [A-30]. Whatever is refused, the payload's own body is shown."""
+    """Returns the text in the plain file of a full body [A-28], [A-30]. If it is refused, the payload's own body is
+    shown."""
     try:
         text = plain.decode("utf-8")
     except UnicodeDecodeError:
@@ -116,10 +118,11 @@ def check_full_body(plain):
 
 
 class FileOpener:
-    """Opens a sealed file that comes in pieces [A-17] to [A-26].
+    """Opens a sealed file in pieces [A-17] to [A-26].
 
-    What `update` gives is authentic but may be cut short: it goes into a file of a temporary name, which is renamed only after
-    `finish` has given the rest [A-27], [A-35]. After a `Refused`, and after `finish`, everything is refused.
+    The bytes from `update` are authentic but may be truncated: write them to a file with a temporary name, and rename
+    it only after `finish` has returned the rest [A-27], [A-35]. After a `Refused`, and after `finish`, everything is
+    refused.
     """
 
     def __init__(self, key, size, sha256):
@@ -128,7 +131,7 @@ class FileOpener:
         self.first, self.ended = True, False
 
     def update(self, piece):
-        """Takes bytes of the file and gives those of the chunks that are now known not to be the last."""
+        """Accepts bytes of the file and returns those of the chunks that are now known not to be the last."""
         self.begin()
         within = piece[: self.size - self.came]
         self.came += len(within)
@@ -148,13 +151,13 @@ class FileOpener:
         return b"".join(plain)
 
     def begin(self):
-        """Until a call has gone well nothing may follow it."""
+        """Refuses further calls until the current one succeeds."""
         if self.ended:
             raise Refused("malformed-file")
         self.ended = True
 
     def take_buffer(self):
-        """The start of the file, or a chunk that more bytes follow."""
+        """Processes the start of the file, or a chunk that is not the last."""
         chunk = b""
         if self.state is None:
             if self.buffer[:5] != PREFIX:
@@ -170,7 +173,7 @@ class FileOpener:
         return chunk
 
     def finish(self):
-        """The last chunk, when the whole file is as its reference says."""
+        """Returns the last chunk, if the whole file matches its reference."""
         self.begin()
         if self.came != self.size:
             raise Refused("wrong-size")
@@ -193,7 +196,7 @@ class FileOpener:
 
 
 def seal_file(plain, key):
-    """The sealed file of plain bytes, under a key that was never used before and never will be again [A-1] to [A-3]."""
+    """Seals a file under a key that is never used for anything else [A-1] to [A-3]."""
     state = sodium.crypto_secretstream_xchacha20poly1305_state()
     sealed = [PREFIX, sodium.crypto_secretstream_xchacha20poly1305_init_push(state, key)]
     chunks = [plain[start : start + CHUNK - OVERHEAD] for start in range(0, len(plain), CHUNK - OVERHEAD)] or [b""]

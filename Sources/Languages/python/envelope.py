@@ -1,7 +1,7 @@
-"""The layout of an envelope, and how one is opened: Docs/Format.md, "Envelope", "Construction", "Inner plaintext" and "Opening".
+"""The layout and opening of envelopes: Docs/Format.md, "Envelope", "Construction", "Inner plaintext" and "Opening".
 
-There is no replay guard: it is the app's store of what it has shown ("Replay"), and an app that shows notifications to a person needs
-one. Nothing is wiped, and nothing is promised about time but what hpke.py says.
+There is no replay guard: an app that shows notifications needs its own store of shown messages ("Replay"). Nothing is
+wiped, and there is no constant-time guarantee except in hpke.py.
 """
 import base64
 import copy
@@ -30,7 +30,7 @@ MOST_STATEMENTS = 4
 
 
 class DeviceKey:
-    """A device's secret key. A retiring one opens until its end date, that millisecond included."""
+    """A device's secret key. A retiring key opens up to and including the millisecond of its end date."""
 
     def __init__(self, secret, end=NEVER):
         self.secret, self.end = X25519PrivateKey.from_private_bytes(secret), end
@@ -40,13 +40,15 @@ class DeviceKey:
 
 @dataclass(frozen=True)
 class Opened:
-    """An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `message_id`.
+    """An authentic, fresh message. The app's guard decides by `sender` and `message_id` whether it was shown before.
 
-    When the guard has taken it, the app, under one lock, has the trust that is stored *then* `follow` the `statements`, those that were
-    accepted, with the `now` of the opening, and stores it [O-9.1]. Another message may have changed it since, so what was opened with is
-    not stored. A pending `device` key becomes active [O-9.2], and the app is told of a `rotation_conflict` [R-7].
+    After the guard has accepted it, the app, under one lock, makes the *currently* stored trust `follow` the accepted
+    `statements`, with the `now` of the opening, and stores it [O-9.1]. It must not store the trust that it opened with,
+    because another message may have changed the stored trust since. A pending `device` key becomes active [O-9.2], and
+    a `rotation_conflict` is reported to the app [R-7].
 
-    `pushcrypt` in the `payload` holds the keys of files. It is removed from what the app, `userInfo` and logs get [A-15], [N-2].
+    `pushcrypt` in the `payload` contains the keys of files. Remove it before the app, `userInfo` and logs get the
+    payload [A-15], [N-2].
     """
 
     payload: bytes = field(repr=False)
@@ -60,9 +62,9 @@ class Opened:
 
 
 def open_push(push, context, devices, trust, now):
-    """Opens a push as it came from the wire. `context` is the app's own bundle id, never a value from the push [O-0.2].
+    """Opens a push as received. `context` is the app's own bundle id, never a value from the push [O-0.2].
 
-    Nothing of the push but the envelope is looked at [O-0.1]. Nothing is changed by it: see `Opened`.
+    Reads nothing of the push but the envelope [O-0.1], and changes nothing: see `Opened`.
     """
     if len(push) > LONGEST_PUSH:
         raise Refused("malformed-notification")
@@ -121,7 +123,7 @@ def open_text(text, context, devices, trust, now):
 
 
 def decode(text):
-    """The bytes of an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text."""
+    """Decodes an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text."""
     if not 1 <= len(text) <= LONGEST_TEXT or not re.fullmatch(r"[A-Za-z0-9_-]+", text) or len(text) % 4 == 1:
         raise Refused("malformed-envelope")
     envelope = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
@@ -139,7 +141,7 @@ def encode(data):
 
 
 def split(content_type, body):
-    """The statements and the payload of a body. The statements are `None` when they cannot be read [O-7.1]."""
+    """The statements and the payload of a body. The statements are `None` if they are unreadable [O-7.1]."""
     if content_type != STATEMENTS:
         return [], body
     count = body[0] if body else 0
@@ -151,12 +153,12 @@ def split(content_type, body):
 
 
 def fingerprint(text):
-    """Names an envelope in a log. Nothing may be decided by it."""
+    """Identifies an envelope in a log. Never decide anything by it."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def check_context(context):
-    """A context is the app's bundle id, without a suffix [K-2]."""
+    """Whether a text is a valid context, the app's bundle id without a suffix [K-2]."""
     if not re.fullmatch(r"[A-Za-z0-9.-]{1,255}", context):
         raise Refused("malformed-context")
 

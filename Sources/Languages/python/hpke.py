@@ -16,7 +16,7 @@ HPKE_SUITE = b"HPKE\x00\x20\x00\x01\x00\x03"
 
 
 class Context:
-    """An encryption context at sequence number 0. It is for one message."""
+    """An encryption context at sequence number 0, for one message."""
 
     def __init__(self, key, base_nonce):
         self.aead, self.nonce = ChaCha20Poly1305(key), base_nonce
@@ -25,7 +25,7 @@ class Context:
         return self.aead.encrypt(self.nonce, pt, aad)
 
     def open(self, aad, ct):
-        """The plaintext, of which nothing is given when the tag is wrong [O-4.3]."""
+        """Decrypts. Returns no plaintext if the tag is wrong [O-4.3]."""
         try:
             return self.aead.decrypt(self.nonce, ct, aad)
         except InvalidTag:
@@ -33,7 +33,8 @@ class Context:
 
 
 def setup_base_s(recipient, info):
-    """enc, and the sender's context for the recipient's public key. The randomness is plain, which the format allows."""
+    """Returns enc and the sender's context for the recipient's public key. Uses plain randomness, which the format
+    allows."""
     ephemeral = X25519PrivateKey.generate()
     enc = ephemeral.public_key().public_bytes_raw()
     return enc, key_schedule(extract_and_expand(dh(ephemeral, recipient), enc + recipient), info)
@@ -46,7 +47,7 @@ def setup_base_r(enc, secret, info):
 
 
 def dh(secret, public):
-    """X25519. A result that is all zero is refused, by `cryptography` as well [O-4.2]."""
+    """X25519. Refuses an all-zero result, as `cryptography` does too [O-4.2]."""
     try:
         result = secret.exchange(X25519PublicKey.from_public_bytes(public))
     except ValueError:
@@ -71,11 +72,11 @@ def key_schedule(shared_secret, info):
 
 
 def labeled_extract(suite, salt, label, ikm):
-    """To HMAC no salt and 32 zero bytes are the same key."""
+    """For HMAC an empty salt and 32 zero bytes are the same key."""
     return hmac.digest(salt, b"HPKE-v1" + suite + label + ikm, "sha256")
 
 
 def labeled_expand(suite, prk, label, info, length):
-    """At most 32 bytes, so the first block of HKDF-Expand is all of it."""
+    """At most 32 bytes, so only the first block of HKDF-Expand is needed."""
     info = length.to_bytes(2, "big") + b"HPKE-v1" + suite + label + info
     return hmac.digest(prk, info + b"\x01", "sha256")[:length]

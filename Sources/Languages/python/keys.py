@@ -1,6 +1,7 @@
 """Keys as text, key ids, and the public keys that must be refused: Docs/Format.md, "Key ids" and "Keys as text".
 
-Nothing here runs in constant time: Python's integers do not, and a secret key's text stays in memory until it is collected.
+Nothing here is constant-time, because Python's integers are not. A secret key's text stays in memory until it is
+garbage-collected.
 """
 import hashlib
 
@@ -13,7 +14,7 @@ X25519, ED25519 = 0x01, 0x02
 P = 2**255 - 19
 L = 2**252 + 27742317777372353535851937790883648493
 D = -121665 * pow(121666, -1, P) % P
-# The u-coordinates below P from which X25519 gives zero.
+# The u-coordinates below P for which X25519 gives zero.
 SMALL_ORDER_U = (
     0,
     1,
@@ -24,7 +25,7 @@ SMALL_ORDER_U = (
 
 
 class Refused(Exception):
-    """What was read is refused. The code is the format's, for the developer's log and never for a person."""
+    """The input is refused. The code is the format's, for the developer's log, never for the user."""
 
     def __init__(self, code):
         super().__init__(code)
@@ -32,12 +33,12 @@ class Refused(Exception):
 
 
 def key_id(type, public_key):
-    """The 4 bytes that name a public key: a hint for a lookup, never to be compared in the place of a key [K-1]."""
+    """The 4-byte id of a public key: a hint for lookups, never to be compared instead of the key [K-1]."""
     return hashlib.sha256(b"pushcrypt/1 key id\0" + bytes([type]) + public_key).digest()[:4]
 
 
 def parse_key(text, kind):
-    """The 32 bytes of a key's text [K-4] to [K-8]. A public key that comes out is one that may be used."""
+    """Reads the 32 bytes of a key's text [K-4] to [K-8]. A returned public key is safe to use."""
     text = text[:-1] if text.endswith("\n") else text
     alphabet = ALPHABET.upper() if kind in (DEVICE_SECRET, SENDER_SECRET) else ALPHABET
     of = [other for other in KINDS if text.startswith((other.upper() if "secret" in other else other) + "1")]
@@ -64,7 +65,7 @@ def parse_key(text, kind):
 
 
 def key_text(key, kind):
-    """The text of a key's 32 bytes. Of a secret key it is as secret as the key."""
+    """Returns the text of a key's 32 bytes. For a secret key it is as secret as the key."""
     number = int.from_bytes(key, "big") << 4
     values = [number >> 5 * place & 31 for place in reversed(range(52))]
     checksum = polymod(kind, values + [0] * 6) ^ 1
@@ -74,7 +75,7 @@ def key_text(key, kind):
 
 
 def polymod(prefix, values):
-    """The checksum of BIP-173: 1 for a good text."""
+    """The checksum of BIP-173: 1 for a valid text."""
     prefix = prefix.encode()
     checksum = 1
     for value in [byte >> 5 for byte in prefix] + [0] + [byte & 31 for byte in prefix] + values:
@@ -87,16 +88,16 @@ def polymod(prefix, values):
 
 
 def check_device_key(key):
-    """Refuses what [K-8] refuses: numbers that are not reduced, and the five from which X25519 gives zero."""
+    """Refuses what [K-8] refuses: unreduced numbers, and the five for which X25519 gives zero."""
     u = int.from_bytes(key, "little")
     if u >= P or u in SMALL_ORDER_U:
         raise Refused("weak-key")
 
 
 def check_sender_key(key):
-    """Refuses what [K-7] refuses, by the definition: the point is decoded and multiplied with L.
+    """Refuses what [K-7] refuses, by definition: decodes the point and multiplies it by L.
 
-    The other receivers take the short way over X25519 that the format describes. That both agree is part of the test.
+    The other receivers use the shortcut through X25519 that the format describes. The tests verify that both agree.
     """
     y, sign = int.from_bytes(key, "little") & (1 << 255) - 1, key[31] >> 7
     if y >= P:

@@ -13,16 +13,17 @@ if json.scanner.c_make_scanner is None:
     raise ImportError("json has no scanner in C here, and the other is not strict enough")
 
 DEPTH = 32
-# A string, or what is there of it: one that does not end takes the rest of the text, so that no quotation mark is looked at twice.
+# A string. An unterminated one includes the rest of the text, so that no quotation mark is read twice.
 STRING = r'"(?:[^"\\]|\\.)*"?'
 
 
 class Number(str):
-    """A number as it is written. The format reads none, so none is rounded and none is too long."""
+    """A number as written. The format interprets no numbers, so none is rounded and none is too long."""
 
 
 def parse_object(data, code):
-    """The members of a JSON object by [J-1] to [J-6]; strings are `str`, numbers `Number`. Anything else is refused with the code."""
+    """Parses a JSON object by [J-1] to [J-6]; strings are `str`, numbers `Number`. Refuses anything else with the code.
+    """
 
     def refuse(_):
         raise Refused(code)
@@ -47,7 +48,7 @@ def parse_object(data, code):
 
 
 def check_payload(data):
-    """The members of a payload by [J-1] to [J-7]."""
+    """Parses a payload by [J-1] to [J-7]. Returns its members."""
     members = parse_object(data, "malformed-payload")
     if not isinstance(members.get("aps"), dict):
         raise Refused("malformed-payload")
@@ -55,7 +56,7 @@ def check_payload(data):
 
 
 def depth(text):
-    """How many objects and arrays are inside each other. It is asked before the text is read, which keeps the stack small."""
+    """The nesting depth of objects and arrays. Checked before the text is parsed, to limit the stack."""
     deepest = level = 0
     for bracket in re.findall(r"[\[\]{}]", re.sub(STRING, "", text, flags=re.DOTALL)):
         level += 1 if bracket in "[{" else -1
@@ -64,7 +65,7 @@ def depth(text):
 
 
 def check_surrogates(value):
-    """Raises a `ValueError` when a name or a string has half of a pair [J-6]."""
+    """Raises a `ValueError` if a name or a string has a lone surrogate [J-6]."""
     if isinstance(value, str):
         value.encode("utf-8")
     elif isinstance(value, dict):
@@ -77,5 +78,5 @@ def check_surrogates(value):
 
 
 def minify(data):
-    """A JSON text without the white space between tokens; strings and numbers keep their bytes [S-7]."""
+    """Removes the white space between the tokens of a JSON text; strings and numbers keep their bytes [S-7]."""
     return re.sub(rb"(%b)|[ \t\n\r]+" % STRING.encode(), lambda match: match[1] or b"", data)

@@ -1,8 +1,8 @@
 """Sealing a payload for one device: Docs/Format.md, "Clear part", "Size" and "Sealing".
 
-The randomness is plain, which the format allows: a copy of a running machine may repeat an ephemeral key, against which the Swift
-sealer hedges. No field of `aps` is kept in the clear, and a sound is named there only when the payload has one. What Apple's documents
-do not allow in a payload is not refused.
+It uses plain randomness, which the format allows: a clone of a running machine may repeat an ephemeral key; the Swift
+sealer hedges against this. No field of `aps` is kept in the clear, and a sound is named there only if the payload has
+one. Violations of Apple's rules for payloads are not refused.
 """
 import json
 import re
@@ -19,13 +19,14 @@ from keys import ED25519, X25519, Refused, check_device_key, key_id
 from payload import Number, check_payload, minify
 from trust import STATEMENT
 
-# For each push type the bytes that APNs takes, and the largest bucket.
+# For each push type, the most bytes that APNs accepts, and the largest bucket.
 LIMITS = {"alert": (4096, 2816), "background": (4096, 2816), "voip": (5120, 3584)}
 
 
 def seal(payload, context, device, seed, sent_at, *, time_to_live=LONGEST_TIME_TO_LIVE, push_type="alert",
          title="New message", sound="default", message_id=None, statements=()):
-    """The push to send instead of the payload, for one device. `message_id` is for a retry: the same 16 bytes each time."""
+    """Seals a payload for one device. Returns the push to send instead of the payload. `message_id` is for a retry: the
+    same 16 bytes each time."""
     check_context(context)
     check_device_key(device)
     members = check_payload(payload)
@@ -66,12 +67,12 @@ def seal(payload, context, device, seed, sent_at, *, time_to_live=LONGEST_TIME_T
 
 
 def is_unicode(text):
-    """Whether UTF-8 can be made of a text: it has no half of a surrogate pair."""
+    """Whether a text can be encoded as UTF-8: it has no lone surrogate."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def clear_part(push_type, aps, title, sound):
-    """What stands before and after the envelope's text: all that the relay sees of a push."""
+    """The text before and after the envelope: all that the relay sees of a push."""
     clear = {}
     if push_type == "alert":
         clear = {"mutable-content": 1, "alert": {"title": title, "body": "(Encrypted)"}}
@@ -85,7 +86,7 @@ def clear_part(push_type, aps, title, sound):
 
 
 def widest(json_text):
-    """The bytes of a clear part in the widest form that a client may write it in [S-4]."""
+    """The length of a clear part in the longest form that a client may write [S-4]."""
     count = 0
     for token in re.findall(r'"(?:[^"\\]|\\.)*"|.', json_text):
         if token[0] != '"':

@@ -1,4 +1,4 @@
-"""Whom a receiver believes, and how that changes: Docs/Format.md, "Rotation", rules [R-1] to [R-13]."""
+"""A receiver's trust in senders, and its changes: Docs/Format.md, "Rotation", rules [R-1] to [R-13]."""
 from dataclasses import dataclass
 from typing import Optional
 
@@ -16,10 +16,10 @@ NEVER = 2**64 - 1
 
 @dataclass(frozen=True)
 class Superseded:
-    """A sender key that lost its place. It verifies no statement ever again.
+    """A superseded sender key. It never verifies a statement again.
 
-    It verifies messages until its end, that millisecond included; without one, because the app replaced it, none. The statement that
-    superseded it, if there was one, is kept in any case: [R-2] and [R-7] ask for it.
+    It verifies messages up to and including the millisecond of its end. If the app replaced it, it has no end and
+    verifies none. The statement that superseded it, if there is one, is always kept: [R-2] and [R-7] require it.
     """
 
     key: bytes
@@ -28,7 +28,7 @@ class Superseded:
 
     @classmethod
     def by(cls, key, statement):
-        """A key that lost its place to the statement [R-12]."""
+        """A key superseded by the statement [R-12]."""
         return cls(key, later(number(statement, 37, 45), number(statement, 49, 53)), statement)
 
     def verifies(self, now):
@@ -36,10 +36,10 @@ class Superseded:
 
 
 class Trust:
-    """The pinned sender keys, and the superseded ones, which the app keeps for good.
+    """The pinned sender keys, and the superseded ones, which the app keeps permanently.
 
-    It is durable and grows only: see `Opened` for how it is changed. No key is in both places, and none is there that [K-7] refuses, as
-    a setting that was never filled in would be.
+    It is durable and only grows: see `Opened` for how it changes. No key is in both lists, and none that [K-7] refuses,
+    such as an unset setting.
     """
 
     def __init__(self, pinned=(), superseded=()):
@@ -56,8 +56,8 @@ class Trust:
         return [key for key in keys if key_id(ED25519, key) == id][:TRIED]
 
     def follow(self, statements, now):
-        """Evaluates statements in order; one that fails is passed over [R-13]. Gives those that were accepted, and whether there was a
-        conflict."""
+        """Evaluates statements in order; ignores one that fails [R-13]. Returns the accepted statements, and whether
+        there was a conflict."""
         accepted, conflict = [], False
         for statement in statements:
             try:
@@ -68,7 +68,7 @@ class Trust:
         return accepted, conflict
 
     def evaluate(self, statement, now):
-        """Follows a statement, or refuses it and changes nothing. False when it is the one that was followed before."""
+        """Follows a statement, or refuses it and changes nothing. Returns false if it was followed before."""
         if len(statement) != STATEMENT or statement[0] != 0x01:
             raise Refused("malformed-statement")
         if any(old.statement == statement for old in self.superseded):
@@ -101,12 +101,12 @@ class Trust:
 
 
 def signed(statement, role, old):
-    """What the key of a role signs: 0x01 the old one, 0x02 the new one."""
+    """The bytes that the key of a role signs: 0x01 for the old key, 0x02 for the new one."""
     return b"pushcrypt/1 rotation\0" + bytes([role]) + old + statement[:53]
 
 
 def verifies(key, signature, data):
-    """Ed25519 with S < L. The key is of prime order: `check_sender_key` has seen to that."""
+    """Ed25519 with S < L. `check_sender_key` ensured that the key is of prime order."""
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(signature, data)
         return True
@@ -115,7 +115,7 @@ def verifies(key, signature, data):
 
 
 def later(time, seconds):
-    """A time and a duration in seconds; what does not fit in 64 bits is the last time of all [K-3]."""
+    """Adds a duration in seconds to a time; the result is at most the largest 64-bit time [K-3]."""
     return min(time + 1000 * seconds, NEVER)
 
 

@@ -5,91 +5,78 @@ extension Explanation {
         Explanation(
             Delivery.Outcome.opened, .delivery,
             summary: "the message opened and was shown",
-            cause: """
-                Every check passed. A message that was shown before is shown again, quietly, and has this code too.
-                """,
-            fix: "Nothing.",
-            shown: "On the phone: the notification that was sealed."),
+            cause: "Every check passed, also for a message that was shown before and is shown again quietly.",
+            fix: "None needed.",
+            shown: "The sealed notification."),
         Explanation(
             Delivery.Outcome.openedWithoutAttachment, .delivery,
-            summary: "the text was shown, an attachment was not",
+            summary: "the text was shown without an attachment",
             cause: """
-                The message opened, but an attachment did not arrive in its time, 15 seconds unless the app sets another, or
-                was refused: a redirect that is not https, a length or hash other than the payload says, a file that
-                does not decrypt.
+                It did not arrive in time (15 seconds unless the app sets another limit), or was refused: a redirect
+                that is not https, a length or hash other than the payload's, a file that does not decrypt.
                 """,
             fix: """
-                Fetch the URL without a login, as a phone does, and compare length and SHA-256 with the payload's: they
-                are of the sealed file. What is too large for a slow network in 15 seconds belongs into the app; attach a
-                small picture.
+                Fetch the URL without a login, as a phone does, and compare the sealed file's length and SHA-256 with
+                the payload's. Leave what is too large for a slow network to the app, and attach a small picture.
                 """,
-            shown: "On the phone: the notification that was sealed, without the attachment."),
+            shown: "The sealed notification without the attachment."),
         Explanation(
             Delivery.Outcome.passed, .delivery,
-            summary: "the push was not sealed, and the app's policy let it through",
-            cause: "There is no envelope in the push, and the app has said that pushes like this one may stay clear.",
+            summary: "the push was not sealed, and the app's policy allowed it",
+            cause: "It has no envelope, and the app has said that such pushes may stay clear.",
             fix: """
-                Nothing while the roll-out lasts. When every provider seals, let the policy mask clear pushes: until then
-                whoever can push to the device's token can show any text under the app's name.
+                None needed during the roll-out. Then let the policy mask clear pushes: until it does, anyone who can
+                push to the token can show any text under the app's name.
                 """,
-            shown: "On the phone: the push as it came, readable by everybody on the way."),
+            shown: "The push as it came, readable by everyone on the way."),
         Explanation(
             Delivery.Outcome.suppressed, .delivery,
-            summary: "a copy of a message that was shown before was hidden",
+            summary: "a copy of a message shown before was hidden",
             cause: """
-                The message was shown before under another notification request, and the app has said that its extension has
-                the filtering entitlement, so the copy was delivered with nothing in it.
+                It came under another notification request and was delivered empty, because the app has said that its
+                extension has the filtering entitlement.
                 """,
             fix: """
-                Nothing for single ones. If there are many, see duplicate: somebody sends everything twice. If copies do
-                appear as empty notifications, the entitlement is not in the build that was shipped.
+                None needed for single copies. If there are many, see duplicate. If empty notifications appear, the
+                shipped build lacks the entitlement.
                 """,
-            shown: "On the phone: nothing. The first copy stays."),
+            shown: "Nothing. The first copy stays."),
         Explanation(
             Delivery.Reason.noTopic.code, .delivery,
             summary: "nothing says which app the push must be for",
-            cause: """
-                Neither the extension nor the device key has a topic, so there was nothing to check the message against. The
-                push itself never says it.
-                """,
+            cause: "Neither the extension nor the device key has a topic; the push itself never gives one.",
             fix: """
-                Give the extension the app's bundle id, without a suffix and not the extension's own, or bind the device key to it
-                when it is made. At the command line add --topic.
-                """,
-            shown: fallback),
+                Give the extension the app's bundle id (no suffix, not the extension's own), bind the device key to it
+                when it is made, or add --topic at the command line.
+                """),
         Explanation(
             Delivery.Reason.deadline.code, .delivery,
-            summary: "the extension's own deadline passed before the message was open",
+            summary: "the message was not open by the extension's own deadline",
             cause: """
-                25 seconds passed, or what the app has set, and the message was not open. Opening takes milliseconds, so
-                something waited: a lock that the app holds, a network call, a key source of the app's own.
+                Opening takes milliseconds, and 25 seconds (or what the app sets) had passed: something waited for a
+                lock, a network call or the app's own key source.
                 """,
             fix: """
-                Look at the milliseconds of this entry and of those around it. Take every wait out of the extension: it only
-                reads keys, and needs no network to open. If it happens after a start of the phone, the process itself
-                was slow; a retry under the same apns-collapse-id replaces the fallback.
-                """,
-            shown: fallback),
+                Check the milliseconds of this entry and its neighbours. Remove every wait: the extension only reads
+                keys. After a start of the phone the process itself may be slow; a retry under the same apns-collapse-id
+                replaces the fallback.
+                """),
         Explanation(
             Delivery.Reason.systemExpired.code, .delivery,
-            summary: "the system ended the extension's time before the own deadline",
-            cause: """
-                The system said that the time is over, about 30 seconds after it called, and the own deadline had not yet
-                passed: it is set too late, or the system gave less time than usual.
-                """,
-            fix: "Set the own deadline to 25 seconds or less. Otherwise as for deadline.",
-            shown: fallback),
+            summary: "the system ended the extension before its own deadline",
+            cause: "The own deadline is too late, or the system gave less than the usual 30 seconds.",
+            fix: "Set the deadline to 25 seconds or less. Otherwise as for deadline."),
         Explanation(
             Delivery.Reason.abandoned.code, .delivery,
-            summary: "the session was released before it had an end",
+            summary: "the session was released before it ended",
             cause: """
-                The object that opens was deallocated while a request was under way: it was kept in a local variable, or
-                the system took the extension's process down early.
+                The object that opens was deallocated during a request: it was in a local variable, or the system ended
+                the process early.
                 """,
             fix: """
-                Keep the opener in a stored property of the extension object, and call it from both methods of the
-                extension. If that is so already, look for crashes and memory reports of the extension near this time.
+                Keep it in a stored property of the extension, and call it from both methods. Otherwise look for crashes
+                and memory reports of the extension near this time.
                 """,
-            shown: "On the phone: the fallback, delivered on the way out."),
+            shown: "The fallback, delivered on release."),
     ]
 }

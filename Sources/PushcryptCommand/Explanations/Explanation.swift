@@ -1,18 +1,24 @@
-/// What a code means: one entry of the table that `explain` and `Docs/Codes.md` are written from.
+/// The explanation of a code: one entry of the table behind `explain` and `Docs/Codes.md`.
 ///
 /// The texts are for a developer or an operator. Line breaks in them are the source's and count as spaces.
 struct Explanation: Sendable {
     let code: String
-    /// Where the code comes from: one place, or several where it means the same.
+    /// Where the code occurs: one area, or several where it means the same.
     let areas: [Area]
     /// One phrase, lower case, no full stop.
     let summary: String
-    /// What has happened, most frequent cause first.
+    /// Why it happens, the most frequent cause first.
     let cause: String
-    /// What to do about it.
+    /// How to fix it.
     let fix: String
-    /// What the person with the phone sees, and who else sees anything.
-    let shown: String
+    /// The effect on the phone and at the command line, where it differs from the area's.
+    private let ownEffect: String?
+
+    /// The effect on the phone and at the command line.
+    var shown: String { ownEffect ?? areas[0].shown }
+
+    /// Whether the effect is not the one that most codes of the area have.
+    var hasOwnEffect: Bool { ownEffect != nil }
 
     /// The parts of the project that have codes.
     enum Area: String, CaseIterable, Sendable {
@@ -21,16 +27,17 @@ struct Explanation: Sendable {
             library, json
     }
 
+    /// Creates an explanation. Without `shown`, the effect is that of the first area.
     init(
         _ code: some CustomStringConvertible, _ areas: Area..., summary: String, cause: String, fix: String,
-        shown: String
+        shown: String? = nil
     ) {
         self.code = code.description
         self.areas = areas
         self.summary = summary
         self.cause = Self.joined(cause)
         self.fix = Self.joined(fix)
-        self.shown = Self.joined(shown)
+        ownEffect = shown.map(Self.joined)
     }
 
     private static func joined(_ text: String) -> String {
@@ -41,19 +48,19 @@ struct Explanation: Sendable {
 // MARK: The table
 
 extension Explanation {
-    /// Every explanation, area by area.
+    /// Every explanation, area by area. Built on first use, which few commands need.
     static let all =
         delivery + opening + attachments + sealing + lint + batches + signing + keys + rotation + store + enrolment
         + categories + library + json
 
-    /// The explanations of a code: more than one where two areas mean different things by it, none for an unknown code.
+    /// The explanations of a code: several if areas use it differently, none for an unknown code.
     static func of(_ code: String) -> [Explanation] {
         all.filter { $0.code == code }
     }
 }
 
 extension Explanation.Area {
-    /// What stands above its codes.
+    /// The heading above its codes.
     var title: String {
         switch self {
         case .delivery: "Delivering on a phone"
@@ -61,71 +68,69 @@ extension Explanation.Area {
         case .attachments: "Attachments"
         case .sealing: "Sealing a payload"
         case .lint: "Checking a push before it is sent"
-        case .batches: "Answering the lines of a batch"
-        case .signing: "Signing with a key elsewhere"
+        case .batches: "Lines of a batch or an import"
+        case .signing: "Signing with an external signer"
         case .keys: "Reading a key or a record"
         case .rotation: "Accepting a rotation statement"
         case .store: "The key store"
         case .enrolment: "Enrolling a phone"
         case .categories: "Declaring categories and actions"
-        case .library: "Calling the library of C"
+        case .library: "Calling the C library"
         case .json: "Reading JSON"
         }
     }
 
-    /// Which codes these are, and where they are met.
+    /// Which codes these are, and where they appear.
     var introduction: String {
         switch self {
         case .delivery:
-            "How a delivery ended. A phone's journal has these codes, and those of opening and of the key store."
+            "How a delivery ended. A phone's journal has these codes and those of opening and of the key store."
         case .opening: "Why a push does not open: in a phone's journal, and printed by 'pushcrypt open'."
         case .attachments: "Why a file cannot be sealed, or is not shown with its notification."
         case .sealing: "Why a provider's payload is refused before anything is sealed."
         case .lint:
-            "What 'pushcrypt lint' finds in a push: what would not be shown or sent, what the relay can read, what may not do what is meant."
+            "What 'pushcrypt lint' finds in a push: what would not be shown or sent, what the relay can read, what may not work as intended."
         case .batches:
-            "Why a line of a batch is not answered, for a reason of the line's own; it may as well be one of the codes of sealing, opening, keys, the key store and JSON."
+            "Why one line fails. A line can also fail with a code of sealing, opening, keys, the key store or JSON."
         case .signing:
-            "Why a key service or a hardware module gave no signature. The command says signing-failed, and one of these after it."
-        case .keys: "Why a key, or the record around one, is not taken."
+            "Why a key service or hardware module returned no signature. The command reports signing-failed, followed by one of these."
+        case .keys: "Why a key, or the record around one, is refused."
         case .rotation: "Why a statement that one sender key follows another is not accepted."
         case .store:
-            "Why a key store cannot do what was asked: at the command line, and in the journal of a phone whose keys cannot be read."
+            "Why a key store cannot do what was requested: at the command line, and in the journal of a phone whose keys cannot be read."
         case .enrolment:
-            "What a launch of the app has found: why nothing can be done, why it registers again, what the app should know."
-        case .categories: "Why the categories of an app are not taken: at launch, and by tools that read them as JSON."
+            "What a launch of the app found: why nothing can be done, why it registers again, what the app should know."
+        case .categories: "Why an app's categories are refused: at launch, and by tools that read them as JSON."
         case .library:
-            "What 'pushcrypt_last_error' says of a call that cannot be; of others it has the codes of sealing, opening and keys."
+            "What 'pushcrypt_last_error' says of an invalid call; other errors have the codes of sealing, opening and keys."
         case .json:
-            "Why bytes are no JSON text as this project takes it: in brackets in a message, with the number of the byte."
+            "Why bytes are not a JSON text that this project accepts: in brackets in a message, with the byte's number."
+        }
+    }
+
+    /// The effect of most of its codes: what the phone shows, and who else learns of it.
+    var shown: String {
+        switch self {
+        case .delivery, .opening: "The fallback: the clear title, the subtitle (Encrypted) and no text."
+        case .attachments:
+            "The notification with its text, without this attachment. The journal has opened-without-attachment."
+        case .sealing, .signing: Explanation.nothingSealed
+        case .lint: "Only 'pushcrypt lint' reports it, before anything is sent."
+        case .batches:
+            "The error is the line's answer; the command ends with 1. Other lines are unaffected, and no phone shows anything."
+        case .keys: "Only the caller gets the error. Nothing was stored."
+        case .rotation:
+            "Nothing: a message ignores such a statement, and opens or not by the key that signed it. The library has the code."
+        case .store:
+            "The command reports it, and nothing was changed. A phone that cannot read its keys for this reason shows the fallback."
+        case .enrolment: "The user notices nothing."
+        case .categories: "Only the developer sees it: nothing was registered, and notifications have no actions."
+        case .library: "Only the calling program gets it. Nothing was written to the output."
+        case .json: "It never appears alone: it is the reason inside another code."
         }
     }
 }
 
-// MARK: Who sees what
-
 extension Explanation {
-    static let fallback = "On the phone: the fallback, which is the clear title, the subtitle (Encrypted) and no text."
-
-    static let nothingSealed =
-        "Nobody is shown anything: nothing was sealed. The caller has the code and a sentence."
-
-    static let nothingTaken = "The caller sees it, and no phone does. Nothing was taken over."
-
-    static let passedOver =
-        """
-        Nobody is shown it. In a message such a statement is passed over, and whether the message opens depends on the key
-        that signed it. The library has the code.
-        """
-
-    static let nothingChanged = "Whoever runs the command sees it, and no phone does. Nothing was changed."
-
-    /// Of a disk that fails at the end of a change nobody knows what it has kept.
-    static let wholeOrNot = """
-        Whoever runs the command sees it. A change is there as a whole or not at all; when the disk has failed at its very end,
-        only a look tells which: list what is in the store.
-        """
-
-    static let unreadableKeys =
-        "On a phone: the fallback. At the command line: whoever runs the command sees it. Nothing was changed."
+    static let nothingSealed = "Nothing was sealed, so no phone shows anything. The caller has the code and a sentence."
 }

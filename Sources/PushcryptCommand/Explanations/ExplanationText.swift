@@ -4,7 +4,7 @@ internal import PushcryptCommandKit
 // The three forms of an explanation: for a terminal, for programs, and for `Docs/Codes.md`.
 
 extension Explanation {
-    /// For a person: the code, and what there is to say of it.
+    /// Everything about the code, for a terminal.
     func text(_ console: Console) -> String {
         console.styled(code, .bold) + " - \(summary)\n\n"
             + listed(
@@ -44,14 +44,14 @@ extension Explanation {
 // MARK: Docs/Codes.md
 
 extension Explanation {
-    /// The whole document.
+    /// The whole document. What most codes of an area have in common is said once, at its beginning.
     static var document: String {
         documentHead
             + Area.allCases.map { area in
                 let entries = all.filter { $0.areas.first == area }
                 let guests = all.filter { $0.areas.dropFirst().contains(area) }.map { "`\($0.code)`" }
-                let same = guests.isEmpty ? "" : " As above: \(guests.joined(separator: ", "))."
-                return "\n## \(area.title)\n\n" + paragraph(area.introduction + same)
+                let same = guests.isEmpty ? "" : " Explained above: \(guests.joined(separator: ", "))."
+                return "\n## \(area.title)\n\n" + paragraph("\(area.introduction)\(same) **Shown:** \(area.shown)")
                     + entries.map { "\n### `\($0.code)`\n\n" + paragraph($0.sentences) }.joined()
             }.joined()
     }
@@ -59,14 +59,15 @@ extension Explanation {
     private static let documentHead =
         "# Codes\n\n"
         + paragraph(
-            "Every code that this project gives, with its cause, how to fix it and who sees what. 'pushcrypt explain CODE' prints the same, 'pushcrypt explain JOURNAL' explains the journal of a phone, and this document is written by 'pushcrypt explain --markdown'."
+            "Every code with its cause and its fix. What the phone shows, and who else learns of it, is given for each section, and for a code where it differs. 'pushcrypt explain CODE' prints the same, and 'pushcrypt explain JOURNAL' explains a phone's journal. 'pushcrypt explain --markdown' writes this document."
         ) + "\n"
         + paragraph(
-            "The person with the phone never sees a code: whatever fails ends in the fallback. A code never contains anything of a notification or of a key."
+            "The phone's user never sees a code: every failure ends in the fallback. A code contains nothing of a notification or a key."
         )
 
     private var sentences: String {
-        "\(summary.prefix(1).uppercased())\(summary.dropFirst()). **Cause.** \(cause) **Fix.** \(fix) **Shown.** \(shown)"
+        "\(summary.prefix(1).uppercased())\(summary.dropFirst()). \(cause) **Fix:** \(fix)"
+            + (hasOwnEffect ? " **Shown:** \(shown)" : "")
     }
 
     private static func paragraph(_ text: String) -> String { wrapped(text, width: 120) }

@@ -2,24 +2,19 @@ extension Explanation {
     static let library = [
         Explanation(
             "invalid-call", .library,
-            summary: "an argument of the call cannot be",
+            summary: "invalid argument",
             cause: """
-                A null pointer, a length that no memory has, a text without an end or not in UTF-8, a list without a key, a
-                structure whose size is not set or of a member that this version does not know, a time in seconds.
+                A null pointer, a length that no memory has, a text that does not end or is not UTF-8, a list without a key, a
+                structure whose size is not set or that has a member unknown to this version, or a time in seconds.
                 """,
-            fix: "The message names the argument. Look it up in pushcrypt.h, which Docs/OtherLanguages.md leads to.",
-            shown: callerOnly),
+            fix: "The message names the argument. Look it up in pushcrypt.h; see Docs/OtherLanguages.md."),
         Explanation(
             "buffer-too-small", .library,
-            summary: "the output has not room for the result",
-            cause: "The capacity that was given is less than the result is long.",
+            summary: "the output buffer is too small for the result",
+            cause: "The given capacity is less than the length of the result.",
             fix: """
-                Call again with the length that was written to the last argument, or bring as much as always suffices; the
-                header has both capacities. A payload that is sealed again is a message of its own, unless it has a name.
-                """,
-            shown: callerOnly),
+                Call again with the length written to the last argument, or with a capacity of the header that always
+                suffices. A payload that is sealed again is a separate message, unless it has a name.
+                """),
     ]
-
-    private static let callerOnly =
-        "The program that called sees it, and nobody else. Nothing was written to the output."
 }

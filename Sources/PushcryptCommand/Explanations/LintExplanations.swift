@@ -4,190 +4,175 @@ internal import PushcryptDeveloperTools
 extension Explanation {
     static let lint = lintedShowing + lintedLeaks + lintedHeaders
 
-    private static let foundBeforeSending =
-        "Nobody with a phone: 'pushcrypt lint' tells whoever runs it, before anything is sent."
-
     private static let readOnTheWay =
-        "The person sees no difference. The relay, and whoever can read what it stores, sees the value."
+        "No difference for the user. The relay, and anyone who can read what it stores, sees the value."
 
-    // MARK: What is shown
+    // MARK: Presentation
 
     private static let lintedShowing = [
         Explanation(
             PayloadLint.Code.missingField, .lint,
             summary: "the push of a Live Activity lacks a field",
             cause: """
-                Each such push needs timestamp and event; an update needs content-state, and a start also attributes,
-                attributes-type and an alert. The system drops one that lacks them, and tells nobody.
+                Each one needs timestamp and event, an update also content-state, a start content-state, attributes,
+                attributes-type and an alert. The system silently drops it otherwise.
                 """,
             fix: "Add the field that the place names.",
-            shown: "The Live Activity stays as it was, or does not begin."),
+            shown: "The Live Activity as it was, or none."),
         Explanation(
             PayloadLint.Code.unknownField, .lint,
             summary: "a field of aps that the system does not know",
             cause: """
-                A slip in the name of a field, a field that Apple has withdrawn, or a key of the app's own inside aps. A receiver
-                gives the app the members beside aps only, so once it is sealed nobody reads it.
+                A typo, a field that Apple has withdrawn, or the app's own key. Once sealed, nothing reads it: a
+                receiver gives the app only the members beside aps.
                 """,
-            fix: "Correct the name; move a key of the app's own to the top level, beside aps.",
-            shown: "The notification, as if the field were not there."),
+            fix: "Correct the name, or move the app's own key beside aps.",
+            shown: "The notification, as if the field were absent."),
         Explanation(
             PayloadLint.Code.extensionNotStarted, .lint,
             summary: "mutable-content is not the number 1",
             cause: """
-                The system starts a service extension only for an alert with mutable-content as the number 1. A client has
-                dropped it, or written it as a string or as true. A push that is not sealed needs none: sealing adds it.
+                Only then does the system start a service extension for an alert. A client dropped the field, or wrote a
+                string or true. Sealing adds it to a push that is not sealed yet.
                 """,
-            fix: "Send what 'pushcrypt seal' prints, unchanged, and look at what the client really sends.",
-            shown: "On the phone: the placeholder, because nothing opens the push."),
+            fix: "Send what 'pushcrypt seal' prints, unchanged, and check what the client really sends.",
+            shown: "The placeholder, because nothing opens the push."),
         Explanation(
             PayloadLint.Code.alsoWakesApp, .lint,
-            summary: "an alert that wakes the app as well",
+            summary: "an alert that also wakes the app",
             cause: """
-                With content-available the system may start the app in the background besides the extension, a few times an
-                hour at most. Both see the push, and an app that shows what it opens shows it twice.
+                With content-available the system may start the app besides the extension, a few times an hour at most.
+                Both see the push.
                 """,
-            fix: "Leave content-available out of alerts, unless the app has work to do before a person opens it.",
-            shown: "The notification; perhaps twice, if the app shows it too."),
+            fix: "Leave content-available out of alerts, unless the app has work to do before the user opens it.",
+            shown: "The notification; perhaps twice, if the app also shows what it opens."),
         Explanation(
             PayloadLint.Code.appNotWoken, .lint,
             summary: "a background push without content-available",
             cause: "The system wakes an app only for content-available as the number 1, in the clear.",
-            fix: "Write content-available as the number 1; sealing a background push does.",
+            fix: "Write it so; sealing a background push does.",
             shown: "Nothing happens on the phone."),
         Explanation(
             PayloadLint.Code.backgroundShows, .lint,
             summary: "a background push with an alert, a badge or a sound",
-            cause:
-                "Apple's documents allow none of them in a push of the type background, and the system may delay or drop it.",
-            fix: "Send what a person is to see as an alert, and leave the field out of a background push.",
-            shown: "Not defined: the alert, late, or nothing."),
+            cause: "Apple's documentation allows none of them; the system may delay or drop the push.",
+            fix: "Send what the user is to see as an alert.",
+            shown: "Undefined: the alert, late, or nothing."),
         Explanation(
             PayloadLint.Code.needsEntitlement, .lint,
             summary: "a field that has no effect without an entitlement",
-            cause:
-                "Critical alerts and time-sensitive notifications need an entitlement; for critical ones Apple has to give it.",
+            cause: """
+                Critical alerts and time-sensitive notifications need one; Apple has to grant it for critical alerts.
+                """,
             fix: "Add the entitlement to the app. Nothing is wrong with the push.",
-            shown: "Without the entitlement: the notification, no louder than others."),
+            shown: "Without it, the notification is no louder than others."),
         Explanation(
             PayloadLint.Code.misplacedEnvelope, .lint,
             summary: "an envelope where no receiver looks for it",
             cause: """
-                A client has moved ENCRYPTED_DATA into aps or into another object, or has changed its capitals. Receivers look
-                for ENCRYPTED_DATA at the top level.
+                A client moved ENCRYPTED_DATA from the top level into aps or another object, or changed its capitals.
                 """,
-            fix:
-                "Have the client put it beside aps under its name; most have a parameter for custom keys at the top level.",
-            shown: "On the phone: the text (Encrypted), as for a push that was not sealed."),
+            fix: "Have the client put it beside aps under its name; most have a parameter for custom top-level keys.",
+            shown: "The text (Encrypted), as for an unsealed push."),
         Explanation(
             PayloadLint.Code.growsWhenRewritten, .lint,
-            summary: "a push that a client may make longer than Apple takes",
+            summary: "a push that a client may make longer than Apple accepts",
             cause: """
-                Clients parse a push and write it again: with spaces, with escapes for what is not ASCII, for slashes and for
-                some signs. As it is the push fits, in the widest of these forms it does not.
+                Clients rewrite a push with spaces, and with escapes for characters outside ASCII, slashes and some
+                signs. It fits as it is, but not in the widest form.
                 """,
-            fix:
-                "Shorten what stands in the clear. If the client sends the very bytes it is given, say so with --exact.",
+            fix: "Shorten the clear part. If the client sends the very bytes it is given, add --exact.",
             shown: "Nothing, if the client's form is too long: Apple refuses the push."),
     ]
 
-    // MARK: What the relay reads
+    // MARK: Leaks
 
     private static let lintedLeaks = [
         Explanation(
             PayloadLint.Code.notSealed, .lint,
-            summary: "nothing of the push is sealed",
-            cause: "There is no ENCRYPTED_DATA. The relay reads the whole push, and can store it.",
-            fix: "Seal it with 'pushcrypt seal', and send the result in its place.",
+            summary: "no part of the push is sealed",
+            cause: "Without ENCRYPTED_DATA the relay reads the whole push, and can store it.",
+            fix: "Send the result of 'pushcrypt seal' instead.",
             shown: readOnTheWay),
         Explanation(
             PayloadLint.Code.clearText, .lint,
-            summary: "a text for the person stands in the clear",
+            summary: "a text for the user is in the clear",
             cause: """
-                A title, subtitle, body, or the key or an argument of a localised one, stands outside of the envelope and is no
-                placeholder: the push is not sealed, or somebody added to its clear part.
+                A title, subtitle or body, or the key or an argument of a localised one, is outside the envelope and not
+                a placeholder: the push is not sealed, or someone added to its clear part.
                 """,
-            fix: "Seal the push, or take the text out of the clear part. The phone shows what is sealed.",
+            fix: "Seal the push, or remove the text. The phone shows what is sealed.",
             shown: readOnTheWay),
         Explanation(
             PayloadLint.Code.clearField, .lint,
             summary: "a field of aps says something about the message",
             cause: """
-                The conversation, the category, the badge, a sound of the app's own or another such field stands in the clear.
-                Sealing keeps one there only when it is told to, by --clear or by --sound.
+                The conversation, category, badge, the app's own sound or another such field is in the clear. Sealing
+                keeps one there only for --clear or --sound.
                 """,
             fix: """
-                Leave the field to the envelope: an opened notification takes it from there. Keep a clear one where the
-                fallback needs it, such as the category for its text on a locked screen, and know that the relay reads it.
+                Leave it to the envelope: an opened notification gets it from there. Keep only what the fallback needs,
+                such as the category for its text on a locked screen; the relay reads it.
                 """,
             shown: readOnTheWay),
         Explanation(
             PayloadLint.Code.clearKey, .lint,
-            summary: "a key of the app's own stands in the clear",
+            summary: "the app's own key is in the clear",
             cause: "The push is not sealed, or the key was added beside the envelope.",
-            fix:
-                "Put the key into the payload that is sealed: the app finds it in userInfo of the opened notification, as before.",
+            fix: "Move it into the sealed payload: the app finds it in userInfo, as before.",
             shown: readOnTheWay),
         Explanation(
             PayloadLint.Code.ownPlaceholder, .lint,
             summary: "the clear title is not the standard one",
-            cause: "The push was sealed with a title of the provider's choice, which the relay reads.",
-            fix: "Nothing, if every message has the same one. A title that depends on the message gives it away.",
+            cause: "The provider chose it, and the relay reads it.",
+            fix: "None needed if every message has the same one. One that depends on the message reveals it.",
             shown: "The clear title, whenever the push is not opened."),
         Explanation(
             PayloadLint.Code.readableCollapseID, .lint,
             summary: "a collapse id that does not look like a keyed hash",
             cause: """
-                The collapse id goes to Apple as it is, outside of the envelope. This one has not the shape of a hash or of a
-                random UUID. That is a guess: a hash without a key passes, though whoever knows the names can try them all.
+                It goes to Apple in the clear, and has not the shape of a hash or a random UUID. That is a guess: a hash
+                without a key passes, though anyone who knows the names can try them all.
                 """,
-            fix: "Send a hash of the name under a key, in base64url or hexadecimal, such as HMAC-SHA256 gives.",
+            fix: "Send a keyed hash of the name in base64url or hexadecimal, such as HMAC-SHA256.",
             shown: readOnTheWay),
     ]
 
-    // MARK: What is sent with it
+    // MARK: Headers of the request
 
     private static let lintedHeaders = [
         Explanation(
             PayloadLint.Code.unknownPushType, .lint,
             summary: "Apple has no push type of this name",
-            cause: "A slip in apns-push-type.",
-            fix: "Write one of Apple's types; alert, background and voip can be sealed.",
-            shown: foundBeforeSending),
+            cause: "A typo in apns-push-type.",
+            fix: "Write one of Apple's types; alert, background and voip can be sealed."),
         Explanation(
             PayloadLint.Code.wrongTopic, .lint,
-            summary: "the topic is not one for the push type",
+            summary: "the topic does not fit the push type",
             cause: """
-                The topic is the app's bundle id, and some types have a suffix behind it, such as .voip. Here it is missing,
-                or one too many, or the bundle id has a character that none has. Apple refuses the push.
+                The topic is the app's bundle id, for some types with a suffix such as .voip. The suffix is missing or
+                unexpected, or a character is invalid. Apple refuses the push.
                 """,
-            fix: "Write the topic as the message says. A message is sealed for the bundle id, without the suffix.",
-            shown: foundBeforeSending),
+            fix: "Write the topic as the message says. A message is sealed for the bundle id, without the suffix."),
         Explanation(
             PayloadLint.Code.wrongPriority, .lint,
-            summary: "the priority is not one for the push type",
-            cause: "Apple knows 10, 5 and 1, and takes 5 alone for a background push.",
-            fix: "Write 5 for a background push, and 10 for what a person is to see at once.",
-            shown: foundBeforeSending),
+            summary: "the priority does not fit the push type",
+            cause: "Apple knows 10, 5 and 1, and accepts only 5 for a background push.",
+            fix: "Write 5 for a background push, and 10 for what the user is to see at once."),
         Explanation(
             PayloadLint.Code.wrongExpiration, .lint,
-            summary: "the expiration is no time in seconds",
-            cause: "It is not a whole number, or counts milliseconds: a push that seems never to expire.",
-            fix:
-                "Write seconds since 1970, or 0 for one attempt. The time to live of a sealed message is inside it as well.",
-            shown: foundBeforeSending),
+            summary: "the expiration is not a time in seconds",
+            cause: "It is not a whole number, or counts milliseconds and seems never to end.",
+            fix: "Write seconds since 1970, or 0 for one attempt. A sealed message also has its time to live inside."),
         Explanation(
             PayloadLint.Code.wrongCollapseID, .lint,
             summary: "the collapse id is empty or longer than 64 bytes",
-            cause: "Apple takes 1 to 64 bytes; characters outside ASCII have two to four.",
-            fix: "Send a hash of the name under a key: HMAC-SHA256 in base64url has 43 bytes.",
-            shown: foundBeforeSending),
+            cause: "Characters outside ASCII have two to four bytes.",
+            fix: "Send a keyed hash of the name: HMAC-SHA256 in base64url has 43 bytes."),
         Explanation(
             PayloadLint.Code.wrongID, .lint,
-            summary: "the apns-id is no UUID as Apple writes it",
-            cause:
-                "It is none at all, which Apple refuses, or has capitals, and answers about the push then do not match it.",
-            fix: "Write a UUID in small letters, or leave it out: Apple makes one.",
-            shown: foundBeforeSending),
+            summary: "the apns-id is not a UUID as Apple writes it",
+            cause: "Apple refuses what is not a UUID, and its answers do not match one with capitals.",
+            fix: "Write a UUID in lower case, or leave it out: Apple makes one."),
     ]
 }

@@ -6,41 +6,33 @@ extension Explanation {
             SigningError.Code.signerUnavailable, .signing,
             summary: "the signer cannot be reached",
             cause: """
-                The process or the service that holds the sender's key does not run, listens elsewhere, does not let this
-                user in, or has closed the connection before it answered.
+                The process or service with the sender's key does not run, listens elsewhere, does not admit this user,
+                or closed the connection early.
                 """,
-            fix: "Start it, check the place that was given and the permissions on it, and seal again.",
-            shown: nothingSealed),
+            fix: "Start it, check its address and permissions, and seal again."),
         Explanation(
             SigningError.Code.signerRefused, .signing,
             summary: "the signer does not sign",
-            cause: """
-                The signer answered that it makes no signature: the caller has no permission, the key is gone or disabled, a
-                limit is reached.
-                """,
-            fix: "Read what the signer says, in the message here and in its own log. Asking again does not help.",
-            shown: nothingSealed),
+            cause: "It answered so: the caller has no permission, the key is gone or disabled, or a limit is reached.",
+            fix: "Read the signer's reason, in the message and in its own log. Asking again does not help."),
         Explanation(
             SigningError.Code.signerTimedOut, .signing,
             summary: "the signer did not answer in time",
             cause: "The signer, or the network before it, is overloaded or stuck.",
             fix: """
-                Seal again: a message that has a name keeps its id, and is shown once. If it goes on, ask for fewer
-                signatures at a time or give it more time.
-                """,
-            shown: nothingSealed),
+                Seal again: a message that has a name keeps its id, and is shown once. If it persists, request fewer
+                signatures at a time or allow more time.
+                """),
         Explanation(
             SigningError.Code.wrongSignature, .signing,
-            summary: "the signer gave no signature by its key",
+            summary: "the signer returned no signature by its key",
             cause: """
-                What came back does not verify under the signer's public key: it signs with another key than it names, over a
-                hash of the message (Ed25519ph or a digest made before), or in another algorithm, mixes up the order of its
-                answers, or gives fewer than it was asked for.
+                The signer uses another key than it names, signs a hash of the message (Ed25519ph or a digest), uses
+                another algorithm, mixes up the order of its answers, or returns fewer than requested.
                 """,
             fix: """
-                Have it sign the bytes as they are, with Ed25519 in its pure variant, under the key whose public half it
-                names. No phone would have opened such a message.
-                """,
-            shown: nothingSealed),
+                Have it sign the bytes as they are, with pure Ed25519, under the key whose public half it names. No
+                phone would have opened the message.
+                """),
     ]
 }

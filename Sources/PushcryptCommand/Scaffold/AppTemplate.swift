@@ -88,7 +88,7 @@ extension IOSScaffold {
                 nonisolated enum NotificationResponses {
                     /// The delegate of the notification center.
                     static func responder() -> NotificationResponder {
-                        NotificationResponder(configuration) { try await handle($0) }
+                        NotificationResponder(configuration: configuration) { try await handle($0) }
                     }
 
                     /// Does what a response asks for. `.later` gives it again, for example when files of the app's are still locked.
@@ -111,7 +111,7 @@ extension IOSScaffold {
 
                     /// Opens a push that the extension did not get to as the extension would have.
                     static var configuration: NotificationResponder.Configuration {
-                        let opening = NotificationOpener.Configuration(
+                        let opening = NotificationServiceHandler.Configuration(
                             topic: try Topic("\#(topic)"), appGroup: PushRegistration.appGroup.identifier
                         ) { try SharedKeyStore.open() }
                         var configuration = NotificationResponder.Configuration(opening: opening) {

@@ -10,8 +10,8 @@ extension IOSScaffold {
 
                 /// Opens each push on the phone before it is shown. The system calls it away from the main thread.
                 nonisolated final class NotificationService: EncryptedNotificationService {
-                    override var configuration: NotificationOpener.Configuration {
-                        var configuration = NotificationOpener.Configuration(
+                    override var configuration: NotificationServiceHandler.Configuration {
+                        var configuration = NotificationServiceHandler.Configuration(
                             topic: try Topic("\#(topic)"), appGroup: "\#(appGroup)"
                         ) { try SharedKeyStore.open() }
                         configuration.texts = .localized

@@ -108,7 +108,7 @@ extension IOSScaffold {
                     /// What the app gets when a push is shown and tapped.
                     private func tap(_ push: String) async throws -> ReceivedResponse {
                         let (responses, continuation) = AsyncStream.makeStream(of: ReceivedResponse.self)
-                        let responder = NotificationResponder(NotificationResponses.configuration) {
+                        let responder = NotificationResponder(configuration: NotificationResponses.configuration) {
                             continuation.yield($0)
                             return .done
                         }

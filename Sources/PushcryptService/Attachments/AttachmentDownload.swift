@@ -1,21 +1,21 @@
 internal import Foundation
 internal import Pushcrypt
 
-/// One sealed file on its way into a plain one.
+/// Downloads one sealed file and opens it into a plain file.
 ///
-/// The plain file gets its name only when all of it was authenticated; until then, and whenever something fails, nobody is
-/// given it. Two chunks are in memory. Not run on Apple systems.
+/// The plain file gets its final name only after all of it is authenticated. Until then, and after any failure, no
+/// other code can see it. Keeps two chunks in memory. Not run on Apple systems.
 final class AttachmentDownload: @unchecked Sendable {
-    // The transport calls one at a time, and nobody else does.
+    // Only the transport calls the methods, one at a time.
     private let reference: AttachmentReference
-    /// Holds the file and nothing else.
+    /// Contains only this file.
     private let directory: URL
     private var opener: AttachmentOpener?
     private var output: FileHandle?
     private var plain = ContiguousArray<UInt8>()
     private var failure: String?
 
-    /// How much of a piece is opened at once: a transport's pieces may be of any size.
+    /// The most bytes to open at once, because a transport's pieces may be of any size.
     static let pieceLength = 1 << 16
 
     init(_ reference: AttachmentReference, in directory: URL) {
@@ -26,7 +26,7 @@ final class AttachmentDownload: @unchecked Sendable {
 
     private var partial: URL { directory.appendingPathComponent(".partial", isDirectory: false) }
 
-    /// Takes the next piece; false when no more is wanted.
+    /// Opens the next piece. Returns false to end the download.
     func receive(_ data: Data) -> Bool {
         guard failure == nil else { return false }
         do {
@@ -45,7 +45,7 @@ final class AttachmentDownload: @unchecked Sendable {
         return failure == nil
     }
 
-    /// Ends the file; gives where it is, or says what was wrong with it and leaves nothing.
+    /// Completes the file. On failure, removes it.
     func finish(_ transportFailure: TransportFailure?) -> Result<URL, AttachmentProblem> {
         do {
             if failure == nil, let transportFailure { failure = transportFailure.description }
@@ -91,4 +91,42 @@ struct AttachmentProblem: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
+}
+
+/// File names of attachments on the device.
+///
+/// The system determines a file's type from its extension, so the extension must match the type that the sender gives.
+/// Not run on Apple systems.
+enum AttachmentName {
+    /// Returns one path component of at most 255 bytes that is not hidden.
+    static func file(for reference: AttachmentReference) -> String {
+        // A leading dot hides a file. Compare scalars: a dot with a combining mark is a different character, but still
+        // hides the file.
+        let name = String(String.UnicodeScalarView(reference.name.unicodeScalars.drop { $0 == "." }))
+        let (stem, ending) = parts(of: name)
+        guard let fitting = ShownFileType(type: reference.type)?.fileExtensions, let usual = fitting.first else {
+            return joined(stem, safe(ending))
+        }
+        if fitting.contains(ending.lowercased()) { return joined(stem, ending) }
+        return joined(name, usual)
+    }
+
+    private static func parts(of name: String) -> (stem: String, ending: String) {
+        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return (name, "") }
+        return (String(name[..<dot]), String(name[dot...].dropFirst()))
+    }
+
+    /// The extension, if it is an ordinary one.
+    private static func safe(_ ending: String) -> String {
+        let isOrdinary = ending.utf8.count <= 16 && ending.utf8.allSatisfy(\.isLetterOrDigit)
+        return isOrdinary ? ending : ""
+    }
+
+    private static func joined(_ stem: String, _ ending: String) -> String {
+        let end = ending.isEmpty ? "" : ".\(ending)"
+        var stem = stem.isEmpty ? "attachment" : stem
+        while stem.utf8.count + end.utf8.count > AttachmentReference.maximumNameLength { stem.removeLast() }
+        // The loop may have removed the only character.
+        return (stem.isEmpty ? "attachment" : stem) + end
+    }
 }

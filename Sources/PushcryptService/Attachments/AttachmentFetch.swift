@@ -3,17 +3,17 @@ internal import Foundation
 internal import Pushcrypt
 internal import PushcryptKeyStore
 
-/// Fetches the attachments of one notification, two at a time; each that fails drops itself alone.
+/// Fetches the attachments of one notification, two at a time. A failure drops only that attachment.
 ///
-/// `stop` may come at any time, from any thread and before `start`, and waits for nothing; after it no file stays behind.
-/// Not run on Apple systems.
+/// `stop` may be called at any time, on any thread, even before `start`. It does not wait, and it leaves no file
+/// behind. Not run on Apple systems.
 final class AttachmentFetch: Sendable {
     typealias Fetched = Result<URL, AttachmentProblem>
 
-    /// Hears of each file at once; whatever it does with one is done before all of them are complete.
+    /// Called for each file as soon as it ends, and returns before the completion of all files is called.
     typealias Each = @Sendable (Int, Fetched) -> Void
 
-    private static let atATime = 2
+    private static let maximumConcurrentTransfers = 2
 
     private let references: [AttachmentReference]
     private let transport: any AttachmentTransport
@@ -41,15 +41,15 @@ final class AttachmentFetch: Sendable {
         self.each = each
     }
 
-    /// Begins; `completion` gets what came of each attachment, in their order, unless all is stopped before.
+    /// Starts fetching. `completion` gets the result of each attachment, in order, unless `stop` is called first.
     func start(_ completion: @escaping @Sendable ([Fetched]) -> Void) {
         folder.removeLeftovers()
         state.withLock { $0.completion = completion }
-        for _ in 0..<Self.atATime { startNext() }
+        for _ in 0..<Self.maximumConcurrentTransfers { startNext() }
         if references.isEmpty { completeIfDone() }
     }
 
-    /// Ends all downloads, and has every file removed.
+    /// Ends all downloads and removes every file.
     func stop() {
         let (transfers, fetched) = state.withLock { state in
             state.isStopped = true
@@ -63,7 +63,7 @@ final class AttachmentFetch: Sendable {
         }
     }
 
-    // MARK: One after the other
+    // MARK: Transfers
 
     private func startNext() {
         let index: Int? = state.withLock { state in
@@ -74,7 +74,7 @@ final class AttachmentFetch: Sendable {
         guard let index else { return }
         let reference = references[index]
         guard reference.file.size <= maximumSize, let url = URL(string: reference.url) else {
-            let problem = "its \(reference.file.size) bytes are more than the app takes, or its url is none"
+            let problem = "its \(reference.file.size) bytes exceed the app's limit, or its url is not valid"
             ended(index, .failure(AttachmentProblem(problem)))
             return
         }
@@ -93,7 +93,7 @@ final class AttachmentFetch: Sendable {
         if isTooLate { transfer.cancel() }
     }
 
-    /// Whether nobody waits for the files any more.
+    /// Whether `stop` was called.
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
     private func ended(_ index: Int, _ fetched: Fetched) {

@@ -1,10 +1,9 @@
 internal import Foundation
 
-/// Where attachments lie between their download and the delivery: a folder for each, in one of the extension's own. Not run
-/// on Apple systems.
+/// The folder of attachments between download and delivery, with a subfolder for each. Not run on Apple systems.
 struct AttachmentFolder: Sendable {
-    /// In seconds. A delivery takes half a minute, and the system takes the files over with it: what is older was left by a
-    /// process that was ended.
+    /// The age of a leftover, in seconds. A delivery takes half a minute, and with it the system moves the files away:
+    /// an older file was left behind by a process that was ended.
     static let leftoverAge = 120.0
 
     private let root: URL
@@ -13,10 +12,10 @@ struct AttachmentFolder: Sendable {
         self.root = root.appendingPathComponent("pushcrypt-attachments", isDirectory: true)
     }
 
-    /// A place for one file, which is not made yet.
+    /// Returns a new folder for one file, without creating it.
     func place() -> URL { root.appendingPathComponent(UUID().uuidString, isDirectory: true) }
 
-    /// Removes a file, and its place with it.
+    /// Removes a file and its folder.
     static func remove(_ file: URL) {
         try? FileManager.default.removeItem(at: file.deletingLastPathComponent())
     }
@@ -31,7 +30,7 @@ struct AttachmentFolder: Sendable {
 }
 
 extension URL {
-    /// Seconds since what lies here was changed; 0 when nothing can be said.
+    /// Seconds since the last modification; 0 if unknown.
     var age: Double {
         let changed = try? resourceValues(forKeys: [.contentModificationDateKey]).contentModificationDate
         return changed.map { Date().timeIntervalSince($0) } ?? 0
@@ -39,13 +38,13 @@ extension URL {
 }
 
 extension FileManager {
-    /// Makes a directory that is its owner's alone, and can be read from the first unlock on, unless it is there.
+    /// Creates a directory that only its owner can access, readable after the first unlock. Keeps an existing one.
     func makePrivateDirectory(at url: URL) throws {
         try createDirectory(
             at: url, withIntermediateDirectories: true, attributes: Self.attributes(permissions: 0o700))
     }
 
-    /// Makes an empty file that is its owner's alone, and can be read from the first unlock on.
+    /// Creates an empty file that only its owner can access, readable after the first unlock.
     func makePrivateFile(at url: URL) throws -> URL {
         guard createFile(atPath: url.path, contents: nil, attributes: Self.attributes(permissions: 0o600)) else {
             throw CocoaError(.fileWriteUnknown)

@@ -4,10 +4,10 @@ internal import PushcryptKeyStore
 internal import Pushcrypt
 internal import UserNotifications
 
-/// The full body and the attachments of one notification: fetched, handed on, and put into the form that the system shows.
-/// Not run on Apple systems.
+/// Fetches the full body and the attachments of one notification, shares them with the content extension, and converts
+/// them for the system. Not run on Apple systems.
 final class AttachmentWork: Sendable {
-    /// The full body has one place among the files, the first, because a text is worth more than a picture.
+    /// The full body is fetched first, because text is worth more than a picture.
     private let fullBody: FetchedBody?
     private let references: [AttachmentReference]
     private let dropped: [AttachmentError]
@@ -15,10 +15,10 @@ final class AttachmentWork: Sendable {
     private let requestID: String
     private let shared: SharedAttachments?
 
-    /// Prepares; nil for a notification that has neither.
+    /// Returns nil for a notification with neither a full body nor attachments.
     init?(
         for opened: OpenedNotification, of request: UNNotificationRequest,
-        _ configuration: NotificationOpener.Configuration, _ files: OpenerFiles
+        _ configuration: NotificationServiceHandler.Configuration, _ files: ServiceFiles
     ) {
         let fullBody = opened.fullBody.map { _ in FetchedBody() }
         guard fullBody != nil || !opened.attachments.isEmpty || !opened.droppedAttachments.isEmpty else { return nil }
@@ -33,8 +33,11 @@ final class AttachmentWork: Sendable {
         shared = configuration.sharesAttachments ? files.directory.map(SharedAttachments.init(directory:)) : nil
     }
 
-    /// Begins; `extend` gets the full body as soon as it is there, and after it `completion` what the system shows, and what
-    /// is wrong with the rest.
+    /// Starts fetching.
+    ///
+    /// - Parameters:
+    ///   - extend: Receives the full body as soon as it is read, before `completion`.
+    ///   - completion: Receives the attachments that the system shows, and the problems of the others.
     func start(
         extend: @escaping @Sendable (String) -> Void,
         _ completion: @escaping @Sendable (UncheckedSendableBox<[UNNotificationAttachment]>, [String]) -> Void
@@ -58,14 +61,14 @@ final class AttachmentWork: Sendable {
                 if let attachment = attachment(references[index], file, number: index + 1) {
                     attachments.append(attachment)
                 } else if shared == nil {
-                    problems.append("attachment \(index + 1): the system does not show such a file")
+                    problems.append("attachment \(index + 1): the system does not show this type of file")
                 }
             }
             completion(UncheckedSendableBox(attachments), problems)
         }
     }
 
-    /// Ends all of it, from any thread, without waiting.
+    /// Stops everything, on any thread, without waiting.
     func stop() {
         fetch.stop()
         if let shared { DispatchQueue.global(qos: .utility).async { [requestID] in shared.remove(requestID) } }
@@ -78,7 +81,7 @@ final class AttachmentWork: Sendable {
             if fetch.isStopped { shared.remove(requestID) }
             return []
         } catch {
-            return ["the attachments cannot be handed on: \(OpenerFiles.words(for: error))"]
+            return ["the attachments cannot be shared with the content extension: \(ServiceFiles.text(for: error))"]
         }
     }
 
@@ -89,5 +92,42 @@ final class AttachmentWork: Sendable {
         }
         AttachmentFolder.remove(file)
         return nil
+    }
+}
+
+/// Reads a full body from its fetched file into the notification, and removes the file. Not run on Apple systems.
+final class FetchedBody: Sendable {
+    private final class State {
+        var problem: String?
+        var extend: (@Sendable (String) -> Void)?
+    }
+
+    private let state = Locked(State())
+
+    /// The reason that the short body stays.
+    var problem: String? { state.withLock { $0.problem } }
+
+    /// Sets the receiver of the text. Call it before anything is fetched.
+    func extend(_ extend: @escaping @Sendable (String) -> Void) { state.withLock { $0.extend = extend } }
+
+    /// Reads the fetched file.
+    func take(_ fetched: AttachmentFetch.Fetched) {
+        do {
+            let file = try fetched.get()
+            defer { AttachmentFolder.remove(file) }
+            let text = try FullBody.text(ContiguousArray(Data(contentsOf: file)))
+            state.withLock { state in
+                defer { state.extend = nil }
+                return state.extend
+            }?(text)
+        } catch {
+            let problem =
+                switch error {
+                case let error as AttachmentProblem: error.description
+                case let error as AttachmentError: "\(error.code): \(error)"
+                default: "its file cannot be read: \(type(of: error))"
+                }
+            state.withLock { $0.problem = problem }
+        }
     }
 }

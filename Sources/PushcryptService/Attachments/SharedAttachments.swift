@@ -1,33 +1,39 @@
 public import Foundation
-internal import Pushcrypt
+public import Pushcrypt
 public import UserNotifications
 
-/// Plain copies of attachments, handed on from the service extension to the content extension through the app group.
+/// Plain copies of attachments, which the service extension leaves in the app group for the content extension.
 ///
-/// The system shows some types of files, and takes those; a content extension gets every type here. The files can be read
-/// from the first unlock on, by the app and its extensions. The oldest go when there are too many, or when their time is
-/// over. Not run on Apple systems.
+/// The system accepts only some types of files; a content extension gets every type here. The app and its extensions
+/// can read the files after the first unlock. Old files are removed, and the oldest when there are too many. Not run on
+/// Apple systems.
 public struct SharedAttachments: Sendable {
-    /// The most bytes that are kept in all; 50 MB.
+    /// The most bytes to keep in total. The default is 50 MB.
     public var maximumSize: UInt64 = 50_000_000
-    /// How long they are kept, in seconds; a week.
-    public var maximumAge: Double = 604_800
+    /// How long to keep a file. The default is a week.
+    public var maximumAge: Interval = .days(7)
 
     private static let partialPrefix = "partial-"
 
     private let directory: URL
 
-    /// Takes the directory that the service extension was given, which lies in the app group.
+    /// Opens the copies in the service extension's directory.
+    ///
+    /// - Parameter directory: The directory in the app group that the service extension is configured with.
     public init(directory: URL) {
         self.directory = directory.appendingPathComponent("attachments", isDirectory: true)
     }
 
-    /// Takes the app group that the service extension was given; throws `AppGroup.Missing`.
+    /// Opens the copies in the service extension's app group.
+    ///
+    /// - Parameter appGroup: The identifier of the app group that the service extension is configured with.
+    /// - Throws: `AppGroup.Missing`.
     public init(appGroup: String) throws {
         self.init(directory: try AppGroup(identifier: appGroup).directory())
     }
 
-    /// The files of a notification, in the order of its attachments; none when they are gone, or were never there.
+    /// Returns the files of a notification, in the order of its attachments; empty if there are none or they were
+    /// removed.
     public func files(of request: UNNotificationRequest) -> [URL] {
         let place = place(for: request.identifier)
         let numbered = contents(of: place).compactMap { folder in
@@ -36,12 +42,12 @@ public struct SharedAttachments: Sendable {
         return numbered.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    /// Removes every file, for a log-out.
+    /// Removes every file, for example at log-out.
     public func removeAll() { try? FileManager.default.removeItem(at: directory) }
 
-    // MARK: The service extension's side
+    // MARK: Service extension
 
-    /// Copies files for a notification, in place of those of an earlier one with this identifier.
+    /// Copies the files of a notification. They replace those of an earlier notification with this identifier.
     func share(_ files: [URL], for requestID: String) throws {
         let place = place(for: requestID)
         let partial = directory.appendingPathComponent(Self.partialPrefix + UUID().uuidString, isDirectory: true)
@@ -62,7 +68,7 @@ public struct SharedAttachments: Sendable {
 
     func remove(_ requestID: String) { try? FileManager.default.removeItem(at: place(for: requestID)) }
 
-    /// Removes what is too old, and then the oldest until the rest is not too much.
+    /// Removes files that are too old, then the oldest until the rest is within the limit.
     func clean() {
         var places = contents(of: directory).map { (url: $0, age: $0.age, size: size(of: $0)) }
         places.sort { $0.age < $1.age }
@@ -70,15 +76,16 @@ public struct SharedAttachments: Sendable {
         for place in places {
             sum += place.size
             let isPartial = place.url.lastPathComponent.hasPrefix(Self.partialPrefix)
-            if place.age > (isPartial ? AttachmentFolder.leftoverAge : maximumAge) || sum > maximumSize {
+            if place.age > (isPartial ? AttachmentFolder.leftoverAge : Double(maximumAge.seconds)) || sum > maximumSize
+            {
                 try? FileManager.default.removeItem(at: place.url)
             }
         }
     }
 
-    // MARK: Places
+    // MARK: Folders
 
-    /// The identifier is whatever the sender of the push chose, so its hash is the name.
+    /// Named by a hash, because the sender of the push chooses the identifier.
     private func place(for requestID: String) -> URL {
         let name = SHA256.digest(ContiguousArray(requestID.utf8).span).hex
         return directory.appendingPathComponent(name, isDirectory: true)

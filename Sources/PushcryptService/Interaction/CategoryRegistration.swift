@@ -1,25 +1,26 @@
+public import Foundation
 public import PushcryptReceiver
 public import UserNotifications
 
-// The declared categories as the system has them. Not run on Apple systems.
+// Registers declared categories with the system. Not run on Apple systems.
 extension CategorySet {
-    /// Registers the categories, in place of all that were registered before.
+    /// Registers the categories, replacing all that were registered before.
     ///
-    /// Call it at each launch, before the app's delegate has returned from it: a notification that comes earlier has no
-    /// actions. Texts that are keys are looked up by the system when it shows them, in the language that the person has then.
+    /// Call it at each launch, before the app delegate's launch method returns: an earlier notification has no actions.
+    /// The system looks up texts that are keys when it shows them, in the user's language at that time.
     ///
-    /// With `customDismissAction`, the app hears of a dismissal, as `NotificationResponseValue.Action.dismiss`, and is
-    /// started for it in the background; without, never. While previews are hidden, the system shows
-    /// `hiddenPreviewsBodyPlaceholder` in place of the body, also of a notification that was opened; the sealed payload
-    /// names the category, so a notification that was not opened has neither this text nor the actions.
+    /// With `customDismissAction`, the app receives a dismissal as `NotificationResponseValue.Action.dismiss` and is
+    /// started for it in the background; otherwise it never does. While previews are hidden, the system shows
+    /// `hiddenPreviewsBodyPlaceholder` instead of the body, also of an opened notification. The sealed payload names
+    /// the category, so a notification that was not opened has neither this text nor the actions.
     public func register(on center: UNUserNotificationCenter = .current()) {
         center.setNotificationCategories(systemCategories)
     }
 
-    /// The categories as the system has them; for an app that registers others besides.
+    /// The categories as the system's objects, for an app that also registers others.
     ///
-    /// On macOS the texts for hidden previews and for summaries, and the options about them and about cars, are left out:
-    /// the system has none of them.
+    /// On macOS the texts for hidden previews and summaries, and the options for these and for CarPlay, are left out:
+    /// macOS does not support them.
     public var systemCategories: Set<UNNotificationCategory> { Set(categories.map(\.system)) }
 }
 
@@ -83,5 +84,31 @@ extension ActionDeclaration.Icon {
         case .system(let name): UNNotificationActionIcon(systemImageName: name)
         case .template(let name): UNNotificationActionIcon(templateImageName: name)
         }
+    }
+}
+
+/// The categories that a content extension's property list declares. Not run on Apple systems.
+public struct ContentExtensionDeclaration: Hashable, Sendable {
+    /// The categories whose notifications the extension shows, case-sensitive.
+    public let categories: [String]
+
+    /// Reads a property list. Returns nil if it declares no category.
+    public init?(infoDictionary: [String: Any]) {
+        let extensionPart = infoDictionary["NSExtension"] as? [String: Any]
+        let attributes = extensionPart?["NSExtensionAttributes"] as? [String: Any]
+        switch attributes?["UNNotificationExtensionCategory"] {
+        case let category as String: categories = [category]
+        case let several as [String] where !several.isEmpty: categories = several
+        default: return nil
+        }
+    }
+
+    /// Reads the property list of a bundle, by default of the running extension.
+    public init?(bundle: Bundle = .main) { self.init(infoDictionary: bundle.infoDictionary ?? [:]) }
+
+    /// Returns the categories that the app does not register: their notifications get this view, but none of its
+    /// actions.
+    public func categories(missingIn registered: CategorySet) -> [String] {
+        categories.filter { registered[$0] == nil }
     }
 }

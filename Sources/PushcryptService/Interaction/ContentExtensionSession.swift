@@ -1,9 +1,10 @@
 internal import Dispatch
+public import Foundation
 internal import PushcryptKeyStore
 public import PushcryptReceiver
 public import UserNotifications
 
-/// What the one view controller of a content extension shows, and what it answers.
+/// The notifications in a content extension's view controller, and its answers to responses.
 ///
 ///     final class NotificationViewController: UIViewController, @preconcurrency UNNotificationContentExtension {
 ///         private let session = ContentExtensionSession(sharedAttachments: try? SharedAttachments(appGroup: "group.…"))
@@ -23,15 +24,15 @@ public import UserNotifications
 ///         }
 ///     }
 ///
-/// It needs no keys and no network, and opens nothing: that is for the service extension, and for the app. Everything it
-/// gives is on the device already, so that the view is complete when `receive` returns. It imports no user interface,
-/// because the service extension, which has little memory, links this module too. Not run on Apple systems.
+/// It needs no keys and no network, and opens nothing: the service extension and the app do that. All content is
+/// already on the device, so the view is complete when `receive` returns. This module imports no user interface,
+/// because the service extension, which has little memory, links it too. Not run on Apple systems.
 @MainActor
 public final class ContentExtensionSession {
-    /// How long the view may think about a response, in milliseconds; the person looks at it meanwhile.
+    /// The default time for deciding about a response, in milliseconds. The user is waiting.
     public static let standardDeadline: UInt64 = 5_000
 
-    /// What is in the view, the oldest first.
+    /// The notifications in the view, oldest first.
     public private(set) var notifications: [ShownNotification] = []
 
     private let sharedAttachments: SharedAttachments?
@@ -39,13 +40,13 @@ public final class ContentExtensionSession {
     private let deadline: UInt64
     private let clock: any DeliveryClock
 
-    /// Starts with an empty view.
+    /// Creates a session without notifications.
     ///
     /// - Parameters:
-    ///   - sharedAttachments: where the service extension puts attachments; nil for those that the system shows.
-    ///   - texts: the texts of the fallback, as the service extension has them.
-    ///   - deadline: how long the view may think about a response, in milliseconds.
-    ///   - clock: calls at the deadline.
+    ///   - sharedAttachments: The attachments that the service extension shares; nil for those that the system shows.
+    ///   - texts: The texts of the fallback, the same as in the service extension.
+    ///   - deadline: The time for deciding about a response, in milliseconds.
+    ///   - clock: The clock for the deadline.
     public init(
         sharedAttachments: SharedAttachments? = nil, texts: FallbackTexts = .standard,
         deadline: UInt64 = standardDeadline, clock: any DeliveryClock = SystemClock()
@@ -56,8 +57,12 @@ public final class ContentExtensionSession {
         self.clock = clock
     }
 
-    /// Takes a notification into the view, in the order of their dates; a further one of the thread while the view is up, or
-    /// in place of one with the same request, which a collapse id replaces.
+    /// Adds a notification to the view, ordered by date.
+    ///
+    /// The system calls it again for each notification of the same thread that arrives while the view is visible. A
+    /// notification with the same request, from the same collapse id, replaces the earlier one.
+    ///
+    /// - Returns: The content to show.
     @discardableResult
     public func receive(_ notification: UNNotification) -> ShownNotification {
         let shown = ShownNotification(notification, shared: sharedAttachments, texts: texts)
@@ -67,21 +72,27 @@ public final class ContentExtensionSession {
         return shown
     }
 
-    /// What becomes of the view after a response, and whether the app hears of it. The raw values are those of
+    /// The effect of a response on the view and the app. The raw values are those of
     /// `UNNotificationContentExtensionResponseOption`.
     public enum Answer: UInt, Hashable, Sendable {
-        /// The view stays, and the app hears nothing.
+        /// Keep the view. The app does not get the response.
         case stay = 0
-        /// The view goes, and the app hears nothing.
+        /// Dismiss the view. The app does not get the response.
         case dismiss = 1
-        /// The view goes, and the app gets the response.
+        /// Dismiss the view and forward the response to the app.
         case dismissAndForward = 2
     }
 
-    /// Answers a response to what is in the view: gives one answer to the completion, exactly once, on the main thread.
+    /// Answers a response to a notification in the view. Calls `completion` exactly once, on the main thread.
     ///
-    /// The app gets the response when `decide` throws or is not done at the deadline; and without asking, when the
-    /// notification is not authentic: the app opens it, and knows then what the response is about.
+    /// The app gets the response if `decide` throws or is not done at the deadline. If the notification is not
+    /// authentic, the app gets the response and `decide` is not called: the app opens the notification, and then knows
+    /// its content.
+    ///
+    /// - Parameters:
+    ///   - response: The system's response.
+    ///   - completion: Receives the answer.
+    ///   - decide: Chooses the answer to a response whose notification is authentic.
     public func answer(
         _ response: UNNotificationResponse, completion: @escaping (Answer) -> Void,
         by decide: @escaping @MainActor @Sendable (ReceivedResponse) async throws -> Answer
@@ -102,5 +113,61 @@ public final class ContentExtensionSession {
 
     private final class Decision {
         var answer = Answer.dismissAndForward
+    }
+}
+
+/// The content that a content extension may show of a notification. Not run on Apple systems.
+public struct ShownNotification: Hashable, Sendable {
+    /// The identifier of the notification's request.
+    public let identifier: String
+    /// When the notification was delivered.
+    public let date: Date
+    /// Whether the service extension opened the notification or the app created it. Otherwise only the clear title and
+    /// the text of the fallback remain, because anyone on the path may have written the rest.
+    public let isAuthentic: Bool
+    /// The title.
+    public let title: String
+    /// The subtitle.
+    public let subtitle: String
+    /// The body.
+    public let body: String
+    /// The category; empty unless the notification is authentic.
+    public let categoryIdentifier: String
+    /// The custom keys of the sealed payload, as the text of one JSON object; empty unless the notification is
+    /// authentic.
+    public let userInfo: ContiguousArray<UInt8>
+    /// The attached files, already on this device: those in the app group, or else those that the system shows. To read
+    /// the system's files, call `startAccessingSecurityScopedResource`; for the others the call is harmless.
+    public let attachments: [URL]
+
+    /// The custom keys as a dictionary.
+    public var customKeys: [AnyHashable: Any] { CustomKeys.dictionary(userInfo) }
+
+    /// Reads a notification and its files.
+    init(_ notification: UNNotification, shared: SharedAttachments?, texts: FallbackTexts) {
+        let request = notification.request
+        let content = request.content
+        identifier = request.identifier
+        date = notification.date
+        title = content.title
+        let userInfo = CustomKeys.json(content.userInfo)
+        let source = NotificationResponseValue(
+            requestIdentifier: identifier, action: .open, userInfo: userInfo
+        ).source
+        isAuthentic = source == .app
+        if isAuthentic {
+            subtitle = content.subtitle
+            body = content.body
+            categoryIdentifier = content.categoryIdentifier
+            self.userInfo = userInfo
+            let files = shared?.files(of: request) ?? []
+            attachments = files.isEmpty ? content.attachments.map(\.url) : files
+        } else {
+            subtitle = source == .sealed ? texts.couldNotOpen.system : ""
+            body = source == .clear ? texts.notEncrypted.system : ""
+            categoryIdentifier = ""
+            self.userInfo = NotificationContent.emptyUserInfo
+            attachments = []
+        }
     }
 }

@@ -1,4 +1,4 @@
-/// Keeps the player of a content extension, the system's media button, and what the system was told in step.
+/// Keeps the player of a content extension and the system's media button in step.
 ///
 ///     lazy var media = MediaPlayback(
 ///         start: { [weak self] in self?.player.play() ?? false }, stop: { [weak self] in self?.player.pause() },
@@ -8,8 +8,8 @@
 ///     func mediaPlay() { media.play() }
 ///     func mediaPause() { media.pause() }
 ///
-/// The player is started and stopped once for each change, and the system hears of each change once, after it: it draws the
-/// button by that alone. Not run on Apple systems.
+/// Each change starts or stops the player once and then notifies the system once. The system draws the button by these
+/// notifications alone. Not run on Apple systems.
 @MainActor
 public final class MediaPlayback {
     private let start: () -> Bool
@@ -17,16 +17,16 @@ public final class MediaPlayback {
     private let started: () -> Void
     private let paused: () -> Void
 
-    /// Whether the media play.
+    /// Whether the player is playing.
     public private(set) var isPlaying = false
 
-    /// Takes what is done.
+    /// Creates a playback control from the actions that it performs.
     ///
     /// - Parameters:
-    ///   - start: starts the player; false if it does not play, for example because the file is damaged.
-    ///   - stop: stops the player.
-    ///   - started: tells the system that the media play.
-    ///   - paused: tells the system that they do not.
+    ///   - start: Starts the player. Returns false if it does not play, for example because the file is damaged.
+    ///   - stop: Stops the player.
+    ///   - started: Notifies the system that the player is playing.
+    ///   - paused: Notifies the system that the player is not playing.
     public init(
         start: @escaping () -> Bool, stop: @escaping () -> Void, started: @escaping () -> Void,
         paused: @escaping () -> Void
@@ -37,21 +37,21 @@ public final class MediaPlayback {
         self.paused = paused
     }
 
-    /// Starts the media, for the system's button or one of the view's; tells the system, also when they do not play.
+    /// Starts the player, for the system's button or one in the view. Notifies the system, also if it does not play.
     public func play() {
         guard !isPlaying else { return }
         isPlaying = start()
         isPlaying ? started() : paused()
     }
 
-    /// Stops the media, for a button, another notification or because the view goes.
+    /// Stops the player, for a button, for another notification or because the view disappears.
     public func pause() {
         guard isPlaying else { return }
         stop()
         ended()
     }
 
-    /// Notes that the player has come to the end, or was interrupted.
+    /// Notifies the system that the player reached the end or was interrupted.
     public func ended() {
         guard isPlaying else { return }
         isPlaying = false

@@ -1,69 +1,69 @@
 internal import Dispatch
 public import Foundation
-internal import Pushcrypt
+public import Pushcrypt
 internal import PushcryptKeyStore
 public import PushcryptReceiver
 public import UserNotifications
 
-/// Gives the app what a person does with its notifications: as the delegate of the notification center, or called by the
-/// app's own.
+/// Passes the user's responses to notifications to the app, as the delegate of the notification center or called by the
+/// app's own delegate.
 ///
-///     let responder = NotificationResponder(configuration) { response in
+///     let responder = NotificationResponder(configuration: configuration) { response in
 ///         switch response.value.action {
 ///         case .custom("REPLY"): try await send(response.value.userText, to: response.value.customKeys["chat"])
 ///         default: await show(response.value.customKeys["chat"])
 ///         }
 ///         return .done
 ///     }
-///     center.delegate = responder                                    // which does not keep it alive
+///     center.delegate = responder                                    // a weak reference
 ///     …
-///     await responder.replayKept()                                   // at launch, and when protected data become available
+///     await responder.replayKept()           // at launch, and when protected data becomes available
 ///
-/// The system's completion handler is called exactly once for each response, on the main thread, where UIKit wants it: when
-/// the app is done, has thrown, or takes longer than the deadline; what it does goes on then.
+/// The system's completion handler is called exactly once for each response, on the main thread as UIKit requires: when
+/// the app's handler returns, throws, or takes longer than the deadline. After the deadline the app's handler keeps
+/// running.
 ///
-/// The app gets only custom keys that are authentic. When the extension never opened a notification, because the system
-/// ended it, the push is opened here, as the extension would have opened it. What does not open has no custom keys and no
-/// category, but a reason. (`Docs/Format.md`, Opened notification and fallback) That holds if every push goes through a
-/// `NotificationOpener` in the service extension.
+/// The app gets only authentic custom keys. If the extension never opened a notification, because the system ended it,
+/// the push is opened here, as the extension would have opened it. If it does not open, there are no custom keys and no
+/// category, but a reason (`Docs/Format.md`, Opened notification and fallback). This holds if every push goes through a
+/// `NotificationServiceHandler` in the service extension.
 ///
-/// A response is kept, sealed to a device key, when the app asks for that, or when it needs a key before the first
-/// unlock. What is kept is given to the app until it is done: at least once, because a lost answer is worse than one that
-/// comes twice; the app tells the two by request and action. Every other response comes at most once. Not run on Apple
-/// systems.
+/// A response is kept, sealed to a device key, if the app requests it or if it needs a key before the first unlock. A
+/// kept response is passed to the app at least once, until the app is done with it, because a lost reply is worse than
+/// a repeated one; the app recognises a repetition by request and action. Every other response is passed at most once.
+/// Not run on Apple systems.
 public final class NotificationResponder: NSObject, UNUserNotificationCenterDelegate, Sendable {
-    /// What the app has done with a response.
+    /// The app's answer to a response.
     public enum Answer: Hashable, Sendable {
-        /// All there is to do.
+        /// The app is done with the response.
         case done
-        /// Nothing yet, for example because its files are locked: keep it, and give it again.
+        /// Keep the response and pass it again, for example because the app's files are locked.
         case later
     }
 
-    /// Takes a response. What it throws is an end as `done` is, and is reported.
+    /// Handles a response. A thrown error is reported and ends the response, as `done` does.
     public typealias Handler = @Sendable (ReceivedResponse) async throws -> Answer
 
     private let configuration: Configuration
     private let handler: Handler
-    private let files: OpenerFiles
+    private let files: ServiceFiles
     private let replays = ReplayOrder()
 
-    /// Where the responder waits for disk and keys: never on a thread that tasks share.
+    /// The queue for waiting on disk and keys, so that tasks' shared threads never wait.
     private static let queue = DispatchQueue(
         label: "pushcrypt.respond", qos: .userInitiated, attributes: .concurrent)
 
-    /// Makes a responder; nothing is read before there is something to open.
-    public init(_ configuration: Configuration, handler: @escaping Handler) {
+    /// Creates a responder. Reads nothing before there is something to open.
+    public init(configuration: Configuration, handler: @escaping Handler) {
         self.configuration = configuration
         self.handler = handler
-        files = OpenerFiles(configuration.opening)
+        files = ServiceFiles(configuration.opening)
         super.init()
     }
 
-    // MARK: The delegate
+    // MARK: Delegate
 
-    /// Says that a notification is shown although the app is in front. The service extension has had it before, so that it
-    /// needs no opening here.
+    /// Shows a notification while the app is in the foreground. The service extension has already processed it.
     public func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
@@ -71,7 +71,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
         completionHandler(configuration.foreground)
     }
 
-    /// Takes a response; an app with a delegate of its own hands the call on.
+    /// Passes a response to the app. An app with its own delegate forwards the call.
     public func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void
@@ -83,12 +83,13 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
             DispatchQueue.main.async { completion.value() }
         }
         Task { [self] in
-            await take(value, of: content)
+            await process(value, of: content)
             gate.complete()
         }
     }
 
-    private func take(_ value: NotificationResponseValue, of content: UncheckedSendableBox<UNNotificationContent>) async
+    private func process(_ value: NotificationResponseValue, of content: UncheckedSendableBox<UNNotificationContent>)
+        async
     {
         let received = await read(value, of: content)
         if received.waitsForUnlock, await keep(value, received) { return }
@@ -100,9 +101,10 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
 
     // MARK: Kept responses
 
-    /// Gives the app what was kept, oldest first; what it is not done with stays. Calls follow one another.
+    /// Passes kept responses to the app, oldest first. A response stays kept until the app is done with it. Concurrent
+    /// calls run one after another.
     ///
-    /// - Returns: how many responses the app is done with.
+    /// - Returns: The number of responses that the app is done with.
     @discardableResult
     public func replayKept() async -> Int { await replays.run { [self] in await replay() } }
 
@@ -114,7 +116,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
                 return try configuration.kept().waiting(openedWith: keys, at: configuration.opening.now())
             }
         } catch {
-            report(.unreadable, nil, OpenerFiles.words(for: error))
+            report(.unreadable, nil, ServiceFiles.text(for: error))
             return 0
         }
         var done = 0
@@ -129,7 +131,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
             do {
                 try await Self.blocking { [self] in try configuration.kept().remove(waiting) }
             } catch {
-                report(.unreadable, received, OpenerFiles.words(for: error))
+                report(.unreadable, received, ServiceFiles.text(for: error))
             }
         }
         return done
@@ -141,10 +143,10 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
                 try configuration.kept().keep(
                     value, sealedTo: try configuration.deviceKey(), at: configuration.opening.now())
             }
-            report(.kept, received, dropped == 0 ? nil : "\(dropped) older responses were given up for it")
+            report(.kept, received, dropped == 0 ? nil : "\(dropped) older responses were dropped to make room")
             return true
         } catch {
-            report(.notKept, received, OpenerFiles.words(for: error))
+            report(.notKept, received, ServiceFiles.text(for: error))
             return false
         }
     }
@@ -168,7 +170,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
             if answer == .done { report(.done, received, nil) }
             return answer
         } catch {
-            report(.failed, received, OpenerFiles.words(for: error))
+            report(.failed, received, ServiceFiles.text(for: error))
             return .done
         }
     }
@@ -176,7 +178,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
     private func report(_ outcome: ResponseReport.Outcome, _ received: ReceivedResponse?, _ problem: String?) {
         var reason: Delivery.Reason?
         if case .unknown(let unknown) = received?.origin { reason = unknown }
-        configuration.observe?(ResponseReport(outcome, reason: reason, problem: problem))
+        configuration.observe?(ResponseReport(outcome: outcome, reason: reason, problem: problem))
     }
 
     private static func blocking<R: Sendable, E: Error>(
@@ -189,7 +191,7 @@ public final class NotificationResponder: NSObject, UNUserNotificationCenterDele
     }
 }
 
-/// Lets replays follow one another, so that none gives the app what another is just giving it.
+/// Runs replays one after another, so that two do not pass the same response to the app.
 private actor ReplayOrder {
     private var latest: Task<Int, Never>?
 
@@ -201,5 +203,77 @@ private actor ReplayOrder {
         }
         latest = task
         return await task.value
+    }
+}
+
+extension NotificationResponder {
+    /// An app's settings for responses. Not run on Apple systems.
+    public struct Configuration: Sendable {
+        /// The configuration of the service extension: topic, directory in the app group, keys, policy. For a kept
+        /// response, `mayPassInTheClear` sees only the custom keys and the category.
+        public var opening: NotificationServiceHandler.Configuration
+        /// The device key to seal kept responses to, evaluated when a response is kept. Only the public half is needed:
+        /// an app that stores it elsewhere can keep responses while the key store is locked.
+        public var deviceKey: @Sendable () throws -> DevicePublicKey
+        /// The app's own directory for kept responses, not in the app group. Created if it does not exist.
+        public var directory: @Sendable () throws -> URL = {
+            try EnrolmentFile.inApplicationSupport().url.deletingLastPathComponent()
+        }
+        /// The longest time before the system's completion handler is called, in milliseconds.
+        public var deadline = ResponseGate.standardDeadline
+        /// How to present a notification while the app is in the foreground.
+        public var foreground: UNNotificationPresentationOptions = [.banner, .list, .sound, .badge]
+        /// Receives a report of each response, on any thread.
+        public var observe: (@Sendable (ResponseReport) -> Void)?
+
+        /// Creates a configuration with the settings that every app must provide.
+        ///
+        /// - Parameters:
+        ///   - opening: The configuration of the service extension.
+        ///   - deviceKey: Returns the device key to seal kept responses to.
+        public init(
+            opening: NotificationServiceHandler.Configuration,
+            deviceKey: @escaping @Sendable () throws -> DevicePublicKey
+        ) {
+            self.opening = opening
+            self.deviceKey = deviceKey
+        }
+
+        func kept() throws -> KeptResponses {
+            let directory = try directory()
+            try FileManager.default.makePrivateDirectory(at: directory)
+            return KeptResponses(in: ResponseFile(in: directory.path))
+        }
+    }
+}
+
+/// The result of one response, for the app's log. Contains nothing of its content.
+public struct ResponseReport: Hashable, Sendable {
+    /// The result of a response.
+    public enum Outcome: String, Hashable, Sendable {
+        /// The app is done with the response.
+        case done
+        /// The app's handler threw an error.
+        case failed
+        /// The response is kept for later.
+        case kept
+        /// The response could not be kept.
+        case notKept = "not-kept"
+        /// The kept responses cannot be read, or one cannot be removed and will be passed again.
+        case unreadable
+    }
+
+    /// The result.
+    public let outcome: Outcome
+    /// The reason that there are no custom keys; nil if there are.
+    public let reason: Delivery.Reason?
+    /// A problem, for the developer; nil if there is none.
+    public let problem: String?
+
+    /// Creates a report.
+    public init(outcome: Outcome, reason: Delivery.Reason? = nil, problem: String? = nil) {
+        self.outcome = outcome
+        self.reason = reason
+        self.problem = problem
     }
 }

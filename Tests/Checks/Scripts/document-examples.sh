@@ -38,7 +38,7 @@ guide=Docs/ServiceExtension.md
 example README.md provider Sources/provider/main.swift
 example README.md extension Sources/ReadmeService/NotificationService.swift
 example $guide extension Sources/NotificationService/NotificationService.swift
-example $guide opener Sources/VendorNotificationService/NotificationService.swift
+example $guide handler Sources/VendorNotificationService/NotificationService.swift
 example $guide choices Sources/ChoosyNotificationService/NotificationService.swift
 example $guide enrolment Sources/App/Enrolment.swift
 example $guide shared Sources/App/Shared.swift

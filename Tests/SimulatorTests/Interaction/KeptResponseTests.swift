@@ -14,7 +14,7 @@ import Testing
         let app = try RespondingPhone { $0.keptAt == nil ? .later : .done }
         try await app.show()
         #expect(await app.respond(.write("On my way", action: "REPLY")).completions == 1)
-        #expect(app.reports.all == [ResponseReport(.kept)])
+        #expect(app.reports.all == [ResponseReport(outcome: .kept)])
 
         #expect(await app.restarted().replayKept() == 1)
         let again = try #require(app.received.all.last)
@@ -45,7 +45,7 @@ import Testing
         _ = await app.respond(.tap)
         #expect(await app.restarted { _ in throw Thrown() }.replayKept() == 1)
         #expect(await app.restarted().replayKept() == 0)
-        #expect(app.reports.all.last == ResponseReport(.failed, problem: "Thrown"))
+        #expect(app.reports.all.last == ResponseReport(outcome: .failed, problem: "Thrown"))
     }
 
     @Test func theyComeInTheOrderInWhichTheyWereKept() async throws {

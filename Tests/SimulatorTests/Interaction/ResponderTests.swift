@@ -9,14 +9,14 @@ import UserNotifications
 
 /// What an app gets of a response: once, with authentic keys or with none.
 @Suite struct ResponderTests {
-    private static let actions: [(PersonAction, NotificationResponseValue.Action, text: String?)] = [
+    private static let actions: [(UserAction, NotificationResponseValue.Action, text: String?)] = [
         (.tap, .open, nil), (.dismiss, .dismiss, nil), (.choose("MUTE"), .custom("MUTE"), nil),
         (.write("On my way 🚲", action: "REPLY"), .custom("REPLY"), "On my way 🚲"),
     ]
 
     @Test(arguments: actions)
     func theAppGetsWhatWasSealed(
-        _ action: PersonAction, _ heard: NotificationResponseValue.Action, text: String?
+        _ action: UserAction, _ heard: NotificationResponseValue.Action, text: String?
     ) async throws {
         let app = try RespondingPhone()
         try await app.show()
@@ -30,13 +30,13 @@ import UserNotifications
         #expect(response.origin == .app)
         #expect(response.keptAt == nil)
         #expect(app.keys == [["chat": "c41"]])
-        #expect(app.reports.all == [ResponseReport(.done)])
+        #expect(app.reports.all == [ResponseReport(outcome: .done)])
     }
 
     @Test func aDismissalIsHeardOfOnlyWithTheOptionForIt() async throws {
         let app = try RespondingPhone()
         try await app.show(#"{"aps":{"alert":"News","category":"NEWS"}}"#)
-        #expect(await app.respond(.dismiss).unheard == .dismissNotReported)
+        #expect(await app.respond(.dismiss).undelivered == .dismissNotReported)
         #expect(app.received.all.isEmpty)
     }
 
@@ -57,8 +57,8 @@ import UserNotifications
         let json = try app.phone.seal(RespondingPhone.payload)
         // The extension is ended after it has remembered the message.
         let handler = Handler()
-        let opener = NotificationOpener(app.phone.configuration)
-        opener.handle(try TestPhone.request(json, identifier: "a"), contentHandler: handler.handler)
+        let service = NotificationServiceHandler(configuration: app.phone.configuration)
+        service.handle(try TestPhone.request(json, identifier: "a"), contentHandler: handler.handler)
         #expect(await handler.delivered()?.body == "See you at 8")
         _ = await app.device.push(APNsPush(json, collapseID: "a"))
         _ = await app.respond(.tap)
@@ -124,7 +124,7 @@ import UserNotifications
         try await app.show()
         #expect(await app.respond(.tap).completions == 1)
         #expect(app.clock.milliseconds == 0)
-        #expect(app.reports.all == [ResponseReport(.failed, problem: "Thrown")])
+        #expect(app.reports.all == [ResponseReport(outcome: .failed, problem: "Thrown")])
         #expect(await app.restarted().replayKept() == 0)
     }
 
@@ -147,7 +147,7 @@ import UserNotifications
         #expect(app.reports.all.isEmpty)
         gate.open()
         // It is done after all, and the handler is not called again.
-        #expect(await app.reports.all(1) == [ResponseReport(.done)])
+        #expect(await app.reports.all(1) == [ResponseReport(outcome: .done)])
     }
 
     @Test func keysThatHangDoNotHoldTheSystemUp() async throws {
@@ -207,6 +207,6 @@ import UserNotifications
         let push = APNsPush(try app.phone.seal(RespondingPhone.payload), collapseID: "a")
         let outcome = await app.device.push(push)
         #expect(outcome.shown?.body == "See you at 8")
-        #expect(outcome.shown?.places == .banner)
+        #expect(outcome.shown?.presentation == .banner)
     }
 }

@@ -52,7 +52,7 @@ final class RespondingPhone: Sendable {
         change(&configuration, phone)
         (self.phone, self.answer, self.configuration) = (phone, answer, configuration)
         device = SimulatedDevice(clock: .simulated(clock)) { [configuration] in
-            opens ? OpeningService(configuration.opening) : ScriptedExtension { $1($0.content) }
+            opens ? GivenService(configuration.opening) : ScriptedExtension { $1($0.content) }
         }
         responder = Handed(Self.responder(configuration, received, answer))
         device.center.delegate = responder.value
@@ -63,7 +63,7 @@ final class RespondingPhone: Sendable {
         _ configuration: NotificationResponder.Configuration, _ received: Notebook<ReceivedResponse>,
         _ answer: @escaping NotificationResponder.Handler
     ) -> NotificationResponder {
-        NotificationResponder(configuration) { response in
+        NotificationResponder(configuration: configuration) { response in
             received.add(response)
             return try await answer(response)
         }
@@ -86,7 +86,7 @@ final class RespondingPhone: Sendable {
         _ = await device.push(APNsPush(ContiguousArray(json), collapseID: "a"))
     }
 
-    func respond(_ action: PersonAction) async -> ResponseOutcome { await device.respond(action, to: "a") }
+    func respond(_ action: UserAction) async -> ResponseOutcome { await device.respond(action, to: "a") }
 
     /// Custom keys of the responses so far, as far as they are texts.
     var keys: [[String: String]] { received.all.map { $0.value.customKeys as? [String: String] ?? ["": ""] } }

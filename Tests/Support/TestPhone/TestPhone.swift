@@ -39,8 +39,8 @@ package final class TestPhone: Sendable {
     /// Where the extension keeps its files.
     package var directory: URL { folder.appendingPathComponent("extension", isDirectory: true) }
 
-    package var configuration: NotificationOpener.Configuration {
-        NotificationOpener.Configuration(topic: Self.topic, directory: self.directory) { self.keys }
+    package var configuration: NotificationServiceHandler.Configuration {
+        NotificationServiceHandler.Configuration(topic: Self.topic, directory: self.directory) { self.keys }
     }
 
     // MARK: Pushes

@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * The references to files that travel beside a push: Docs/Format.md, "Reference", "In a payload" and "Full body".
+ * References to files that accompany a push: Docs/Format.md, "Reference", "In a payload" and "Full body".
  *
- * <p>Nothing is fetched: https alone, and never more than `size` bytes, is for whoever fetches [A-16], [A-34].
+ * <p>Nothing is fetched: the caller must fetch over https only, and never more than `size` bytes [A-16], [A-34].
  */
 public final class Attachments {
     private static final int MOST = 8, LARGEST_FULL_BODY = 65536;
@@ -20,14 +20,15 @@ public final class Attachments {
     private static final Pattern URL = Pattern.compile("https://" + AUTHORITY + "(?:" + REST + ")?");
     private static final Pattern TYPE = Pattern.compile("[A-Za-z0-9-]++(?:\\.[A-Za-z0-9-]++)++");
     private static final Pattern NOT_IN_NAME = Pattern.compile("[/\\x00-\\x1f\\x7f-\\x9f]");
-    /** 32 bytes as canonical base64url: of the last character two bits are unused. */
+    /** 32 bytes as canonical base64url; the last character has two unused bits. */
     private static final Pattern BYTES32 = Pattern.compile("[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]");
 
     /**
-     * Where a sealed file lies, and what opens it. It holds a key, so it never reaches the app's data or a log [A-15].
+     * The location of a sealed file, and its key. Because of the key it must never reach the app's data or a log
+     * [A-15].
      *
-     * <p>The name is a label to show, never a path: [A-7] lets pass what some system takes for a place, such as `C:x`, `CON` or a
-     * backslash.
+     * <p>The name is a label to show, never a path: [A-7] allows names that some systems treat as paths, such as `C:x`,
+     * `CON` or a backslash.
      */
     public record Reference(String url, byte[] key, long size, byte[] sha256, String type, String name) {
         @Override
@@ -41,7 +42,7 @@ public final class Attachments {
 
     private Attachments() {}
 
-    /** A reference from a JSON value to. */
+    /** Reads a reference from a JSON value to. */
     public static Reference parseReference(Object value) throws Refused {
         if (!(value instanceof Map<?, ?> object) || !(object.get("size") instanceof Payload.Number size)) throw refused();
         String url = text(object, "url"), type = text(object, "type"), name = text(object, "name");
@@ -101,7 +102,10 @@ public final class Attachments {
         return reference;
     }
 
-    /** The text that the plain file of a full body is, [A-30]. Whatever is refused, the payload's own body is shown. */
+    /**
+     * Returns the text in the plain file of a full body [A-28], [A-30]. If it is refused, the payload's own body is
+     * shown.
+     */
     public static String checkFullBody(byte[] plain) throws Refused {
         if (plain.length < 1 || plain.length > LARGEST_FULL_BODY) throw new Refused("malformed-file");
         String text = Payload.decode(plain, "malformed-file");

@@ -13,10 +13,10 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * The layout of an envelope, and how one is opened: Docs/Format.md, "Envelope", "Construction", "Inner plaintext" and "Opening".
+ * The layout and opening of envelopes: Docs/Format.md, "Envelope", "Construction", "Inner plaintext" and "Opening".
  *
- * <p>There is no replay guard: it is the app's store of what it has shown ("Replay"), and an app that shows notifications to a
- * person needs one. Nothing is wiped, and nothing is promised about time but what {@link Hpke} says.
+ * <p>There is no replay guard: an app that shows notifications needs its own store of shown messages ("Replay").
+ * Nothing is wiped, and there is no constant-time guarantee except in {@link Hpke}.
  */
 public final class Envelope {
     static final int SUITE = 0x01, CONTENT = 68, BODY = 99, PAYLOAD = 0x01, STATEMENTS = 0x02, MOST_STATEMENTS = 4;
@@ -26,7 +26,8 @@ public final class Envelope {
     public static final int OUTSIDE = 53;
 
     /**
-     * A device's secret key. A retiring one opens until its end date, that millisecond included; the others have {@link Trust#NEVER}.
+     * A device's secret key. A retiring key opens up to and including the millisecond of its end date; the others have
+     * {@link Trust#NEVER}.
      */
     public record DeviceKey(byte[] secret, byte[] publicKey, byte[] id, long end) {
         public static DeviceKey of(byte[] secret, long end) throws GeneralSecurityException {
@@ -41,14 +42,15 @@ public final class Envelope {
     }
 
     /**
-     * An authentic, fresh message. Whether it was shown before is for the app's guard to say, by `sender` and `messageID`.
+     * An authentic, fresh message. The app's guard decides by `sender` and `messageID` whether it was shown before.
      *
-     * <p>When the guard has taken it, the app, under one lock, has the trust that is stored <i>then</i> {@link Trust#follow} the
-     * `statements`, those that were accepted, with the `now` of the opening, and stores it [O-9.1]. Another message may have
-     * changed it since, so what was opened with is not stored. A pending `device` key becomes active [O-9.2], and the app is told
-     * of a `rotationConflict` [R-7].
+     * <p>After the guard has accepted it, the app, under one lock, makes the <i>currently</i> stored trust {@link
+     * Trust#follow} the accepted `statements`, with the `now` of the opening, and stores it [O-9.1]. It must not store
+     * the trust that it opened with, because another message may have changed the stored trust since. A pending
+     * `device` key becomes active [O-9.2], and a `rotationConflict` is reported to the app [R-7].
      *
-     * <p>`pushcrypt` in the `payload` holds the keys of files. It is removed from what the app and logs get [A-15], [N-2].
+     * <p>`pushcrypt` in the `payload` contains the keys of files. Remove it before the app and logs get the payload
+     * [A-15], [N-2].
      */
     public record Opened(byte[] payload, byte[] messageID, long sentAt, long timeToLive, byte[] sender, DeviceKey device,
         List<byte[]> statements, boolean rotationConflict) {
@@ -61,8 +63,8 @@ public final class Envelope {
     private Envelope() {}
 
     /**
-     * Opens a push as it came from the wire. `context` is the app's own bundle id, never a value from the push [O-0.2]. Nothing
-     * of the push but the envelope is looked at [O-0.1].
+     * Opens a push as received. `context` is the app's own bundle id, never a value from the push [O-0.2]. Reads
+     * nothing of the push but the envelope [O-0.1].
      */
     public static Opened openPush(byte[] push, String context, List<DeviceKey> devices, Trust trust, long now)
         throws GeneralSecurityException, Refused {
@@ -72,7 +74,7 @@ public final class Envelope {
         return openText((String) text, context, devices, trust, now);
     }
 
-    /** Opens the text of an envelope: steps 2 to 7. Nothing is changed by it. */
+    /** Opens the text of an envelope: steps 2 to 7. Changes nothing. */
     public static Opened openText(String text, String context, List<DeviceKey> devices, Trust trust, long now)
         throws GeneralSecurityException, Refused {
         checkContext(context);
@@ -123,7 +125,7 @@ public final class Envelope {
         return new Opened(payload, messageID, sentAt, timeToLive, sender, device, followed.accepted(), followed.conflict());
     }
 
-    /** The bytes of an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text. */
+    /** Decodes an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text. */
     public static byte[] decode(String text) throws Refused {
         if (text.length() > LONGEST_TEXT || text.length() % 4 == 1) throw new Refused("malformed-envelope");
         if (!text.matches("[A-Za-z0-9_-]+")) throw new Refused("malformed-envelope");
@@ -138,7 +140,7 @@ public final class Envelope {
         return Base64.getUrlEncoder().withoutPadding().encodeToString(envelope);
     }
 
-    /** The statements of a body; {@code null} when they cannot be read [O-7.1]. */
+    /** The statements of a body; {@code null} if they are unreadable [O-7.1]. */
     private static List<byte[]> statements(int contentType, byte[] body) {
         List<byte[]> statements = new ArrayList<>();
         if (contentType != STATEMENTS) return statements;
@@ -151,12 +153,12 @@ public final class Envelope {
         return statements;
     }
 
-    /** Names an envelope in a log. Nothing may be decided by it. */
+    /** Identifies an envelope in a log. Never decide anything by it. */
     public static String fingerprint(String text) {
         return HexFormat.of().formatHex(Bytes.sha256(text.getBytes(StandardCharsets.UTF_8)), 0, 4);
     }
 
-    /** A context is the app's bundle id, without a suffix [K-2]. */
+    /** Whether a text is a valid context, the app's bundle id without a suffix [K-2]. */
     public static void checkContext(String context) throws Refused {
         if (!context.matches("[A-Za-z0-9.-]{1,255}")) throw new Refused("malformed-context");
     }

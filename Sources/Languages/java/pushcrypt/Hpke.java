@@ -14,21 +14,21 @@ import javax.crypto.spec.SecretKeySpec;
 /**
  * HPKE in base mode with DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and ChaCha20-Poly1305: RFC 9180, with its names.
  *
- * <p>Secrets are not wiped: the collector may have copied them. The JDK means to compute on keys and to compare tags in constant
- * time; nothing is promised about the Java around it, which the virtual machine compiles as it likes.
+ * <p>Secrets are not wiped: the garbage collector may have copied them. The JDK intends to compute on keys and compare
+ * tags in constant time; there is no such guarantee for the Java around it, which the virtual machine compiles freely.
  */
 final class Hpke {
     private static final byte[] KEM_SUITE = {'K', 'E', 'M', 0x00, 0x20};
     private static final byte[] HPKE_SUITE = {'H', 'P', 'K', 'E', 0x00, 0x20, 0x00, 0x01, 0x00, 0x03};
     private static final byte[] NOTHING = {};
 
-    /** An encryption context at sequence number 0. It is for one message. */
+    /** An encryption context at sequence number 0, for one message. */
     record Context(byte[] key, byte[] baseNonce) {
         byte[] seal(byte[] aad, byte[] pt) throws GeneralSecurityException {
             return cipher(Cipher.ENCRYPT_MODE, aad).doFinal(pt);
         }
 
-        /** The plaintext, of which nothing is given when the tag is wrong [O-4.3]. */
+        /** Decrypts. Returns no plaintext if the tag is wrong [O-4.3]. */
         byte[] open(byte[] aad, byte[] ct) throws GeneralSecurityException, Refused {
             try {
                 return cipher(Cipher.DECRYPT_MODE, aad).doFinal(ct);
@@ -45,12 +45,12 @@ final class Hpke {
         }
     }
 
-    /** What encapsulation gives: enc, and the sender's context. */
+    /** The result of encapsulation: enc and the sender's context. */
     record Setup(byte[] enc, Context context) {}
 
     private Hpke() {}
 
-    /** Sets up for the recipient's public key. The randomness is plain, which the format allows. */
+    /** Sets up for the recipient's public key. Uses plain randomness, which the format allows. */
     static Setup setupBaseS(byte[] recipient, byte[] info) throws GeneralSecurityException, Refused {
         byte[] ephemeral = new byte[Keys.LENGTH];
         new SecureRandom().nextBytes(ephemeral);
@@ -63,7 +63,7 @@ final class Hpke {
         return keySchedule(extractAndExpand(dh(secret, enc), concat(enc, publicKey)), info);
     }
 
-    /** X25519. A result that is all zero is refused [O-4.2]. */
+    /** X25519. Refuses an all-zero result [O-4.2]. */
     private static byte[] dh(byte[] secret, byte[] publicKey) throws GeneralSecurityException, Refused {
         byte[] result = Keys.x25519(secret, publicKey);
         int any = 0;
@@ -86,12 +86,12 @@ final class Hpke {
         return new Context(key, labeledExpand(HPKE_SUITE, secret, "base_nonce", context, 12));
     }
 
-    /** To HMAC no salt and 32 zero bytes are the same key; the JDK takes no empty one. */
+    /** For HMAC an empty salt and 32 zero bytes are the same key; the JDK does not accept an empty one. */
     private static byte[] labeledExtract(byte[] suite, byte[] salt, String label, byte[] ikm) throws GeneralSecurityException {
         return hmac(salt.length > 0 ? salt : new byte[32], concat(ascii("HPKE-v1"), suite, ascii(label), ikm));
     }
 
-    /** At most 32 bytes, so the first block of HKDF-Expand is all of it. */
+    /** At most 32 bytes, so only the first block of HKDF-Expand is needed. */
     private static byte[] labeledExpand(byte[] suite, byte[] prk, String label, byte[] info, int length)
         throws GeneralSecurityException {
         byte[] labeledInfo = concat(Bytes.bigEndian(length, 2), ascii("HPKE-v1"), suite, ascii(label), info);

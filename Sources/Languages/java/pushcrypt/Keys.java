@@ -22,8 +22,8 @@ import javax.crypto.KeyAgreement;
 /**
  * Keys as text, key ids, and the public keys that must be refused: Docs/Format.md, "Key ids" and "Keys as text".
  *
- * <p>BigInteger does not run in constant time, and a String cannot be wiped: a secret key's text stays in memory until it is
- * collected.
+ * <p>BigInteger is not constant-time, and a String cannot be wiped: a secret key's text stays in memory until it is
+ * garbage-collected.
  */
 public final class Keys {
     /** The kinds of key texts. */
@@ -41,7 +41,7 @@ public final class Keys {
             this.secret = secret;
         }
 
-        /** Secret keys are in capitals, public ones are not. */
+        /** Texts of secret keys are upper-case, those of public keys lower-case. */
         private String inCase(String text) {
             return secret ? text.toUpperCase(Locale.ROOT) : text;
         }
@@ -54,7 +54,7 @@ public final class Keys {
 
     private static final BigInteger P = BigInteger.TWO.pow(255).subtract(BigInteger.valueOf(19));
     private static final BigInteger L = BigInteger.TWO.pow(252).add(new BigInteger("27742317777372353535851937790883648493"));
-    /** The u-coordinates below P from which X25519 gives zero. */
+    /** The u-coordinates below P for which X25519 gives zero. */
     private static final List<BigInteger> SMALL_ORDER_U = List.of(
         BigInteger.ZERO,
         BigInteger.ONE,
@@ -64,12 +64,12 @@ public final class Keys {
 
     private Keys() {}
 
-    /** The 4 bytes that name a public key: a hint for a lookup, never to be compared in the place of a key [K-1]. */
+    /** The 4-byte id of a public key: a hint for lookups, never to be compared instead of the key [K-1]. */
     public static byte[] keyID(int type, byte[] publicKey) {
         return Bytes.part(Bytes.sha256(Bytes.ascii("pushcrypt/1 key id\0"), new byte[] {(byte) type}, publicKey), 0, 4);
     }
 
-    /** The 32 bytes of a key's text [K-4] to [K-8]. A public key that comes out is one that may be used. */
+    /** Reads the 32 bytes of a key's text [K-4] to [K-8]. A returned public key is safe to use. */
     public static byte[] parseKey(String text, Kind kind) throws GeneralSecurityException, Refused {
         if (text.endsWith("\n")) text = text.substring(0, text.length() - 1);
         Kind of = null;
@@ -96,7 +96,7 @@ public final class Keys {
         return key;
     }
 
-    /** The text of a key's 32 bytes. Of a secret key it is as secret as the key. */
+    /** Returns the text of a key's 32 bytes. For a secret key it is as secret as the key. */
     public static String keyText(byte[] key, Kind kind) {
         int[] values = new int[VALUES];
         for (int index = 0; index < VALUES - CHECKSUM; index++) {
@@ -110,7 +110,7 @@ public final class Keys {
         return kind.inCase(text.toString());
     }
 
-    /** The checksum of BIP-173: 1 for a good text. */
+    /** The checksum of BIP-173: 1 for a valid text. */
     private static int polymod(String prefix, int[] values) {
         int checksum = 1, length = prefix.length();
         for (int index = 0; index < 2 * length + 1 + values.length; index++) {
@@ -125,15 +125,15 @@ public final class Keys {
         return checksum;
     }
 
-    /** Refuses what [K-8] refuses: numbers that are not reduced, and the five from which X25519 gives zero. */
+    /** Refuses what [K-8] refuses: unreduced numbers, and the five for which X25519 gives zero. */
     public static void checkDeviceKey(byte[] key) throws Refused {
         BigInteger u = Bytes.integer(key);
         if (u.compareTo(P) >= 0 || SMALL_ORDER_U.contains(u)) throw new Refused("weak-key");
     }
 
     /**
-     * Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y that belongs to
-     * no point has a u on the curve's twist, where this does not hold either.
+     * Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y
+     * without a point has a u on the curve's twist, where this does not hold either.
      */
     public static void checkSenderKey(byte[] key) throws GeneralSecurityException, Refused {
         BigInteger y = Bytes.integer(key).clearBit(255);
@@ -145,7 +145,10 @@ public final class Keys {
         if (!Arrays.equals(x25519(Bytes.littleEndian(scalar, LENGTH), encoded), encoded)) throw new Refused("weak-key");
     }
 
-    /** X25519. The JDK does not take a key from which the result is all zero; it is given here, and is for the caller to refuse. */
+    /**
+     * X25519. The JDK refuses a key with an all-zero result; here the result is returned, and the caller must refuse
+     * it.
+     */
     static byte[] x25519(byte[] secret, byte[] publicKey) throws GeneralSecurityException {
         KeyAgreement agreement = KeyAgreement.getInstance("X25519");
         agreement.init(privateKey("X25519", 0x6e, secret));
@@ -165,8 +168,8 @@ public final class Keys {
     }
 
     /**
-     * The public key of an Ed25519 seed. The JDK has no function for it, so its generator is given the seed in the place of
-     * random bytes; a signature shows that it took them.
+     * The public key of an Ed25519 seed. The JDK has no function for it, so its generator gets the seed instead of
+     * random bytes; a signature verifies that it used them.
      */
     static byte[] ed25519Public(byte[] seed) throws GeneralSecurityException {
         KeyPairGenerator generator = KeyPairGenerator.getInstance("Ed25519");
@@ -184,7 +187,10 @@ public final class Keys {
         return key;
     }
 
-    /** A key from its 32 bytes, in the frame that RFC 8410 gives it; `oid` is the last byte of its algorithm's identifier. */
+    /**
+     * Creates a key from its 32 bytes, in the encoding of RFC 8410; `oid` is the last byte of its algorithm's
+     * identifier.
+     */
     static PrivateKey privateKey(String algorithm, int oid, byte[] raw) throws GeneralSecurityException {
         byte[] frame = {0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, (byte) oid, 0x04, 0x22, 0x04, 0x20};
         return KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(concat(frame, raw)));

@@ -14,7 +14,7 @@ import java.util.Map;
  * <p>Objects are maps, arrays lists, strings {@code String}, and `null` is {@link #NULL}.
  */
 public final class Payload {
-    /** A number as it is written. The format reads none, so none is rounded and none is too long. */
+    /** A number as written. The format interprets no numbers, so none is rounded and none is too long. */
     public record Number(String text) {}
 
     public static final Object NULL = new Object();
@@ -28,7 +28,7 @@ public final class Payload {
         this.code = code;
     }
 
-    /** The members of a JSON object by [J-1] to [J-6]. Anything else is refused with the code. */
+    /** Parses a JSON object by [J-1] to [J-6]. Refuses anything else with the code. */
     @SuppressWarnings("unchecked")
     public static Map<String, Object> parseObject(byte[] data, String code) throws Refused {
         Payload parser = new Payload(decode(data, code), code);
@@ -38,7 +38,7 @@ public final class Payload {
         return (Map<String, Object>) value;
     }
 
-    /** The text of UTF-8 [J-1]. A new decoder refuses what is malformed, and leaves a byte order mark in its place. */
+    /** Decodes UTF-8 [J-1]. A new decoder refuses malformed input, and keeps a byte order mark. */
     static String decode(byte[] data, String code) throws Refused {
         try {
             return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(data)).toString();
@@ -47,14 +47,16 @@ public final class Payload {
         }
     }
 
-    /** The members of a payload by [J-1] to [J-7]. */
+    /** Parses a payload by [J-1] to [J-7]. Returns its members. */
     public static Map<String, Object> checkPayload(byte[] data) throws Refused {
         Map<String, Object> members = parseObject(data, "malformed-payload");
         if (!(members.get("aps") instanceof Map)) throw new Refused("malformed-payload");
         return members;
     }
 
-    /** A checked JSON text without the white space between tokens; strings and numbers keep their bytes [S-7]. */
+    /**
+     * Removes the white space between the tokens of a checked JSON text; strings and numbers keep their bytes [S-7].
+     */
     public static byte[] minify(byte[] data) {
         byte[] result = new byte[data.length];
         int count = 0;
@@ -87,7 +89,7 @@ public final class Payload {
         return true;
     }
 
-    /** A value that has as many objects and arrays around it. */
+    /** Reads a value at this depth of objects and arrays. */
     private Object value(int depth) throws Refused {
         if (takes("{")) return object(depth + 1);
         if (takes("[")) return array(depth + 1);
@@ -121,7 +123,7 @@ public final class Payload {
         return elements;
     }
 
-    /** What follows an opening quotation mark. */
+    /** Reads a string after its opening quotation mark. */
     private String string() throws Refused {
         StringBuilder result = new StringBuilder();
         while (true) {
@@ -130,7 +132,7 @@ public final class Payload {
             if (character == '"') break;
             result.append(character == '\\' ? escape() : character);
         }
-        // UTF-8 has no surrogates, so whatever is half of a pair was escaped.
+        // UTF-8 has no surrogates, so a lone one must come from an escape.
         for (int index = 0; index < result.length(); index += Character.charCount(result.codePointAt(index))) {
             if (Character.getType(result.codePointAt(index)) == Character.SURROGATE) throw refused();
         }

@@ -1,6 +1,6 @@
 package pushcrypt;
 
-/** What was read is refused. The code is the format's, for the developer's log and never for a person. */
+/** The input is refused. The code is the format's, for the developer's log, never for the user. */
 public final class Refused extends Exception {
     private static final long serialVersionUID = 1;
     public final String code;

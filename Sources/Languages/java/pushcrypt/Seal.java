@@ -12,12 +12,12 @@ import java.util.Map;
 /**
  * Sealing a payload for one device: Docs/Format.md, "Clear part", "Size" and "Sealing".
  *
- * <p>The randomness is plain, which the format allows: a copy of a running machine may repeat an ephemeral key, against which the
- * Swift sealer hedges. No field of `aps` is kept in the clear, and a sound is named there only when the payload has one. What
- * Apple's documents do not allow in a payload is not refused.
+ * <p>It uses plain randomness, which the format allows: a clone of a running machine may repeat an ephemeral key; the
+ * Swift sealer hedges against this. No field of `aps` is kept in the clear, and a sound is named there only if the
+ * payload has one. Violations of Apple's rules for payloads are not refused.
  */
 public final class Seal {
-    /** The push types, each with the bytes that APNs takes and the largest bucket. */
+    /** The push types, each with the most bytes that APNs accepts, and the largest bucket. */
     public enum PushType {
         ALERT(4096, 2816), BACKGROUND(4096, 2816), VOIP(5120, 3584);
 
@@ -29,7 +29,7 @@ public final class Seal {
         }
     }
 
-    /** A sender's secret key, and the public one that is signed and named. */
+    /** A sender's secret key, and the public key that is signed and identified. */
     public record SenderKey(byte[] seed, byte[] publicKey) {
         public static SenderKey of(byte[] seed) throws GeneralSecurityException {
             return new SenderKey(seed, Keys.ed25519Public(seed));
@@ -41,13 +41,13 @@ public final class Seal {
         }
     }
 
-    /** What is sealed. `sound` may be null, and so may `messageID`: in a retry it has the same 16 bytes each time. */
+    /** A message to seal. `sound` may be null, and so may `messageID`, which has the same 16 bytes for a retry. */
     public record Message(byte[] payload, String context, long sentAt, long timeToLive, PushType pushType, String title, String sound,
         byte[] messageID, List<byte[]> statements) {}
 
     private Seal() {}
 
-    /** The push to send instead of the payload, for one device. */
+    /** Seals a payload for one device. Returns the push to send instead of the payload. */
     public static byte[] seal(Message message, byte[] device, SenderKey sender) throws GeneralSecurityException, Refused {
         Envelope.checkContext(message.context);
         Keys.checkDeviceKey(device);
@@ -91,12 +91,12 @@ public final class Seal {
         return signer.sign();
     }
 
-    /** Whether UTF-8 can be made of a text: it has no half of a surrogate pair. */
+    /** Whether a text can be encoded as UTF-8: it has no lone surrogate. */
     private static boolean isUnicode(String text) {
         return StandardCharsets.UTF_8.newEncoder().canEncode(text);
     }
 
-    /** What stands before the envelope's text. With `"}` behind it, it is all that the relay sees of a push. */
+    /** The text before the envelope. With `"}` after the envelope, it is all that the relay sees of a push. */
     private static String clearPart(Message message, Map<?, ?> aps) {
         StringBuilder clear = new StringBuilder();
         boolean sounds = message.sound != null && aps.containsKey("sound") && aps.get("sound") != Payload.NULL;
@@ -121,7 +121,7 @@ public final class Seal {
         return quoted.append('"').toString();
     }
 
-    /** The bytes of a clear part in the widest form that a client may write it in [S-4]. */
+    /** The length of a clear part in the longest form that a client may write [S-4]. */
     private static int widest(String json) {
         int count = 0;
         boolean inside = false;

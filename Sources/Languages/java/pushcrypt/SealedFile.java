@@ -14,10 +14,10 @@ import javax.crypto.spec.ChaCha20ParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Files that travel beside a push: Docs/Format.md, "Sealed file" and "Opening a file".
+ * Files that accompany a push: Docs/Format.md, "Sealed file" and "Opening a file".
  *
- * <p>The JDK has no secret stream, so it is built here from ChaCha20. Poly1305 in BigInteger is slow and does not run in constant
- * time: it leaks through timing to whoever can measure it closely. Keys are not wiped.
+ * <p>The JDK has no secret stream, so it is built here from ChaCha20. Poly1305 in BigInteger is slow and does not run
+ * in constant time: it leaks through timing to an adversary who can measure it closely. Keys are not wiped.
  */
 public final class SealedFile {
     private static final byte[] PREFIX = {'P', 'C', 'A', '1', 0x10};
@@ -34,9 +34,9 @@ public final class SealedFile {
         private final byte[] key, nonce;
 
         SecretStream(byte[] key, byte[] header) throws GeneralSecurityException {
-            // HChaCha20 is what the rounds of ChaCha20 make of its state, words 0-3 and 12-15. A block of ChaCha20 has the state
-            // before the rounds added, of which these words are known: the constants, and what stands here in the place of
-            // counter and nonce.
+            // HChaCha20 is words 0-3 and 12-15 of ChaCha20's state after its rounds. A ChaCha20 block is that state
+            // plus the initial state, of which these words are known: the constants, and the input used here as counter
+            // and nonce.
             byte[] block = chacha20(key, part(header, 0, 16), new byte[64]);
             byte[] after = concat(part(block, 0, 16), part(block, 48, 64));
             byte[] known = concat(Bytes.ascii("expand 32-byte k"), part(header, 0, 16));
@@ -66,7 +66,10 @@ public final class SealedFile {
             return concat(new byte[] {sealedTag}, cipher, mac);
         }
 
-        /** The tag's block counts as 64 bytes of ciphertext. The padding after the ciphertext is libsodium's, not that of RFC 8439. */
+        /**
+         * The tag's block counts as 64 bytes of ciphertext. The padding after the ciphertext is libsodium's, not RFC
+         * 8439's.
+         */
         private byte[] mac(byte sealedTag, byte[] cipher) throws GeneralSecurityException {
             byte[] tagBlock = xor(1, new byte[64]), lengths = new byte[16];
             tagBlock[0] = sealedTag;
@@ -115,10 +118,11 @@ public final class SealedFile {
     }
 
     /**
-     * Opens a sealed file that comes in pieces [A-17] to [A-26].
+     * Opens a sealed file in pieces [A-17] to [A-26].
      *
-     * <p>What `update` gives is authentic but may be cut short: it goes into a file of a temporary name, which is renamed only
-     * after `finish` has given the rest [A-27], [A-35]. After a {@link Refused}, and after `finish`, everything is refused.
+     * <p>The bytes from `update` are authentic but may be truncated: write them to a file with a temporary name, and
+     * rename it only after `finish` has returned the rest [A-27], [A-35]. After a {@link Refused}, and after `finish`,
+     * everything is refused.
      */
     public static final class Opener {
         private final byte[] key, sha256;
@@ -137,7 +141,7 @@ public final class SealedFile {
             this.hash = MessageDigest.getInstance("SHA-256");
         }
 
-        /** Takes bytes of the file and gives those of the chunks that are now known not to be the last. */
+        /** Accepts bytes of the file and returns those of the chunks that are now known not to be the last. */
         public byte[] update(byte[] piece) throws GeneralSecurityException, Refused {
             begin();
             int within = (int) Math.min(piece.length, size - came);
@@ -160,13 +164,13 @@ public final class SealedFile {
             return plain.toByteArray();
         }
 
-        /** Until a call has gone well nothing may follow it. */
+        /** Refuses further calls until the current one succeeds. */
         private void begin() throws Refused {
             if (ended) throw new Refused("malformed-file");
             ended = true;
         }
 
-        /** The start of the file, or a chunk that more bytes follow. */
+        /** Processes the start of the file, or a chunk that is not the last. */
         private byte[] takeBuffer() throws GeneralSecurityException, Refused {
             byte[] sealed = part(buffer, 0, buffered);
             buffered = 0;
@@ -181,7 +185,7 @@ public final class SealedFile {
             return chunk.plain;
         }
 
-        /** The last chunk, when the whole file is as its reference says. */
+        /** Returns the last chunk, if the whole file matches its reference. */
         public byte[] finish() throws GeneralSecurityException, Refused {
             begin();
             if (came != size) throw new Refused("wrong-size");
@@ -194,7 +198,7 @@ public final class SealedFile {
         }
     }
 
-    /** The sealed file of plain bytes, under a key that was never used before and never will be again to. */
+    /** Seals a file under a key that is never used for anything else to. */
     public static byte[] seal(byte[] plain, byte[] key) throws GeneralSecurityException {
         byte[] header = new byte[HEADER];
         new SecureRandom().nextBytes(header);

@@ -9,28 +9,29 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Whom a receiver believes, and how that changes: Docs/Format.md, "Rotation", rules [R-1] to [R-13].
+ * A receiver's trust in senders, and its changes: Docs/Format.md, "Rotation", rules [R-1] to [R-13].
  *
- * <p>The pinned sender keys, and the superseded ones, which the app keeps for good. It is durable and grows only: see
- * {@link Envelope.Opened} for how it is changed. No key is in both places, and none is there that [K-7] refuses, as a setting that
- * was never filled in would be.
+ * <p>The pinned sender keys, and the superseded ones, which the app keeps permanently. It is durable and only grows:
+ * see {@link Envelope.Opened} for how it changes. No key is in both lists, and none that [K-7] refuses, such as an
+ * unset setting.
  */
 public final class Trust {
     public static final int STATEMENT = 181;
-    /** The last time of all: times are unsigned. */
+    /** The largest time; times are unsigned. */
     public static final long NEVER = -1;
     static final long TOLERANCE = 86_400;
     private static final int TRIED = 4, ISSUED_AT = 37, ACCEPT_FOR = 45, OVERLAP = 49, OLD_SIGNATURE = 53, NEW_SIGNATURE = 117;
     private static final long LARGEST_OVERLAP = 5_184_000;
 
     /**
-     * A sender key that lost its place. It verifies no statement ever again.
+     * A superseded sender key. It never verifies a statement again.
      *
-     * <p>It verifies messages until its end, that millisecond included; without one, which is {@code null}, because the app
-     * replaced it, none. The statement that superseded it, if there was one, is kept in any case: [R-2] and [R-7] ask for it.
+     * <p>It verifies messages up to and including the millisecond of its end. If the app replaced it, the end is {@code
+     * null} and it verifies none. The statement that superseded it, if there is one, is always kept: [R-2] and [R-7]
+     * require it.
      */
     public record Superseded(byte[] key, Long verifiesUntil, byte[] statement) {
-        /** A key that lost its place to the statement. */
+        /** A key superseded by the statement. */
         public static Superseded by(byte[] key, byte[] statement) {
             long issuedAt = Bytes.number(statement, ISSUED_AT, ACCEPT_FOR);
             return new Superseded(key, later(issuedAt, Bytes.number(statement, OVERLAP, OLD_SIGNATURE)), statement);
@@ -41,7 +42,7 @@ public final class Trust {
         }
     }
 
-    /** The statements that were accepted, and whether there was a conflict. */
+    /** The accepted statements, and whether there was a conflict. */
     public record Followed(List<byte[]> accepted, boolean conflict) {}
 
     private List<byte[]> pinned;
@@ -58,7 +59,7 @@ public final class Trust {
         for (byte[] key : past) Keys.checkSenderKey(key);
     }
 
-    /** Another one with the same keys, which were checked already. */
+    /** A copy. The keys are already checked. */
     private Trust(Trust other) {
         this.pinned = other.pinned;
         this.superseded = other.superseded;
@@ -87,7 +88,7 @@ public final class Trust {
         return keys.stream().filter(key -> Arrays.equals(Keys.keyID(Keys.ED25519, key), id)).limit(TRIED).toList();
     }
 
-    /** Evaluates statements in order; one that fails is passed over. */
+    /** Evaluates statements in order; ignores one that fails. */
     public Followed follow(List<byte[]> statements, long now) throws GeneralSecurityException {
         List<byte[]> accepted = new ArrayList<>();
         boolean conflict = false;
@@ -101,7 +102,7 @@ public final class Trust {
         return new Followed(accepted, conflict);
     }
 
-    /** Follows a statement, or refuses it and changes nothing. False when it is the one that was followed before. */
+    /** Follows a statement, or refuses it and changes nothing. Returns false if it was followed before. */
     public boolean evaluate(byte[] statement, long now) throws GeneralSecurityException, Refused {
         if (statement.length != STATEMENT || statement[0] != 0x01) throw new Refused("malformed-statement");
         if (superseded.stream().anyMatch(past -> Arrays.equals(past.statement(), statement))) return false;
@@ -136,13 +137,16 @@ public final class Trust {
         return keys.stream().anyMatch(other -> Arrays.equals(other, key));
     }
 
-    /** What the key of a role signs: 0x01 the old one, 0x02 the new one. */
+    /** The bytes that the key of a role signs: 0x01 for the old key, 0x02 for the new one. */
     private static byte[] signed(byte[] statement, int role, byte[] old) {
         byte[] label = Bytes.ascii("pushcrypt/1 rotation\0");
         return Bytes.concat(label, new byte[] {(byte) role}, old, Bytes.part(statement, 0, OLD_SIGNATURE));
     }
 
-    /** Ed25519 with S < L, by a key of prime order: `checkSenderKey` has seen to that. The JDK throws when a signature has no form. */
+    /**
+     * Ed25519 with S < L. `checkSenderKey` ensured that the key is of prime order. The JDK throws if a signature is
+     * malformed.
+     */
     static boolean verifies(byte[] key, byte[] signature, byte[] data) throws GeneralSecurityException {
         Signature verifier = Signature.getInstance("Ed25519");
         verifier.initVerify(Keys.publicKey("Ed25519", 0x70, key));
@@ -154,12 +158,12 @@ public final class Trust {
         }
     }
 
-    /** Times are unsigned, and so the last of all is -1. */
+    /** Times are unsigned, so the largest is -1. */
     static boolean isAfter(long time, long other) {
         return Long.compareUnsigned(time, other) > 0;
     }
 
-    /** A time and a duration in seconds; what does not fit in 64 bits is the last time of all [K-3]. */
+    /** Adds a duration in seconds to a time; the result is at most the largest 64-bit time [K-3]. */
     static long later(long time, long seconds) {
         long sum = time + 1000 * seconds;
         return isAfter(time, sum) ? NEVER : sum;

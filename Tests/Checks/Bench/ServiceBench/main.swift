@@ -27,9 +27,9 @@ let device = try store.importDeviceKey(
     DeviceKey(scalar: ContiguousArray(scalar).span), named: "phone", topic: topic, at: time
 ).publicKey
 try store.trustSender(sender.publicKey, named: "provider", at: time)
-var configuration = NotificationOpener.Configuration(topic: topic, directory: directory) { store }
+var configuration = NotificationServiceHandler.Configuration(topic: topic, directory: directory) { store }
 configuration.now = { time }
-let opener = NotificationOpener(configuration)
+let service = NotificationServiceHandler(configuration: configuration)
 let sealer = Sealer(sender: sender, topic: topic)
 var keys = bare_keys()
 guard unsafe bare_make_keys(&keys, seed, scalar, topic.bundleID) == 0 else { fatalError("the bare calls take no key") }
@@ -46,7 +46,7 @@ for number in 0..<deliveries + 100 {
     let delivered = DispatchSemaphore(value: 0)
     var title = ""
     let start = DispatchTime.now().uptimeNanoseconds
-    opener.handle(request) { content in
+    service.handle(request) { content in
         title = content.title
         delivered.signal()
     }

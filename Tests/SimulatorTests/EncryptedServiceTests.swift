@@ -10,7 +10,7 @@ import Testing
 import UserNotifications
 
 /// The extension that opens sealed pushes, on a simulated device: none of the faults of the field.
-@Suite struct OpenerTests {
+@Suite struct EncryptedServiceTests {
     private let phone: TestPhone
 
     init() throws { phone = try TestPhone() }
@@ -20,26 +20,26 @@ import UserNotifications
     }
 
     @Test func aSealedPushIsShownOpened() async throws {
-        let opening = OpeningDevice(phone.configuration)
-        let outcome = await opening.device.push(try push())
+        let service = ServiceDevice(phone.configuration)
+        let outcome = await service.device.push(try push())
         #expect(outcome.shown?.title == "Table for two")
         #expect(outcome.shown?.body == "See you at 8")
         #expect(outcome.deliveries == 1)
         #expect(outcome.milliseconds == 0)
         #expect(outcome.faults.isEmpty)
-        #expect(await opening.codes() == ["opened"])
+        #expect(await service.codes() == ["opened"])
     }
 
     @Test func sealedKeysOfTextsAreLookedUpInTheAppsStrings() async throws {
-        let opening = OpeningDevice(phone.configuration)
-        opening.device.app.strings = ["SEALED_INVITE": "%@ invites you"]
+        let service = ServiceDevice(phone.configuration)
+        service.device.app.strings = ["SEALED_INVITE": "%@ invites you"]
         let push = try push(#"{"aps":{"alert":{"loc-key":"SEALED_INVITE","loc-args":["Ann"]}}}"#)
-        #expect(await opening.device.push(push).shown?.body == "Ann invites you")
+        #expect(await service.device.push(push).shown?.body == "Ann invites you")
     }
 
     @Test func theArticlesSampleTextShowsTheFallback() async throws {
-        let opening = OpeningDevice(phone.configuration)
-        let outcome = await opening.device.push(
+        let service = ServiceDevice(phone.configuration)
+        let outcome = await service.device.push(
             APNsPush(
                 json: #"""
                     {"aps":{"mutable-content":1,"alert":{"title":"Bank","body":"placeholder"}},
@@ -59,12 +59,12 @@ import UserNotifications
             gate.pass()
             return phone.keys
         }
-        let opening = OpeningDevice(configuration)
-        let arrival = opening.device.send(try push(collapseID: "a"))
+        let service = ServiceDevice(configuration)
+        let arrival = service.device.send(try push(collapseID: "a"))
         #expect(await gate.hasVisitors())
-        opening.clock.advance(by: 24.999)
+        service.clock.advance(by: 24.999)
         #expect(arrival.outcome == nil)
-        opening.clock.advance(by: 0.001)
+        service.clock.advance(by: 0.001)
         let outcome = await arrival.decided()
         #expect(outcome.shown?.subtitle == "(Encrypted)")
         #expect(outcome.milliseconds == 25_000)
@@ -72,12 +72,12 @@ import UserNotifications
 
         // The message was not shown, so that its next copy is new.
         gate.open()
-        let again = await opening.device.push(try push(collapseID: "a"))
+        let again = await service.device.push(try push(collapseID: "a"))
         #expect(again.shown?.body == "See you at 8")
         #expect(again.shown?.sound == .standard)
         #expect(arrival.outcome?.deliveries == 1)
         #expect(arrival.outcome?.faults == [])
-        #expect(await opening.codes(2) == ["deadline", "opened"])
+        #expect(await service.codes(2) == ["deadline", "opened"])
     }
 
     @Test func withoutADeadlineTheSystemsExpiryIsInTime() async throws {
@@ -88,10 +88,10 @@ import UserNotifications
             gate.pass()
             return phone.keys
         }
-        let opening = OpeningDevice(configuration)
-        let arrival = opening.device.send(try push())
+        let service = ServiceDevice(configuration)
+        let arrival = service.device.send(try push())
         #expect(await gate.hasVisitors())
-        opening.clock.advance(by: 60)
+        service.clock.advance(by: 60)
         let outcome = await arrival.decided()
         gate.open()
         #expect(outcome.isExpired)
@@ -99,7 +99,7 @@ import UserNotifications
         #expect(outcome.shown?.subtitle == "(Encrypted)")
         #expect(outcome.deliveries == 1)
         #expect(outcome.faults.isEmpty)
-        #expect(await opening.codes() == ["system-expired"])
+        #expect(await service.codes() == ["system-expired"])
     }
 
     @Test func anAppThatNeverEndsItsChangeShowsTheOpenedContent() async throws {
@@ -109,16 +109,16 @@ import UserNotifications
             began.pass()
             return content
         }
-        let opening = OpeningDevice(configuration)
-        let arrival = opening.device.send(try push())
+        let service = ServiceDevice(configuration)
+        let arrival = service.device.send(try push())
         #expect(await began.hasVisitors())
-        opening.clock.advance(by: 25)
+        service.clock.advance(by: 25)
         let outcome = await arrival.decided()
         began.open()
         #expect(outcome.shown?.body == "See you at 8")
         #expect(outcome.milliseconds == 25_000)
         #expect(outcome.faults.isEmpty)
-        #expect(await opening.codes() == ["opened"])
+        #expect(await service.codes() == ["opened"])
     }
 
     @Test func anAppThatKeepsTheContentCannotChangeWhatIsShown() async throws {
@@ -128,75 +128,75 @@ import UserNotifications
             kept.add(Handed(content))
             return content
         }
-        let opening = OpeningDevice(configuration)
-        let arrival = opening.device.send(try push(collapseID: "a"))
+        let service = ServiceDevice(configuration)
+        let arrival = service.device.send(try push(collapseID: "a"))
         _ = await arrival.decided()
         kept.all.first?.value.body = "another"
         #expect(arrival.outcome?.faults == [])
-        #expect(opening.device.shown("a")?.body == "See you at 8")
+        #expect(service.device.shown("a")?.body == "See you at 8")
     }
 
     // MARK: Lock
 
     @Test func beforeTheFirstUnlockTheFallbackIsShownAndNothingIsLost() async throws {
-        let opening = OpeningDevice(phone.configuration)
+        let service = ServiceDevice(phone.configuration)
         let push = try push(collapseID: "a")
-        opening.device.lockState = .beforeFirstUnlock
+        service.device.lockState = .beforeFirstUnlock
         phone.keychain.restart()
-        let locked = await opening.device.push(push)
+        let locked = await service.device.push(push)
         #expect(locked.shown?.subtitle == "(Encrypted)")
-        #expect(locked.shown?.places == [.lockScreen, .list])
+        #expect(locked.shown?.presentation == [.lockScreen, .list])
         #expect(locked.faults.isEmpty)
-        #expect(await opening.reports.all(1).map(\.keyState.description) == ["locked"])
+        #expect(await service.reports.all(1).map(\.keyState.description) == ["locked"])
 
-        opening.device.lockState = .unlocked
+        service.device.lockState = .unlocked
         phone.keychain.unlock()
-        let opened = await opening.device.push(push)
+        let opened = await service.device.push(push)
         #expect(opened.shown?.body == "See you at 8")
-        #expect(opening.device.list == ["a"])
+        #expect(service.device.list == ["a"])
     }
 
     // MARK: Several
 
     @Test func manyAtOnceAreEachDeliveredOnce() async throws {
-        let opening = OpeningDevice(phone.configuration)
+        let service = ServiceDevice(phone.configuration)
         let pushes = try (0..<40).map { index in
             try push(#"{"aps":{"alert":{"body":"message \#(index)"}}}"#, collapseID: "id\(index)")
         }
         await withTaskGroup { group in
             for push in pushes {
-                group.addTask { await opening.device.push(push) }
+                group.addTask { await service.device.push(push) }
             }
             for await outcome in group {
                 #expect(outcome.deliveries == 1)
                 #expect(outcome.faults.isEmpty)
             }
         }
-        for index in 0..<40 { #expect(opening.device.shown("id\(index)")?.body == "message \(index)") }
+        for index in 0..<40 { #expect(service.device.shown("id\(index)")?.body == "message \(index)") }
     }
 
     @Test func aRetryUnderTheSameIDReplacesItsFirstCopy() async throws {
-        let opening = OpeningDevice(phone.configuration)
+        let service = ServiceDevice(phone.configuration)
         let push = try push(collapseID: "a")
-        let first = await opening.device.push(push)
-        let second = await opening.device.push(push)
+        let first = await service.device.push(push)
+        let second = await service.device.push(push)
         #expect(first.shown?.body == second.shown?.body)
-        #expect(opening.device.list == ["a"])
+        #expect(service.device.list == ["a"])
     }
 
     @Test func aCopyUnderAnotherIDIsNotShownWithTheEntitlementForThat() async throws {
         var configuration = phone.configuration
         configuration.duplicates = .suppress
-        let opening = OpeningDevice(configuration)
-        opening.device.app.hasFilteringEntitlement = true
+        let service = ServiceDevice(configuration)
+        service.device.app.hasFilteringEntitlement = true
         let json = try phone.seal()
-        #expect(await opening.device.push(APNsPush(json)).source == .delivered)
-        let copy = await opening.device.push(APNsPush(json))
+        #expect(await service.device.push(APNsPush(json)).source == .delivered)
+        let copy = await service.device.push(APNsPush(json))
         #expect(copy.source == .nothing)
         #expect(copy.faults.isEmpty)
-        #expect(opening.device.list.count == 1)
+        #expect(service.device.list.count == 1)
 
-        opening.device.app.hasFilteringEntitlement = false
-        #expect(await opening.device.push(APNsPush(json)).faults == [.emptyWithoutEntitlement])
+        service.device.app.hasFilteringEntitlement = false
+        #expect(await service.device.push(APNsPush(json)).faults == [.emptyWithoutEntitlement])
     }
 }

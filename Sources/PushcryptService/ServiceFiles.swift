@@ -3,10 +3,10 @@ internal import Pushcrypt
 internal import PushcryptKeyStore
 internal import PushcryptReceiver
 
-/// What the requests of one opener share: the files in its directory, opened when the first push is there.
+/// The files shared by all requests of one handler, opened when the first push arrives.
 ///
-/// Everything here may wait for a disk, so only the opener's own threads call it. Not run on Apple systems.
-final class OpenerFiles: Sendable {
+/// Every method may wait for a disk, so only the handler's own threads call them. Not run on Apple systems.
+final class ServiceFiles: Sendable {
     private struct Files {
         let directory: URL
         let replay: ReplayFile
@@ -18,32 +18,32 @@ final class OpenerFiles: Sendable {
         var files: Files?
     }
 
-    private let configuration: NotificationOpener.Configuration
+    private let configuration: NotificationServiceHandler.Configuration
     private let state = Locked(State())
 
-    init(_ configuration: NotificationOpener.Configuration) {
+    init(_ configuration: NotificationServiceHandler.Configuration) {
         self.configuration = configuration
     }
 
-    /// A receiver for one push, and what is wrong although the push can be received.
+    /// Returns a receiver for one push, and warnings about problems that do not prevent receiving it.
     func receiver(at now: Timestamp) -> (receiver: NotificationReceiver, warnings: [String]) {
         var warnings: [String] = []
         var topic: Topic?
         do {
             topic = try configuration.topic()
         } catch {
-            warnings.append("topic: \(Self.words(for: error))")
+            warnings.append("topic: \(Self.text(for: error))")
         }
         var files: Files?
         do {
             files = try self.files(at: now)
         } catch {
-            warnings.append("directory: \(Self.words(for: error))")
+            warnings.append("directory: \(Self.text(for: error))")
         }
         var policy = NotificationReceiver.Policy()
         policy.duplicates = configuration.duplicates
         policy.texts = configuration.texts
-        // Without a directory nothing is remembered, and each file says so.
+        // Without a directory nothing is remembered, and each file reports it.
         let keys = ExtensionKeys(
             keys: LazyKeys(configuration.keys), statements: files?.statements ?? StatementFile(in: ""))
         let receiver = NotificationReceiver(
@@ -52,7 +52,7 @@ final class OpenerFiles: Sendable {
         return (receiver, warnings)
     }
 
-    /// Adds a row to the journal; what cannot be written is lost.
+    /// Adds a row to the journal. If it cannot be written, it is lost.
     func journal(_ report: DeliveryReport) {
         let entry = JournalEntry(
             time: report.receivedAt, fingerprint: report.fingerprint, code: report.code, keyState: report.keyState,
@@ -60,7 +60,7 @@ final class OpenerFiles: Sendable {
         _ = try? files(at: report.receivedAt).journal.append(entry)
     }
 
-    /// The directory, once a push could use it.
+    /// The directory; nil before the first push.
     var directory: URL? { state.withLock { $0.files?.directory } }
 
     private func files(at now: Timestamp) throws -> Files {
@@ -68,7 +68,7 @@ final class OpenerFiles: Sendable {
             if let files = state.files { return files }
             let directory = try configuration.directory()
             try FileManager.default.makePrivateDirectory(at: directory)
-            // An app may have made it with the usual mode, in which no file of ours would be used.
+            // The app may have created it with the default mode, in which our files refuse to work.
             try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path)
             let files = Files(
                 directory: directory, replay: ReplayFile.open(in: directory.path, at: now),
@@ -78,8 +78,8 @@ final class OpenerFiles: Sendable {
         }
     }
 
-    /// What an error of the app's may be quoted with: no more than its type, unless it is one of this package's.
-    static func words(for error: any Error) -> String {
+    /// Describes an error of the app's code: only its type, unless it is an error of this package.
+    static func text(for error: any Error) -> String {
         switch error {
         case let error as KeyStoreError: error.description
         case let error as InvalidTopic: error.description
@@ -89,7 +89,7 @@ final class OpenerFiles: Sendable {
     }
 }
 
-/// The app's keys, asked for when an envelope names one.
+/// The app's key store, opened when an envelope names a key.
 private final class LazyKeys: DeviceKeyReading {
     private final class State {
         var keys: (any DeviceKeyReading)?
@@ -117,7 +117,7 @@ private final class LazyKeys: DeviceKeyReading {
         } catch let error as KeyStoreError {
             throw error
         } catch {
-            throw KeyStoreError(.inputOutput, "the extension cannot get its keys: \(OpenerFiles.words(for: error))")
+            throw KeyStoreError(.inputOutput, "the extension cannot get its keys: \(ServiceFiles.text(for: error))")
         }
     }
 }

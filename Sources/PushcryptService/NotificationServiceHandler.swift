@@ -1,0 +1,156 @@
+public import Foundation
+public import Pushcrypt
+public import PushcryptKeyStore
+public import PushcryptReceiver
+public import UserNotifications
+
+/// Opens the pushes of a notification service extension, whatever the base class of the extension.
+///
+///     let handler = NotificationServiceHandler(configuration: configuration)
+///     handler.handle(request, contentHandler: contentHandler)    // in didReceive(_:withContentHandler:)
+///     handler.timeWillExpire()                                   // in serviceExtensionTimeWillExpire()
+///
+/// For each call of `handle`, the content handler is called exactly once, whatever happens: at the latest when the
+/// deadline passes, when the system's time ends, or when this object is released. Any number of requests may be in
+/// progress, in any number of objects. Every method may be called on any thread and waits for no key, disk or network.
+/// No lock is held while a content handler runs.
+///
+/// See `Docs/Format.md`, Opened notification and fallback. Not run on Apple systems.
+public final class NotificationServiceHandler: Sendable {
+    private typealias Session = DeliverySession<UNNotificationContent>
+
+    private final class InProgress {
+        var sessions: [ObjectIdentifier: Session] = [:]
+    }
+
+    private let configuration: Configuration
+    private let files: ServiceFiles
+    private let log: DeliveryLog
+    private let inProgress = Locked(InProgress())
+
+    /// Creates a handler. Reads nothing before the first push.
+    public init(configuration: Configuration) {
+        self.configuration = configuration
+        files = ServiceFiles(configuration)
+        log = DeliveryLog(files, observe: configuration.observe)
+    }
+
+    deinit { for session in sessions { session.handle(.released) } }
+
+    /// Opens a push and passes the content to show to `contentHandler`, exactly once, on any thread.
+    public func handle(_ request: UNNotificationRequest, contentHandler: @escaping (UNNotificationContent) -> Void) {
+        let work = DeliveryWork(request, configuration, files, log)
+        let steps = DeliverySteps(
+            open: work.open, attach: work.attach, stopAttaching: work.stopAttaching, change: work.change,
+            fallback: work.fallback,
+            deliver: { [weak inProgress] content, outcome in
+                inProgress?.withLock { _ = $0.sessions.removeValue(forKey: ObjectIdentifier(work)) }
+                work.finish(outcome)
+                contentHandler(content)
+            })
+        let session = Session(
+            deadlines: configuration.deadlines, clock: configuration.clock, freeze: { $0.frozen }, steps: steps)
+        work.session = session
+        inProgress.withLock { $0.sessions[ObjectIdentifier(work)] = session }
+        session.receive()
+    }
+
+    /// Delivers the best content available now for every request in progress.
+    public func timeWillExpire() {
+        for session in sessions { session.handle(.expired) }
+    }
+
+    private var sessions: [Session] { inProgress.withLock { Array($0.sessions.values) } }
+}
+
+extension NotificationServiceHandler {
+    /// An app's settings for opening its notifications.
+    ///
+    /// `topic`, `directory` and `keys` are evaluated when a push arrives, on a thread of the handler: if one fails or
+    /// hangs, the result is the fallback or a warning in the report, and delivery is not blocked. Not run on Apple
+    /// systems.
+    public struct Configuration: Sendable {
+        /// A change that the app makes to an opened notification before it is shown.
+        public typealias Change =
+            @Sendable (OpenedNotification, UNMutableNotificationContent) async throws -> UNNotificationContent
+
+        /// The bundle id of the app, not of the extension.
+        public var topic: @Sendable () throws -> Topic
+        /// The extension's own directory in the app group, for the replay guard, sender rotations and the journal.
+        /// Created if it does not exist.
+        public var directory: @Sendable () throws -> URL
+        /// The device keys and trusted senders. Read only, and read again for each push.
+        public var keys: @Sendable () throws -> any DeviceKeyReading
+
+        /// How a message that was shown before is delivered. `suppress` needs Apple's filtering entitlement.
+        public var duplicates = DuplicatePolicy.quiet
+        /// The texts of the fallback.
+        public var texts = FallbackTexts.standard
+        /// Whether to show this push as received although it is not sealed. By default its text is masked.
+        ///
+        /// Anyone on the path can forge such a push. Use this only while a provider is moving to sealed pushes.
+        public var mayPassInTheClear: @Sendable (UNNotificationContent) -> Bool = { _ in false }
+        /// How long the user waits for a notification.
+        public var deadlines = DeliveryDeadlines()
+
+        /// Changes the content to show, using what the app knows; nil for no change.
+        ///
+        /// It gets a separate copy of the content, attachments included. If it throws or is not done at the deadline,
+        /// the opened content is shown unchanged.
+        public var change: Change?
+        /// Receives a report of each delivery, on a thread of the handler. Delays a delivery by at most 200 ms.
+        public var observe: (@Sendable (DeliveryReport) -> Void)?
+
+        /// The largest sealed file to fetch, in bytes. The default is 50.1 MB: the system shows films of up to 50 MB,
+        /// and sealing one adds 13 kB.
+        public var maximumAttachmentSize: UInt64 = 50_100_000
+        /// The transport that downloads attachments.
+        public var transport: any AttachmentTransport = URLSessionTransport()
+        /// Whether a content extension gets plain copies of the attachments, as `SharedAttachments`. Off by default,
+        /// because the copies stay on disk for a while.
+        public var sharesAttachments = false
+
+        /// The folder of attachments before delivery.
+        var attachmentFolder = AttachmentFolder()
+
+        /// The clock for deadlines.
+        public var clock: any DeliveryClock = SystemClock()
+        /// The current time.
+        public var now: @Sendable () -> Timestamp = { Timestamp(secondsSince1970: Date().timeIntervalSince1970) }
+
+        /// Creates a configuration with the settings that every app must provide.
+        ///
+        ///     NotificationServiceHandler.Configuration(topic: try Topic("com.example.app"), directory: folder) {
+        ///         KeychainKeyStore(accessGroup: "ABCDE12345.com.example.keys")
+        ///     }
+        ///
+        /// - Parameters:
+        ///   - topic: The bundle id of the app, evaluated when a push arrives.
+        ///   - directory: The extension's own directory, evaluated when a push arrives.
+        ///   - keys: Returns the key store.
+        public init(
+            topic: @autoclosure @escaping @Sendable () throws -> Topic,
+            directory: @autoclosure @escaping @Sendable () throws -> URL,
+            keys: @escaping @Sendable () throws -> any DeviceKeyReading
+        ) {
+            self.topic = topic
+            self.directory = directory
+            self.keys = keys
+        }
+
+        /// Creates a configuration that uses the directory `pushcrypt` of an app group.
+        ///
+        /// - Parameters:
+        ///   - topic: The bundle id of the app, evaluated when a push arrives.
+        ///   - appGroup: The identifier of the app group.
+        ///   - keys: Returns the key store.
+        public init(
+            topic: @autoclosure @escaping @Sendable () throws -> Topic, appGroup: String,
+            keys: @escaping @Sendable () throws -> any DeviceKeyReading
+        ) {
+            self.topic = topic
+            directory = { try AppGroup(identifier: appGroup).directory() }
+            self.keys = keys
+        }
+    }
+}
