@@ -73,7 +73,7 @@ struct StatementFileTests {
 
     @Test func aStatementIsBelievedAfterItsTimeIfItTookEffectInTime() throws {
         let (store, keys) = try home()
-        let brief = try statement(old, new, acceptFor: 10)
+        let brief = try statement(old, new, acceptFor: .seconds(10))
         try keys.settle(openedWith: try active(store), statements: [brief], topic: .app, at: start + 10)
         #expect(try keys.trust(for: .app).pinned == [new.publicKey])
         #expect(try file.merge(into: store, at: start + 999_999).rotated.count == 1)
@@ -83,7 +83,7 @@ struct StatementFileTests {
     @Test func aStatementThatIsNotAcceptedIsNotKept() throws {
         let (store, keys) = try home()
         let key = try pending(store)
-        let late = try statement(old, new, acceptFor: 10)
+        let late = try statement(old, new, acceptFor: .seconds(10))
         #expect(
             code { try keys.settle(openedWith: key, statements: [late], topic: .app, at: start + 11) }
                 == .rotationRefused)

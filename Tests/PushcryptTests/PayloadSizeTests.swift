@@ -121,7 +121,7 @@ import Testing
         let tooLong = push.length + push.width
         #expect(error.code == .pushTooLarge)
         #expect(error.description.contains("\(tooLong) bytes"))
-        #expect(error.description.contains("\(tooLong - 4096) more than Apple takes (4096)"))
+        #expect(error.description.contains("\(tooLong - 4096) more than Apple accepts (4096)"))
         #expect(error.description.contains("widest") == !push.isSentExactly)
     }
 

@@ -30,7 +30,7 @@ import Testing
         Refusal(code: .nothingToShow, says: ["aps.alert", "add a body", "background"]) {
             try seal(#"{"aps":{"thread-id":"zebra"}}"#)
         },
-        Refusal(code: .reservedKey, says: ["ENCRYPTED_DATA already", "as it was before"]) {
+        Refusal(code: .reservedKey, says: ["already has ENCRYPTED_DATA", "the original payload"]) {
             try seal(#"{"aps":{"alert":"x"},"ENCRYPTED_DATA":"zebra"}"#)
         },
         Refusal(code: .reservedKey, says: ["pushcrypt at the top level", "rename", "attachments"]) {
@@ -48,7 +48,7 @@ import Testing
         },
         Refusal(
             code: .pushTooLarge,
-            says: ["4097 bytes", "1 more than Apple takes (4096)", "shorten the placeholder's title"]
+            says: ["4097 bytes", "1 more than Apple accepts (4096)", "shorten the placeholder's title"]
         ) {
             _ = try FormatFixture().seal(
                 alertPayload("zebra" + String(repeating: "x", count: 2717 - 25)),
@@ -58,7 +58,7 @@ import Testing
             _ = try PushType("liveactivity")
         },
         Refusal(code: .invalidPlaceholder, says: ["placeholder's title is empty"]) { _ = try Placeholder(title: " ") },
-        Refusal(code: .invalidPlaceholder, says: ["placeholder's sound has no name", "'none'"]) {
+        Refusal(code: .invalidPlaceholder, says: ["placeholder's sound is empty", "silence"]) {
             _ = try Placeholder(sound: .named(""))
         },
         Refusal(code: .invalidPlaceholder, says: ["placeholder's title has 4097 bytes", "at most 4096"]) {
@@ -76,7 +76,7 @@ import Testing
         Refusal(code: .invalidTime, says: ["the clock must be right"]) {
             try seal(alertPayload("zebra"), at: Timestamp(milliseconds: 1 << 53))
         },
-        Refusal(code: .invalidRequest, says: ["no background push with priority 10"]) {
+        Refusal(code: .invalidRequest, says: ["background pushes with priority 10"]) {
             let fixture = try FormatFixture()
             var options = Sealer.Options()
             options.pushType = .background

@@ -83,7 +83,7 @@ public struct SealError: CodedError {
     static func pushTooLarge(_ length: Int, limit: Int, isSentExactly: Bool, fix: String) -> SealError {
         SealError(
             .pushTooLarge,
-            "the push would have \(length) bytes\(isSentExactly ? "" : " in the longest form that a client may send"), \(length - limit) more than Apple accepts (\(limit)); \(fix)"
+            "the push would have \(length) bytes\(isSentExactly ? "" : " in the widest form that a client may send"), \(length - limit) more than Apple accepts (\(limit)); \(fix)"
         )
     }
 

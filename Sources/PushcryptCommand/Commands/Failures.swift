@@ -13,7 +13,8 @@ extension CommandFailure {
             case .signingFailed: .failed
             default: .refused
             }
-        self.init(exit, "\(error.code): \(error)")
+        let hints = error.code == .reservedKey ? ["seal the original payload; --attachment adds attachments to it"] : []
+        self.init(exit, "\(error.code): \(error)", hints: hints)
     }
 
     init(_ error: SigningError) {
@@ -21,7 +22,8 @@ extension CommandFailure {
     }
 
     init(_ error: OpenError) {
-        self.init(.refused, "\(error.code): \(error)")
+        let hints = error.code == .rotationConflict ? ["'sender trust --replace' pins another key"] : []
+        self.init(.refused, "\(error.code): \(error)", hints: hints)
     }
 
     init(_ error: AttachmentError) {
@@ -29,12 +31,16 @@ extension CommandFailure {
     }
 
     init(_ error: KeyError, in place: String) {
-        self.init(.refused, "\(place): \(error.code): \(error)")
+        self.init(.refused, "\(place): \(error.code): \(error)", hints: Self.hints(for: error))
     }
 
     /// A key in the command line, which is wrong in every call.
     init(_ error: KeyError, inOption name: String) {
-        self.init(.usage, "\(name): \(error.code): \(error)")
+        self.init(.usage, "\(name): \(error.code): \(error)", hints: Self.hints(for: error))
+    }
+
+    private static func hints(for error: KeyError) -> [String] {
+        error.code == .unsupportedKey ? ["'keygen' generates a new key"] : []
     }
 
     init(_ error: KeyStoreError) {
