@@ -28,6 +28,27 @@ extension Sealer {
             expiration: expiration ?? sealed.expiresAt.milliseconds / 1000, collapseID: id, payload: sealed.json)
     }
 
+    /// Creates the request for an unsealed payload, for a device without a key.
+    ///
+    /// It has no collapse name, whose hash would be the same for all such devices. Copies of one message replace each other.
+    ///
+    /// - Parameters:
+    ///   - payload: The payload as it is sent, a minified and non-empty JSON object.
+    ///   - options: The push type, the message's name and the time to live.
+    ///   - priority: The priority; nil for 5 for background pushes and 10 for others.
+    ///   - now: The present time; the push expires after the time to live.
+    /// - Throws: `invalidRequest` for an empty name, or for a priority that APNs refuses for this push type.
+    package func request(
+        unsealed payload: ContiguousArray<UInt8>, _ options: Options, priority: PushRequest.Priority? = nil,
+        at now: Timestamp
+    ) throws(SealError) -> PushRequest {
+        let message = try options.messageID() ?? MessageID(prefixOf: Sodium.randomBytes(MessageID.length))
+        return try PushRequest(
+            topic: envelopes.topic, pushType: options.pushType, priority: priority,
+            expiration: now.adding(options.timeToLive).milliseconds / 1000,
+            collapseID: collapseID(withoutKey: message), payload: payload)
+    }
+
     /// Returns the collapse id of a push; throws `invalidRequest` for an empty name, or a device name of more than 255
     /// bytes.
     package func collapseID(

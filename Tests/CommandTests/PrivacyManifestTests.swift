@@ -3,6 +3,7 @@ import Pushcrypt
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptDeveloperTools
 
 /// What an app tells Apple about the code of this package. (`Docs/AppStore.md`)
 @Suite struct PrivacyManifestTests {

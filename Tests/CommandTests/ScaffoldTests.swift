@@ -5,6 +5,7 @@ import Testing
 
 @testable import PushcryptCommand
 @testable import PushcryptCommandKit
+@testable import PushcryptDeveloperTools
 
 /// What a scaffold consists of. That it compiles and runs is tested by building one (`Tests/Checks/Scripts/scaffold.sh`).
 @Suite struct ScaffoldTests {

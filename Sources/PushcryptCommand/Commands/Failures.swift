@@ -2,10 +2,24 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-// How the library's errors end a command. Exit 65 says that the same input fails again; exit 64 that the call or the
-// set-up must change; exit 1 that the same call may succeed later.
+// Library errors as the end of a command. Exit 65 means that the same input fails again, exit 64 that the call or the set-up
+// must change, and exit 1 that the same call may succeed later.
 
 extension CommandFailure {
+    /// What to do next where that is another command or an option, which the libraries do not know: by error code.
+    private static let hints = [
+        "reserved-key": ["seal the original payload; --attachment adds attachments to it"],
+        "rotation-conflict": ["pushcrypt sender trust --replace pins another key"],
+        "unknown-device": ["pushcrypt device list shows them"],
+        "unsupported-key": ["pushcrypt keygen generates a new key"],
+    ]
+
+    private init(_ exit: ExitCode, _ error: some CodedError, in place: String? = nil) {
+        let code = "\(error.code)"
+        self.init(
+            exit, (place.map { "\($0): " } ?? "") + "\(code): \(error)", hints: Self.hints[code] ?? [], cause: error)
+    }
+
     init(_ error: SealError) {
         let exit: ExitCode =
             switch error.code {
@@ -13,35 +27,19 @@ extension CommandFailure {
             case .signingFailed: .failed
             default: .refused
             }
-        let hints = error.code == .reservedKey ? ["seal the original payload; --attachment adds attachments to it"] : []
-        self.init(exit, "\(error.code): \(error)", hints: hints)
+        self.init(exit, error)
     }
 
-    init(_ error: SigningError) {
-        self.init(.failed, "\(error.code): \(error)")
-    }
+    init(_ error: SigningError) { self.init(.failed, error) }
 
-    init(_ error: OpenError) {
-        let hints = error.code == .rotationConflict ? ["'sender trust --replace' pins another key"] : []
-        self.init(.refused, "\(error.code): \(error)", hints: hints)
-    }
+    init(_ error: OpenError) { self.init(.refused, error) }
 
-    init(_ error: AttachmentError) {
-        self.init(error.code == .changedFile ? .failed : .refused, "\(error.code): \(error)")
-    }
+    init(_ error: AttachmentError) { self.init(error.code == .changedFile ? .failed : .refused, error) }
 
-    init(_ error: KeyError, in place: String) {
-        self.init(.refused, "\(place): \(error.code): \(error)", hints: Self.hints(for: error))
-    }
+    init(_ error: KeyError, in place: String) { self.init(.refused, error, in: place) }
 
-    /// A key in the command line, which is wrong in every call.
-    init(_ error: KeyError, inOption name: String) {
-        self.init(.usage, "\(name): \(error.code): \(error)", hints: Self.hints(for: error))
-    }
-
-    private static func hints(for error: KeyError) -> [String] {
-        error.code == .unsupportedKey ? ["'keygen' generates a new key"] : []
-    }
+    /// A key on the command line, which is wrong in every call.
+    init(_ error: KeyError, inOption name: String) { self.init(.usage, error, in: name) }
 
     init(_ error: KeyStoreError) {
         let exit: ExitCode =
@@ -50,7 +48,7 @@ extension CommandFailure {
             case .corruptStore, .generationRollback, .futureTime, .rotationRefused, .keyIDTaken: .refused
             default: .usage
             }
-        self.init(exit, "\(error.code): \(error)", cause: error)
+        self.init(exit, error)
     }
 
     init(_ error: InvalidTopic, in place: String) {

@@ -73,10 +73,10 @@ private func lintProject(
     if let file = invocation.optionalOperand("FILE") {
         throw .usage("--ios takes no file", hint: "leave \(quoted(file)) out")
     }
-    let lint = try IOSLint(folder: folder, console)
+    let lint = try IOSLint(folder: folder)
     var output = OutputBuffer(console)
     for finding in lint.findings {
-        try output.append(invocation.flag("--json") ? finding.json(console) : finding.line(console))
+        try output.append(invocation.flag("--json") ? finding.projectJSON(console) : finding.projectLine(console))
     }
     if !invocation.flag("--json") { try output.append(lint.summary + "\n") }
     try output.flush()

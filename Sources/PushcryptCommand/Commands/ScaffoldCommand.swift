@@ -1,5 +1,6 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
+internal import PushcryptDeveloperTools
 internal import PushcryptReceiver
 
 extension Command {
@@ -79,20 +80,22 @@ private func packageLocation(_ invocation: Invocation) throws(CommandFailure) ->
 
 extension IOSScaffold {
     fileprivate init(_ invocation: Invocation, package: String) throws(CommandFailure) {
+        let topic: Topic
         do throws(InvalidTopic) {
             topic = try Topic(invocation.requiredValue("--bundle-id"))
         } catch {
             throw CommandFailure(error, in: "--bundle-id")
         }
-        appGroup = try Self.appGroup(invocation.requiredValue("--group"))
-        keychainGroup = try invocation.value("--keychain-group").map(Self.keychainGroup) ?? "\(topic).pushcrypt"
-        hasContentExtension = invocation.flag("--content-extension")
-        categories = try Self.categories(invocation.values("--category"))
+        let group = try Self.appGroup(invocation.requiredValue("--group"))
+        let keychainGroup = try invocation.value("--keychain-group").map(Self.keychainGroup) ?? "\(topic).pushcrypt"
+        let hasContentExtension = invocation.flag("--content-extension")
+        let categories = try Self.categories(invocation.values("--category"))
         if hasContentExtension, categories.isEmpty {
             throw .usage(
                 "a content extension is for notifications of certain categories, and none is given",
                 hint: "add --category with the name that the payloads have, for example --category MESSAGE")
         }
+        let sender: SenderPublicKey?
         do throws(KeyError) {
             sender = try invocation.value("--sender-key").map { (text) throws(KeyError) in
                 try SenderPublicKey(text: text)
@@ -100,7 +103,9 @@ extension IOSScaffold {
         } catch {
             throw CommandFailure(error, inOption: "--sender-key")
         }
-        self.package = package
+        self.init(
+            topic: topic, appGroup: group, keychainGroup: keychainGroup, hasContentExtension: hasContentExtension,
+            categories: categories, sender: sender, package: package)
     }
 
     private static func appGroup(_ group: String) throws(CommandFailure) -> String {

@@ -101,13 +101,3 @@ struct PayloadReport {
         if let left = sizes.remainingToSeal { json.integer(left, for: "left_to_seal") }
     }
 }
-
-extension Finding.Severity {
-    fileprivate var style: TextStyle {
-        switch self {
-        case .error: .red
-        case .warning: .yellow
-        case .note: .dim
-        }
-    }
-}

@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 /// XML, and HTML that is XML as well: balanced by construction, and what stands in it is escaped by whoever writes it.
 struct Markup {
     /// Names are the program's own, values may be anybody's.
@@ -18,7 +20,7 @@ struct Markup {
 
     /// Writes an element with a text.
     mutating func element(_ name: StaticString, _ attributes: Attributes = [:], text: String) {
-        element(name, attributes) { $0.text += Self.escaped(text) }
+        element(name, attributes) { $0.text += XML.escaped(text) }
     }
 
     /// Writes an element that has nothing in it: a shape of SVG, or one of HTML's void elements.
@@ -37,26 +39,6 @@ struct Markup {
 
     private mutating func begin(_ name: StaticString, _ attributes: Attributes) {
         text += "<\(name)"
-        for (name, value) in attributes { text += " \(name)=\"\(Self.escaped(value))\"" }
-    }
-
-    /// The text as character data and in attributes alike. What orders text of both directions is written as a reference,
-    /// so that it does not act on whoever reads the file.
-    private static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            case "\u{61c}", "\u{200e}", "\u{200f}", "\u{202a}"..."\u{202e}", "\u{2066}"..."\u{2069}":
-                escaped += "&#\(scalar.value);"
-            case _ where scalar != "\n" && PreviewText.cannotBeWritten(scalar): escaped += "\u{fffd}"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
+        for (name, value) in attributes { text += " \(name)=\"\(XML.escaped(value))\"" }
     }
 }

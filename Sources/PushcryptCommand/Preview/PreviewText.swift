@@ -17,19 +17,11 @@ struct PreviewText: Equatable, Sendable {
     init(_ text: String) {
         var lines = ""
         for character in text { lines.append(character.isNewline ? "\n" : character == "\t" ? " " : character) }
-        self.text = visible(lines) { $0 != "\n" && Self.cannotBeWritten($0) }
+        self.text = visible(lines) { $0 != "\n" && XML.isForbidden($0) }
         direction = Self.direction(of: self.text)
     }
 
     var isEmpty: Bool { text.isEmpty }
-
-    /// What is left out of XML (1.0, section 2.2), or discouraged there.
-    static func cannotBeWritten(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x00...0x1F, 0x7F...0x9F, 0xFDD0...0xFDEF: true
-        default: scalar.value & 0xFFFE == 0xFFFE
-        }
-    }
 
     private static func direction(of text: String) -> Direction {
         var depth = 0

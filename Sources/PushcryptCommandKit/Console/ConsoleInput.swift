@@ -17,43 +17,48 @@ extension Console {
             if input.isTerminal { hint("reading from the terminal; control-d on a new line ends the input") }
             return try readAll(input, named: "standard input", limit: limit)
         }
-        let file = try open(path)
-        return try readAll(file.descriptor, named: quoted(path), limit: limit)
+        return try readFile(path, limit: limit)
     }
+}
 
-    private func open(_ path: String) throws(CommandFailure) -> OpenFile {
+/// Reads a whole file of at most `limit` bytes; a longer one is refused with exit 65.
+package func readFile(_ path: String, limit: Int) throws(CommandFailure) -> ContiguousArray<UInt8> {
+    let file = try open(path)
+    return try readAll(file.descriptor, named: quoted(path), limit: limit)
+}
+
+private func open(_ path: String) throws(CommandFailure) -> OpenFile {
+    do throws(SystemError) {
+        return try OpenFile(path, flags: O_RDONLY | O_NOCTTY)
+    } catch {
+        throw .failed("cannot read \(quoted(path)): \(error.text)")
+    }
+}
+
+private func readAll(
+    _ source: Descriptor, named name: String, limit: Int
+) throws(CommandFailure) -> ContiguousArray<UInt8> {
+    // One byte more than is expected, so that the end of the input shows without growing.
+    var bytes = ContiguousArray<UInt8>(repeating: 0, count: min(source.regularFileSize ?? 16_383, limit) + 1)
+    var filled = 0
+    while true {
         do throws(SystemError) {
-            return try OpenFile(path, flags: O_RDONLY | O_NOCTTY)
+            let count = try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
+                var span = unsafe buffer.mutableSpan
+                return try source.readSome(into: &span, from: filled)
+            }
+            if count == 0 { break }
+            filled += count
         } catch {
-            throw .failed("cannot read \(quoted(path)): \(error.text)")
+            throw .failed("cannot read \(name): \(error.text)")
+        }
+        if filled > limit { throw .refused("\(name) is longer than \(limit) bytes") }
+        if filled == bytes.count {
+            bytes.append(contentsOf: repeatElement(0, count: min(filled, limit + 1 - filled)))
         }
     }
-
-    private func readAll(
-        _ source: Descriptor, named name: String, limit: Int
-    ) throws(CommandFailure) -> ContiguousArray<UInt8> {
-        // One byte more than is expected, so that the end of the input shows without growing.
-        var bytes = ContiguousArray<UInt8>(repeating: 0, count: min(source.regularFileSize ?? 16_383, limit) + 1)
-        var filled = 0
-        while true {
-            do throws(SystemError) {
-                let count = try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
-                    var span = unsafe buffer.mutableSpan
-                    return try source.readSome(into: &span, from: filled)
-                }
-                if count == 0 { break }
-                filled += count
-            } catch {
-                throw .failed("cannot read \(name): \(error.text)")
-            }
-            if filled > limit { throw .refused("\(name) is longer than \(limit) bytes") }
-            if filled == bytes.count {
-                bytes.append(contentsOf: repeatElement(0, count: min(filled, limit + 1 - filled)))
-            }
-        }
-        bytes.removeLast(bytes.count - filled)
-        return bytes
-    }
+    bytes.removeLast(bytes.count - filled)
+    return bytes
 }
 
 // MARK: Secrets

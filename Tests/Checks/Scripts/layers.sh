@@ -10,7 +10,8 @@ cd "$(dirname "$0")/../../.."
 # MODULE FOLDER [MODULE IT IMPORTS …]: FOLDERS, LOWEST FIRST
 layers='
 Pushcrypt Sources/Pushcrypt: Basics Sodium JSON Keys Signing Rotation HPKE Envelope Payload Attachments Sealing
-PushcryptDeveloperTools Sources/PushcryptDeveloperTools Pushcrypt: PayloadLint
+PushcryptCommandKit Sources/PushcryptCommandKit: Basics System Console Frame Completion Manual
+PushcryptDeveloperTools Sources/PushcryptDeveloperTools Pushcrypt PushcryptCommandKit: PayloadLint ProjectLint Scaffold
 '
 
 # The modules that a checked module may import, each after those it imports itself.
@@ -18,6 +19,7 @@ imported='
 Pushcrypt Sources/Pushcrypt
 PushcryptKeyStore KeyStore
 PushcryptReceiver Sources/PushcryptReceiver
+PushcryptCommandKit Sources/PushcryptCommandKit
 '
 
 work=.build/layers

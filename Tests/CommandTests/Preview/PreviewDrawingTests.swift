@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 #if canImport(FoundationXML)
     import FoundationXML
@@ -73,7 +74,7 @@ import Testing
         let names = drawing.elements.flatMap { $0.attributes ?? [] }.compactMap { $0.localName }
         #expect(Set(names).isSubset(of: Self.attributes), "\(Set(names).subtracting(Self.attributes))")
         for scalar in source.unicodeScalars where scalar != "\n" {
-            #expect(!PreviewText.cannotBeWritten(scalar))
+            #expect(!XML.isForbidden(scalar))
             #expect(!(0x202A...0x202E).contains(scalar.value) && !(0x2066...0x2069).contains(scalar.value))
         }
         #expect(!source.contains("<script") && !source.contains("url(") && !source.contains("@import"))

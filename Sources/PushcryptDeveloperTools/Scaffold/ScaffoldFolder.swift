@@ -6,16 +6,16 @@
 #else
     internal import Darwin
 #endif
-internal import PushcryptCommandKit
+package import PushcryptCommandKit
 
 /// Where a scaffold is written: a new folder, which appears whole or not at all, or one that is there already.
-struct ScaffoldFolder {
+package struct ScaffoldFolder {
     /// Without slashes at its end.
-    let path: String
+    package let path: String
     private let exists: Bool
 
     /// Looks at the place; throws when something is there, unless it is an empty folder or `force` lets files be replaced.
-    init(_ path: String, force: Bool) throws(CommandFailure) {
+    package init(_ path: String, force: Bool) throws(CommandFailure) {
         var path = path
         while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
         guard !path.isEmpty else { throw .usage("--out names no folder") }
@@ -39,14 +39,14 @@ struct ScaffoldFolder {
     }
 
     /// Writes every file.
-    func write(_ files: [ScaffoldFile]) throws(CommandFailure) {
+    package func write(_ files: [ScaffoldFile]) throws(CommandFailure) {
         if exists { try replace(files) } else { try create(files) }
     }
 
     private func create(_ files: [ScaffoldFile]) throws(CommandFailure) {
         // Beside it, because a rename does not leave a file system.
         let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-        let folder = parent + ".pushcrypt-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        let folder = parent + ".\(programName)-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
         guard unsafe mkdir(folder, 0o777) == 0 else { throw Self.failure(path, .last) }
         do throws(CommandFailure) {
             for file in files { try Self.write(file, in: folder) }

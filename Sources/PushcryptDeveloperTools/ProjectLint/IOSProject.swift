@@ -34,14 +34,14 @@ struct IOSProject {
     /// Entitlements that belong to no notification extension: the app's.
     private(set) var appEntitlements: [Entitlements] = []
     /// What could not be read.
-    private(set) var findings: [LintFinding] = []
+    private(set) var findings: [Finding] = []
     /// The lowest version of iOS that the app is built for, where an Xcode project says so.
     private(set) var appDeploymentTarget: Version?
     /// The number of property lists and entitlements that were read.
     private(set) var fileCount = 0
 
     /// Reads a project.
-    init(_ files: ProjectFiles, _ console: Console) throws(CommandFailure) {
+    init(_ files: ProjectFiles) throws(CommandFailure) {
         var settings = XcodeSettings()
         for file in files.projects {
             if case .value(let project) = try read(file, files) { settings.add(project, file: file) }
@@ -75,8 +75,8 @@ struct IOSProject {
             extensions.append(
                 Extension(
                     point: point, file: files.path(file), info: root, entitlements: own.map(\.list),
-                    classes: try Self.classes(below: home, files, console),
-                    storyboards: try Self.storyboards(below: home, files, console),
+                    classes: try Self.classes(below: home, files),
+                    storyboards: try Self.storyboards(below: home, files),
                     deploymentTarget: settings.deploymentTarget { $0.infoPlist == file }
                         ?? (named.isEmpty ? nil : settings.deploymentTarget { $0.infoPlist == nil })))
         }
@@ -91,7 +91,7 @@ struct IOSProject {
         if case .unreadable(let reason) = reading {
             // A list of another kind, a table of dates for instance, is none of this command's business.
             let isOurs = file.hasSuffix(".entitlements") || file.hasSuffix("Info.plist")
-            let finding: (String, String, String) -> LintFinding =
+            let finding: (String, String, String) -> Finding =
                 isOurs ? { .error($0, $1, fix: $2) } : { .warning($0, $1, fix: $2) }
             findings.append(finding(files.path(file), reason.text, reason.fix))
         }
@@ -135,18 +135,18 @@ extension IOSProject {
         return home
     }
 
-    private static func classes(below home: String, _ files: ProjectFiles, _ console: Console) throws(CommandFailure)
+    private static func classes(below home: String, _ files: ProjectFiles) throws(CommandFailure)
         -> SwiftClasses
     {
         var classes = SwiftClasses()
         for file in files.swiftSources where isFile(file, below: home) {
-            classes.add(try console.read(files.path(file), limit: maximumSource))
+            classes.add(try readFile(files.path(file), limit: maximumSource))
         }
         return classes
     }
 
     private static func storyboards(
-        below home: String, _ files: ProjectFiles, _ console: Console
+        below home: String, _ files: ProjectFiles
     ) throws(CommandFailure) -> [(name: String, viewControllers: Int)] {
         var storyboards: [(name: String, viewControllers: Int)] = []
         for file in files.storyboards where isFile(file, below: home) {
@@ -154,7 +154,7 @@ extension IOSProject {
             storyboards.append(
                 (
                     String(name.dropLast(".storyboard".count)),
-                    Storyboard.viewControllers(in: try console.read(files.path(file), limit: maximumSource))
+                    Storyboard.viewControllers(in: try readFile(files.path(file), limit: maximumSource))
                 ))
         }
         return storyboards

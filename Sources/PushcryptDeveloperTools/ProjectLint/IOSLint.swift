@@ -1,17 +1,18 @@
-internal import PushcryptCommandKit
+package import Pushcrypt
+package import PushcryptCommandKit
 
 /// All that is found in an app's project, in the order of its files.
-struct IOSLint {
+package struct IOSLint {
     /// The library's floor.
     private static let floor = "15.0"
 
-    let findings: [LintFinding]
+    package let findings: [Finding]
     /// What was looked at, and how it went.
-    let summary: String
+    package let summary: String
 
-    init(folder: String, _ console: Console) throws(CommandFailure) {
+    package init(folder: String) throws(CommandFailure) {
         let files = try ProjectFiles(in: folder)
-        let project = try IOSProject(files, console)
+        let project = try IOSProject(files)
         let services = project.extensions.filter { $0.point == .service }
         let contents = project.extensions.filter { $0.point == .content }
         var findings = project.findings
@@ -34,15 +35,15 @@ struct IOSLint {
                     fix: "nothing if they belong to several apps"))
         }
         // File by file; what is found in one stays in its order.
-        self.findings = Set(findings.map(\.file)).sorted().flatMap { file in findings.filter { $0.file == file } }
+        self.findings = Set(findings.map(\.place)).sorted().flatMap { file in findings.filter { $0.place == file } }
         summary =
             "property lists and entitlements: \(project.fileCount); service extensions: \(services.count); "
             + "content extensions: \(contents.count); errors: \(findings.count { $0.severity == .error }); "
             + "warnings: \(findings.count { $0.severity == .warning })"
     }
 
-    private static func deploymentFindings(_ project: IOSProject) -> [LintFinding] {
-        project.extensions.flatMap { target -> [LintFinding] in
+    private static func deploymentFindings(_ project: IOSProject) -> [Finding] {
+        project.extensions.flatMap { target -> [Finding] in
             guard let version = target.deploymentTarget, let floor = Version(floor) else { return [] }
             if version < floor {
                 return [
@@ -59,5 +60,19 @@ struct IOSLint {
                     fix: "set IPHONEOS_DEPLOYMENT_TARGET of both to the same")
             ]
         }
+    }
+}
+
+extension Finding {
+    static func error(_ file: String, _ message: String, fix: String) -> Finding {
+        Finding(.error, at: file, message, fix: fix)
+    }
+
+    static func warning(_ file: String, _ message: String, fix: String) -> Finding {
+        Finding(.warning, at: file, message, fix: fix)
+    }
+
+    static func note(_ file: String, _ message: String, fix: String) -> Finding {
+        Finding(.note, at: file, message, fix: fix)
     }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PushcryptCommand
+@testable import PushcryptDeveloperTools
 
 /// What `lint` sees of Swift sources.
 @Suite struct SwiftClassesTests {

@@ -8,7 +8,7 @@ struct ServiceExtensionRules {
 
     let target: IOSProject.Extension
 
-    var findings: [LintFinding] {
+    var findings: [Finding] {
         switch PrincipalClass(of: target) {
         case .missing:
             return [
@@ -22,7 +22,7 @@ struct ServiceExtensionRules {
         }
     }
 
-    private func baseFinding(_ name: String) -> LintFinding? {
+    private func baseFinding(_ name: String) -> Finding? {
         let classes = target.classes
         guard classes.declared.contains(name) else { return PrincipalClass.unknown(name, target) }
         let ancestors = classes.ancestors(of: name)
@@ -43,9 +43,9 @@ struct ServiceExtensionRules {
 /// The class that the system makes an extension's object of.
 enum PrincipalClass {
     case missing
-    case malformed(LintFinding)
+    case malformed(Finding)
     /// Its name without the module's, and what is doubtful about it.
-    case named(String, LintFinding?)
+    case named(String, Finding?)
 
     static func example(_ name: String) -> String { "$(PRODUCT_MODULE_NAME).\(name)" }
 
@@ -85,7 +85,7 @@ enum PrincipalClass {
     }
 
     /// What is said of a class that is not in the sources; nothing where there are none, or Objective-C has the name.
-    static func unknown(_ name: String, _ target: IOSProject.Extension) -> LintFinding? {
+    static func unknown(_ name: String, _ target: IOSProject.Extension) -> Finding? {
         if target.classes.declared.isEmpty || target.classes.objectiveCNames.contains(name) { return nil }
         let near = nearestName(to: name, among: target.classes.declared.sorted())
         return .error(

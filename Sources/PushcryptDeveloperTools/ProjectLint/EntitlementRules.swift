@@ -15,13 +15,13 @@ struct EntitlementRules {
     /// The folder that was looked through.
     let root: String
 
-    var findings: [LintFinding] {
+    var findings: [Finding] {
         appFindings + project.extensions.flatMap { findings(of: $0) + keychainPropertyFindings($0) }
     }
 
     // MARK: The app
 
-    private var appFindings: [LintFinding] {
+    private var appFindings: [Finding] {
         guard !project.appEntitlements.isEmpty else {
             return [
                 .warning(
@@ -35,7 +35,7 @@ struct EntitlementRules {
         var findings = environments.compactMap { file, value in
             ["development", "production"].contains(value.string)
                 ? nil
-                : LintFinding.error(
+                : Finding.error(
                     file, "\(Self.apsEnvironment) is neither development nor production",
                     fix: "write development; Xcode writes production when it exports for the App Store")
         }
@@ -57,8 +57,8 @@ struct EntitlementRules {
 
     // MARK: An extension
 
-    private func findings(of target: IOSProject.Extension) -> [LintFinding] {
-        var findings: [LintFinding] = []
+    private func findings(of target: IOSProject.Extension) -> [Finding] {
+        var findings: [Finding] = []
         guard !target.entitlements.isEmpty else {
             // A content extension may do with what is in its notification.
             guard target.point == .service else { return [] }
@@ -82,7 +82,7 @@ struct EntitlementRules {
     }
 
     /// Without the property, or with another group there, `SharedKeyStore` opens no keys.
-    private func keychainPropertyFindings(_ target: IOSProject.Extension) -> [LintFinding] {
+    private func keychainPropertyFindings(_ target: IOSProject.Extension) -> [Finding] {
         let classes = target.classes
         guard target.point == .service,
             classes.declared.contains(where: {
@@ -122,7 +122,7 @@ struct EntitlementRules {
         ]
     }
 
-    private func sharing(_ name: String, _ list: IOSProject.Entitlements, _ effect: String) -> [LintFinding] {
+    private func sharing(_ name: String, _ list: IOSProject.Entitlements, _ effect: String) -> [Finding] {
         let own = Self.groups(name, list)
         guard !own.isEmpty else {
             return [.error(list.file, "there is no \(name), so \(effect)", fix: "add the group that the app has")]
@@ -149,7 +149,7 @@ struct EntitlementRules {
         ]
     }
 
-    private func filteringFindings(_ list: IOSProject.Entitlements) -> [LintFinding] {
+    private func filteringFindings(_ list: IOSProject.Entitlements) -> [Finding] {
         guard let value = list.values[Self.filtering] else { return [] }
         guard value.kind == .bool else {
             return [.error(list.file, "\(Self.filtering) is not a boolean", fix: "write <true/>, or remove it")]
@@ -165,8 +165,8 @@ struct EntitlementRules {
     // MARK: Groups
 
     /// Groups are arrays of names, and an app group's name begins with `group.`.
-    private func groupFindings(_ list: IOSProject.Entitlements) -> [LintFinding] {
-        var findings: [LintFinding] = []
+    private func groupFindings(_ list: IOSProject.Entitlements) -> [Finding] {
+        var findings: [Finding] = []
         for name in [Self.keychain, Self.appGroups] {
             guard let value = list.values[name] else { continue }
             if value.kind != .array || value.elements.contains(where: { $0.string?.isEmpty ?? true }) {

@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 /// A property list in the form that people and version control read: XML. Only what a scaffold needs can be in it.
 enum PropertyListText {
     indirect enum Value: Sendable {
@@ -42,20 +44,6 @@ enum PropertyListText {
     }
 
     private static func element(_ name: String, _ content: String) -> String {
-        "<\(name)>\(escaped(content))</\(name)>\n"
-    }
-
-    /// What XML would take for its own (Extensible Markup Language 1.0, section 2.4).
-    private static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
+        "<\(name)>\(XML.escaped(content))</\(name)>\n"
     }
 }

@@ -1,17 +1,17 @@
-internal import Pushcrypt
+package import Pushcrypt
 internal import PushcryptCommandKit
 
 /// One file that a scaffold consists of.
-struct ScaffoldFile: Equatable, Sendable {
+package struct ScaffoldFile: Equatable, Sendable {
     /// Below the scaffold's folder.
-    let path: String
-    let text: String
+    package let path: String
+    package let text: String
 }
 
 /// The notification side of one iOS app: what was asked for, checked, and the files that follow from it.
 ///
 /// The files are the developer's from then on: short, and with nothing in them that the library can do.
-struct IOSScaffold: Sendable {
+package struct IOSScaffold: Sendable {
     let topic: Topic
     let appGroup: String
     /// Without the team's prefix, which only Xcode knows.
@@ -23,8 +23,21 @@ struct IOSScaffold: Sendable {
     /// Where the manifest looks for this package.
     let package: String
 
+    package init(
+        topic: Topic, appGroup: String, keychainGroup: String, hasContentExtension: Bool, categories: [String],
+        sender: SenderPublicKey?, package: String
+    ) {
+        self.topic = topic
+        self.appGroup = appGroup
+        self.keychainGroup = keychainGroup
+        self.hasContentExtension = hasContentExtension
+        self.categories = categories
+        self.sender = sender
+        self.package = package
+    }
+
     /// Every file, in the order of their paths.
-    var files: [ScaffoldFile] {
+    package var files: [ScaffoldFile] {
         var files = [
             manifest, guide, appInfo, appEntitlements, pushDelegate, pushRegistration, providerChannel, deliveryJournal,
             notificationResponses, serviceInfo, serviceEntitlements, notificationService,

@@ -13,7 +13,7 @@ struct ContentExtensionRules {
 
     let target: IOSProject.Extension
 
-    var findings: [LintFinding] { entryFindings + attributeFindings + controllerFindings }
+    var findings: [Finding] { entryFindings + attributeFindings + controllerFindings }
 
     private var file: String { target.file }
     private var attributes: JSONValue? { target.info["NSExtension"]?["NSExtensionAttributes"] }
@@ -21,7 +21,7 @@ struct ContentExtensionRules {
     // MARK: Where it begins
 
     /// One principal class or one storyboard, and not both.
-    private var entryFindings: [LintFinding] {
+    private var entryFindings: [Finding] {
         let storyboard = target.info["NSExtension"]?["NSExtensionMainStoryboard"]
         switch (PrincipalClass(of: target), storyboard) {
         case (.missing, nil):
@@ -44,7 +44,7 @@ struct ContentExtensionRules {
         }
     }
 
-    private func storyboardFindings(_ value: JSONValue) -> [LintFinding] {
+    private func storyboardFindings(_ value: JSONValue) -> [Finding] {
         guard let name = value.string, !name.isEmpty else {
             return [
                 .error(
@@ -68,12 +68,12 @@ struct ContentExtensionRules {
         ]
     }
 
-    private func classFindings(_ name: String) -> [LintFinding] {
+    private func classFindings(_ name: String) -> [Finding] {
         let classes = target.classes
         guard classes.declared.contains(name) else {
             return PrincipalClass.unknown(name, target).map { [$0] } ?? []
         }
-        var findings: [LintFinding] = []
+        var findings: [Finding] = []
         let ancestors = classes.ancestors(of: name)
         if !ancestors.contains(where: { $0.hasSuffix("ViewController") }) {
             findings.append(.error(file, "the class \(name) is no view controller", fix: "inherit UIViewController"))
@@ -88,7 +88,7 @@ struct ContentExtensionRules {
     }
 
     /// The extension's view is one view controller's.
-    private var controllerFindings: [LintFinding] {
+    private var controllerFindings: [Finding] {
         let names = target.classes.declared.filter { target.classes.ancestors(of: $0).contains(Self.contentProtocol) }
             .sorted()
         guard names.count > 1 else { return [] }
@@ -102,7 +102,7 @@ struct ContentExtensionRules {
 
     // MARK: NSExtensionAttributes
 
-    private var attributeFindings: [LintFinding] {
+    private var attributeFindings: [Finding] {
         guard let attributes, attributes.kind == .object else {
             return [
                 .error(
@@ -117,7 +117,7 @@ struct ContentExtensionRules {
             + flagFindings(attributes) + unknownFindings(attributes)
     }
 
-    private func categoryFindings(_ value: JSONValue?) -> [LintFinding] {
+    private func categoryFindings(_ value: JSONValue?) -> [Finding] {
         let name = "UNNotificationExtensionCategory"
         guard let value else {
             return [missing(name, "the category of the notifications to show, a string or an array of strings")]
@@ -136,7 +136,7 @@ struct ContentExtensionRules {
         }
     }
 
-    private func ratioFindings(_ value: JSONValue?) -> [LintFinding] {
+    private func ratioFindings(_ value: JSONValue?) -> [Finding] {
         let name = "UNNotificationExtensionInitialContentSizeRatio"
         guard let value else { return [missing(name, "the height of the view divided by its width, a number above 0")] }
         if let ratio = value.double, ratio > 0 { return [] }
@@ -147,7 +147,7 @@ struct ContentExtensionRules {
         ]
     }
 
-    private func flagFindings(_ attributes: JSONValue) -> [LintFinding] {
+    private func flagFindings(_ attributes: JSONValue) -> [Finding] {
         Self.attributeNames.dropFirst(2).compactMap { name in
             guard let value = attributes[name], value.kind != .bool else { return nil }
             return .error(file, "\(name) is not a boolean", fix: "write <true/> or <false/>")
@@ -155,7 +155,7 @@ struct ContentExtensionRules {
     }
 
     /// A misspelt attribute, and one that stands a level too high, count as absent.
-    private func unknownFindings(_ attributes: JSONValue) -> [LintFinding] {
+    private func unknownFindings(_ attributes: JSONValue) -> [Finding] {
         let misspelt = attributes.members.map(\.name).filter {
             $0.hasPrefix("UNNotificationExtension") && !Self.attributeNames.contains($0)
         }
@@ -173,7 +173,7 @@ struct ContentExtensionRules {
             }
     }
 
-    private func missing(_ name: String, _ meaning: String) -> LintFinding {
+    private func missing(_ name: String, _ meaning: String) -> Finding {
         .error(file, "NSExtensionAttributes has no \(name)", fix: "add it: \(meaning)")
     }
 }
@@ -182,8 +182,8 @@ struct ContentExtensionRules {
 
 extension ContentExtensionRules {
     /// Category sets of several extensions are disjoint; the system compares them letter by letter, with case.
-    static func findings(of targets: [IOSProject.Extension]) -> [LintFinding] {
-        var findings: [LintFinding] = []
+    static func findings(of targets: [IOSProject.Extension]) -> [Finding] {
+        var findings: [Finding] = []
         for (index, target) in targets.enumerated() {
             for earlier in targets[..<index] {
                 for category in categories(of: target) {

@@ -6,15 +6,15 @@
 #else
     internal import Darwin
 #endif
-internal import PushcryptCommandKit
+package import PushcryptCommandKit
 
 /// Where the manifest of a scaffold looks for this package.
-enum PackageLocation {
+package enum PackageLocation {
     /// Beside the app's project, when nothing is known.
-    static let usual = "../pushcrypt"
+    package static let usual = "../pushcrypt"
 
     /// The folder that the person names, which must hold this package.
-    static func given(_ path: String) throws(CommandFailure) -> String {
+    package static func given(_ path: String) throws(CommandFailure) -> String {
         guard let folder = resolved(path) else {
             throw .usage("--package-path: there is no folder \(quoted(path))")
         }
@@ -27,7 +27,7 @@ enum PackageLocation {
     }
 
     /// The folder in which the running program was built, if its sources are still there.
-    static var ofRunningProgram: String? {
+    package static var ofRunningProgram: String? {
         #if os(Linux)
             guard let program = resolved("/proc/self/exe") else { return nil }
             var place = folder(of: program)
