@@ -10,26 +10,28 @@ let rules: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-// Linux takes libsodium from the system. Apple platforms take the same library from swift-sodium (not built here).
+// A new warning of a newer Xcode must not stop the build of an app.
+let strict = rules + [.treatAllWarnings(as: .error, .when(platforms: [.linux]))]
+
+// Linux takes libsodium from the system, Apple platforms take it from swift-sodium (not built here). Conditions on platforms choose
+// for the platform that is built for; the `#if os(Linux)` of this file is about the machine that builds, and is left where SwiftPM
+// has no condition: it fetches a package even if no product of it is used, `pkgConfig` is a path of that machine, and a target or
+// product cannot have a condition. Nothing is built for Apple platforms on Linux.
 #if os(Linux)
     let sodiumPackages: [Package.Dependency] = []
-    let sodiumTargets: [Target] = [
-        .systemLibrary(
-            name: "CSodium", pkgConfig: "libsodium",
-            providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])])
-    ]
-    let sodium: Target.Dependency = "CSodium"
-    let sqlitePackage: String? = "sqlite3"
-    let strict = rules + [.treatAllWarnings(as: .error)]
+    let sodium: [Target.Dependency] = ["CSodium"]
+    let (sodiumConfig, sqliteConfig): (String?, String?) = ("libsodium", "sqlite3")
 #else
-    // The SDK brings SQLite, and a new warning of a newer Xcode must not stop an app's build.
-    let sqlitePackage: String? = nil
-    let strict = rules
     let sodiumPackages: [Package.Dependency] = [
         .package(url: "https://github.com/jedisct1/swift-sodium.git", from: "0.9.1")
     ]
-    let sodiumTargets: [Target] = []
-    let sodium: Target.Dependency = .product(name: "Clibsodium", package: "swift-sodium")
+    let sodium: [Target.Dependency] = [
+        .target(name: "CSodium", condition: .when(platforms: [.linux])),
+        .product(
+            name: "Clibsodium", package: "swift-sodium",
+            condition: .when(platforms: [.iOS, .macOS, .macCatalyst, .tvOS, .visionOS, .watchOS])),
+    ]
+    let (sodiumConfig, sqliteConfig): (String?, String?) = (nil, nil)
 #endif
 
 // The library for other languages, which `make library` links: what C calls is `@c @implementation`, of Swift 6.3.
@@ -105,7 +107,7 @@ let rules: [SwiftSetting] = [
             ],
             path: "Tests/Checks/Bench/ServiceBench", swiftSettings: strict),
         .executableTarget(
-            name: "Proofs", dependencies: ["Pushcrypt", "PushcryptKeyStore", sodium], path: "Tests/Checks/Proofs",
+            name: "Proofs", dependencies: ["Pushcrypt", "PushcryptKeyStore"] + sodium, path: "Tests/Checks/Proofs",
             exclude: ["README.md", "Secrets"], swiftSettings: strict
         ),
     ]
@@ -128,7 +130,7 @@ let fuzzTargets: [Target] =
             name: "FuzzHarness", dependencies: ["CFuzzer", "Pushcrypt"], path: "Tests/Checks/Fuzz/Harness",
             swiftSettings: strict),
         .executableTarget(
-            name: "FuzzFormat", dependencies: ["CSQLite", sodium, "FuzzHarness", "Pushcrypt"],
+            name: "FuzzFormat", dependencies: ["CSQLite", "FuzzHarness", "Pushcrypt"] + sodium,
             path: "Tests/Checks/Fuzz/Format",
             swiftSettings: strict, linkerSettings: fuzzLinker),
         .executableTarget(
@@ -158,12 +160,15 @@ let package = Package(
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
     ] + linuxProducts + otherLanguagesProducts,
     dependencies: sodiumPackages,
-    targets: sodiumTargets + linuxTargets + otherLanguagesTargets + fuzzTargets + [
+    targets: linuxTargets + otherLanguagesTargets + fuzzTargets + [
         .systemLibrary(
-            name: "CSQLite", pkgConfig: sqlitePackage,
+            name: "CSodium", pkgConfig: sodiumConfig,
+            providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: sqliteConfig,
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]),
         .systemLibrary(name: "CProcess"),
-        .target(name: "Pushcrypt", dependencies: [sodium], exclude: privacyManifest, swiftSettings: strict),
+        .target(name: "Pushcrypt", dependencies: sodium, exclude: privacyManifest, swiftSettings: strict),
         // Apart, because the command would otherwise carry Swift's concurrency library.
         .target(
             name: "PushcryptBatch", dependencies: ["Pushcrypt"], exclude: privacyManifest, swiftSettings: strict),
@@ -229,7 +234,7 @@ let package = Package(
             name: "Races", dependencies: ["PushcryptKeyStore", "PushcryptReceiver"], path: "Tests/Checks/Races",
             swiftSettings: strict),
         .target(
-            name: "BareCalls", dependencies: [sodium], path: "Tests/Checks/Bench/BareCalls",
+            name: "BareCalls", dependencies: sodium, path: "Tests/Checks/Bench/BareCalls",
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .executableTarget(
             name: "PushcryptBench",

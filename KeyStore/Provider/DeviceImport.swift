@@ -119,7 +119,7 @@ extension DeviceChange {
 extension Timestamp {
     /// Clocks differ, but not by a day: a time beyond that must not decide, or it would win against all later changes.
     func checkIsPast(_ now: Timestamp, _ what: StaticString) throws(KeyStoreError) {
-        guard self <= now.adding(milliseconds: Freshness.clockTolerance) else {
+        guard self <= now.adding(Freshness.clockTolerance) else {
             throw KeyStoreError(
                 .futureTime,
                 "\(what), \(self), is more than a day in the future: check the clock it comes from, and that it is in milliseconds"

@@ -29,8 +29,8 @@ extension SQLiteKeyStore {
     /// - Throws: `unknownName`, `ambiguousName`, `tooManyAnnouncements`; `rotationRefused` for an overlap above 60
     ///   days, or after the last possible generation.
     public func rotateSenderKey(
-        named name: String? = nil, overlap: Interval = .seconds(UInt64(RotationStatement.standardOverlap)),
-        acceptFor: Interval = .seconds(UInt64(RotationStatement.standardAcceptFor)),
+        named name: String? = nil, overlap: Interval = RotationStatement.standardOverlap,
+        acceptFor: Interval = RotationStatement.standardAcceptFor,
         announceFor: Interval = standardAnnouncement,
         force: Bool = false, at now: Timestamp
     ) throws(KeyStoreError) -> SenderKeyRotation {
@@ -49,8 +49,7 @@ extension SQLiteKeyStore {
             let statement: RotationStatement
             do throws(RotationError) {
                 statement = try RotationStatement(
-                    from: oldKey, to: key, issuedAt: now, acceptFor: UInt32(clamping: acceptFor.seconds),
-                    overlap: UInt32(clamping: overlap.seconds))
+                    from: oldKey, to: key, at: now, acceptFor: acceptFor, overlap: overlap)
             } catch {
                 throw .rotation(error)
             }
@@ -133,7 +132,7 @@ struct AnnouncementRow: StoredRow {
     func isAnnounced(at now: Timestamp) -> Bool { now <= announcedUntil }
 
     func isAccepted(at now: Timestamp) -> Bool {
-        now <= statement.issuedAt.adding(seconds: UInt64(statement.acceptFor))
+        now <= statement.issuedAt.adding(statement.acceptFor)
     }
 }
 

@@ -76,7 +76,7 @@ enum ReplayRules {
         // A message may have been sealed again under its id, to live longer than the copy seen.
         if row != nil { try storage.extend(message) }
         guard verdict == .new else { return verdict }
-        try storage.dropExpired(at: now.subtracting(milliseconds: 2 * Freshness.clockTolerance))
+        try storage.dropExpired(at: now.subtracting(Freshness.clockTolerance).subtracting(Freshness.clockTolerance))
         if try storage.count(of: message.sender) >= rowsPerSender { try storage.dropExpired(at: now) }
         while try storage.count(of: message.sender) >= rowsPerSender {
             let sentAt = try storage.dropEarliest(of: message.sender)

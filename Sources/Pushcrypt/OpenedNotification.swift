@@ -1,30 +1,31 @@
-/// A notification as its sender sealed it: authentic, fresh, for this device and topic.
+/// A notification as its sender sealed it: authentic, fresh, and for this device and topic.
 ///
-/// Only `Opener` makes one. What a person is shown is a function of this alone. (`Docs/Format.md`, Opened notification and
-/// fallback)
+/// Only ``Opener`` creates it. The displayed notification depends on nothing else. (`Docs/Format.md`, Opened
+/// notification and fallback)
 public struct OpenedNotification: Sendable {
-    /// The payload's bytes as they were sealed: UTF-8 JSON with an `aps` object; with attachments, their keys as well.
+    /// The payload's bytes as sealed: UTF-8 JSON with an `aps` object, including the keys of attachments.
     public let payload: ContiguousArray<UInt8>
-    /// Who sealed it: a key that is trusted here.
+    /// The trusted key that signed the message.
     public let sender: SenderPublicKey
-    /// Names the message; the same in every copy of it.
+    /// The id of the message, the same in every copy.
     public let messageID: MessageID
-    /// When it was sealed, by the sender's clock.
+    /// The time of sealing, by the sender's clock.
     public let sentAt: Timestamp
-    /// The last moment at which it opens.
+    /// The last moment at which the message opens.
     public let expiresAt: Timestamp
-    /// The device key that opened it.
+    /// The device key that opened the message.
     public let openedWith: DevicePublicKey
-    /// The rotations that the message brought and that change what is trusted, once it has passed the replay check too.
+    /// The rotations in the message that change the trust, once the message has passed the replay check.
     public let statements: [RotationStatement]
-    /// The message brought a rotation that contradicts an accepted one: a sign that an old sender key was stolen.
+    /// Whether the message has a rotation that contradicts an accepted one: a sign that an old sender key was stolen.
     public let hasRotationConflict: Bool
-    /// The sealed files that belong to it, at most 8.
+    /// The sealed files that belong to the notification, at most 8.
     public let attachments: [AttachmentReference]
-    /// The sealed file with the text that belongs in the place of `body`, when it can be fetched in time: see
+    /// The sealed file with the full text, which replaces `body` if it can be fetched in time; see
     /// `fullBody(opening:)`.
     public let fullBody: AttachmentReference?
-    /// Why other attachments, or a full body, were left out, for the developer's log: each is dropped alone, and the text is shown.
+    /// The errors of attachments, or of a full body, that were dropped; for the developer's log. The text is shown
+    /// anyway.
     public let droppedAttachments: [AttachmentError]
 
     private let document: JSONDocument
@@ -33,7 +34,7 @@ public struct OpenedNotification: Sendable {
         do throws(JSONError) {
             document = try JSONDocument(parsing: message.payload)
         } catch {
-            throw OpenError(.malformedPayload, "the sealed payload is not JSON as this format takes it: \(error)")
+            throw OpenError(.malformedPayload, "the sealed payload is not JSON that the format accepts: \(error)")
         }
         guard document.root.kind == .object, document.root[PayloadKeys.aps]?.kind == .object else {
             throw OpenError(.malformedPayload, "the sealed payload has no aps object")
@@ -42,7 +43,7 @@ public struct OpenedNotification: Sendable {
         sender = message.sender
         messageID = message.messageID
         sentAt = message.sentAt
-        expiresAt = message.sentAt.adding(seconds: UInt64(message.timeToLive))
+        expiresAt = message.sentAt.adding(message.timeToLive)
         self.openedWith = openedWith
         statements = message.statements
         hasRotationConflict = message.rotationConflict
@@ -57,19 +58,19 @@ public struct OpenedNotification: Sendable {
         }
     }
 
-    /// The title, when it is not localised on the device.
+    /// The title, unless it is localized on the device.
     public var title: String? { alert?["title"]?.string }
-    /// The subtitle, when it is not localised on the device.
+    /// The subtitle, unless it is localized on the device.
     public var subtitle: String? { alert?["subtitle"]?.string }
-    /// The body, when it is not localised on the device; a short one where there is a full body.
+    /// The body, unless it is localized on the device; the short body if there is a full one.
     public var body: String? { alert?.string ?? alert?["body"]?.string }
     /// Whether the sealed payload has a sound.
     public var hasSound: Bool { document.root[PayloadKeys.aps]?["sound"] != nil }
 
-    /// The payload as parsed JSON, the key `pushcrypt` included.
+    /// The payload as parsed JSON, including the member `pushcrypt`.
     package var root: JSONValue { document.root }
 
-    /// The payload's members without `pushcrypt`, which holds keys: what may be stored and shown.
+    /// The members that may be stored and shown: all except `pushcrypt`, which contains keys.
     package var visibleMembers: [(name: String, value: JSONValue)] {
         document.root.members.filter { $0.name != PayloadKeys.reserved }
     }
@@ -78,10 +79,10 @@ public struct OpenedNotification: Sendable {
 }
 
 extension OpenedNotification {
-    /// Opens the sealed file that `fullBody` refers to, which the caller has fetched, and gives the text to show as body.
+    /// Opens the fetched sealed file that `fullBody` refers to, and returns the text to show as the body.
     ///
-    /// Throws what an `AttachmentOpener` throws, `malformedFile` where the file is no text, and `malformedReference` where
-    /// the notification has no full body. Whatever is thrown, the caller shows `body`.
+    /// - Throws: the errors of `AttachmentOpener`; `malformedFile` if the file is not text; `malformedReference` if the
+    ///   notification has no full body. In any case, the caller shows `body`.
     public func fullBody(opening sealedFile: Span<UInt8>) throws(AttachmentError) -> String {
         guard let fullBody else { throw AttachmentFields.malformed("there is no full body") }
         var opener = AttachmentOpener(fullBody.file)

@@ -1,18 +1,18 @@
-/// Turns a received payload into the notification that the app would have shown.
+/// Opens received payloads on a device.
 ///
-/// A pure value: it reads no file, no clock and no network, and opening changes nothing. Steps 1 to 7 of the opening
-/// order; step 8, the replay check, is the receiver's, because it writes. (`Docs/Format.md`, Opening)
+/// A pure value: it uses no file, no clock and no network, and opening changes nothing. It performs steps 1 to 7 of
+/// opening; step 8, the replay check, is up to the receiver, because it writes. (`Docs/Format.md`, Opening)
 public struct Opener: Sendable {
     private let topic: Topic
     private let deviceKeys: [KeyID: DeviceKey]
     private let trust: SenderTrust
 
-    /// Makes an opener.
+    /// Creates an opener.
     ///
     /// - Parameters:
-    ///   - topic: the app's bundle id, never the extension's own.
-    ///   - deviceKeys: every key of the device that may still open: pending, active, and retiring until its end date.
-    ///   - trust: the senders that are believed.
+    ///   - topic: The app's bundle id, never the extension's.
+    ///   - deviceKeys: All keys of the device that may still open: pending, active, and retiring ones until their end.
+    ///   - trust: The trusted senders.
     public init(topic: Topic, deviceKeys: [DeviceKey], trust: SenderTrust) {
         self.topic = topic
         self.deviceKeys = Dictionary(deviceKeys.map { ($0.publicKey.id, $0) }) { first, _ in first }
@@ -21,16 +21,17 @@ public struct Opener: Sendable {
 
     /// Opens the JSON of a received push.
     ///
-    /// The result is authentic, fresh and for this device and topic. Whether it was shown before is for the caller's
-    /// replay guard to say; statements in the result take effect only when that passes too.
+    /// The result is authentic, fresh and for this device and topic. The caller's replay guard checks whether it was
+    /// shown before; statements in the result take effect only after that check.
     ///
-    /// - Throws: every code of `OpenError` but `duplicate`. The person sees the fallback then; the code is the developer's.
+    /// - Throws: `OpenError`, with any code except `duplicate`. The user then sees the fallback; the error is for the
+    ///   developer.
     @inlinable
     public func open(_ push: some Sequence<UInt8>, at now: Timestamp) throws(OpenError) -> OpenedNotification {
         try open(ReceivedPush(push).envelope(), at: now)
     }
 
-    /// Opens an envelope that was taken out of its push; guarantees and throws what the call with the whole push does.
+    /// Opens an envelope without its push; otherwise the same as opening the whole push.
     public func open(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> OpenedNotification {
         guard let deviceKey = deviceKeys[envelope.recipientKeyID] else {
             throw .unknownRecipientKey(envelope.recipientKeyID)

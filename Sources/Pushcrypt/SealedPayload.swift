@@ -1,26 +1,26 @@
-/// The payload to send to Apple in place of the real one.
+/// The payload to send to Apple instead of the original one.
 public struct SealedPayload: Hashable, Sendable {
     /// The complete JSON, UTF-8, minified.
     public let json: ContiguousArray<UInt8>
-    /// The sealed content alone: the value of `ENCRYPTED_DATA`.
+    /// The sealed content: the value of `ENCRYPTED_DATA`.
     public let envelope: Envelope
-    /// Names the message; the receiver shows it once.
+    /// The id of the message, which the receiver shows once.
     public let messageID: MessageID
-    /// The device's key that it is sealed to.
+    /// The device's key that the payload is sealed to.
     public let recipient: DevicePublicKey
-    /// The push type to send it as.
+    /// The push type for sending.
     public let pushType: PushType
-    /// The last moment at which a receiver takes it for new: the time of sealing and the time to live.
-    public let expiry: Timestamp
-    /// The bytes of JSON in the widest form that a client may re-encode it to; at most Apple's limit, unless sealed for
-    /// senders that send exactly.
+    /// The last moment at which a receiver accepts the message: the time of sealing plus the time to live.
+    public let expiresAt: Timestamp
+    /// The length of the longest form that a client may re-encode the JSON to, in bytes; at most Apple's limit, unless
+    /// `Sealer.Options.isSentExactly` was set.
     public let maximumReencodedLength: Int
-    /// How many characters each text has lost, where `Sealer.Options.fitting` has shortened any.
+    /// The number of characters that `Sealer.Options.fitting` has removed from each text.
     public let shortened: [AlertText: Int]
 
     init(
         _ clear: ClearPart, _ envelope: Envelope, messageID: MessageID, recipient: DevicePublicKey,
-        pushType: PushType, expiry: Timestamp, shortened: [AlertText: Int]
+        pushType: PushType, expiresAt: Timestamp, shortened: [AlertText: Int]
     ) {
         var json = clear.prefix
         json.reserveCapacity(clear.prefix.count + Envelope.maximumTextLength)
@@ -31,14 +31,14 @@ public struct SealedPayload: Hashable, Sendable {
         self.messageID = messageID
         self.recipient = recipient
         self.pushType = pushType
-        self.expiry = expiry
+        self.expiresAt = expiresAt
         self.shortened = shortened
         maximumReencodedLength = clear.length(bucket: envelope.innerLength, isSentExactly: false)
     }
 }
 
 extension SealedPayload {
-    /// The sealed content as custom keys, for a client library that writes `aps` itself: `ENCRYPTED_DATA` and nothing else.
+    /// The sealed content as custom keys, for a client library that writes `aps` itself: only `ENCRYPTED_DATA`.
     ///
     ///     struct Payload: Encodable {
     ///         let aps: APS
@@ -53,13 +53,14 @@ extension SealedPayload {
     ///         }
     ///     }
     ///
-    /// It writes a member into the object that is being encoded, and so needs the payload's own `encode(to:)`: as a property
-    /// in a synthesised one it would lie one object deeper, where no receiver looks.
+    /// It writes a member into the object that is being encoded, so the payload needs its own `encode(to:)`. With a
+    /// synthesized one, the member would be one object deeper, where no receiver looks.
     ///
-    /// The clear part becomes the caller's duty. An alert needs `mutable-content` 1 and a title or a body that reads well by
-    /// itself, or no extension runs; it needs a sound if it is to be heard when decryption fails. A background push, and any
-    /// other whose sealed payload has it, needs `content-available` 1. Nothing of the real text may stand there. The length
-    /// is the caller's to watch too: Apple takes `pushType.maximumPushLength` bytes. (`Docs/Format.md`, Clear part)
+    /// The caller writes the clear part. An alert needs `mutable-content` 1 and a placeholder title or body, or the
+    /// extension does not run; it needs a sound to be heard even if decryption fails. A background push, and any other
+    /// push whose sealed payload has it, needs `content-available` 1. The clear part must not contain the real text.
+    /// The caller also checks the length: Apple accepts `pushType.maximumPushLength` bytes. (`Docs/Format.md`, Clear
+    /// part)
     public struct CustomKeys: Encodable, Hashable, Sendable {
         private let encryptedData: String
 
@@ -72,41 +73,41 @@ extension SealedPayload {
         }
     }
 
-    /// What a client library that writes `aps` itself puts beside it.
+    /// The custom keys for a client library that writes `aps` itself.
     public var customKeys: CustomKeys { CustomKeys(envelope) }
 }
 
-/// A payload that has passed every check, sealed but for its signature.
+/// A payload that has passed all checks and only lacks its signature.
 struct PreparedPayload: ~Copyable {
     private let clear: ClearPart
     private let envelope: PreparedEnvelope
     private let recipient: DevicePublicKey
     private let pushType: PushType
-    private let expiry: Timestamp
+    private let expiresAt: Timestamp
     private let shortened: [AlertText: Int]
 
     init(
         _ clear: ClearPart, _ envelope: consuming PreparedEnvelope, _ recipient: DevicePublicKey,
-        _ pushType: PushType, expiry: Timestamp, shortened: [AlertText: Int]
+        _ pushType: PushType, expiresAt: Timestamp, shortened: [AlertText: Int]
     ) {
         self.clear = clear
         self.envelope = envelope
         self.recipient = recipient
         self.pushType = pushType
-        self.expiry = expiry
+        self.expiresAt = expiresAt
         self.shortened = shortened
     }
 
-    /// What is to be signed.
+    /// The message to sign.
     var toSign: ContiguousArray<UInt8> { envelope.toSign }
 
-    /// Takes the signature, 64 bytes that the caller has checked, and gives the payload to send.
+    /// Adds the signature, 64 bytes that the caller has checked, and returns the payload to send.
     consuming func finish(signature: ContiguousArray<UInt8>) throws(SealError) -> SealedPayload {
         let id = envelope.id
         do throws(SodiumRefusal) {
             let sealed = try envelope.finish(signature: signature)
             return SealedPayload(
-                clear, sealed, messageID: id, recipient: recipient, pushType: pushType, expiry: expiry,
+                clear, sealed, messageID: id, recipient: recipient, pushType: pushType, expiresAt: expiresAt,
                 shortened: shortened)
         } catch {
             throw SealError(unusableKey: recipient.id)

@@ -1,16 +1,21 @@
 extension AttachmentSealer.FirstPass {
-    /// Ends the pass, and begins the second one under a new key, which is hedged with the hedge key of `sealer`: for a sender whose
-    /// key may be in a service.
+    /// Ends the pass, and starts the second one with a new key, hedged with the hedge key of `sealer`.
+    ///
+    /// For senders whose key may be in a key service.
     public consuming func sealer(for sealer: Sealer) -> AttachmentSealer { self.sealer(sealer.envelopes.signer) }
 }
 
 extension FullBody {
-    /// Seals the body of a payload as a file of its own, under a key that is hedged with the sealer's.
+    /// Seals the body of a payload as a separate file, with a key that is hedged with the sealer's hedge key.
     ///
-    /// Nil for what has no body to show: a payload without one, with the key of a localised one, or that is no payload, which
-    /// sealing it then says. The caller stores `sealedFile` at the url, and gives this value to `Sealer.seal` with `fitting`
-    /// a body. The same value serves every device that the payload goes to.
+    /// Returns nil if the payload has no body to show: none at all, or a localized one, or if it is not a payload,
+    /// which `Sealer.seal` reports. The caller stores `sealedFile` at `url` and passes this value to `Sealer.seal`,
+    /// with `Sealer.Options.fitting` including the body. One value serves every device that receives the payload.
     ///
+    /// - Parameters:
+    ///   - payload: The APNs payload as UTF-8 JSON.
+    ///   - url: The url at which the sealed file will be stored.
+    ///   - sealer: The sealer for the same app.
     /// - Throws: `bodyTooLong`, or `malformedReference` for the url.
     public init?(of payload: some Sequence<UInt8>, url: String, by sealer: Sealer) throws(AttachmentError) {
         try self.init(of: ContiguousArray(payload), url: url, by: sealer.envelopes.signer)

@@ -1,20 +1,20 @@
 extension Sealer {
-    /// One message among many: what `seal` takes for one.
+    /// One of many messages: the arguments of `seal` for a single message.
     public struct Message: Sendable {
         /// The APNs payload as UTF-8 JSON.
         public var payload: ContiguousArray<UInt8>
-        /// Sealed files that were stored before, at most 8.
+        /// The sealed and stored files that belong to the message, at most 8.
         public var attachments: [AttachmentReference] = []
-        /// A body that was sealed and stored before, because it is too long for a push.
+        /// The sealed and stored body, if it is too long for a push.
         public var fullBody: FullBody?
         /// The device's registered key.
         public var recipient: DevicePublicKey
-        /// The time of sealing.
+        /// The present time.
         public var now: Timestamp
-        /// How it is sealed.
+        /// The options for this message.
         public var options: Options
 
-        /// Takes a payload and a device.
+        /// Creates a message from a payload for one device.
         public init(
             _ payload: some Sequence<UInt8>, to recipient: DevicePublicKey, at now: Timestamp,
             options: Options = Options()
@@ -26,21 +26,21 @@ extension Sealer {
         }
     }
 
-    /// The most signatures that a signer outside this process is asked for at once.
+    /// The maximum number of signatures in one request to an external signer.
     package static let signaturesAtOnce = ExternalSigner.maximumBatch
 
-    /// Sealing asks a signer outside this process, and waits for it.
+    /// Whether sealing waits for an external signer.
     package var waitsForSigner: Bool {
-        if case .external = envelopes.signer { true } else { false }
+        if case .external = envelopes.signer.kind { true } else { false }
     }
 
-    /// Seals many messages, and gives a result for each, in order: one that is refused does not stop the others.
+    /// Seals many messages, and returns a result for each, in order. A refused message does not affect the others.
     ///
-    /// A signer outside this process is asked once for every 256 messages, so that its answers need not be waited for one
-    /// after the other. What it fails to sign has the code `signingFailed`. With a key in this process it is the same as sealing
-    /// one after the other.
+    /// An external signer is asked once per 256 messages instead of once per message. Messages that it does not sign
+    /// have the error `signingFailed`. With a key in this process, this is the same as sealing one message after the
+    /// other.
     public func seal(_ messages: [Message]) -> [Result<SealedPayload, SealError>] {
-        switch envelopes.signer {
+        switch envelopes.signer.kind {
         case .key:
             return messages.map { message in Result { () throws(SealError) in try seal(message) } }
         case .external(let signer):
@@ -54,7 +54,7 @@ extension Sealer {
         }
     }
 
-    /// Seals one message as it would be among many.
+    /// Seals one message.
     package func seal(_ message: Message) throws(SealError) -> SealedPayload {
         try seal(
             bytes: message.payload, attachments: message.attachments, fullBody: message.fullBody, to: message.recipient,
@@ -85,13 +85,13 @@ extension Sealer {
             Result { () throws(SealError) in
                 let waiting = try prepared.get()
                 if let failure { throw SealError(failure) }
-                // There are as many as were asked for.
+                // There are as many signatures as messages.
                 return try waiting.finish(signature: signatures.removeFirst(), signer)
             }
         }
     }
 
-    /// A message whose signature is being made; a class, because arrays hold nothing that cannot be copied.
+    /// A message that waits for its signature; a class, because arrays cannot contain noncopyable values.
     private final class Waiting {
         let toSign: ContiguousArray<UInt8>
         private var payload: PreparedPayload?

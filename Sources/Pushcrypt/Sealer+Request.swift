@@ -1,19 +1,21 @@
 extension Sealer {
-    /// Makes the request that carries a sealed payload.
+    /// Creates the request for a sealed payload.
     ///
-    /// It always has a collapse id. Without `collapseName` that is of the message: a retry of a message that the caller has named
-    /// replaces its first copy on the phone, and so does none of another message. With it, a push replaces the one before
-    /// it that had the same name and device. It changes with the sender's key; the receiver's own rules then keep a
-    /// retry from being shown twice. (`Docs/Format.md`, Collapse id)
+    /// The request always has a collapse id. Without `collapseName`, it is that of the message: a retry of a message
+    /// with a name replaces its first copy on the phone, and other messages are not affected. With it, a push replaces
+    /// the previous one with the same name and device. The collapse id changes with the sender's key; the receiver's
+    /// own rules then prevent a retry from being shown twice. (`Docs/Format.md`, Collapse id)
     ///
     /// - Parameters:
-    ///   - sealed: what this sealer has sealed.
-    ///   - device: the name under which the provider keeps the device, 1 to 255 bytes, so that the collapse id
-    ///     stays when the device's key changes; nil if it keeps nothing but the key.
-    ///   - collapseName: which pushes to a device replace each other; it leaves as a keyed hash only.
-    ///   - priority: nil for 5 with a background push and 10 with the others.
-    ///   - expiration: seconds since 1970-01-01 UTC; nil for the moment at which receivers no longer take the message.
-    /// - Throws: `invalidRequest`: an empty or too long name, or a header that Apple does not take with this push type.
+    ///   - sealed: A payload that this sealer has sealed.
+    ///   - device: The provider's name for the device, 1 to 255 bytes, so that the collapse id stays the same when the
+    ///     device's key changes; nil if the provider has only the key.
+    ///   - collapseName: The name of a group of pushes that replace each other on a device; only a keyed hash of it is
+    ///     sent.
+    ///   - priority: The priority; nil for 5 for background pushes and 10 for others.
+    ///   - expiration: Seconds since 1970-01-01 UTC; nil for the time until which receivers accept the message.
+    /// - Throws: `invalidRequest` for an empty or too long name, or for a priority that APNs refuses for this push
+    ///   type.
     public func request(
         for sealed: SealedPayload, device: String? = nil, collapseName: String? = nil,
         priority: PushRequest.Priority? = nil, expiration: UInt64? = nil
@@ -23,18 +25,19 @@ extension Sealer {
             collapseName.map { .named($0) } ?? .message(sealed.messageID))
         return try PushRequest(
             topic: envelopes.topic, pushType: sealed.pushType, priority: priority,
-            expiration: expiration ?? sealed.expiry.milliseconds / 1000, collapseID: id, payload: sealed.json)
+            expiration: expiration ?? sealed.expiresAt.milliseconds / 1000, collapseID: id, payload: sealed.json)
     }
 
-    /// Makes the request that carries a payload unsealed, to a device without a key.
+    /// Creates the request for an unsealed payload, for a device without a key.
     ///
-    /// There is no collapse name: its hash would be the same for all such devices. Copies of one message replace each other.
+    /// It has no collapse name, whose hash would be the same for all such devices. Copies of one message replace each other.
     ///
     /// - Parameters:
-    ///   - payload: the payload as it is sent, a minified JSON object that is not empty.
-    ///   - options: the push type, the message's name and its time to live.
-    ///   - now: the present time; the push expires after the time to live.
-    /// - Throws: `invalidRequest`: an empty name, or a header that Apple does not accept with this push type.
+    ///   - payload: The payload as it is sent, a minified and non-empty JSON object.
+    ///   - options: The push type, the message's name and the time to live.
+    ///   - priority: The priority; nil for 5 for background pushes and 10 for others.
+    ///   - now: The present time; the push expires after the time to live.
+    /// - Throws: `invalidRequest` for an empty name, or for a priority that APNs refuses for this push type.
     package func request(
         unsealed payload: ContiguousArray<UInt8>, _ options: Options, priority: PushRequest.Priority? = nil,
         at now: Timestamp
@@ -42,19 +45,20 @@ extension Sealer {
         let message = try options.messageID() ?? MessageID(prefixOf: Sodium.randomBytes(MessageID.length))
         return try PushRequest(
             topic: envelopes.topic, pushType: options.pushType, priority: priority,
-            expiration: now.adding(seconds: UInt64(options.timeToLive)).milliseconds / 1000,
+            expiration: now.adding(options.timeToLive).milliseconds / 1000,
             collapseID: collapseID(withoutKey: message), payload: payload)
     }
 
-    /// The collapse id of a push; throws `invalidRequest` for an empty name, or one of a device above 255 bytes.
+    /// Returns the collapse id of a push; throws `invalidRequest` for an empty name, or a device name of more than 255
+    /// bytes.
     package func collapseID(
         for device: CollapseID.Device, _ subject: CollapseID.Subject
     ) throws(SealError) -> String {
         try envelopes.signer.collapseID(for: device, subject, topic: envelopes.topic)
     }
 
-    /// The collapse id of a push to a device without a key, which is known by nothing here: copies of one message replace
-    /// each other, and no other pushes do.
+    /// Returns the collapse id of a push to a device without a key: copies of one message replace each other, and no
+    /// other pushes do.
     package func collapseID(withoutKey message: MessageID) -> String {
         envelopes.signer.collapseID(withoutKey: message, topic: envelopes.topic)
     }

@@ -1,27 +1,27 @@
 public import Pushcrypt
 
-/// Seals the messages of an async sequence, several at the same time, and gives the results in their order.
+/// Seals the messages of an asynchronous sequence, several at the same time, and returns the results in order.
 ///
 ///     for try await sealed in BatchSealer(sealer, requests, message: { $0.message }) {
 ///         switch sealed.result { … }
 ///     }
 ///
-/// A message that is refused is a result like the others and stops none. An error of the sequence itself is thrown after
-/// the results of all that came before it. A result is given as soon as those before it are, even if the sequence has
-/// nothing more for now. Whoever takes results slowly slows the sequence down: never more than 32 messages for each of
-/// `concurrency` are held, 512 with a signer outside this process.
+/// A refused message is a result like any other and does not stop the sequence. An error of the sequence is thrown
+/// after the results of all elements before it. A result is returned as soon as it and all results before it are ready,
+/// even while the sequence waits for its next element. A slow consumer slows the sequence down: at most 32 messages for
+/// each unit of `concurrency` are held, or 512 with an external signer.
 ///
-/// A cancelled task gets `CancellationError` at once, also while it waits; what was being sealed is dropped. So it is when
-/// the iterator is let go. An iterator is for one task.
+/// A cancelled task gets `CancellationError` at once, even while waiting, and messages being sealed are dropped. The
+/// same happens when the iterator is released. An iterator is for one task.
 ///
-/// With a signer outside this process, what has gathered is signed by one call, up to 256 messages, on a thread of its own: a
-/// signer may wait without holding up other tasks.
+/// With an external signer, the waiting messages, up to 256, are signed in one call on a separate thread, so that the
+/// signer may block without delaying other tasks.
 public struct BatchSealer<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable where Base.Element: Sendable {
-    /// One message and what became of it.
+    /// One message and its result.
     public struct Element: Sendable {
-        /// What the sequence gave.
+        /// The element of the sequence.
         public let request: Base.Element
-        /// The payload to send, or why there is none.
+        /// The payload to send, or the error.
         public let result: Result<SealedPayload, SealError>
     }
 
@@ -30,13 +30,14 @@ public struct BatchSealer<Base: AsyncSequence & Sendable>: AsyncSequence, Sendab
     private let concurrency: Int
     private let message: @Sendable (Base.Element) -> Sealer.Message
 
-    /// Takes the sequence to seal; nothing is read before there is an iterator.
+    /// Creates a sequence of results; nothing is read before an iterator exists.
     ///
     /// - Parameters:
-    ///   - sealer: the sender and the app.
-    ///   - base: what to seal, each element with whatever belongs to it: a device token, a receipt of a queue.
-    ///   - concurrency: how much is sealed at the same time, at least 1; the number of cores is enough for a key in this process.
-    ///   - message: the message of an element.
+    ///   - sealer: The sealer for the app.
+    ///   - base: The sequence, whose elements may contain more than the message: a device token, a receipt of a queue.
+    ///   - concurrency: The number of tasks that seal, at least 1; for a key in this process, the number of cores is
+    ///     enough.
+    ///   - message: Returns the message of an element.
     public init(
         _ sealer: Sealer, _ base: Base, concurrency: Int = 8,
         message: @escaping @Sendable (Base.Element) -> Sealer.Message
@@ -47,7 +48,7 @@ public struct BatchSealer<Base: AsyncSequence & Sendable>: AsyncSequence, Sendab
         self.message = message
     }
 
-    /// Begins to read and to seal.
+    /// Starts reading and sealing.
     public func makeAsyncIterator() -> Iterator {
         let seal = { @Sendable [sealer, message] (requests: [Base.Element]) async -> [Element] in
             let results = await sealer.seal(requests.map(message))
@@ -57,7 +58,7 @@ public struct BatchSealer<Base: AsyncSequence & Sendable>: AsyncSequence, Sendab
             Run(base, BatchWindow(workers: concurrency, unit: sealer.batchUnit, work: seal)))
     }
 
-    /// Gives the results, in the order of the messages.
+    /// An iterator over the results, in the order of the messages.
     public struct Iterator: AsyncIteratorProtocol {
         private let run: Run
 
@@ -65,7 +66,9 @@ public struct BatchSealer<Base: AsyncSequence & Sendable>: AsyncSequence, Sendab
             self.run = run
         }
 
-        /// The next result, or nil after the last one; throws the sequence's error, or `CancellationError`.
+        /// Returns the next result, or nil after the last one.
+        ///
+        /// - Throws: The sequence's error, or `CancellationError`.
         public mutating func next() async throws -> Element? {
             try Task.checkCancellation()
             return try await withTaskCancellationHandler {
@@ -76,7 +79,7 @@ public struct BatchSealer<Base: AsyncSequence & Sendable>: AsyncSequence, Sendab
         }
     }
 
-    /// What goes on behind an iterator, and ends with it.
+    /// The work of an iterator, which ends with it.
     fileprivate final class Run: Sendable {
         let window: BatchWindow<Base.Element, Element>
         private let reading: Task<Void, Never>
@@ -105,14 +108,13 @@ public struct BatchSealer<Base: AsyncSequence & Sendable>: AsyncSequence, Sendab
 }
 
 extension BatchSealer where Base.Element == Sealer.Message {
-    /// Takes a sequence of messages that nothing else belongs to.
+    /// Creates a sequence of results for a sequence of messages.
     public init(_ sealer: Sealer, _ base: Base, concurrency: Int = 8) {
         self.init(sealer, base, concurrency: concurrency) { $0 }
     }
 }
 
 extension Sealer {
-    /// How many messages are worth being sealed as one: what a signer takes at once, or enough for a task to be a small part
-    /// of its work.
+    /// The number of messages per task: one request to a signer, or enough that the cost of a task does not matter.
     fileprivate var batchUnit: Int { waitsForSigner ? Self.signaturesAtOnce : 16 }
 }

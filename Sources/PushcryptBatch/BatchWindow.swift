@@ -1,22 +1,22 @@
-/// The part of a sequence that is being worked on: bounded, and handed out in order.
+/// The elements of a sequence that are in progress: a limited number, whose results are returned in order.
 ///
-/// Whenever one of the workers is free it takes what has gathered, up to a unit. So a single request is begun at once,
-/// and under load units are whole.
+/// A free worker takes the waiting requests, up to a full unit. So a single request starts at once, and under load
+/// units are full.
 actor BatchWindow<Request: Sendable, Result: Sendable> {
     private let workers: Int
     private let unit: Int
     private let work: @Sendable ([Request]) async -> [Result]
 
-    /// Requests that no worker has taken.
+    /// The requests that no worker has taken yet.
     private var gathered: [Request] = []
-    /// Finished units that wait for those before them.
+    /// The finished units that wait for earlier ones.
     private var finished: [Int: [Result]] = [:]
-    /// The results to hand out next, last one first.
+    /// The results to return next, in reverse order.
     private var ready: [Result] = []
     private var begun = 0
     private var handedOut = 0
     private var working = 0
-    /// Requests whose result has not been handed out.
+    /// The number of requests whose result has not been returned.
     private var held = 0
 
     private var reader: CheckedContinuation<Void, Never>?
@@ -30,12 +30,12 @@ actor BatchWindow<Request: Sendable, Result: Sendable> {
         self.work = work
     }
 
-    /// As much again may be ready as is being worked on.
+    /// The limit: as many results may be ready as requests are in progress.
     private var capacity: Int { 2 * workers * unit }
 
-    // MARK: The source's side
+    // MARK: Source
 
-    /// Takes a request, when there is room for it.
+    /// Adds a request; waits while the window is full.
     func add(_ request: Request) async throws {
         while held >= capacity, !isCancelled { await withCheckedContinuation { source = $0 } }
         if isCancelled { throw CancellationError() }
@@ -44,7 +44,7 @@ actor BatchWindow<Request: Sendable, Result: Sendable> {
         begin()
     }
 
-    /// No request comes any more.
+    /// Marks the end of the requests.
     func end(_ end: Swift.Result<Void, any Error>) {
         self.end = end
         wakeReader()
@@ -71,9 +71,9 @@ actor BatchWindow<Request: Sendable, Result: Sendable> {
         wakeReader()
     }
 
-    // MARK: The reader's side
+    // MARK: Reader
 
-    /// Waits for the next result; nil after the last one.
+    /// Waits for the next result; returns nil after the last one.
     func next() async throws -> Result? {
         while true {
             if isCancelled { throw CancellationError() }
@@ -99,7 +99,7 @@ actor BatchWindow<Request: Sendable, Result: Sendable> {
         return result
     }
 
-    /// Stops everything; what is being worked on is dropped when it is done.
+    /// Stops everything; the results of work in progress are dropped.
     func cancel() {
         isCancelled = true
         gathered = []

@@ -1,36 +1,36 @@
 public import Pushcrypt
 
-// In a task these take the place of the functions of the same name that wait.
-extension Sealer {
-    /// Makes a sealer whose key may lie in a key service, and holds up no thread of Swift's pool while the signer works.
+// In a task, these replace the blocking functions of the same names.
+extension EnvelopeSigner {
+    /// Connects to a signer without blocking a thread of Swift's pool: asks it for one signature, and checks the
+    /// signature.
     ///
     /// - Throws: `SigningError`, the signer's own or `wrongSignature`.
-    public init(
-        signer: any MessageSigner, topic: Topic, placeholder: Placeholder = .standard
-    ) async throws(SigningError) {
-        let made = await onSystemThread {
-            Result { () throws(SigningError) in
-                try Sealer(signer: signer, topic: topic, placeholder: placeholder)
-            }
+    public static func connect(to signer: any MessageSigner) async throws(SigningError) -> EnvelopeSigner {
+        let connected = await onSystemThread {
+            // In a closure without `await`, this is the blocking function.
+            Result { () throws(SigningError) in try EnvelopeSigner.connect(to: signer) }
         }
-        self = try made.get()
+        return try connected.get()
     }
+}
 
-    /// Seals many messages, and gives a result for each, in order: one that is refused does not stop the others.
+extension Sealer {
+    /// Seals many messages, and returns a result for each, in order. A refused message does not affect the others.
     ///
-    /// A signer outside this process is asked once for every 256 messages, on a thread of its own.
+    /// An external signer is asked once per 256 messages, on a separate thread.
     public func seal(_ messages: [Message]) async -> [Result<SealedPayload, SealError>] {
-        // In a closure without `await` it is the function that waits.
+        // In a closure without `await`, this is the blocking function.
         let waiting = { @Sendable () -> [Result<SealedPayload, SealError>] in self.seal(messages) }
         return waitsForSigner ? await onSystemThread(waiting) : waiting()
     }
 }
 
-/// Does what waits on a thread of its own.
+/// Runs blocking work on a separate thread.
 private func onSystemThread<R: Sendable>(_ work: @escaping @Sendable () -> R) async -> R {
     await withCheckedContinuation { continuation in
         let code = SystemThread.start { continuation.resume(returning: work()) }
-        // Where the system has no thread left, a thread of the pool has to wait.
+        // Without a free thread, a thread of the pool has to block.
         if code != 0 { continuation.resume(returning: work()) }
     }
 }

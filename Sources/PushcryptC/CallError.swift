@@ -1,12 +1,12 @@
 internal import CPushcrypt
 internal import Pushcrypt
 
-/// Why a call gives nothing: what it returns, and what `pushcrypt_last_error` says then.
+/// The error of a call: its return value, and the text for `pushcrypt_last_error`.
 ///
-/// Results are those of the command: 64 says that the call or the set-up must change, 65 that the same input fails again, 1 that the
-/// same call may succeed later.
+/// The values are the exit codes of the command: 64 if the call or the setup must change, 65 if the same input will
+/// fail again, 1 if the same call may succeed later.
 struct CallError: Error {
-    /// What is wrong with a call itself; other codes are the library's.
+    /// The errors of calls themselves; other codes are those of the Swift library.
     enum Code: String, CaseIterable {
         case invalidCall = "invalid-call"
         case bufferTooSmall = "buffer-too-small"
@@ -20,7 +20,7 @@ struct CallError: Error {
         self.text = text
     }
 
-    /// An argument that cannot be.
+    /// An invalid argument.
     static func invalid(_ description: String) -> CallError {
         CallError(PUSHCRYPT_MISUSE, "\(Code.invalidCall.rawValue): \(description)")
     }
@@ -28,7 +28,7 @@ struct CallError: Error {
     static func tooSmall(_ capacity: Int, needed: Int) -> CallError {
         CallError(
             PUSHCRYPT_TOO_SMALL,
-            "\(Code.bufferTooSmall.rawValue): the output has \(capacity) bytes, and \(needed) are needed; call again with so many"
+            "\(Code.bufferTooSmall.rawValue): the output has \(capacity) bytes, and \(needed) are needed; call again with that many"
         )
     }
 
@@ -46,12 +46,12 @@ struct CallError: Error {
         self.init(PUSHCRYPT_REFUSED, "\(error.code): \(error)")
     }
 
-    /// A key that the caller has set up.
+    /// The error of a key from the caller's setup.
     init(_ error: KeyError, in place: String) {
         self.init(PUSHCRYPT_MISUSE, "\(error.code): \(place): \(error)")
     }
 
-    /// The key of a device, which came from there.
+    /// The error of the key of a device, which a device has sent.
     init(recipient error: KeyError) {
         self.init(PUSHCRYPT_REFUSED, "\(error.code): device_key: \(error)")
     }

@@ -1,14 +1,14 @@
 internal import CPushcrypt
 internal import Pushcrypt
 
-// What a caller's pointers lead to. Nothing is copied here: a secret is read where it lies.
+// Access to the caller's memory. Nothing is copied: secrets are read in place.
 
-/// The longest text, its NUL included.
+/// The maximum length of a text, including its NUL.
 private let longestText = Int(PUSHCRYPT_TEXT_MAX)
-/// No version of a structure is larger, in bytes.
+/// The maximum size of any version of a structure, in bytes.
 private let largestStructure = 4096
 
-/// The bytes before a text's NUL; throws for NULL, and where no NUL is in reach.
+/// Returns the bytes before a text's NUL; throws for NULL, and if there is no NUL within the limit.
 func text(_ start: UnsafePointer<CChar>?, _ name: String) throws(CallError) -> UnsafeBufferPointer<UInt8> {
     guard let start = unsafe start else { throw .invalid("\(name) is NULL") }
     var count = 0
@@ -21,19 +21,19 @@ func text(_ start: UnsafePointer<CChar>?, _ name: String) throws(CallError) -> U
     return unsafe UnsafeRawBufferPointer(start: start, count: count).assumingMemoryBound(to: UInt8.self)
 }
 
-/// A text that is no secret; throws for what is no UTF-8, too.
+/// Returns a text that is not secret; throws also if it is not UTF-8.
 func string(_ start: UnsafePointer<CChar>?, _ name: String) throws(CallError) -> String {
     let bytes = try unsafe text(start, name)
     guard let string = unsafe String(validating: bytes, as: UTF8.self) else { throw .invalid("\(name) is not UTF-8") }
     return string
 }
 
-/// Bytes of a length; of more than `limit` one too many, so that they are refused for what they are.
+/// Returns `count` bytes, or only `limit` + 1 if there are more, so that the input is refused as too long.
 func bytes(
     _ start: UnsafePointer<CChar>?, _ count: Int, limit: Int, _ name: String
 ) throws(CallError) -> UnsafeBufferPointer<UInt8> {
-    // A size_t above the half of all memory is negative here.
-    guard count >= 0 else { throw .invalid("\(name)_length is larger than any memory: is it a negative number?") }
+    // A size_t above half of the address space is negative here.
+    guard count >= 0 else { throw .invalid("\(name)_length is larger than any memory; it may be a negative number") }
     guard let start = unsafe start else {
         guard count == 0 else { throw .invalid("\(name) is NULL") }
         return unsafe UnsafeBufferPointer(start: nil, count: 0)
@@ -42,7 +42,7 @@ func bytes(
         .assumingMemoryBound(to: UInt8.self)
 }
 
-/// The app that a message is for.
+/// Returns the topic from its text.
 func topic(_ start: UnsafePointer<CChar>?) throws(CallError) -> Topic {
     let bundleID = try unsafe string(start, "topic")
     do throws(InvalidTopic) {
@@ -52,9 +52,9 @@ func topic(_ start: UnsafePointer<CChar>?) throws(CallError) -> Topic {
     }
 }
 
-/// What is wrong with the size that a caller gives its structure: it has at least what this version knows, and no more than any
-/// version will.
+/// Returns the error for a wrong size of a caller's structure: smaller than this version's, or larger than any
+/// version's.
 func misfit(_ size: Int, atLeast known: Int, _ name: String) -> CallError? {
     (known...largestStructure).contains(size)
-        ? nil : .invalid("\(name)->size is not the structure's: set it to sizeof *\(name)")
+        ? nil : .invalid("\(name)->size is not the size of the structure: set it to sizeof *\(name)")
 }

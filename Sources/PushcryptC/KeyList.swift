@@ -1,18 +1,18 @@
 internal import Pushcrypt
 
-/// A list of keys as a caller gives it: one a line, and behind a space perhaps the last moment at which it is used.
+/// A caller's list of keys: one per line, optionally followed by a space and the last moment at which the key is used.
 @safe struct KeyList {
     private let lines: [Slice<UnsafeBufferPointer<UInt8>>]
     private let name: String
 
-    /// Takes a text, which must outlive it; throws for one without a key.
+    /// Creates a list from a text, which must outlive it; throws if it has no key.
     init(_ start: UnsafePointer<CChar>?, _ name: String) throws(CallError) {
         unsafe lines = try unsafe text(start, name).split(separator: UInt8(ascii: "\n"))
         guard unsafe !lines.isEmpty else { throw .invalid("\(name) has no key") }
         self.name = name
     }
 
-    /// Reads each key with `read`, and gives it with its end.
+    /// Reads each key with `read`; returns the keys with their ends.
     func keys<Key>(
         _ read: (Span<UInt8>) throws(KeyError) -> Key
     ) throws(CallError) -> [(key: Key, until: Timestamp?)] {
@@ -33,14 +33,14 @@ internal import Pushcrypt
         return keys
     }
 
-    /// Reads decimal digits.
+    /// Parses decimal digits.
     private func moment(_ digits: UnsafeBufferPointer<UInt8>, _ place: String) throws(CallError) -> Timestamp {
-        // The overlap of a rotation may end at the last moment that there is.
+        // The overlap of a rotation may end at the largest time.
         guard unsafe digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let milliseconds = unsafe UInt64(String(decoding: digits, as: UTF8.self))
         else {
             throw .invalid(
-                "\(place): behind the key and one space stands a number of milliseconds since 1970, or nothing")
+                "\(place): the key may be followed only by one space and a number of milliseconds since 1970")
         }
         return Timestamp(milliseconds: milliseconds)
     }

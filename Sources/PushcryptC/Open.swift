@@ -1,9 +1,9 @@
 public import CPushcrypt
 internal import Pushcrypt
 
-/// Turns a received push into the payload that its provider sealed.
+/// Opens a received push.
 ///
-/// Everything else is said in `pushcrypt.h`, whose declaration the compiler compares with this one.
+/// Documented in `pushcrypt.h`, whose declaration the compiler compares with this one.
 @c @implementation
 public func pushcrypt_open(
     _ push: UnsafePointer<CChar>?, _ pushLength: Int, _ deviceKeys: UnsafePointer<CChar>?,
@@ -18,7 +18,7 @@ public func pushcrypt_open(
         let push = try unsafe bytes(push, pushLength, limit: ReceivedPush.maximumLength, "push")
         let topic = try unsafe topic(topicID)
         let now = Timestamp(milliseconds: now)
-        // The secrets first: a caller who mixes the two up is refused before one is read as if it were public.
+        // Secrets first: if the caller mixes the two lists up, no secret is treated as public.
         let deviceKeys = try unsafe readDeviceKeys(deviceKeys, at: now)
         let trust = try unsafe readTrust(senders)
         let opener = Opener(topic: topic, deviceKeys: deviceKeys, trust: trust)
@@ -36,9 +36,9 @@ public func pushcrypt_open(
 
 // MARK: Input
 
-/// Fills what will be filled with zeros behind its size, or says why it cannot be.
+/// Fills the structure with zeros after its size, or returns the error.
 private func clear(_ opened: UnsafeMutablePointer<pushcrypt_opened>?) -> CallError? {
-    guard let opened = unsafe opened else { return .invalid("opened is NULL; a replay guard needs what is said there") }
+    guard let opened = unsafe opened else { return .invalid("opened is NULL; a replay guard needs its contents") }
     let size = unsafe opened.pointee.size
     if let misfit = misfit(size, atLeast: MemoryLayout<pushcrypt_opened>.size, "opened") { return misfit }
     let raw = UnsafeMutableRawPointer(opened)
@@ -47,7 +47,7 @@ private func clear(_ opened: UnsafeMutablePointer<pushcrypt_opened>?) -> CallErr
     return nil
 }
 
-/// The senders that are believed; of one with an end, nothing is believed but its messages.
+/// Reads the trusted senders; of a sender with an end, only messages are trusted.
 private func readTrust(_ senders: UnsafePointer<CChar>?) throws(CallError) -> SenderTrust {
     let keys = try unsafe KeyList(senders, "senders").keys { (text) throws(KeyError) in
         try SenderPublicKey(text: String(decoding: ContiguousArray(copying: text), as: UTF8.self))
@@ -59,7 +59,7 @@ private func readTrust(_ senders: UnsafePointer<CChar>?) throws(CallError) -> Se
         })
 }
 
-/// The device's keys that still open.
+/// Reads the device's keys that have not ended.
 private func readDeviceKeys(_ list: UnsafePointer<CChar>?, at now: Timestamp) throws(CallError) -> [DeviceKey] {
     try unsafe KeyList(list, "device_keys").keys { (text) throws(KeyError) in try DeviceKey(text: text) }
         .filter { $0.until.map { now <= $0 } ?? true }.map(\.key)
@@ -68,7 +68,7 @@ private func readDeviceKeys(_ list: UnsafePointer<CChar>?, at now: Timestamp) th
 // MARK: Output
 
 extension OpenedNotification {
-    /// The payload for whoever asked for it, which the keys of files are not for.
+    /// The payload without the keys of files.
     fileprivate var payloadWithoutKeys: ContiguousArray<UInt8> {
         let visible = visibleMembers
         guard visible.count != root.members.count else { return payload }
@@ -105,13 +105,13 @@ extension pushcrypt_opened {
     }
 }
 
-/// Writes a text of a fixed length into an array of C's, whose last bytes stay 0.
+/// Writes a text of a fixed length into a C array, whose last bytes stay 0.
 private func write<Field>(_ value: some CustomStringConvertible, to field: inout Field) {
     unsafe withUnsafeMutableBytes(of: &field) { unsafe $0.copyBytes(from: value.description.utf8) }
 }
 
 extension UnsafeMutablePointer<pushcrypt_opened> {
-    /// Writes all but the size, which is the caller's.
+    /// Writes all members except the size, which belongs to the caller.
     fileprivate func fill(with said: pushcrypt_opened) {
         var said = said
         said.size = unsafe pointee.size

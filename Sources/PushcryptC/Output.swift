@@ -1,6 +1,6 @@
 internal import CPushcrypt
 
-/// Runs a call: gives what it makes to the caller, or keeps why there is nothing, and returns the result.
+/// Runs a call: writes its output for the caller, or stores its error, and returns the result.
 func call(
     _ out: UnsafeMutablePointer<CChar>?, _ capacity: Int, _ length: UnsafeMutablePointer<Int>?,
     _ body: () throws(CallError) -> ContiguousArray<UInt8>
@@ -8,8 +8,8 @@ func call(
     if let length = unsafe length { unsafe length.pointee = 0 }
     do throws(CallError) {
         guard let length = unsafe length else { throw .invalid("length is NULL") }
-        guard capacity >= 0 else { throw .invalid("capacity is larger than any memory: is it a negative number?") }
-        guard unsafe capacity == 0 || out != nil else { throw .invalid("the output is NULL, and its capacity not 0") }
+        guard capacity >= 0 else { throw .invalid("capacity is larger than any memory; it may be a negative number") }
+        guard unsafe capacity == 0 || out != nil else { throw .invalid("the output is NULL, but its capacity is not 0") }
         let made = try body()
         unsafe length.pointee = made.count
         guard let out = unsafe out, made.count <= capacity else { throw .tooSmall(capacity, needed: made.count) }
@@ -22,7 +22,7 @@ func call(
     }
 }
 
-/// Has `pushcrypt_last_error` say this on this thread.
+/// Stores the text for `pushcrypt_last_error` on this thread.
 private func keep(_ text: String) {
     var text = text
     text.withUTF8 { utf8 in

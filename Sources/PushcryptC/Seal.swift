@@ -1,9 +1,9 @@
 public import CPushcrypt
 internal import Pushcrypt
 
-/// Turns the APNs payload that a provider would send into the one to send instead.
+/// Seals an APNs payload.
 ///
-/// Everything else is said in `pushcrypt.h`, whose declaration the compiler compares with this one.
+/// Documented in `pushcrypt.h`, whose declaration the compiler compares with this one.
 @c @implementation
 public func pushcrypt_seal(
     _ payload: UnsafePointer<CChar>?, _ payloadLength: Int, _ deviceKey: UnsafePointer<CChar>?,
@@ -16,7 +16,7 @@ public func pushcrypt_seal(
             payload, payloadLength, limit: JSONDocument.defaultMaximumBytes, "payload")
         let topic = try unsafe topic(topicID)
         guard now >= earliestMoment else {
-            throw .invalid("now is before 2001; it counts milliseconds since 1970, not seconds")
+            throw .invalid("now is before 2001; it must be in milliseconds since 1970, not in seconds")
         }
         let (options, placeholder) = try unsafe read(options)
         // The secret first: a caller who mixes the two up is refused before it is read as if it were public.
@@ -31,7 +31,7 @@ public func pushcrypt_seal(
     }
 }
 
-/// 2001-01-01 in milliseconds: as seconds it would be in the year 32970.
+/// 2001-01-01 in milliseconds; in seconds, this number would be in the year 32970.
 private let earliestMoment: UInt64 = 978_307_200_000
 
 private func readSigningKey(_ start: UnsafePointer<CChar>?) throws(CallError) -> SenderKey {
@@ -52,7 +52,7 @@ private func readRecipient(_ start: UnsafePointer<CChar>?) throws(CallError) -> 
     }
 }
 
-/// Reads the options, of which a newer caller may have more than this version knows.
+/// Reads the options; a newer caller may have more than this version knows.
 private func read(
     _ start: UnsafePointer<pushcrypt_seal_options>?
 ) throws(CallError) -> (Sealer.Options, Placeholder) {
@@ -63,14 +63,14 @@ private func read(
     let known = unsafe MemoryLayout<pushcrypt_seal_options>.size
     if let misfit = misfit(size, atLeast: known, "options") { throw misfit }
     guard unsafe UnsafeRawBufferPointer(start: raw + known, count: size - known).allSatisfy({ $0 == 0 }) else {
-        throw .invalid("options has a member that version \(PUSHCRYPT_VERSION) does not know; leave it 0")
+        throw .invalid("options has a member that version \(PUSHCRYPT_VERSION) does not support; leave it 0")
     }
     let given = unsafe start.pointee
     guard unsafe given.flags & ~PUSHCRYPT_SENT_EXACTLY == 0 else {
-        throw .invalid("options->flags has a bit that version \(PUSHCRYPT_VERSION) does not know")
+        throw .invalid("options->flags has a bit that version \(PUSHCRYPT_VERSION) does not support")
     }
     options.isSentExactly = unsafe given.flags & PUSHCRYPT_SENT_EXACTLY != 0
-    if unsafe given.time_to_live != 0 { options.timeToLive = unsafe given.time_to_live }
+    if unsafe given.time_to_live != 0 { options.timeToLive = unsafe .seconds(UInt64(given.time_to_live)) }
     if unsafe given.message_name != nil {
         options.messageName = try unsafe string(given.message_name, "options->message_name")
     }

@@ -1,5 +1,5 @@
-// The last error of each thread. Here and not in Swift, because Swift has no variables of a thread's own, and a key of the thread
-// library would need memory that somebody frees when a thread ends, perhaps after the library is gone.
+// The last error of each thread. In C because Swift has no thread-local variables, and a key of the thread library would need
+// memory that is freed when a thread ends, perhaps after the library is gone.
 #include "last_error.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static _Thread_local struct {
     char text[PUSHCRYPT_ERROR_MAX];
 } last;
 
-// Copies as many whole characters of a text as there is room for, and a NUL, and gives their length.
+// Copies as many whole characters of a text as fit, and a NUL; returns their length.
 static size_t copy(char *out, size_t capacity, const char *text, size_t length) {
     size_t count = length < capacity ? length : capacity - 1;
     while (count > 0 && count < length && (text[count] & 0xC0) == 0x80) count--;

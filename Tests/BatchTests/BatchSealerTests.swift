@@ -183,7 +183,7 @@ import Testing
             usleep(20_000)
             return key.sign(messages)
         }
-        let sealer = try await Sealer(signer: service, topic: fixture.topic)
+        let sealer = Sealer(signer: try await .connect(to: service), topic: fixture.topic)
         var expected = 0
         for try await element in BatchSealer(sealer, Source(600), concurrency: 2, message: message) {
             #expect(try opened(element.result.get()) == alertPayload("\(expected)"))
@@ -204,7 +204,7 @@ import Testing
             }
             return key.sign(messages)
         }
-        let sealer = try await Sealer(signer: service, topic: fixture.topic)
+        let sealer = Sealer(signer: try await .connect(to: service), topic: fixture.topic)
         let (messages, continuation) = AsyncStream.makeStream(of: Sealer.Message.self)
         var iterator = BatchSealer(sealer, messages, concurrency: together).makeAsyncIterator()
         for number in 0..<together {

@@ -82,7 +82,7 @@ struct DeviceKeyRotationTests {
         let old = try store.generateDeviceKey(at: start)
         _ = try store.rotateDeviceKey(at: start)
         _ = try store.confirmDeviceKey(at: start)
-        let lastMessage = start + UInt64(Freshness.maximumTimeToLive)
+        let lastMessage = start + Freshness.maximumTimeToLive.seconds
         #expect(try store.deviceKey(id: old.keyID, at: lastMessage) != nil)
         #expect(SQLiteKeyStore.standardGrace == .days(31))
     }

@@ -37,7 +37,7 @@ struct ExtensionFileTests {
             case .statements:
                 code {
                     let statement = try RotationStatement(
-                        from: Self.sender, to: SenderKey(), issuedAt: Timestamp(milliseconds: number))
+                        from: Self.sender, to: SenderKey(), at: Timestamp(milliseconds: number))
                     try statements.keep(openedWith: nil, statements: [statement], topic: .app, at: start)
                 }
             case .journal:

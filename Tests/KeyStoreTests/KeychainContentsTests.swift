@@ -58,7 +58,7 @@ struct KeychainContentsTests {
     }
 
     @Test func aRetiringKeyAndASupersededSenderHaveTheseBytes() throws {
-        let statement = try RotationStatement(from: Self.old, to: Self.new, issuedAt: start)
+        let statement = try RotationStatement(from: Self.old, to: Self.new, at: start)
         let bytes = Self.item(
             keys: [Self.key(topic: "com.example.app", state: 3, retires: 7)],
             senders: [Self.sender(9, topic: "a", state: 2, rest: [1] + Self.number(8) + [1] + statement.bytes)])

@@ -88,7 +88,7 @@ struct KeychainTests {
         { _ = try $0.removeTrustedSender(named: "provider") },
         { try $0.purgeEverything() },
         { store in
-            let statement = try RotationStatement(from: sender, to: SenderKey(), issuedAt: start)
+            let statement = try RotationStatement(from: sender, to: SenderKey(), at: start)
             _ = try store.acceptStatements([statement], topic: .app, at: start)
         },
         { store in

@@ -37,7 +37,7 @@ struct SenderKeyTests {
         #expect(new.publicKey != old.publicKey && new.createdAt == start + 10)
         #expect(try store.senderKeys() == [new])
         #expect(try store.senderKey(named: "one").key.publicKey == new.publicKey)
-        #expect(statement.issuedAt == start + 10 && statement.overlap == 2_678_400 && statement.acceptFor == 34_560_000)
+        #expect(statement.issuedAt == start + 10 && statement.overlap == .days(31) && statement.acceptFor == .days(400))
         var trust = SenderTrust(pinned: [old.publicKey])
         #expect(try trust.accept(statement, at: start + 10) == .rotated(from: old.publicKey, to: new.publicKey))
     }
@@ -47,7 +47,7 @@ struct SenderKeyTests {
         _ = try store.generateSenderKey(at: start)
         let statement = try store.rotateSenderKey(overlap: .seconds(5_184_000), acceptFor: .seconds(77), at: start)
             .statement
-        #expect(statement.overlap == 5_184_000 && statement.acceptFor == 77)
+        #expect(statement.overlap == .days(60) && statement.acceptFor == .seconds(77))
         let before = try store.senderKeys()
         #expect(code { try store.rotateSenderKey(overlap: .seconds(5_184_001), at: start) } == .rotationRefused)
         #expect(try store.senderKeys() == before, "a refused rotation changes nothing")

@@ -20,9 +20,9 @@ struct StatementFileTests {
     private var file: StatementFile { StatementFile(in: scratch.store) }
 
     private func statement(
-        _ old: SenderKey, _ new: SenderKey, acceptFor: UInt32 = RotationStatement.standardAcceptFor
+        _ old: SenderKey, _ new: SenderKey, acceptFor: Interval = RotationStatement.standardAcceptFor
     ) throws -> RotationStatement {
-        try RotationStatement(from: old, to: new, issuedAt: start, acceptFor: acceptFor, overlap: 60)
+        try RotationStatement(from: old, to: new, at: start, acceptFor: acceptFor, overlap: .seconds(60))
     }
 
     /// A store that trusts `old`, with one pending key; and what an extension makes of it.
@@ -73,7 +73,7 @@ struct StatementFileTests {
 
     @Test func aStatementIsBelievedAfterItsTimeIfItTookEffectInTime() throws {
         let (store, keys) = try home()
-        let brief = try statement(old, new, acceptFor: 10)
+        let brief = try statement(old, new, acceptFor: .seconds(10))
         try keys.settle(openedWith: try active(store), statements: [brief], topic: .app, at: start + 10)
         #expect(try keys.trust(for: .app).pinned == [new.publicKey])
         #expect(try file.merge(into: store, at: start + 999_999).rotated.count == 1)
@@ -83,7 +83,7 @@ struct StatementFileTests {
     @Test func aStatementThatIsNotAcceptedIsNotKept() throws {
         let (store, keys) = try home()
         let key = try pending(store)
-        let late = try statement(old, new, acceptFor: 10)
+        let late = try statement(old, new, acceptFor: .seconds(10))
         #expect(
             code { try keys.settle(openedWith: key, statements: [late], topic: .app, at: start + 11) }
                 == .rotationRefused)

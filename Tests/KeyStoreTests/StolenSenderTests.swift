@@ -36,7 +36,7 @@ import Testing
         let (old, stolen, good) = (SenderKey(), SenderKey(), SenderKey().publicKey)
         try store.trustSender(old.publicKey, named: "first", topic: topic, at: now)
         try store.trustSender(old.publicKey, named: "second", topic: topic, at: now)
-        let statement = try RotationStatement(from: old, to: stolen, issuedAt: now)
+        let statement = try RotationStatement(from: old, to: stolen, at: now)
         _ = try store.acceptStatements([statement], topic: topic, at: now)
         #expect(try store.trust(for: topic).candidates(for: old.id, at: now).contains(old.publicKey))
 
@@ -55,7 +55,7 @@ import Testing
         let (old, new, thief) = (SenderKey(), SenderKey(), SenderKey())
         try store.trustSender(old.publicKey, named: "all", at: now)
         try store.trustSender(old.publicKey, named: "second", topic: second, at: now)
-        let statement = try RotationStatement(from: old, to: new, issuedAt: now)
+        let statement = try RotationStatement(from: old, to: new, at: now)
         _ = try store.acceptStatements([statement], topic: first, at: now)
 
         _ = try store.acceptStatements([statement], topic: second, at: now)
@@ -63,7 +63,7 @@ import Testing
         #expect(try store.trust(for: second).pinned == [new.publicKey])
         let afterOverlap = statement.overlapEnd.adding(milliseconds: 1)
         #expect(try store.trust(for: second).candidates(for: old.id, at: afterOverlap).isEmpty)
-        let other = try RotationStatement(from: old, to: thief, issuedAt: now)
+        let other = try RotationStatement(from: old, to: thief, at: now)
         #expect(throws: KeyStoreError(.rotationConflict, "")) {
             try store.acceptStatements([other], topic: second, at: now)
         }

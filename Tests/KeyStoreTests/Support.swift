@@ -185,7 +185,7 @@ extension StoreOptions {
 let start = Timestamp(milliseconds: 1_800_000_000_000)
 
 extension Timestamp {
-    static func + (time: Timestamp, seconds: UInt64) -> Timestamp { time.adding(seconds: seconds) }
+    static func + (time: Timestamp, seconds: UInt64) -> Timestamp { time.adding(.seconds(seconds)) }
     /// One millisecond later.
     var next: Timestamp { adding(milliseconds: 1) }
 }

@@ -22,7 +22,7 @@ struct TamperTests {
                 _ = try store.rotateSenderKey(named: name, at: start)
                 let old = SenderKey()
                 _ = try store.trustSender(old.publicKey, named: name, topic: .app, at: start)
-                let statement = try RotationStatement(from: old, to: SenderKey(), issuedAt: start)
+                let statement = try RotationStatement(from: old, to: SenderKey(), at: start)
                 _ = try store.acceptStatements([statement], topic: .app, at: start)
                 try store.setSetting("value of \(name)", named: name)
                 let registration = DeviceRegistration(

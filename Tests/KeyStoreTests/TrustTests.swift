@@ -12,9 +12,9 @@ struct TrustTests {
     private let newest = SenderKey()
 
     private func statement(
-        from old: SenderKey, to new: SenderKey, issuedAt: Timestamp = start, overlap: UInt32 = 60
+        from old: SenderKey, to new: SenderKey, issuedAt: Timestamp = start, overlap: UInt64 = 60
     ) throws -> RotationStatement {
-        try RotationStatement(from: old, to: new, issuedAt: issuedAt, overlap: overlap)
+        try RotationStatement(from: old, to: new, at: issuedAt, overlap: .seconds(overlap))
     }
 
     @Test(arguments: DeviceStoreKind.allCases)

@@ -73,7 +73,7 @@ import Testing
 
     @Test func theBytesOfAttachmentsAndOfARotationAreToldApart() throws {
         let statement = try RotationStatement(
-            from: FormatFixture.sender(101), to: FormatFixture.sender(102), issuedAt: FormatFixture.now)
+            from: FormatFixture.sender(101), to: FormatFixture.sender(102), at: FormatFixture.now)
         let error = try #require(
             #expect(throws: SealError.self) {
                 try Self.seal(alertPayload(count: 2700), Self.references(1)) { $0.announcing = [statement] }

@@ -58,7 +58,7 @@ import Testing
     private static let url = "https://files.example.com/zebra"
 
     @Test(arguments: [
-        ("http://zebra/a", "public.jpeg", "a", "url is not https"), (url, "image/zebra", "a", "such as public.jpeg"),
+        ("http://zebra/a", "public.jpeg", "a", "url must be https"), (url, "image/zebra", "a", "such as public.jpeg"),
         (url, "public.jpeg", "../zebra", "slash"), (url, "public.jpeg", "", "1 to 255 bytes"),
     ])
     func aReferenceIsCheckedWhenItIsMade(_ url: String, _ type: String, _ name: String, _ part: String) throws {

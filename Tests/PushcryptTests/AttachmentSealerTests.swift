@@ -86,12 +86,12 @@ import Testing
         let sender = try FormatFixture.sender(101)
         var pass = AttachmentSealer.FirstPass()
         pass.update(before.span)
-        var sealer = pass.sealer(.key(sender), random: Ephemeral(copying: random.span), header: header)
+        var sealer = pass.sealer(EnvelopeSigner(sender), random: Ephemeral(copying: random.span), header: header)
         var sealed = Bytes()
         try sealer.seal(after.span, into: &sealed)
         #expect(Self.refusal(toFinish: sealer, into: &sealed) == .changedFile)
 
-        let key = EnvelopeSigner.key(sender).fileKey(
+        let key = EnvelopeSigner(sender).fileKey(
             for: .init(length: 65_537, sha256: SHA256.digest(before.span)), random: Ephemeral(copying: random.span))
         let file = SealedFile(key: key, size: UInt64(sealed.count), sha256: SHA256.digest(sealed.span))
         var opened = Bytes()
@@ -111,7 +111,7 @@ import Testing
     @Test func theKeyDependsOnTheFileAndOnTheSender() throws {
         func key(_ plain: Bytes, _ sender: UInt8, random: UInt8 = 0) throws -> Bytes {
             let random = Bytes(repeating: random, count: 32)
-            return EnvelopeSigner.key(try FormatFixture.sender(sender)).fileKey(
+            return EnvelopeSigner(try FormatFixture.sender(sender)).fileKey(
                 for: .init(length: UInt64(plain.count), sha256: SHA256.digest(plain.span)),
                 random: Ephemeral(copying: random.span)
             ).bytes

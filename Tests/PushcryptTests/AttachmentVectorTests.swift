@@ -14,7 +14,7 @@ import Testing
         var first = AttachmentSealer.FirstPass()
         first.update(plain.span)
         var sealer = first.sealer(
-            .key(sender), random: Ephemeral(copying: vector.r.bytes.span), header: vector.header.bytes)
+            EnvelopeSigner(sender), random: Ephemeral(copying: vector.r.bytes.span), header: vector.header.bytes)
         var sealed = Bytes()
         try sealer.seal(plain.span, into: &sealed)
         let file = try sealer.finish(into: &sealed)

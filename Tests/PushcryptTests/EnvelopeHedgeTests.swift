@@ -54,7 +54,7 @@ import VectorKit
             try FormatFixture().seal(alertPayload(), at: FormatFixture.now.adding(milliseconds: 1))
         },
         Variation("the time to live") {
-            try FormatFixture().seal(alertPayload(), options: options { $0.timeToLive -= 1 })
+            try FormatFixture().seal(alertPayload(), options: options { $0.timeToLive = .seconds($0.timeToLive.seconds - 1) })
         },
         Variation("the topic") { try FormatFixture(topic: "com.example.ap").seal(alertPayload()) },
         Variation("the device") { try FormatFixture(device: 2).seal(alertPayload()) },
@@ -64,7 +64,7 @@ import VectorKit
         },
         Variation("a rotation that is announced", keepsTheID: false) {
             let statement = try RotationStatement(
-                from: FormatFixture.sender(100), to: FormatFixture.sender(101), issuedAt: FormatFixture.now)
+                from: FormatFixture.sender(100), to: FormatFixture.sender(101), at: FormatFixture.now)
             return try FormatFixture().seal(alertPayload(), options: options { $0.announcing = [statement] })
         },
     ]

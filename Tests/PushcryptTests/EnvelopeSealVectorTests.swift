@@ -13,7 +13,7 @@ import Testing
         // The type with the largest bucket; the others take the same ones, as far as theirs go.
         options.pushType = .voip
         options.messageName = vector.callerID
-        options.timeToLive = vector.ttl
+        options.timeToLive = .seconds(UInt64(vector.ttl))
         options.announcing = try vector.statements.map { try RotationStatement(bytes: $0.bytes.span) }
         let sealer = try sealer(vector)
         let sealed = try sealer.seal(
@@ -74,7 +74,7 @@ import Testing
         let topic = try Topic(vector.topic)
         guard let signature = vector.hedgeSignature?.bytes else { return Sealer(sender: key, topic: topic) }
         #expect(key.sign([Bytes("pushcrypt/1 hedge seed\0".utf8)]) == [signature])
-        return try Sealer(signer: SigningService(key: key), topic: topic)
+        return Sealer(signer: try .connect(to: SigningService(key: key)), topic: topic)
     }
 
     private func randomness(_ vector: Vector) -> EnvelopeSealer.Randomness {

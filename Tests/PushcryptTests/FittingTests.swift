@@ -46,7 +46,7 @@ import Testing
         options.fitting = [.body]
         options.announcing = [
             try RotationStatement(
-                from: FormatFixture.sender(101), to: FormatFixture.sender(102), issuedAt: FormatFixture.now)
+                from: FormatFixture.sender(101), to: FormatFixture.sender(102), at: FormatFixture.now)
         ]
         let attachment = try AttachmentReferenceTests.reference(url: "https://f.example/a", name: "0.jpg")
         let sealed = try Sealer(sender: fixture.sender, topic: fixture.topic).seal(

@@ -70,7 +70,7 @@ import Testing
     @Test func theDescriptionNamesTheCodeAndThePlaceAndNothingOfTheText() throws {
         let error = try #require(jsonRefusal(of: #"{"secret":"zebra",x}"#))
         #expect(error.code.description == "unexpected-byte")
-        #expect(error.description == "not JSON: fix the byte at this offset (unexpected-byte, byte 18)")
+        #expect(error.description == "not JSON: correct the byte at this offset (unexpected-byte, byte 18)")
     }
 
     /// What is cut off is missing, and nothing else is wrong: also in the middle of a character, an escape, a number.

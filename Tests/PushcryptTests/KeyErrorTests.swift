@@ -48,7 +48,7 @@ import VectorKit
     ) throws {
         let error = try #require(Self.refusal(of: text, as: kind))
         #expect(error.code == .wrongKind)
-        #expect(error.description == "this is \(given); what is needed here is \(needed)")
+        #expect(error.description == "this is \(given); \(needed) is needed here")
     }
 
     /// Each character counts: whichever is changed, the checksum notices.

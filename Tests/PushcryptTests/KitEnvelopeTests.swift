@@ -46,7 +46,7 @@ import VectorKit
             #expect(try opened.messageID.bytes == vector.bytes("message-id"))
             #expect(try opened.sentAt.milliseconds == vector.number("sent-at"))
             let timeToLive: UInt64 = try vector.number("time-to-live")
-            #expect(opened.expiresAt == opened.sentAt.adding(seconds: timeToLive))
+            #expect(opened.expiresAt == opened.sentAt.adding(.seconds(timeToLive)))
             #expect(try opened.sender.description == vector.one("signed-by"))
             #expect(opened.hasRotationConflict == (vector.optional("told") == "rotation-conflict"))
 

@@ -28,7 +28,7 @@ import VectorKit
     private func seal(_ vector: KitVector, _ fixture: FormatFixture, at time: Timestamp) throws -> SealedPayload {
         var options = Sealer.Options()
         options.pushType = try PushType(vector.one("push-type"))
-        options.timeToLive = try vector.number("time-to-live")
+        options.timeToLive = .seconds(try vector.number("time-to-live"))
         options.isSentExactly = vector.optional("sent-exactly") == "yes"
         options.announcing = try statements(Int(vector.optional("statements") ?? "0") ?? 0, by: fixture, at: time)
         let references = try vector.all("attachment").map { try AttachmentReference(json: Bytes($0.utf8)) }
@@ -53,7 +53,7 @@ import VectorKit
         _ count: Int, by fixture: FormatFixture, at time: Timestamp
     ) throws -> [RotationStatement] {
         let keys = try (0..<count).map { try FormatFixture.sender(UInt8(200 + $0)) } + [fixture.sender]
-        return try zip(keys, keys.dropFirst()).map { try RotationStatement(from: $0, to: $1, issuedAt: time) }
+        return try zip(keys, keys.dropFirst()).map { try RotationStatement(from: $0, to: $1, at: time) }
     }
 
     /// The push without its envelope.

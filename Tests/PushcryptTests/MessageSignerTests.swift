@@ -20,7 +20,7 @@ import Testing
         let service = SigningService(key: fixture.sender) { (key, messages) throws(SigningError) in
             messages == [Self.hedgeLabel] ? key.sign(messages) : try answer(key, messages)
         }
-        return try Sealer(signer: service, topic: fixture.topic)
+        return Sealer(signer: try .connect(to: service), topic: fixture.topic)
     }
 
     private func message(_ payload: String = alertPayload()) -> Sealer.Message {
@@ -88,7 +88,7 @@ import Testing
             return key.sign(messages)
         }
         var late = message()
-        late.options.timeToLive = 0
+        late.options.timeToLive = .seconds(0)
         let results = sealer.seal([message("{}"), message(alertPayload("a")), late, message(alertPayload("b"))])
         #expect(results.map { $0.failure?.code } == [.missingAPS, nil, .invalidTime, nil])
         #expect(seen.batches.map(\.count) == [2])
@@ -211,17 +211,16 @@ import Testing
         _ disorder: Disorder
     ) throws {
         let error = #expect(throws: SigningError.self) {
-            _ = try Sealer(
-                signer: SigningService(key: fixture.sender, answer: disorder.answer), topic: fixture.topic)
+            _ = try EnvelopeSigner.connect(to: SigningService(key: fixture.sender, answer: disorder.answer))
         }
         #expect(error?.code == disorder.codes[0])
     }
 
     /// A key in this process is not asked twice over: its hedge key is the one of the seed.
     @Test func aSenderKeyAsASignerIsTheKeyItself() throws {
-        let direct = Sealer(sender: fixture.sender, topic: fixture.topic).envelopes.signer.hedged().finishPublic()
+        let direct = EnvelopeSigner(fixture.sender).hedged().finishPublic()
         let signer: any MessageSigner = fixture.sender
-        let through = try Sealer(signer: signer, topic: fixture.topic).envelopes.signer.hedged().finishPublic()
+        let through = try EnvelopeSigner.connect(to: signer).hedged().finishPublic()
         #expect(direct == through)
     }
 }

@@ -12,7 +12,7 @@ import Testing
         .Code?
     {
         var options = Sealer.Options()
-        options.timeToLive = timeToLive
+        options.timeToLive = .seconds(UInt64(timeToLive))
         let fixture = try FormatFixture()
         let text = try fixture.seal(alertPayload(), at: sentAt, options: options).envelope.text
         return fixture.refusal(of: Bytes(text.utf8), at: now)

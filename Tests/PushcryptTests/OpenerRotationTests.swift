@@ -14,18 +14,18 @@ import Testing
     init() throws {
         let keys = try (101...105).map { try FormatFixture.sender($0) }
         chain = try zip(keys, keys.dropFirst()).map { old, new in
-            try RotationStatement(from: old, to: new, issuedAt: FormatFixture.now)
+            try RotationStatement(from: old, to: new, at: FormatFixture.now)
         }
         self.keys = keys
     }
 
     private func push(
         from sender: SenderKey, announcing statements: [RotationStatement] = [], at time: Timestamp? = nil,
-        timeToLive: UInt32 = 2_592_000
+        timeToLive: UInt64 = 2_592_000
     ) throws -> Bytes {
         var options = Sealer.Options()
         options.announcing = statements
-        options.timeToLive = timeToLive
+        options.timeToLive = .seconds(timeToLive)
         let sealer = Sealer(sender: sender, topic: try Topic("com.example.app"))
         let device = try FormatFixture.device(1).publicKey
         return try sealer.seal(alertPayload().utf8, to: device, at: time ?? now, options: options).json
@@ -107,7 +107,7 @@ import Testing
 
     /// A key that is pinned signs, whatever the message itself says of it: even that it ended with the statement.
     @Test func theOldKeyMayAnnounceItsOwnEnd() throws {
-        let end = try RotationStatement(from: keys[0], to: keys[1], issuedAt: now, overlap: 0)
+        let end = try RotationStatement(from: keys[0], to: keys[1], at: now, overlap: .seconds(0))
         let later = now.adding(milliseconds: 5)
         let opened = try open(push(from: keys[0], announcing: [end], at: later), trust: trusting(keys[0]), at: later)
         #expect(opened.statements == [end])
@@ -117,7 +117,7 @@ import Testing
 
     @Test func aSupersededSenderVerifiesNoStatement() throws {
         let trust = try fold([chain[0]], into: trusting(keys[0]))
-        let theft = try RotationStatement(from: keys[0], to: keys[3], issuedAt: now)
+        let theft = try RotationStatement(from: keys[0], to: keys[3], at: now)
         #expect(code(try push(from: keys[3], announcing: [theft]), trust: trust) == .rotationConflict)
         // A known sender's message is shown; the app learns of the conflict, and nothing is taken.
         let opened = try open(push(from: keys[1], announcing: [theft]), trust: trust)
@@ -131,7 +131,7 @@ import Testing
         let stranger = try FormatFixture.sender(110)
         #expect(
             code(try push(from: stranger, announcing: [chain[0]]), trust: trusting(keys[0])) == .authenticationFailed)
-        let own = try RotationStatement(from: stranger, to: keys[1], issuedAt: now)
+        let own = try RotationStatement(from: stranger, to: keys[1], at: now)
         #expect(code(try push(from: keys[1], announcing: [own]), trust: trusting(keys[0])) == .authenticationFailed)
     }
 

@@ -9,7 +9,7 @@ import Testing
     private static func statements(_ count: Int) throws -> [RotationStatement] {
         let (old, new) = (try FormatFixture.sender(100), try FormatFixture.sender(101))
         return try (0..<count).map { index in
-            try RotationStatement(from: old, to: new, issuedAt: Timestamp(milliseconds: UInt64(index)))
+            try RotationStatement(from: old, to: new, at: Timestamp(milliseconds: UInt64(index)))
         }
     }
 
@@ -121,7 +121,7 @@ import Testing
         let tooLong = push.length + push.width
         #expect(error.code == .pushTooLarge)
         #expect(error.description.contains("\(tooLong) bytes"))
-        #expect(error.description.contains("\(tooLong - 4096) more than Apple takes (4096)"))
+        #expect(error.description.contains("\(tooLong - 4096) more than Apple accepts (4096)"))
         #expect(error.description.contains("widest") == !push.isSentExactly)
     }
 

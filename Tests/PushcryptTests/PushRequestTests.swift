@@ -35,7 +35,7 @@ struct RequestVectors: Codable {
     private func sealed(_ pushType: PushType = .alert, timeToLive: UInt32 = 60) throws -> SealedPayload {
         var options = Sealer.Options()
         options.pushType = pushType
-        options.timeToLive = timeToLive
+        options.timeToLive = .seconds(UInt64(timeToLive))
         return try sealer.seal(
             alertPayload().utf8, to: fixture.device.publicKey, at: FormatFixture.now, options: options)
     }
@@ -48,7 +48,7 @@ struct RequestVectors: Codable {
         let topic = try Topic(vector.topic)
         let sealer =
             vector.hedgeSignature == nil
-            ? Sealer(sender: key, topic: topic) : try Sealer(signer: SigningService(key: key), topic: topic)
+            ? Sealer(sender: key, topic: topic) : Sealer(signer: try .connect(to: SigningService(key: key)), topic: topic)
         var options = Sealer.Options()
         options.messageName = vector.callerID
         let sealed = try sealer.seal(
@@ -120,7 +120,7 @@ struct RequestVectors: Codable {
             as [(UInt64, UInt32, UInt64)])
     func apnsKeepsAPushAsLongAsItIsTaken(_ milliseconds: UInt64, _ timeToLive: UInt32, _ expiration: UInt64) throws {
         var options = Sealer.Options()
-        options.timeToLive = timeToLive
+        options.timeToLive = .seconds(UInt64(timeToLive))
         let sealed = try sealer.seal(
             alertPayload().utf8, to: fixture.device.publicKey, at: FormatFixture.now.adding(milliseconds: milliseconds),
             options: options)

@@ -63,9 +63,9 @@ import Testing
         Fault(#"{"version":1,"acknowledged":"\#(sender)"}"#, .wrongKind, says: "public key"),
         Fault(#"{"version":1,"acknowledged":"\#(device)","sender":"\#(device)"}"#, .wrongKind, says: "public key"),
         Fault(#"{"version":1,"acknowledged":"\#(device)","acknowledged":"\#(device)"}"#, says: "appears twice"),
-        Fault(#"{"version":1,"refused":""}"#, says: "refused is no reason"),
-        Fault(#"{"version":1,"refused":"No way"}"#, says: "refused is no reason"),
-        Fault(#"{"version":1,"refused":"\#(String(repeating: "x", count: 65))"}"#, says: "refused is no reason"),
+        Fault(#"{"version":1,"refused":""}"#, says: "refused is not a reason"),
+        Fault(#"{"version":1,"refused":"No way"}"#, says: "refused is not a reason"),
+        Fault(#"{"version":1,"refused":"\#(String(repeating: "x", count: 65))"}"#, says: "refused is not a reason"),
     ])
     func anythingElseIsRefused(_ fault: Fault) throws {
         let error = try #require(#expect(throws: KeyError.self) { try Self.reply(fault.json) })

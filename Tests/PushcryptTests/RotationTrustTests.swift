@@ -46,7 +46,7 @@ import Testing
     @Test func theHandBuiltStatementIsTheOneThatTheLibraryIssues() throws {
         #expect(
             try Self.statement(from: keys[0], to: keys[1])
-                == RotationStatement(from: keys[0], to: keys[1], issuedAt: now))
+                == RotationStatement(from: keys[0], to: keys[1], at: now))
     }
 
     @Test func eachReasonHasItsCode() throws {
@@ -111,21 +111,21 @@ import Testing
 
     @Test func theIssuerCannotSignWhatNoReceiverAccepts() throws {
         let long = #expect(throws: RotationError.self) {
-            try RotationStatement(from: keys[0], to: keys[1], issuedAt: now, overlap: 5_184_001)
+            try RotationStatement(from: keys[0], to: keys[1], at: now, overlap: .seconds(5_184_001))
         }
         #expect(long?.code == .overlapTooLong)
         let same = #expect(throws: RotationError.self) {
-            try RotationStatement(from: keys[0], to: keys[0], issuedAt: now)
+            try RotationStatement(from: keys[0], to: keys[0], at: now)
         }
         #expect(same?.code == .supersededKey)
-        let longest = try RotationStatement(from: keys[0], to: keys[1], issuedAt: now, overlap: 5_184_000)
-        #expect(longest.overlap == 5_184_000)
+        let longest = try RotationStatement(from: keys[0], to: keys[1], at: now, overlap: .seconds(5_184_000))
+        #expect(longest.overlap == .seconds(5_184_000))
     }
 
     @Test func anUnnamedAcceptanceIsFor400DaysAndAnOverlapFor31() throws {
-        let statement = try RotationStatement(from: keys[0], to: keys[1], issuedAt: now)
-        #expect(statement.acceptFor == 400 * 86_400)
-        #expect(statement.overlap == 31 * 86_400)
+        let statement = try RotationStatement(from: keys[0], to: keys[1], at: now)
+        #expect(statement.acceptFor == .seconds(400 * 86_400))
+        #expect(statement.overlap == .seconds(31 * 86_400))
         #expect(statement.overlapEnd == now.adding(milliseconds: 31 * FormatFixture.day))
     }
 

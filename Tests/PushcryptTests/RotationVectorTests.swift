@@ -33,15 +33,15 @@ import Testing
         #expect(new.publicKey.bytes == vector.newPublic.bytes)
         let issuedAt = Timestamp(milliseconds: vector.issuedAt)
         let issued = try RotationStatement(
-            from: old, to: new, issuedAt: issuedAt, acceptFor: vector.acceptFor, overlap: vector.overlap)
+            from: old, to: new, at: issuedAt, acceptFor: .seconds(UInt64(vector.acceptFor)), overlap: .seconds(UInt64(vector.overlap)))
         #expect(issued.bytes == vector.statement.bytes)
 
         let parsed = try RotationStatement(bytes: vector.statement.bytes.span)
         #expect(parsed == issued)
         #expect(parsed.oldKeyID.description == vector.oldKeyID.bytes.hex)
         #expect(parsed.issuedAt == issuedAt)
-        #expect(parsed.acceptFor == vector.acceptFor)
-        #expect(parsed.overlap == vector.overlap)
+        #expect(parsed.acceptFor == .seconds(UInt64(vector.acceptFor)))
+        #expect(parsed.overlap == .seconds(UInt64(vector.overlap)))
         #expect(parsed.overlapEnd.milliseconds == vector.issuedAt + UInt64(vector.overlap) * 1000)
     }
 

@@ -30,7 +30,7 @@ import Testing
         Refusal(code: .nothingToShow, says: ["aps.alert", "add a body", "background"]) {
             try seal(#"{"aps":{"thread-id":"zebra"}}"#)
         },
-        Refusal(code: .reservedKey, says: ["ENCRYPTED_DATA already", "as it was before"]) {
+        Refusal(code: .reservedKey, says: ["already has ENCRYPTED_DATA", "the original payload"]) {
             try seal(#"{"aps":{"alert":"x"},"ENCRYPTED_DATA":"zebra"}"#)
         },
         Refusal(code: .reservedKey, says: ["pushcrypt at the top level", "rename", "attachments"]) {
@@ -48,7 +48,7 @@ import Testing
         },
         Refusal(
             code: .pushTooLarge,
-            says: ["4097 bytes", "1 more than Apple takes (4096)", "shorten the placeholder's title"]
+            says: ["4097 bytes", "1 more than Apple accepts (4096)", "shorten the placeholder's title"]
         ) {
             _ = try FormatFixture().seal(
                 alertPayload("zebra" + String(repeating: "x", count: 2717 - 25)),
@@ -58,7 +58,7 @@ import Testing
             _ = try PushType("liveactivity")
         },
         Refusal(code: .invalidPlaceholder, says: ["placeholder's title is empty"]) { _ = try Placeholder(title: " ") },
-        Refusal(code: .invalidPlaceholder, says: ["placeholder's sound has no name", "'none'"]) {
+        Refusal(code: .invalidPlaceholder, says: ["placeholder's sound is empty", "silence"]) {
             _ = try Placeholder(sound: .named(""))
         },
         Refusal(code: .invalidPlaceholder, says: ["placeholder's title has 4097 bytes", "at most 4096"]) {
@@ -68,15 +68,15 @@ import Testing
             try seal(alertPayload("zebra")) { $0.messageName = "" }
         },
         Refusal(code: .invalidTime, says: ["1 to 2592000 seconds"]) {
-            try seal(alertPayload("zebra")) { $0.timeToLive = 0 }
+            try seal(alertPayload("zebra")) { $0.timeToLive = .seconds(0) }
         },
         Refusal(code: .invalidTime, says: ["1 to 2592000 seconds"]) {
-            try seal(alertPayload("zebra")) { $0.timeToLive = 2_592_001 }
+            try seal(alertPayload("zebra")) { $0.timeToLive = .seconds(2_592_001) }
         },
         Refusal(code: .invalidTime, says: ["the clock must be right"]) {
             try seal(alertPayload("zebra"), at: Timestamp(milliseconds: 1 << 53))
         },
-        Refusal(code: .invalidRequest, says: ["no background push with priority 10"]) {
+        Refusal(code: .invalidRequest, says: ["background pushes with priority 10"]) {
             let fixture = try FormatFixture()
             var options = Sealer.Options()
             options.pushType = .background
@@ -98,7 +98,7 @@ import Testing
                 guard messages != [Bytes("pushcrypt/1 hedge seed\0".utf8)] else { return key.sign(messages) }
                 throw SigningError(.signerRefused, "no permission to sign")
             }
-            _ = try Sealer(signer: service, topic: fixture.topic).seal(
+            _ = try Sealer(signer: .connect(to: service), topic: fixture.topic).seal(
                 alertPayload("zebra").utf8, to: fixture.device.publicKey, at: FormatFixture.now)
         },
     ]
@@ -134,17 +134,17 @@ import Testing
     }
 
     /// The limits themselves are taken.
-    @Test(arguments: [1, 2_592_000] as [UInt32]) func theTimesToLiveOfTheLimitsAreTaken(_ timeToLive: UInt32) throws {
-        try Self.seal(alertPayload()) { $0.timeToLive = timeToLive }
-        try Self.seal(alertPayload(), at: .maximum) { $0.timeToLive = timeToLive }
-        try Self.seal(alertPayload(), at: Timestamp(milliseconds: 0)) { $0.timeToLive = timeToLive }
+    @Test(arguments: [1, 2_592_000] as [UInt64]) func theTimesToLiveOfTheLimitsAreTaken(_ timeToLive: UInt64) throws {
+        try Self.seal(alertPayload()) { $0.timeToLive = .seconds(timeToLive) }
+        try Self.seal(alertPayload(), at: .maximum) { $0.timeToLive = .seconds(timeToLive) }
+        try Self.seal(alertPayload(), at: Timestamp(milliseconds: 0)) { $0.timeToLive = .seconds(timeToLive) }
     }
 
     /// More than four statements are a mistake in the caller's program, not in the payload.
     @Test func fiveStatementsTrap() async {
         await #expect(processExitsWith: .failure) {
             let statement = try RotationStatement(
-                from: FormatFixture.sender(100), to: FormatFixture.sender(101), issuedAt: FormatFixture.now)
+                from: FormatFixture.sender(100), to: FormatFixture.sender(101), at: FormatFixture.now)
             try SealerErrorTests.seal(alertPayload()) { $0.announcing = Array(repeating: statement, count: 5) }
         }
     }

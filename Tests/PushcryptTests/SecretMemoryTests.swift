@@ -145,7 +145,7 @@
             let seed = try #require(key.sign([Bytes("pushcrypt/1 hedge seed\0".utf8)]).first)
             let memory = try SecretMemory(count: 64)
             let service = Service(key)
-            let sealer = try Sealer(signer: service, topic: Topic("com.example.app"))
+            let sealer = Sealer(signer: try .connect(to: service), topic: try Topic("com.example.app"))
             #expect(memory.longestRun(of: seed, at: try #require(service.addresses.first)) < 4)
             withExtendedLifetime(sealer) {}
         }

@@ -96,7 +96,7 @@ import Testing
             (.max, .max, .max),
         ] as [(UInt64, UInt64, UInt64)])
     func addingSecondsStopsAtTheEnd(start: UInt64, more: UInt64, end: UInt64) {
-        #expect(Timestamp(milliseconds: start).adding(seconds: more).milliseconds == end)
+        #expect(Timestamp(milliseconds: start).adding(.seconds(more)).milliseconds == end)
     }
 
     @Test(

@@ -94,7 +94,7 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
             },
             FailingPush(.authenticationFailed, "a stranger who announces a rotation to himself") { scene in
                 let stranger = SenderKey()
-                let statement = try RotationStatement(from: SenderKey(), to: stranger, issuedAt: .start)
+                let statement = try RotationStatement(from: SenderKey(), to: stranger, at: .start)
                 return Scene.push(try scene.envelope(by: stranger, announcing: [statement]))
             },
             FailingPush(.authenticationFailed, "sealed for the other key of this phone") { scene in
@@ -106,7 +106,7 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
             FailingPush(.rotationConflict, "a thief's second rotation") { scene in
                 _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, at: .start)
                 let thief = SenderKey()
-                let second = try RotationStatement(from: scene.oldSender, to: thief, issuedAt: Scene.now)
+                let second = try RotationStatement(from: scene.oldSender, to: thief, at: Scene.now)
                 return Scene.push(try scene.envelope(by: thief, announcing: [second]))
             },
         ]
@@ -142,7 +142,7 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
         } + [
             FailingPush(.malformedPayload, "a statement of version 2 beside a good one") { scene in
                 _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, at: .start)
-                let next = try RotationStatement(from: scene.newSender, to: SenderKey(), issuedAt: .start)
+                let next = try RotationStatement(from: scene.newSender, to: SenderKey(), at: .start)
                 var body: Bytes = [2] + next.bytes + next.bytes
                 body[1 + RotationStatement.length] = 0x02
                 return Scene.push(try scene.seal(.rotationAndPayload, body + Bytes(Provider.payload.utf8)))

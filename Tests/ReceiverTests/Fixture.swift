@@ -8,7 +8,7 @@ extension Timestamp {
     static let start = Timestamp(milliseconds: 1_767_225_600_000)
 
     func plus(days: UInt64 = 0, seconds: UInt64 = 0, milliseconds: UInt64 = 0) -> Timestamp {
-        adding(seconds: days * 86_400 + seconds).adding(milliseconds: milliseconds)
+        adding(.seconds(days * 86_400 + seconds)).adding(milliseconds: milliseconds)
     }
 }
 
@@ -68,7 +68,7 @@ struct Phone {
         store = try SQLiteKeyStore.create(in: folder.path, passphrase: nil, options: options, at: now)
         if hasKey { _ = try store.generateDeviceKey(at: now) }
         replay = try ReplayFile.create(
-            in: folder.path, floor: floor ?? now.subtracting(milliseconds: Freshness.clockTolerance))
+            in: folder.path, floor: floor ?? now.subtracting(Freshness.clockTolerance))
     }
 
     /// A phone that is enrolled with a provider.

@@ -182,7 +182,7 @@ import Testing
         let shop = try provider.store.senderKey(named: "shop").key
         let bank = try provider.store.senderKey(named: "bank").key
         var options = Sealer.Options()
-        options.announcing = [try RotationStatement(from: shop, to: SenderKey(), issuedAt: .start)]
+        options.announcing = [try RotationStatement(from: shop, to: SenderKey(), at: .start)]
         let push = try Sealer(sender: bank, topic: .other)
             .seal(Provider.payload.utf8, to: phone.newestKey(named: "ben").publicKey, at: .start, options: options)
         let before = try phone.store.trustedSenders()

@@ -31,7 +31,7 @@ struct Scene {
         try phone.store.trustSender(oldSender.publicKey, named: Phone.sender, at: .start)
         activeKey = try phone.newestKey().publicKey
         pendingKey = try phone.store.rotateDeviceKey(at: .start).publicKey
-        statement = try RotationStatement(from: oldSender, to: newSender, issuedAt: .start)
+        statement = try RotationStatement(from: oldSender, to: newSender, at: .start)
     }
 
     /// Seals as the scene has it, with one thing or another as the caller wants it.
@@ -61,7 +61,7 @@ struct Scene {
         let message = EnvelopeSealer.Message(
             contentType: contentType, sentAt: sentAt, timeToLive: timeToLive, id: nil)
         let key = sender ?? newSender
-        let prepared = try EnvelopeSealer(signer: .key(key), topic: topic).prepare(
+        let prepared = try EnvelopeSealer(signer: EnvelopeSigner(key), topic: topic).prepare(
             body.span, message, to: recipient ?? pendingKey, bucket: 1024, randomness: EnvelopeSealer.Randomness())
         let toSign = prepared.toSign
         let signature = key.signature(of: toSign.span)

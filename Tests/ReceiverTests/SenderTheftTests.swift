@@ -28,7 +28,7 @@ import Testing
     }
 
     private func statement(_ old: SenderKey, _ new: SenderKey, at now: Timestamp = .start) throws -> RotationStatement {
-        try RotationStatement(from: old, to: new, issuedAt: now)
+        try RotationStatement(from: old, to: new, at: now)
     }
 
     /// Rotates, and lets the phone follow.

@@ -1,8 +1,8 @@
-/// An attachment that cannot be sealed, named or opened. Equal when the codes are equal.
+/// An error for an attachment that cannot be sealed, referred to or opened.
 ///
 /// A receiver drops the attachment and still shows the text. (`Docs/Format.md`, Attachments)
 public struct AttachmentError: CodedError {
-    /// What is wrong with an attachment.
+    /// The kind of error.
     public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case malformedReference = "malformed-reference"
@@ -19,25 +19,25 @@ public struct AttachmentError: CodedError {
 
         private let known: Known
 
-        /// A reference is not the object that it should be, or one of its members breaks a rule.
+        /// A reference is not a JSON object of its kind, or a member breaks a rule.
         public static let malformedReference = Code(known: .malformedReference)
-        /// Beyond the 8 attachments that a notification may have.
+        /// A notification has more than 8 attachments; this is one of the rest.
         public static let tooMany = Code(known: .tooMany)
-        /// A body that is too long for a sealed file, too.
+        /// The body is too long even for a sealed file.
         public static let bodyTooLong = Code(known: .bodyTooLong)
-        /// The plain file was another one in the second pass than in the first.
+        /// The plain file changed between the two passes.
         public static let changedFile = Code(known: .changedFile)
-        /// The file does not begin as a sealed file does, or its chunks are of a length that this version does not know.
+        /// The file does not begin like a sealed file, or has a chunk length that this version does not support.
         public static let notSealed = Code(known: .notSealed)
-        /// The file is longer or shorter than its reference says.
+        /// The file is longer or shorter than its reference states.
         public static let wrongSize = Code(known: .wrongSize)
-        /// The file is not the one that its reference means.
+        /// The file is not the one that its reference names.
         public static let wrongHash = Code(known: .wrongHash)
-        /// A chunk was not sealed under this key, was changed, or does not stand where it was sealed.
+        /// A chunk was not sealed under this key, or was changed or moved.
         public static let authenticationFailed = Code(known: .authenticationFailed)
-        /// Sealed under this key, but against the rules of the format.
+        /// The file was sealed under this key, but breaks a rule of the format.
         public static let malformedFile = Code(known: .malformedFile)
-        /// The end of the file is missing, and its reference was made without it.
+        /// The end of the file is missing, and the reference was made for the shortened file.
         public static let truncatedFile = Code(known: .truncatedFile)
 
         /// Every code.
@@ -47,9 +47,9 @@ public struct AttachmentError: CodedError {
         public var description: String { known.rawValue }
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public let code: Code
-    /// Where, and what to do; never holds key bytes or content.
+    /// What is wrong, where, and what to do; never contains key bytes or content.
     public let description: String
 
     init(_ code: Code, _ description: String) {

@@ -1,15 +1,15 @@
-/// The attachments of one payload, under the key that the format keeps for itself. (`Docs/Format.md`, Attachments)
+/// The attachments of one payload, under the reserved key. (`Docs/Format.md`, Attachments)
 ///
 ///     {"aps":{…},"pushcrypt":{"attachments":[{"url":…},…]}}
 struct AttachmentList {
     private static let key = "attachments"
 
-    /// Those that can be fetched.
+    /// The valid references.
     private(set) var accepted: [AttachmentReference] = []
-    /// Why others cannot; each of them drops nothing but itself.
+    /// The errors of the invalid ones, each of which is dropped alone.
     private(set) var dropped: [AttachmentError] = []
 
-    /// Reads them from an opened payload.
+    /// Reads the attachments of an opened payload.
     init(of payload: JSONValue) {
         guard let reserved = payload[PayloadKeys.reserved], reserved.kind != .null else { return }
         guard reserved.kind == .object else {
@@ -33,12 +33,12 @@ struct AttachmentList {
             dropped.append(
                 AttachmentError(
                     .tooMany,
-                    "the notification has \(elements.count) attachments; only the first \(AttachmentReference.maximumCount) are looked at"
+                    "the notification has \(elements.count) attachments; only the first \(AttachmentReference.maximumCount) are used"
                 ))
         }
     }
 
-    /// The member of a payload that holds references, its name included; empty when there are none.
+    /// Returns the member of a payload with references, including its name; empty if there are none.
     static func member(
         _ references: [AttachmentReference], _ fullBody: FullBody? = nil
     ) -> ContiguousArray<UInt8> {

@@ -1,40 +1,41 @@
-/// Opens one sealed file, piece by piece, in a memory of two chunks.
+/// Opens one sealed file, piece by piece, in the memory of two chunks.
 ///
 ///     var opener = AttachmentOpener(reference.file)
 ///     try opener.open(piece, into: &plain)                       // for each piece of the download
 ///     try opener.finish(into: &plain)
 ///
-/// Every byte that is appended to `plain` was sealed under this key and stands where it was sealed. Whether the file is
-/// the one that was meant, and whole, is known only when `finish` returns; the last chunk is given out then. The caller
-/// shows nothing before, and deletes what it has written when anything throws. Whichever way a file is cut into pieces,
-/// it opens the same or fails with the same code. (`Docs/Format.md`, Attachments)
+/// Every byte that is appended to `plain` was sealed under this key, in this position. That the file is complete and
+/// the right one is known only when `finish` returns, and the last chunk is appended only then. The caller shows
+/// nothing before, and deletes its output if anything throws. The result, or the code of the error, does not depend on
+/// how the file is cut into pieces. (`Docs/Format.md`, Attachments)
 public struct AttachmentOpener: ~Copyable {
     private let file: SealedFile
     private var stream: SecretStream.Reader?
     private let hash = SHA256()
     private var received: UInt64 = 0
-    /// The header, then one sealed chunk after the other: which chunk is the last one shows only when no more comes.
+    /// The header, or a sealed chunk: a chunk is opened only when the next byte arrives, because it may be the last
+    /// one.
     private var waiting = ContiguousArray<UInt8>()
     private var chunk = Ephemeral(count: AttachmentFormat.chunkLength)
     private var isFirstChunk = true
     private var failure: AttachmentError?
 
-    /// Begins at the start of a file.
+    /// Creates an opener for a file.
     public init(_ file: SealedFile) {
         self.file = file
         waiting.reserveCapacity(AttachmentFormat.sealedChunkLength)
     }
 
-    /// Opens the next piece of the sealed file, of any size: appends what is ready to `plain`.
+    /// Opens the next piece of the sealed file, of any size, and appends the available output to `plain`.
     ///
-    /// Throws `notSealed`, `authenticationFailed`, `malformedFile`, or `wrongSize` for the first byte beyond the size,
-    /// and from then on the same error.
+    /// - Throws: `notSealed`, `authenticationFailed`, `malformedFile`, or `wrongSize` for the first byte beyond the
+    ///   size; every later call throws the same error.
     public mutating func open(
         _ sealed: Span<UInt8>, into plain: inout ContiguousArray<UInt8>
     ) throws(AttachmentError) {
         if let failure { throw failure }
         do throws(AttachmentError) {
-            // What lies inside the size is looked at first, so that the pieces do not decide which fault is seen.
+            // The part inside the size is checked first, so that the error does not depend on the pieces.
             let inside = Int(min(UInt64(sealed.count), file.size - received))
             try take(sealed.extracting(0..<inside), into: &plain)
             guard inside == sealed.count else { throw wrongSize("longer") }
@@ -44,10 +45,10 @@ public struct AttachmentOpener: ~Copyable {
         }
     }
 
-    /// Ends the file: checks all of it, and appends the last chunk to `plain`.
+    /// Checks the whole file, and appends the last chunk to `plain`.
     ///
-    /// Throws `wrongSize`, `truncatedFile`, `authenticationFailed`, `malformedFile`, `wrongHash`, in this order, or what
-    /// `open` threw before.
+    /// - Throws: `wrongSize`, `truncatedFile`, `authenticationFailed`, `malformedFile` or `wrongHash`, in this order,
+    ///   or an earlier error of `open`.
     public consuming func finish(into plain: inout ContiguousArray<UInt8>) throws(AttachmentError) {
         if let failure { throw failure }
         guard received == file.size else { throw wrongSize("shorter") }
@@ -60,7 +61,7 @@ public struct AttachmentOpener: ~Copyable {
         let digest = hash.finish()
         guard Sodium.areEqual(digest.span, expected.span) else {
             throw AttachmentError(
-                .wrongHash, "the file is not the one that its reference means; store it once more, or seal it again")
+                .wrongHash, "the file is not the one that its reference names; store it again, or seal it again")
         }
         chunk.withSpan { plain.append(copying: $0.extracting(0..<count)) }
     }
@@ -84,7 +85,7 @@ public struct AttachmentOpener: ~Copyable {
         }
     }
 
-    /// What is waited for: the header, and after it whole chunks.
+    /// The length of the next part: the header, then whole chunks.
     private var lengthOfNext: Int {
         stream == nil ? AttachmentFormat.headerLength : AttachmentFormat.sealedChunkLength
     }
@@ -93,23 +94,23 @@ public struct AttachmentOpener: ~Copyable {
         guard waiting.starts(with: AttachmentFormat.prefix) else {
             throw AttachmentError(
                 .notSealed,
-                "the file does not begin as a sealed file of this version does; check what is stored at its url")
+                "the file does not begin like a sealed file of this version; check the file at its url")
         }
         let header = ContiguousArray(waiting.dropFirst(AttachmentFormat.prefix.count))
         stream = file.withKey { SecretStream.Reader(key: $0, header: header.span) }
     }
 
-    /// Opens a chunk that more follows.
+    /// Opens a chunk that is not the last.
     private mutating func openChunk(into plain: inout ContiguousArray<UInt8>) throws(AttachmentError) {
         let (tag, count) = try pull()
         guard tag == .message else {
-            throw Self.malformed(tag == .final ? "it goes on after its end" : "a chunk has an unknown tag")
+            throw Self.malformed(tag == .final ? "it continues after its end" : "a chunk has an unknown tag")
         }
         chunk.withSpan { plain.append(copying: $0.extracting(0..<count)) }
         isFirstChunk = false
     }
 
-    /// Opens what waits to the front of `chunk`.
+    /// Opens the waiting bytes into the front of `chunk`.
     private mutating func pull() throws(AttachmentError) -> (tag: SecretStream.Tag, count: Int) {
         guard let stream, waiting.count >= SecretStream.overhead else { throw Self.truncated }
         let (sealed, prefix) = (waiting, AttachmentFormat.prefix)
@@ -120,23 +121,23 @@ public struct AttachmentOpener: ~Copyable {
         } catch {
             throw AttachmentError(
                 .authenticationFailed,
-                "the file was changed, or is not sealed under the key of its reference; store it once more, or seal it again"
+                "the file was changed, or is not sealed under the key of its reference; store it again, or seal it again"
             )
         }
     }
 
-    // MARK: Failures
+    // MARK: Errors
 
     private func wrongSize(_ how: String) -> AttachmentError {
         AttachmentError(
             .wrongSize,
-            "the file is \(how) than the \(file.size) bytes of its reference; check what is stored at its url")
+            "the file is \(how) than the \(file.size) bytes of its reference; check the file at its url")
     }
 
     private static let truncated = AttachmentError(
         .truncatedFile, "the end of the file is missing; seal it again")
 
     private static func malformed(_ fault: String) -> AttachmentError {
-        AttachmentError(.malformedFile, "the file breaks a rule of the format: \(fault); its sealer is not up to it")
+        AttachmentError(.malformedFile, "the file breaks a rule of the format: \(fault); check the program that sealed it")
     }
 }

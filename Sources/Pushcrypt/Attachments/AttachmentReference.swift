@@ -1,25 +1,27 @@
-/// Where an attachment lies, what opens it and what it is: what travels inside a sealed payload.
+/// A reference to an attachment, inside a sealed payload: its url, its key, its type and its name.
 ///
 ///     {"url":"https://…","key":"…","size":46,"sha256":"…","type":"public.jpeg","name":"photo.jpg"}
 ///
-/// Every value of this type has passed the rules. It holds a secret: its JSON is for a sealed payload and for files that
-/// only their owner reads; printing it shows no key. (`Docs/Format.md`, Attachments)
+/// Every value has passed the rules. It contains a secret: its JSON is only for sealed payloads and for files that only
+/// their owner can read. Printing it shows no key. (`Docs/Format.md`, Attachments)
 public struct AttachmentReference: Sendable {
-    /// The most references that one notification may have.
+    /// The maximum number of references in one notification.
     public static let maximumCount = 8
-    /// The longest name and the longest type in bytes of UTF-8.
+    /// The maximum length of a name and of a type in bytes of UTF-8.
     public static let maximumNameLength = 255
 
-    /// Where the sealed file is fetched from; `https`, and to be followed to nothing else.
+    /// The url of the sealed file: `https`, and not to be redirected to anything else.
     public let url: String
-    /// What opens it.
+    /// The key, the size and the hash of the sealed file.
     public let file: SealedFile
-    /// What the plain file is: a uniform type identifier such as `public.jpeg`.
+    /// The type of the plain file: a uniform type identifier such as `public.jpeg`.
     public let type: String
-    /// What the plain file is called; one component of a path, and neither `.` nor `..`.
+    /// The name of the plain file: one path component, neither `.` nor `..`.
     public let name: String
 
-    /// Makes a reference to a file that was sealed and stored; throws `malformedReference`.
+    /// Creates a reference to a sealed and stored file.
+    ///
+    /// - Throws: `malformedReference`.
     public init(url: String, file: SealedFile, type: String, name: String) throws(AttachmentError) {
         try AttachmentRules.check(url: url)
         try AttachmentRules.check(type: type)
@@ -34,12 +36,14 @@ public struct AttachmentReference: Sendable {
 // MARK: Text form
 
 extension AttachmentReference {
-    /// Reads a reference; throws `malformedReference`.
+    /// Parses a reference.
+    ///
+    /// - Throws: `malformedReference`.
     public init(json: ContiguousArray<UInt8>) throws(AttachmentError) {
         try self.init(AttachmentFields(json))
     }
 
-    /// Reads a reference; `url` is for one that was written before its url was known.
+    /// Reads a reference; `url` is for a reference that was written before its url was known.
     package init(_ fields: AttachmentFields, url: String? = nil) throws(AttachmentError) {
         let url = if let url { url } else { try fields.text("url") }
         try self.init(
@@ -47,19 +51,19 @@ extension AttachmentReference {
             name: fields.text("name"))
     }
 
-    /// The reference as minified JSON, with the key: a secret, which the caller guards.
+    /// The reference as minified JSON, including the key: a secret, which the caller protects.
     public var json: ContiguousArray<UInt8> {
         var json = JSONWriter()
         write(to: &json)
         return json.bytes
     }
 
-    /// Writes the reference as an object; without the key it may be shown.
+    /// Writes the reference as an object; without the key, it may be shown.
     package func write(to json: inout JSONWriter, for member: String? = nil, includingKey: Bool = true) {
         Self.write(url: url, file, type: type, name: name, to: &json, for: member, includingKey: includingKey)
     }
 
-    /// Writes a reference as an object, without a url when none is known yet.
+    /// Writes a reference as an object, without a url if it is not known yet.
     package static func write(
         url: String?, _ file: SealedFile, type: String, name: String, to json: inout JSONWriter,
         for member: String? = nil, includingKey: Bool = true
@@ -74,18 +78,18 @@ extension AttachmentReference {
 }
 
 extension AttachmentReference: CustomStringConvertible, CustomReflectable {
-    /// What kind of file it is, without the key, the name and the place.
+    /// The type and the size, without the key, the name and the url.
     public var description: String { "AttachmentReference(\(type), \(file.size) bytes)" }
 
-    /// The same in parts.
+    /// The type and the file.
     public var customMirror: Mirror { Mirror(self, children: ["type": type, "file": file]) }
 }
 
-/// What a reference may say. (`Docs/Format.md`, rules)
+/// The rules for the members of a reference. (`Docs/Format.md`, rules)
 package enum AttachmentRules {
     private static let scheme = "https://"
 
-    /// What a URI (RFC 3986) has in its host and after it alike, besides letters, digits and %HH.
+    /// The characters that a URI (RFC 3986) may have in its host and after it, besides letters, digits and %HH.
     private static let punctuation = "-._~!$&'()*+,;=:"
 
     package static func check(url: String) throws(AttachmentError) {
@@ -96,11 +100,11 @@ package enum AttachmentRules {
             isEscaped(rest.dropFirst(host.count), allowing: punctuation + "@/?")
         else {
             throw AttachmentFields.malformed(
-                "its url is not https:// and a host, in the characters of RFC 3986, without user name and fragment")
+                "its url must be https:// with a host, in the characters of RFC 3986, without user name and fragment")
         }
     }
 
-    /// Whether every other character than these, letters and digits is written as %HH.
+    /// Whether every character is a letter, a digit, in `punctuation`, or part of %HH.
     private static func isEscaped(_ text: Substring.UTF8View, allowing punctuation: String) -> Bool {
         var digitsToCome = 0
         for byte in text {
@@ -125,7 +129,7 @@ package enum AttachmentRules {
             }
         guard isIdentifier, type.utf8.count <= AttachmentReference.maximumNameLength else {
             throw AttachmentFields.malformed(
-                "its type is not a uniform type identifier, such as public.jpeg; a media type, such as image/jpeg, is none"
+                "its type must be a uniform type identifier such as public.jpeg, not a media type such as image/jpeg"
             )
         }
     }
@@ -133,7 +137,7 @@ package enum AttachmentRules {
     package static func check(name: String) throws(AttachmentError) {
         guard (1...AttachmentReference.maximumNameLength).contains(name.utf8.count), name != ".", name != ".." else {
             throw AttachmentFields.malformed(
-                "its name is not one of 1 to \(AttachmentReference.maximumNameLength) bytes, or is one of . and ..")
+                "its name must have 1 to \(AttachmentReference.maximumNameLength) bytes, and must not be . or ..")
         }
         guard name.unicodeScalars.allSatisfy({ $0 != "/" && !$0.isControl }) else {
             throw AttachmentFields.malformed("its name has a slash or a control character")
@@ -141,9 +145,9 @@ package enum AttachmentRules {
     }
 }
 
-/// The members of a reference's JSON, read one by one. Unknown ones are passed over, so that a later version may say more.
+/// The members of a reference's JSON. Unknown members are ignored, so that a later version may add some.
 ///
-/// Errors name the member and never quote it.
+/// Errors name the member, and never quote its value.
 package struct AttachmentFields {
     private let root: JSONValue
 
@@ -152,7 +156,7 @@ package struct AttachmentFields {
         self.root = root
     }
 
-    /// Parses an object; throws `malformedReference`.
+    /// Parses a JSON object; throws `malformedReference`.
     package init(_ json: ContiguousArray<UInt8>) throws(AttachmentError) {
         let document: JSONDocument
         do throws(JSONError) {
@@ -163,7 +167,7 @@ package struct AttachmentFields {
         try self.init(document.root)
     }
 
-    /// Whether the place of the file is known; it seldom is when the file is sealed.
+    /// Whether the url is known; it often is not yet when the file is sealed.
     package var hasURL: Bool { root["url"].map { $0.kind != .null } ?? false }
 
     func text(_ name: String) throws(AttachmentError) -> String {
@@ -185,7 +189,7 @@ package struct AttachmentFields {
         let sizes = AttachmentFormat.smallestSize...AttachmentFormat.largestSize
         guard let size = value.integer.flatMap(UInt64.init(exactly:)), sizes.contains(size) else {
             throw Self.malformed(
-                "its size is not a whole number from \(sizes.lowerBound) on: it is the size of the sealed file")
+                "its size must be a whole number, at least \(sizes.lowerBound): the size of the sealed file")
         }
         return size
     }

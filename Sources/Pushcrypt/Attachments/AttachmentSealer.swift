@@ -1,15 +1,15 @@
-/// Seals one file, piece by piece, in a memory of two chunks.
+/// Seals one file, piece by piece, in the memory of two chunks.
 ///
-/// The key depends on the whole plain file, so a file is read twice. The order cannot be mistaken: only a finished first
-/// pass gives a sealer, and only a second pass over the very same bytes gives the key.
+/// The key depends on the whole plain file, so the file is read twice. The order is enforced: only a finished first
+/// pass returns a sealer, and only a second pass over exactly the same bytes returns the key.
 ///
 ///     var first = AttachmentSealer.FirstPass()
 ///     first.update(piece)                                        // for each piece
 ///     var sealer = first.sealer(for: sender)
-///     try sealer.seal(piece, into: &sealed)                      // for each piece, once more
+///     try sealer.seal(piece, into: &sealed)                      // for each piece, again
 ///     let file = try sealer.finish(into: &sealed)
 ///
-/// The caller writes what is appended to `sealed`, empties it, and deletes what it has written unless `finish` returns.
+/// After each call, the caller writes `sealed` to the file and empties it. It deletes the file unless `finish` returns.
 /// (`Docs/Format.md`, Attachments)
 public struct AttachmentSealer: ~Copyable {
     private let measured: Measurement
@@ -17,44 +17,44 @@ public struct AttachmentSealer: ~Copyable {
     private let plainHash = SHA256()
     private var plainLength: UInt64 = 0
     private var output: Output
-    /// The plain bytes that wait: whether a chunk is the last one shows only when more comes.
+    /// The waiting plain bytes: a chunk is sealed only when the next byte arrives, because it may be the last one.
     private var chunk = Ephemeral(count: AttachmentFormat.chunkLength)
     private var filled = 0
 
-    /// What is known of the plain file after the first pass.
+    /// The result of the first pass.
     struct Measurement {
         let length: UInt64
         let sha256: ContiguousArray<UInt8>
     }
 
-    /// The first pass over a file: measures it.
+    /// The first pass over a file, which measures and hashes it.
     public struct FirstPass: ~Copyable {
         private let hash = SHA256()
         private var length: UInt64 = 0
 
-        /// Begins at the start of a file.
+        /// Starts the pass.
         public init() {}
 
-        /// Takes the next piece of the plain file, of any size.
+        /// Adds the next piece of the plain file, of any size.
         public mutating func update(_ plain: Span<UInt8>) {
             hash.update(plain)
             length += UInt64(plain.count)
         }
 
-        /// Ends the pass, and begins the second one under a new key.
+        /// Ends the pass, and starts the second one with a new key.
         ///
-        /// The key is hedged with the sender's: it is never the same for two different files, not even where the random
+        /// The key is hedged with the sender's key: two different files never have the same key, even if the random
         /// source fails. (`Docs/Format.md`, Randomness)
         public consuming func sealer(for sender: SenderKey) -> AttachmentSealer {
-            self.sealer(.key(sender))
+            self.sealer(EnvelopeSigner(sender))
         }
 
-        /// Starts the second pass, under a key that is hedged with the signer's hedge key.
+        /// Ends the pass, and starts the second one with a new key, hedged with the signer's hedge key.
         consuming func sealer(_ signer: EnvelopeSigner) -> AttachmentSealer {
             sealer(signer, random: Ephemeral(randomCount: 32), header: nil)
         }
 
-        /// The seam for known answers; without a header the stream draws one.
+        /// Used by tests with known answers; without a header, the stream draws one.
         consuming func sealer(
             _ signer: EnvelopeSigner, random: consuming Ephemeral, header: ContiguousArray<UInt8>?
         ) -> AttachmentSealer {
@@ -77,9 +77,9 @@ public struct AttachmentSealer: ~Copyable {
         output = Output(stream)
     }
 
-    /// Seals the next piece of the plain file, of any size: appends what is ready to `sealed`.
+    /// Seals the next piece of the plain file, of any size, and appends the available output to `sealed`.
     ///
-    /// Throws `changedFile` when the file is longer than in the first pass.
+    /// - Throws: `changedFile` if the file is longer than in the first pass.
     public mutating func seal(
         _ plain: Span<UInt8>, into sealed: inout ContiguousArray<UInt8>
     ) throws(AttachmentError) {
@@ -100,17 +100,17 @@ public struct AttachmentSealer: ~Copyable {
         }
     }
 
-    /// Ends the sealed file: appends the rest of it to `sealed`, and gives what opens it.
+    /// Appends the rest of the sealed file to `sealed`, and returns its key, size and hash.
     ///
-    /// Throws `changedFile` when the file was another one in the first pass; what was sealed until then has no end and
-    /// opens nowhere.
+    /// - Throws: `changedFile` if the file was different in the first pass; the output so far has no end and cannot be
+    ///   opened.
     public consuming func finish(into sealed: inout ContiguousArray<UInt8>) throws(AttachmentError) -> SealedFile {
         guard plainLength == measured.length, plainHash.finish() == measured.sha256 else { throw Self.changedFile }
         output.push(chunk, count: filled, .final, into: &sealed)
         return output.finish(key: key)
     }
 
-    /// The sealed side: what was appended, measured as it goes.
+    /// The sealed output, which is measured and hashed.
     private struct Output: ~Copyable {
         private let stream: SecretStream.Writer
         private let hash = SHA256()
@@ -120,7 +120,7 @@ public struct AttachmentSealer: ~Copyable {
             self.stream = stream
         }
 
-        /// Appends a chunk, and before the first one the header.
+        /// Appends a chunk, after the header if it is the first.
         mutating func push(
             _ chunk: borrowing Ephemeral, count: Int, _ tag: SecretStream.Tag, into sealed: inout ContiguousArray<UInt8>
         ) {
@@ -147,7 +147,7 @@ public struct AttachmentSealer: ~Copyable {
 }
 
 extension EnvelopeSigner {
-    /// The key of one file. (`Docs/Format.md`, Randomness)
+    /// Derives the key of one file. (`Docs/Format.md`, Randomness)
     func fileKey(for file: AttachmentSealer.Measurement, random: consuming Ephemeral) -> Ephemeral {
         var length = ContiguousArray<UInt8>()
         length.append(bigEndian: file.length)

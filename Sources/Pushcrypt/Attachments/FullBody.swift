@@ -1,18 +1,18 @@
-/// A body that is too long for its push: a sealed file that takes the place of the short body when it can be had.
+/// A body that is too long for a push, as a sealed file that replaces the short body if it can be fetched.
 /// (`Docs/Format.md`, Full body)
 ///
 ///     {"aps":{"alert":{"body":"The beginning…"}},"pushcrypt":{"body":{"url":…}}}
 public struct FullBody: Sendable {
-    /// The most bytes of UTF-8 that a full body has: one chunk of a sealed file, and far more than any system shows.
+    /// The maximum length in bytes of UTF-8: one chunk of a sealed file, and far more than any system shows.
     public static let maximumLength = AttachmentFormat.chunkLength
 
-    /// The sealed file, to be stored at the url of the reference.
+    /// The sealed file, which the caller stores at the url of the reference.
     public let sealedFile: ContiguousArray<UInt8>
-    /// What goes into the payload.
+    /// The reference for the payload.
     public let reference: AttachmentReference
 
     static let key = "body"
-    /// What the reference says of the plain file; it has no name that anybody would see.
+    /// The type in the reference. The name is constant, because nobody sees it.
     static let type = "public.plain-text"
     static let name = "body"
     package static let maximumSealedSize = Int(AttachmentFormat.smallestSize) + maximumLength
@@ -52,14 +52,14 @@ extension FullBody {
 // MARK: Read
 
 extension FullBody {
-    /// Reads the reference in an opened payload; nil where there is none.
+    /// Reads the reference in an opened payload; returns nil if there is none.
     static func reference(in payload: JSONValue) throws(AttachmentError) -> AttachmentReference? {
         guard let value = payload[PayloadKeys.reserved]?[key], value.kind != .null else { return nil }
         do throws(AttachmentError) {
             let reference = try AttachmentReference(AttachmentFields(value))
             guard reference.type == type, reference.file.size <= UInt64(maximumSealedSize) else {
                 throw AttachmentFields.malformed(
-                    "a full body is of the type \(type) and has at most \(maximumSealedSize) sealed bytes")
+                    "a full body has the type \(type) and at most \(maximumSealedSize) sealed bytes")
             }
             return reference
         } catch {
@@ -67,18 +67,18 @@ extension FullBody {
         }
     }
 
-    /// Takes the plain file as text; throws `malformedFile`.
+    /// Returns the text of a plain file; throws `malformedFile`.
     package static func text(_ plain: ContiguousArray<UInt8>) throws(AttachmentError) -> String {
         guard !plain.isEmpty, plain.count <= maximumLength, let text = String(validatingUTF8: plain) else {
             throw AttachmentError(
-                .malformedFile, "the full body is not 1 to \(maximumLength) bytes of UTF-8; its sealer is not up to it")
+                .malformedFile, "the full body must be 1 to \(maximumLength) bytes of UTF-8; check the program that sealed it")
         }
         return text
     }
 }
 
 extension String {
-    /// Takes bytes that are UTF-8 by RFC 3629, without a byte order mark; nil for others.
+    /// Creates a string from UTF-8 (RFC 3629) without a byte order mark; returns nil for other bytes.
     fileprivate init?(validatingUTF8 bytes: ContiguousArray<UInt8>) {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return nil }
         var index = 0

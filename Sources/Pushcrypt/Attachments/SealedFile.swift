@@ -1,12 +1,11 @@
-/// What opens one sealed file: its key, its size and its hash.
+/// The key, the size and the hash of one sealed file, which together open it.
 ///
-/// The key is shared by everybody the file went to; the hash is what stops one of them from putting another file in its
-/// place. The key lies in memory that is wiped with the last copy of this value, and it is never printed.
-/// (`Docs/Format.md`, Attachments)
+/// Every recipient of the file has the same key; the hash prevents one of them from replacing the file. The key is in
+/// memory that is wiped with the last copy of this value, and is never printed. (`Docs/Format.md`, Attachments)
 public struct SealedFile: Sendable {
     /// The size of the sealed file in bytes, 46…2^53 - 1.
     public let size: UInt64
-    /// SHA-256 of the sealed file, 32 bytes.
+    /// The SHA-256 hash of the sealed file, 32 bytes.
     public let sha256: ContiguousArray<UInt8>
 
     private let key: Key
@@ -25,7 +24,7 @@ public struct SealedFile: Sendable {
         self.sha256 = sha256
     }
 
-    /// Reads the key; nothing that `body` returns may hold a copy of it.
+    /// Calls `body` with the key; its result must not contain a copy.
     func withKey<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
         try key.bytes.withSpan(body)
     }
@@ -34,8 +33,10 @@ public struct SealedFile: Sendable {
 // MARK: Text form
 
 extension SealedFile {
-    /// Reads `key`, `size` and `sha256` of a reference's JSON, and passes over its other members: enough to open a file
-    /// that is at hand, wherever it came from. Throws `malformedReference`.
+    /// Parses `key`, `size` and `sha256` of a reference's JSON and ignores other members; enough to open a file that
+    /// has already been fetched.
+    ///
+    /// - Throws: `malformedReference`.
     public init(json: ContiguousArray<UInt8>) throws(AttachmentError) {
         try self.init(AttachmentFields(json))
     }
@@ -48,7 +49,7 @@ extension SealedFile {
         self.init(key: Ephemeral(copying: key.span), size: size, sha256: sha256)
     }
 
-    /// Writes the members of a reference that are about the sealed file.
+    /// Writes the three members of a reference.
     package func write(to json: inout JSONWriter, includingKey: Bool = true) {
         if includingKey { json.string(withKey { Base64URL.string($0) }, for: "key") }
         json.integer(size, for: "size")
@@ -60,7 +61,7 @@ extension SealedFile: CustomStringConvertible, CustomReflectable {
     /// The size and the hash, without the key.
     public var description: String { "SealedFile(\(size) bytes, sha256 \(sha256.hex))" }
 
-    /// The size and the hash, and nothing below them.
+    /// The size and the hash only.
     public var customMirror: Mirror { Mirror(self, children: ["size": size, "sha256": sha256.hex]) }
 }
 
@@ -76,7 +77,7 @@ enum AttachmentFormat {
     static let magic: StaticString = "PCA1"
     static let chunkExponent: UInt8 = 0x10
 
-    /// What every sealed file begins with, and the associated data of each of its chunks.
+    /// The first bytes of every sealed file, and the associated data of each chunk.
     static let prefix: ContiguousArray<UInt8> = {
         var prefix = ContiguousArray<UInt8>()
         prefix.append(magic)
@@ -84,16 +85,16 @@ enum AttachmentFormat {
         return prefix
     }()
 
-    /// The bytes before the first chunk.
+    /// The number of bytes before the first chunk.
     static let headerLength = magic.utf8CodeUnitCount + 1 + SecretStream.headerLength
 
-    /// The plain bytes of each chunk but the last.
+    /// The number of plain bytes in each chunk except the last.
     static let chunkLength = 1 << Int(chunkExponent)
     static let sealedChunkLength = chunkLength + SecretStream.overhead
 
-    /// The size of the sealed empty file.
+    /// The size of a sealed empty file.
     static let smallestSize = UInt64(headerLength + SecretStream.overhead)
-    /// The last integer that every JSON reader keeps.
+    /// The largest integer that every JSON parser keeps exactly.
     static let largestSize: UInt64 = 1 << 53 - 1
 
     static let hashLength = SHA256.digestLength

@@ -1,18 +1,17 @@
-/// A type of file that the system shows with a notification by itself, as Apple's page on `UNNotificationAttachment` lists
-/// them.
+/// A type of file that the system shows with a notification, from Apple's documentation of `UNNotificationAttachment`.
 package struct ShownFileType: Sendable {
     /// A uniform type identifier.
     package let type: String
-    /// How the names of such files end, in small letters and without the dot, the usual ending first.
+    /// The file name extensions in lower case, without the dot, the most common first.
     package let fileExtensions: [String]
-    /// The most bytes of the plain file.
+    /// The maximum size of the plain file in bytes.
     package let largestSize: Int
 
     private static let sound = 5_000_000
     private static let picture = 10_000_000
     private static let film = 50_000_000
 
-    /// Every such type.
+    /// All such types.
     package static let all = [
         ShownFileType("public.jpeg", ["jpg", "jpeg"], picture),
         ShownFileType("public.png", ["png"], picture),
@@ -39,7 +38,7 @@ package struct ShownFileType: Sendable {
         self = found
     }
 
-    /// Finds the type that a file's name tells; capitals do not count.
+    /// Finds a type by the extension of a file name, ignoring case.
     package init?(fileName: String) {
         guard let dot = fileName.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
         let ending = fileName[fileName.utf8.index(after: dot)...].lowercased()

@@ -28,7 +28,7 @@ extension ContiguousArray where Element == UInt8 {
 }
 
 extension Span where Element == UInt8 {
-    /// Reads an unsigned big-endian integer; the caller has checked that it lies inside.
+    /// Reads an unsigned big-endian integer at `offset`, which the caller has checked.
     func bigEndian<T: FixedWidthInteger>(at offset: Int, as type: T.Type = T.self) -> T {
         var value: T = 0
         for index in offset..<offset + T.bitWidth / 8 { value = value << 8 | T(truncatingIfNeeded: self[index]) }
@@ -68,10 +68,10 @@ extension MutableSpan where Element == UInt8 {
     }
 }
 
-// The characters that names and codes are made of.
+// MARK: Characters of names and codes
 
 extension UInt8 {
-    /// Whether it is a letter or a digit of ASCII.
+    /// Whether the byte is an ASCII letter or digit.
     package var isLetterOrDigit: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -81,7 +81,7 @@ extension UInt8 {
         }
     }
 
-    /// Whether codes have it: a small letter, a digit or a hyphen.
+    /// Whether the byte may be in a code: a lower-case letter, a digit or a hyphen.
     package var isOfCode: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
@@ -91,6 +91,6 @@ extension UInt8 {
 }
 
 extension Unicode.Scalar {
-    /// Whether it is a control character, of ASCII or of Latin-1.
+    /// Whether this is an ASCII or Latin-1 control character.
     package var isControl: Bool { value < 0x20 || (0x7f...0x9f).contains(value) }
 }

@@ -1,12 +1,13 @@
-/// The shape of every error of this library: a code for programs, a description for people.
+/// An error with a code for programs and a description for people.
 ///
-/// Two errors are equal when their codes are. A description says what happened, where, and what to do next, and never holds
-/// key or payload bytes. More codes may come: a `switch` over them needs a default.
+/// Every error of this library conforms. Two errors are equal if their codes are. A description says what happened,
+/// where, and what to do next, and never contains key or payload bytes. A later version may add codes, so a `switch`
+/// over them needs a default.
 public protocol CodedError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What programs tell errors apart by; prints as lower-case words with hyphens.
+    /// The type of the code; prints as lower-case words with hyphens.
     associatedtype Code: Hashable, Sendable, CustomStringConvertible
 
-    /// What is wrong.
+    /// The kind of error.
     var code: Code { get }
 }
 

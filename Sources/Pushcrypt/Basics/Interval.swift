@@ -26,9 +26,9 @@ public struct Interval: Hashable, Comparable, Sendable {
 
 /// The times in a message, and when a receiver accepts them. (`Docs/Format.md`, Freshness)
 package enum Freshness {
-    /// The longest time to live, and the default: 30 days, in seconds, as long as Apple keeps a push.
-    package static let maximumTimeToLive: UInt32 = 2_592_000
+    /// The longest time to live, and the default: 30 days, the time for which Apple keeps a push.
+    package static let maximumTimeToLive = Interval.days(30)
 
-    /// How far ahead of a receiver's clock a message may be: 24 hours, in milliseconds, because phones have wrong clocks.
-    package static let clockTolerance: UInt64 = 86_400_000
+    /// How far ahead of the receiver's clock a message may be: 24 hours, because the clocks of phones may be wrong.
+    package static let clockTolerance = Interval.hours(24)
 }

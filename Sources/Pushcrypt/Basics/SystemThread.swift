@@ -8,10 +8,10 @@
     internal import Darwin
 #endif
 
-/// A thread of the system's own, for work that waits: Swift's pool has one thread for each core and none to spare.
+/// A system thread for work that blocks: Swift's thread pool has one thread per core and none to spare.
 ///
-/// Nothing in this module starts one. It lies here for two modules that share no other: `PushcryptBatch`, and the command,
-/// which does without Swift's concurrency library.
+/// Nothing in this module starts one. It is here for `PushcryptBatch` and for the command, which does not use Swift's
+/// concurrency library.
 package enum SystemThread {
     private final class Work {
         let body: @Sendable () -> Void
@@ -19,7 +19,7 @@ package enum SystemThread {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// Starts `body` on a thread that ends with it; gives the system's error number when there is no thread left, else 0.
+    /// Runs `body` on a new thread; returns 0, or the system's error number if no thread is available.
     package static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
         let work = unsafe Unmanaged.passRetained(Work(body))
         #if canImport(Darwin)

@@ -1,69 +1,69 @@
-/// A moment, in milliseconds since 1970-01-01 UTC.
+/// A point in time, in milliseconds since 1970-01-01 UTC.
 ///
-/// The library has no clock: whoever seals or opens says what time it is. (`Docs/Format.md`, Times)
+/// The library has no clock: the caller passes the present time to every call that needs it. (`Docs/Format.md`, Times)
 public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The latest moment a message may carry: 2^53 - 1, the last integer that every JSON reader keeps.
+    /// The latest time that a message may have: 2^53 - 1, the largest integer that every JSON parser keeps exactly.
     public static let maximum = Timestamp(milliseconds: 1 << 53 - 1)
 
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The number of milliseconds since 1970-01-01 UTC.
     public let milliseconds: UInt64
 
-    /// Takes milliseconds since 1970-01-01 UTC.
+    /// Creates a timestamp from milliseconds since 1970-01-01 UTC.
     public init(milliseconds: UInt64) {
         self.milliseconds = milliseconds
     }
 
-    /// Takes seconds since 1970-01-01 UTC, such as `Date().timeIntervalSince1970`; a value before 1970, beyond
-    /// `maximum` or not a number becomes the nearest moment that exists.
+    /// Creates a timestamp from seconds since 1970-01-01 UTC, such as `Date().timeIntervalSince1970`.
+    ///
+    /// The value is rounded to milliseconds. One before 1970 or NaN becomes 1970, one after `maximum` becomes
+    /// `maximum`.
     public init(secondsSince1970 seconds: Double) {
         let milliseconds = seconds * 1000
         if milliseconds >= Double(Self.maximum.milliseconds) {
             self = .maximum
         } else {
-            // Rounded, because 1.001 * 1000 is a little less than 1001. What is not above 0 is NaN or lies before 1970.
+            // Rounded, because 1.001 * 1000 is a little less than 1001. A value that is not above 0 is NaN or before
+            // 1970.
             self.init(milliseconds: milliseconds > 0 ? UInt64(milliseconds + 0.5) : 0)
         }
     }
 
-    /// This moment and so many milliseconds more; stays at the largest value instead of overflowing.
+    /// Returns this time plus a number of milliseconds; stops at the largest value instead of overflowing.
     public func adding(milliseconds more: UInt64) -> Timestamp {
         let (sum, overflow) = milliseconds.addingReportingOverflow(more)
         return Timestamp(milliseconds: overflow ? .max : sum)
     }
 
-    /// Returns this moment plus `interval`; stops at the largest value instead of overflowing.
-    public func adding(_ interval: Interval) -> Timestamp { adding(seconds: interval.seconds) }
+    /// Returns this time plus `interval`; stops at the largest value instead of overflowing.
+    public func adding(_ interval: Interval) -> Timestamp {
+        let (product, overflow) = interval.seconds.multipliedReportingOverflow(by: 1000)
+        return adding(milliseconds: overflow ? .max : product)
+    }
 
-    /// Returns this moment minus `interval`; stops at 1970-01-01.
+    /// Returns this time minus `interval`; stops at 1970-01-01.
     public func subtracting(_ interval: Interval) -> Timestamp {
         let (product, overflow) = interval.seconds.multipliedReportingOverflow(by: 1000)
         return subtracting(milliseconds: overflow ? .max : product)
     }
 
-    /// This moment and so many seconds more; stays at the largest value instead of overflowing.
-    public func adding(seconds more: UInt64) -> Timestamp {
-        let (product, overflow) = more.multipliedReportingOverflow(by: 1000)
-        return adding(milliseconds: overflow ? .max : product)
-    }
-
-    /// This moment without so many milliseconds, or 1970 when there are not so many.
+    /// Returns this time minus a number of milliseconds; stops at 1970-01-01.
     public func subtracting(milliseconds less: UInt64) -> Timestamp {
         Timestamp(milliseconds: milliseconds > less ? milliseconds - less : 0)
     }
 
-    /// The milliseconds from `earlier` to this moment, or 0.
+    /// Returns the number of milliseconds from `earlier` to this time; 0 if `earlier` is later.
     public func milliseconds(since earlier: Timestamp) -> UInt64 {
         milliseconds > earlier.milliseconds ? milliseconds - earlier.milliseconds : 0
     }
 
-    /// Compares moments.
+    /// Compares times.
     public static func < (a: Timestamp, b: Timestamp) -> Bool { a.milliseconds < b.milliseconds }
 
-    /// The moment as text: `2026-11-20T13:49:00Z`.
+    /// The time as text, to the second: `2026-11-20T13:49:00Z`.
     public var description: String { CivilTime(self).text }
 }
 
-/// A date in the Gregorian calendar, UTC; the library links no calendar of the system's.
+/// A date in the Gregorian calendar, UTC; computed here, so that the library links no calendar of the system.
 struct CivilTime {
     let year: UInt64
     let month: UInt64

@@ -1,18 +1,20 @@
-/// The app a message is for: its bundle id, which every envelope is bound to.
+/// The app that a message is for, by its bundle id; every envelope is bound to it.
 ///
-/// Exactly the bytes of the bundle id, 1 to 255 of ASCII letters, digits, `.` and `-`; without a push-type suffix such
-/// as `.voip`, and never the extension's own id. (`Docs/Format.md`, Context)
+/// Exactly the bytes of the bundle id: 1 to 255 ASCII letters, digits, `.` and `-`, without a push-type suffix such as
+/// `.voip`. It is always the app's id, never the extension's. (`Docs/Format.md`, Context)
 public struct Topic: Hashable, Sendable, CustomStringConvertible {
-    /// The longest topic in bytes.
+    /// The maximum length of a topic in bytes.
     public static let maximumLength = 255
 
     /// The bundle id.
     public let bundleID: String
 
-    /// A u16 length and the bytes: how the format writes the context.
+    /// A 16-bit length and the bytes: the form of the context in the format.
     let lengthPrefixed: ContiguousArray<UInt8>
 
-    /// Takes a bundle id, for example `com.example.app`; throws `InvalidTopic`.
+    /// Creates a topic from a bundle id, for example `com.example.app`.
+    ///
+    /// - Throws: `InvalidTopic`.
     public init(_ bundleID: String) throws(InvalidTopic) {
         let bytes = ContiguousArray(bundleID.utf8)
         guard (1...Self.maximumLength).contains(bytes.count), bytes.allSatisfy(Self.isAllowed) else {
@@ -33,9 +35,9 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
     public var description: String { bundleID }
 }
 
-/// A topic that is no bundle id.
+/// An error for a topic that is not a bundle id.
 public struct InvalidTopic: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What a topic must look like.
+    /// The required form of a topic.
     public var description: String {
         "a topic is the app's bundle id, 1 to 255 ASCII letters, digits, '.' and '-', for example com.example.app"
     }

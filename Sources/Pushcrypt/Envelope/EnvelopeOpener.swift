@@ -1,23 +1,23 @@
 /// Opens one envelope: steps 3 to 6 of the opening order. (`Docs/Format.md`, Opening)
 ///
-/// Knows nothing of JSON; `Opener` does. Nothing it throws after step 3 tells which check failed.
+/// It does not interpret the body; `Opener` does. Its errors after step 3 do not reveal which check failed.
 struct EnvelopeOpener {
     let deviceKey: DeviceKey
     let trust: SenderTrust
     let topic: Topic
     let now: Timestamp
 
-    /// An authentic, fresh message whose body nobody has looked at.
+    /// An authentic, fresh message, whose body has not been checked.
     struct Message {
         let sender: SenderPublicKey
         let messageID: MessageID
         let sentAt: Timestamp
-        let timeToLive: UInt32
-        /// The payload's bytes; statements are cut off.
+        let timeToLive: Interval
+        /// The payload's bytes, without statements.
         let payload: ContiguousArray<UInt8>
-        /// The statements that change what is trusted, once the message has passed every step.
+        /// The statements that change the trust, once the message has passed all checks.
         let statements: [RotationStatement]
-        /// A statement in the message contradicts one that was accepted before.
+        /// Whether a statement in the message contradicts one that was accepted before.
         let rotationConflict: Bool
     }
 
@@ -68,12 +68,13 @@ struct EnvelopeOpener {
         guard let type else {
             throw OpenError(
                 .unsupportedMessage,
-                "the message has content type \(inner[InnerPlaintext.contentType]), which this version does not know; update the receiver"
+                "the message has content type \(inner[InnerPlaintext.contentType]), which this version does not support; update the receiver"
             )
         }
         let sentAt = Timestamp(milliseconds: inner.bigEndian(at: InnerPlaintext.sentAt.lowerBound))
-        let timeToLive: UInt32 = inner.bigEndian(at: InnerPlaintext.timeToLive.lowerBound)
-        try Freshness.check(sentAt: sentAt, timeToLive: timeToLive, now: now)
+        let timeToLive = Interval.seconds(
+            UInt64(inner.bigEndian(at: InnerPlaintext.timeToLive.lowerBound, as: UInt32.self)))
+        try Freshness.check(sentAt: sentAt, timeToLive: timeToLive, at: now)
         guard let messageID = MessageID(bytes: inner.extracting(InnerPlaintext.messageID)) else { throw Self.failure }
 
         let payload: ContiguousArray<UInt8>
@@ -83,7 +84,7 @@ struct EnvelopeOpener {
             guard let statements else {
                 throw OpenError(
                     .malformedPayload,
-                    "the message's rotation statements cannot be read; its sender is not up to this format")
+                    "the message's rotation statements cannot be read: its sender does not follow the format")
             }
             payload = ContiguousArray(copying: body.extracting(statements.length..<body.count))
         }
@@ -92,7 +93,7 @@ struct EnvelopeOpener {
             statements: evaluation.accepted, rotationConflict: evaluation.conflict)
     }
 
-    /// Finds the trusted key that signed; the statements of the message count only when no trusted key has its id.
+    /// Returns the trusted key that signed. The statements of the message count only if no trusted key has the id.
     private func verifiedSender(
         _ inner: Span<UInt8>, _ envelope: Envelope, _ evaluation: Evaluation
     ) throws(OpenError) -> SenderPublicKey {
@@ -104,7 +105,7 @@ struct EnvelopeOpener {
         if candidates.isEmpty, evaluation.conflict {
             throw OpenError(
                 .rotationConflict,
-                "a sender key that was superseded has signed another rotation: treat that key as stolen, and pin the right one with 'sender trust --replace'"
+                "a superseded sender key has signed another rotation: treat that key as stolen, and have the app pin the right one"
             )
         }
         throw Self.failure
@@ -126,14 +127,14 @@ struct EnvelopeOpener {
 
     // MARK: Statements
 
-    /// What the statements of one message would do to the trust.
+    /// The effect of the statements of one message on the trust.
     private struct Evaluation {
         var trust: SenderTrust
         var accepted: [RotationStatement] = []
         var conflict = false
     }
 
-    /// Tries the statements in order on a copy of the trust; one that is not acceptable is passed over.
+    /// Applies the statements in order to a copy of the trust; statements that are not acceptable are ignored.
     private func evaluate(_ block: StatementBlock) -> Evaluation {
         var evaluation = Evaluation(trust: trust)
         for statement in block.statements {
@@ -149,16 +150,16 @@ struct EnvelopeOpener {
     }
 }
 
-/// The statements at the front of a body of content type 0x02: a count of 1 to 4, then 181 bytes each, oldest first.
+/// The statements at the start of a body of content type 0x02: a count of 1 to 4, then 181 bytes each, oldest first.
 struct StatementBlock {
     let statements: [RotationStatement]
 
-    /// The bytes before the payload.
+    /// The number of bytes before the payload.
     var length: Int { Self.length(count: statements.count) }
 
     static func length(count: Int) -> Int { 1 + count * RotationStatement.length }
 
-    /// Parses the front of a body, or gives nil.
+    /// Parses the start of a body; returns nil if it is malformed.
     init?(_ body: Span<UInt8>) {
         guard !body.isEmpty else { return nil }
         let count = Int(body[0])
@@ -178,21 +179,21 @@ struct StatementBlock {
 }
 
 extension Freshness {
-    /// Checks the two fields of a message against the receiver's clock.
-    static func check(sentAt: Timestamp, timeToLive: UInt32, now: Timestamp) throws(OpenError) {
-        guard (1...maximumTimeToLive).contains(timeToLive), sentAt <= .maximum else {
+    /// Checks the two times of a message against the receiver's clock.
+    static func check(sentAt: Timestamp, timeToLive: Interval, at now: Timestamp) throws(OpenError) {
+        guard (.seconds(1)...maximumTimeToLive).contains(timeToLive), sentAt <= .maximum else {
             throw OpenError(
-                .unsupportedMessage, "the message's times are out of range: its sender is not up to this format")
+                .unsupportedMessage, "the message's times are out of range: its sender does not follow the format")
         }
-        guard now <= sentAt.adding(seconds: UInt64(timeToLive)) else {
+        guard now <= sentAt.adding(timeToLive) else {
             throw OpenError(
                 .expired,
-                "the message was sent \(sentAt) and lived for \(timeToLive) seconds; check this clock (\(now))")
+                "the message was sent at \(sentAt) to live for \(timeToLive.seconds) seconds; check this clock (\(now))")
         }
-        guard sentAt <= now.adding(milliseconds: clockTolerance) else {
+        guard sentAt <= now.adding(clockTolerance) else {
             throw OpenError(
                 .notYetValid,
-                "the message says it was sent \(sentAt), more than a day from now; check both clocks (\(now) here)")
+                "the message was sent at \(sentAt), more than a day in the future; check both clocks (\(now) here)")
         }
     }
 }

@@ -1,39 +1,39 @@
-/// Seals one body into an envelope, in two phases with the signature between them. (`Docs/Format.md`, Construction and
+/// Seals one body into an envelope, in two phases, with the signature between them. (`Docs/Format.md`, Construction and
 /// Randomness)
 ///
-/// Knows nothing of JSON; `Sealer` does. Keys of a message are never used for another.
+/// It does not interpret the body; `Sealer` does. No key of a message is used for another.
 struct EnvelopeSealer: Sendable {
     let signer: EnvelopeSigner
     let topic: Topic
 
-    /// The times and the name of one message.
+    /// The metadata of one message.
     struct Message {
         let contentType: InnerPlaintext.ContentType
         let sentAt: Timestamp
         let timeToLive: UInt32
-        /// nil for an id of its own.
+        /// Nil for a new id.
         let id: MessageID?
     }
 
-    /// The random bytes of one message: fresh, except in tests.
+    /// The random bytes for one message: fresh, except in tests.
     struct Randomness: ~Copyable {
         let messageID: Ephemeral
         let ephemeral: Ephemeral
 
-        /// Fresh bytes from the system.
+        /// Creates fresh random bytes.
         init() {
             messageID = Ephemeral(randomCount: 32)
             ephemeral = Ephemeral(randomCount: 32)
         }
 
-        /// Given bytes, so that a test meets a known answer.
+        /// Copies given bytes, for tests with known answers.
         init(messageID: Span<UInt8>, ephemeral: Span<UInt8>) {
             self.messageID = Ephemeral(copying: messageID)
             self.ephemeral = Ephemeral(copying: ephemeral)
         }
     }
 
-    /// Does everything up to the signature, for a `body` that the caller has checked to fit the bucket.
+    /// Prepares everything before the signature. The caller has checked that `body` fits into the bucket.
     func prepare(
         _ body: Span<UInt8>, _ message: Message, to recipient: DevicePublicKey, bucket: Int,
         randomness: consuming Randomness
@@ -60,7 +60,7 @@ struct EnvelopeSealer: Sendable {
         return PreparedEnvelope(id: id, toSign: toSign, headerAndEnc: envelope, inner: inner, context: context)
     }
 
-    /// Lays out the inner plaintext with everything but the signature.
+    /// Writes the inner plaintext without the signature.
     private func plaintext(_ body: Span<UInt8>, _ message: Message, id: MessageID, bucket: Int) -> Ephemeral {
         var inner = Ephemeral(count: bucket)
         inner.withMutableSpan { inner in
@@ -77,8 +77,8 @@ struct EnvelopeSealer: Sendable {
 
     // MARK: Hedged randomness
 
-    // Every value depends on fresh random bytes, on a secret key and on what it is for, so that a cloned machine or a
-    // dead random source never gives two different messages the same ephemeral key (RFC 8937).
+    // Every value depends on fresh random bytes, on a secret key and on its purpose, so that two different messages
+    // never have the same ephemeral key, even on a cloned machine or with a broken random source (RFC 8937).
 
     private func hedgedMessageID(
         body: Span<UInt8>, sentAt: Timestamp, _ random: borrowing Ephemeral
@@ -106,18 +106,18 @@ struct EnvelopeSealer: Sendable {
         hmac.update(recipient.bytes.span)
         hmac.update(senderKeyID.span)
         hmac.update(topic.lengthPrefixed.span)
-        // Never the signature: it covers enc, which comes from here.
+        // Never the signature: it covers enc, which depends on this value.
         hmac.update(contentHash.span)
         let ikm = hmac.finish()
         return try ikm.withSpan { (ikm) throws(SodiumRefusal) in try DHKEM.deriveKeyPair(ikm: ikm) }
     }
 }
 
-/// An envelope that only its signature is missing from: what waits while a signer elsewhere works.
+/// An envelope without its signature, waiting for the signer.
 struct PreparedEnvelope: ~Copyable {
-    /// The message's id.
+    /// The id of the message.
     let id: MessageID
-    /// What is to be signed; it tells nothing of the content.
+    /// The message to sign, which does not contain the content.
     let toSign: ContiguousArray<UInt8>
 
     private let headerAndEnc: ContiguousArray<UInt8>
@@ -135,7 +135,7 @@ struct PreparedEnvelope: ~Copyable {
         self.context = context
     }
 
-    /// Puts the signature in its place and encrypts; 64 bytes, which the caller has checked.
+    /// Adds the signature, 64 bytes that the caller has checked, and encrypts.
     consuming func finish(signature: ContiguousArray<UInt8>) throws(SodiumRefusal) -> Envelope {
         inner.withMutableSpan { $0.write(signature.span, at: InnerPlaintext.signature.lowerBound) }
         var envelope = headerAndEnc

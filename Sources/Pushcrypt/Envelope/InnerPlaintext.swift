@@ -1,4 +1,4 @@
-/// What the ciphertext of an envelope holds. (`Docs/Format.md`, Inner plaintext)
+/// The layout of the plaintext inside an envelope. (`Docs/Format.md`, Inner plaintext)
 ///
 ///     off   len  field
 ///     0     4    sender key id
@@ -18,12 +18,12 @@ package enum InnerPlaintext {
     static let sentAt = messageID.upperBound..<messageID.upperBound + 8
     static let timeToLive = sentAt.upperBound..<sentAt.upperBound + 4
     static let bodyLength = timeToLive.upperBound..<timeToLive.upperBound + 2
-    /// Where the body begins: the fixed overhead inside, 99 bytes.
+    /// The offset of the body, and the fixed overhead inside: 99 bytes.
     package static let body = bodyLength.upperBound
-    /// Where the signed part, the content, begins; it ends with the bucket.
+    /// The offset of the signed part, the content, which extends to the end.
     static let signed = contentType
 
-    /// What the body is.
+    /// The kind of body.
     enum ContentType: UInt8 {
         /// A payload.
         case payload = 0x01
@@ -32,12 +32,13 @@ package enum InnerPlaintext {
     }
 }
 
-/// The signed part of an inner plaintext, as the signature and the hedge cover it: whoever signs elsewhere learns a hash.
+/// Returns the hash of the signed part of an inner plaintext, for the signature and the hedge; an external signer sees
+/// only this.
 func contentHash(of inner: Span<UInt8>) -> ContiguousArray<UInt8> {
     SHA256.digest(inner.extracting(InnerPlaintext.signed..<inner.count))
 }
 
-/// What a signature covers, 157 bytes and the context.
+/// Returns the message to sign: 157 bytes and the context.
 ///
 ///     "pushcrypt/1 signature" || 0x00 || envelope[0..<5] || enc || recipient public key || sender public key
 ///         || lp16(context) || content hash
@@ -57,7 +58,7 @@ func signedMessage(
     return message
 }
 
-/// The `info` of HPKE: "pushcrypt/1 envelope" || 0x00 || envelope[0..<5] || lp16(context).
+/// Returns the `info` of HPKE: "pushcrypt/1 envelope" || 0x00 || envelope[0..<5] || lp16(context).
 func envelopeInfo(header: Span<UInt8>, topic: Topic) -> ContiguousArray<UInt8> {
     var info = ContiguousArray<UInt8>()
     info.reserveCapacity(32 + Topic.maximumLength)
@@ -67,7 +68,7 @@ func envelopeInfo(header: Span<UInt8>, topic: Topic) -> ContiguousArray<UInt8> {
     return info
 }
 
-/// Names one message, the same in every re-seal of it, so that a receiver shows it once; 16 bytes.
+/// The id of a message, 16 bytes: the same each time the message is sealed, so that a receiver shows it once.
 ///
 /// (`Docs/Format.md`, Randomness and Replay)
 public struct MessageID: Hashable, Sendable, CustomStringConvertible {
@@ -77,14 +78,14 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
     /// The 16 bytes.
     public let bytes: ContiguousArray<UInt8>
 
-    /// Takes 16 bytes, or gives nil for another length.
+    /// Creates an id from 16 bytes; returns nil for another length.
     public init?(bytes: Span<UInt8>) {
         guard bytes.count == Self.length else { return nil }
         self.bytes = ContiguousArray(copying: bytes)
     }
 
-    /// The id of a message that the caller names, for example by the id of a row in its queue: the same name gives the
-    /// same id, so that a retry is shown once. The name itself does not travel.
+    /// Derives the id of a message from a name, for example the id of a row in the caller's queue. The same name gives
+    /// the same id, so that a retry is shown once. The name itself is not sent.
     public init(callerName name: String) {
         let hash = SHA256()
         hash.update("pushcrypt/1 caller id\0")

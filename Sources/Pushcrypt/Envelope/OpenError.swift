@@ -1,8 +1,8 @@
-/// A notification that does not open. Equal when the codes are equal.
+/// An error for a notification that does not open.
 ///
-/// For the developer only: whatever fails, the person sees the fallback. (`Docs/Format.md`, Opening)
+/// For the developer only: the user sees the fallback, whatever the error. (`Docs/Format.md`, Opening)
 public struct OpenError: CodedError {
-    /// Why a notification does not open, in the order in which the checks run.
+    /// The kind of error, in the order of the checks.
     public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case malformedNotification = "malformed-notification"
@@ -21,27 +21,27 @@ public struct OpenError: CodedError {
 
         private let known: Known
 
-        /// What was received is not a JSON object. On a phone the system has parsed it already.
+        /// The received push is not a JSON object. On a phone, the system has parsed it already.
         public static let malformedNotification = Code(known: .malformedNotification)
         /// `ENCRYPTED_DATA` is absent or not a string.
         public static let notEncrypted = Code(known: .notEncrypted)
-        /// Not an envelope: the text, the length or the bucket is wrong. No cryptography has run.
+        /// `ENCRYPTED_DATA` is not an envelope: the text, the length or the bucket is wrong. No cryptography has run.
         public static let malformedEnvelope = Code(known: .malformedEnvelope)
-        /// A suite that this version does not know.
+        /// The suite is not supported by this version.
         public static let unsupportedSuite = Code(known: .unsupportedSuite)
-        /// Sealed to a key that is not here, or that has ended.
+        /// Sealed to a key that is not on this device, or that has ended.
         public static let unknownRecipientKey = Code(known: .unknownRecipientKey)
-        /// Not sealed by a trusted sender to this device, for this topic, unchanged.
+        /// Not sealed by a trusted sender for this device and topic, or changed on the way.
         public static let authenticationFailed = Code(known: .authenticationFailed)
-        /// A superseded sender key has signed a second, different rotation: evidence that it was stolen.
+        /// A superseded sender key has signed a second, different rotation: evidence that the key was stolen.
         public static let rotationConflict = Code(known: .rotationConflict)
-        /// Authentic, but of a content type or with times that this version does not know.
+        /// Authentic, but with a content type or times that this version does not support.
         public static let unsupportedMessage = Code(known: .unsupportedMessage)
         /// Authentic, but its time to live has passed.
         public static let expired = Code(known: .expired)
-        /// Authentic, but sent more than 24 hours from now.
+        /// Authentic, but sent more than 24 hours in the future.
         public static let notYetValid = Code(known: .notYetValid)
-        /// Authentic, but its body is not a payload with an `aps` object.
+        /// Authentic, but the body is not a payload with an `aps` object.
         public static let malformedPayload = Code(known: .malformedPayload)
         /// Authentic, but shown before, and the policy is strict.
         public static let duplicate = Code(known: .duplicate)
@@ -53,9 +53,9 @@ public struct OpenError: CodedError {
         public var description: String { known.rawValue }
     }
 
-    /// Why.
+    /// The kind of error.
     public let code: Code
-    /// Where, and what to do; never holds key or payload bytes.
+    /// What is wrong, where, and what to do; never contains key or payload bytes.
     public let description: String
 
     package static let notEncrypted = OpenError(

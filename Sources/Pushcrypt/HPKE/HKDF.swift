@@ -1,11 +1,12 @@
-/// HKDF-SHA256 (RFC 5869), and its labelled form in HPKE (RFC 9180, section 4).
+/// HKDF-SHA256 (RFC 5869), and its labeled variant in HPKE (RFC 9180, section 4).
 enum HKDF {
     static let hashLength = HMACSHA256.tagLength
     static let maximumLength = 255 * hashLength
 
     /// HKDF-Extract with `ikm` fed in pieces.
     static func extract(salt: Span<UInt8>, ikm: (borrowing HMACSHA256) -> Void) -> Ephemeral {
-        // An absent salt is a string of zeros (RFC 5869 2.2); HMAC pads its key with zeros, so the empty key is the same.
+        // A missing salt is a string of zeros (RFC 5869, section 2.2). HMAC pads its key with zeros, so an empty key is
+        // the same.
         let hmac = HMACSHA256(key: salt)
         ikm(hmac)
         return hmac.finish()

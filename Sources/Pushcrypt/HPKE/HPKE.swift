@@ -1,9 +1,9 @@
 /// The key schedule and the AEAD of HPKE with HKDF-SHA256 and ChaCha20-Poly1305 (RFC 9180, sections 5.1 and 5.2).
 ///
-/// The envelope uses base mode and one message, sequence number 0. The other modes and numbers are `package`: the
-/// vectors of RFC 9180 check them.
+/// The envelope uses base mode and a single message, with sequence number 0. The other modes and numbers are for the
+/// tests with the vectors of RFC 9180.
 struct HPKEContext: ~Copyable {
-    /// How the sender is authenticated by HPKE itself.
+    /// The modes of HPKE, which differ in how the sender is authenticated.
     enum Mode: UInt8 {
         case base = 0x00
         case psk = 0x01
@@ -20,7 +20,7 @@ struct HPKEContext: ~Copyable {
         suite: suite, label: "base_nonce", length: ChaCha20Poly1305.nonceLength)
     private static let exporterSecret = HKDF.LabeledExpand(suite: suite, label: "exp", length: HKDF.hashLength)
 
-    /// LabeledExtract("", "psk_id_hash", ""), the same in every message of base mode.
+    /// LabeledExtract("", "psk_id_hash", ""), the same for every message in base mode.
     private static let emptyPSKIDHash = pskIDHash(ContiguousArray<UInt8>().span)
 
     let secret: Ephemeral
@@ -65,7 +65,7 @@ struct HPKEContext: ~Copyable {
             .withSpan { ContiguousArray(copying: $0) }
     }
 
-    /// The exporter secret; the envelope exports nothing, the vectors check it.
+    /// The exporter secret, for tests; the envelope exports nothing.
     func exporterSecret() throws(SodiumRefusal) -> Ephemeral {
         try secret.withSpan { (secret) throws(SodiumRefusal) in
             try Self.exporterSecret(prk: secret, info: keyScheduleContext.span)
@@ -103,7 +103,7 @@ struct HPKEContext: ~Copyable {
         }
     }
 
-    /// Opens a sealed message; refused, with nothing of the plaintext, unless the tag is right.
+    /// Opens a sealed message; throws, and returns no part of the plaintext, unless the tag is right.
     func open(
         _ ciphertext: Span<UInt8>, authenticating data: Span<UInt8>, sequence: UInt64 = 0
     ) throws(SodiumRefusal) -> Ephemeral {
@@ -128,13 +128,13 @@ enum DHKEM {
     private static let eaePRK = HKDF.labeledExtractStart(suite: suite.span, label: "eae_prk")
     private static let sharedSecret = HKDF.LabeledExpand(suite: suite, label: "shared_secret", length: secretLength)
 
-    /// A key pair that lives for one message.
+    /// A key pair for one message.
     struct KeyPair: ~Copyable {
         let secret: Ephemeral
         let publicKey: ContiguousArray<UInt8>
     }
 
-    /// A shared secret and the share that carries it.
+    /// A shared secret and its encapsulation.
     struct Encapsulation: ~Copyable {
         let sharedSecret: Ephemeral
         let enc: ContiguousArray<UInt8>
@@ -149,7 +149,7 @@ enum DHKEM {
         return KeyPair(secret: secret, publicKey: publicKey)
     }
 
-    /// Encap with a given ephemeral pair; refused when the Diffie-Hellman result is all zero.
+    /// Encap with a given ephemeral key pair; throws if the Diffie-Hellman result is all zero.
     static func encapsulate(
         to recipient: Span<UInt8>, ephemeral: consuming KeyPair
     ) throws(SodiumRefusal) -> Encapsulation {
@@ -161,7 +161,7 @@ enum DHKEM {
         return Encapsulation(sharedSecret: sharedSecret, enc: enc)
     }
 
-    /// Decap; refused when the Diffie-Hellman result is all zero.
+    /// Decap; throws if the Diffie-Hellman result is all zero.
     static func decapsulate(
         _ enc: Span<UInt8>, secret: Span<UInt8>, publicKey: Span<UInt8>
     ) throws(SodiumRefusal) -> Ephemeral {
@@ -177,7 +177,7 @@ enum DHKEM {
         return try dh.withSpan { (dh) throws(SodiumRefusal) in try extractAndExpand(dh: dh, context: context.span) }
     }
 
-    /// ExtractAndExpand (RFC 9180, section 4.1), also what the authenticated modes of the test vectors need.
+    /// ExtractAndExpand (RFC 9180, section 4.1); the tests of the authenticated modes use it too.
     static func extractAndExpand(dh: Span<UInt8>, context: Span<UInt8>) throws(SodiumRefusal) -> Ephemeral {
         let prk = HKDF.labeledExtract(eaePRK, ikm: dh)
         return try prk.withSpan { (prk) throws(SodiumRefusal) in try sharedSecret(prk: prk, info: context) }

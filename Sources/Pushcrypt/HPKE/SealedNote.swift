@@ -1,12 +1,12 @@
-/// What a device writes down for itself alone: HPKE base mode to its own public key, one message (RFC 9180, section 6.1).
+/// A note that a device writes for itself: HPKE base mode to its own public key, one message (RFC 9180, section 6.1).
 ///
-/// Whoever has the public key can write one: it keeps a secret, and proves nothing about who wrote it. Never sent anywhere,
-/// and no part of the format.
+/// Anyone with the public key can write a note, so it is confidential but proves nothing about its author. Notes are
+/// never sent and are not part of the format.
 package enum SealedNote {
-    /// The bytes around the plaintext: KEM share and tag.
+    /// The number of bytes added to the plaintext: KEM share and tag.
     package static let overhead = DHKEM.encLength + ChaCha20Poly1305.tagLength
 
-    /// Seals to a device's key, under a label that tells this use of the key from every other.
+    /// Seals to a device's key, under a label for this use of the key.
     package static func seal(
         _ plaintext: Span<UInt8>, to key: DevicePublicKey, label: StaticString, authenticating data: Span<UInt8>
     ) throws(SodiumRefusal) -> ContiguousArray<UInt8> {
@@ -22,7 +22,7 @@ package enum SealedNote {
         return note
     }
 
-    /// Opens what was sealed to a device's key under the same label; refused for anything else.
+    /// Opens a note that was sealed to a device's key under the same label; throws for anything else.
     package static func open(
         _ note: Span<UInt8>, with key: DeviceKey, label: StaticString, authenticating data: Span<UInt8>
     ) throws(SodiumRefusal) -> ContiguousArray<UInt8> {
@@ -38,7 +38,7 @@ package enum SealedNote {
         return plaintext.withSpan { ContiguousArray(copying: $0) }
     }
 
-    /// Ends in a zero byte, as every label does, so that none begins another.
+    /// Returns the label with a zero byte at the end, like every label, so that none is a prefix of another.
     private static func info(_ label: StaticString) -> ContiguousArray<UInt8> {
         var info = ContiguousArray<UInt8>()
         info.append(label)

@@ -1,9 +1,8 @@
-/// Says why bytes are not a JSON text this project accepts, and where.
+/// An error for bytes that are not a JSON text that the format accepts.
 ///
-/// Two errors are equal when their codes are. Neither the error nor its description holds a byte of the text, which may
-/// be a person's message.
+/// Neither the error nor its description contains a byte of the text, which may be a private message.
 package struct JSONError: CodedError {
-    /// What is wrong, by name. More codes may come, so a `switch` over them needs a default.
+    /// The kind of error.
     package struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
         private enum Value: String, CaseIterable {
             case unexpectedEnd = "unexpected-end"
@@ -22,49 +21,49 @@ package struct JSONError: CodedError {
 
         private let value: Value
 
-        /// The text ends inside a value, or has none. The offset is the text's length.
+        /// The text ends inside a value, or is empty. The offset is the text's length.
         package static let unexpectedEnd = Code(value: .unexpectedEnd)
-        /// A byte that the grammar does not allow where it stands.
+        /// A byte that the grammar does not allow in its place.
         package static let unexpectedByte = Code(value: .unexpectedByte)
-        /// A number with a leading zero, or with something else where a digit must be. The offset is of the first byte
-        /// that does not fit.
+        /// A number with a leading zero, or with another character in the place of a digit. The offset is that of the
+        /// first wrong byte.
         package static let invalidNumber = Code(value: .invalidNumber)
-        /// A backslash in a string that starts none of the escapes of RFC 8259. The offset is of the backslash.
+        /// A backslash that does not start an escape of RFC 8259. The offset is that of the backslash.
         package static let invalidEscape = Code(value: .invalidEscape)
-        /// A string whose bytes are not UTF-8 (RFC 3629). The offset is of the ill-formed sequence's first byte.
+        /// A string that is not UTF-8 (RFC 3629). The offset is that of the first byte of the invalid sequence.
         package static let invalidUTF8 = Code(value: .invalidUTF8)
-        /// A `\u` escape that is half of a surrogate pair. The offset is of its backslash.
+        /// A `\u` escape for half of a surrogate pair. The offset is that of its backslash.
         package static let loneSurrogate = Code(value: .loneSurrogate)
-        /// A character below U+0020 in a string, not escaped.
+        /// An unescaped character below U+0020 in a string.
         package static let controlCharacter = Code(value: .controlCharacter)
-        /// Objects and arrays nested deeper than ``JSONDocument/maximumDepth``. The offset is of the bracket that is
-        /// too much.
+        /// Objects and arrays nested deeper than ``JSONDocument/maximumDepth``. The offset is that of the first bracket
+        /// beyond the limit.
         package static let tooDeep = Code(value: .tooDeep)
-        /// The same name twice in one object. The offset is of the first name that an earlier one equals.
+        /// The same name twice in one object. The offset is that of the first name that equals an earlier one.
         package static let duplicateName = Code(value: .duplicateName)
-        /// Something other than white space after the value.
+        /// Characters other than white space after the value.
         package static let trailingBytes = Code(value: .trailingBytes)
         /// The text starts with a byte order mark, of UTF-8 or UTF-16.
         package static let byteOrderMark = Code(value: .byteOrderMark)
-        /// More bytes than the caller takes. The offset is that maximum.
+        /// More bytes than the caller's limit. The offset is that limit.
         package static let tooLarge = Code(value: .tooLarge)
 
         /// Every code.
         package static var allCases: [Code] { Value.allCases.map(Code.init(value:)) }
 
-        /// The code as a log or a program shows it, for example `duplicate-name`.
+        /// The code as programs read it, for example `duplicate-name`.
         package var description: String { value.rawValue }
 
         fileprivate var advice: String {
             switch value {
             case .unexpectedEnd: "the JSON ends too early: send all of it"
-            case .unexpectedByte: "not JSON: fix the byte at this offset"
+            case .unexpectedByte: "not JSON: correct the byte at this offset"
             case .invalidNumber: "not a JSON number: write it without leading zeros, and a digit after '-', '.' and 'e'"
             case .invalidEscape: "not a JSON escape: use one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX"
             case .invalidUTF8: "not UTF-8: encode the JSON as UTF-8"
             case .loneSurrogate: "half a surrogate pair: write both halves, or the character itself"
             case .controlCharacter: "a control character in a string: escape it"
-            case .tooDeep: "nested too deep: at most \(JSONDocument.maximumDepth) objects and arrays inside each other"
+            case .tooDeep: "nested too deeply: at most \(JSONDocument.maximumDepth) objects and arrays inside each other"
             case .duplicateName: "a name appears twice in one object: remove one of the two"
             case .trailingBytes: "something follows the JSON value: send one value alone"
             case .byteOrderMark: "a byte order mark: save the JSON as UTF-8 without one"
@@ -73,9 +72,9 @@ package struct JSONError: CodedError {
         }
     }
 
-    /// What is wrong.
+    /// The kind of error.
     package var code: Code
-    /// The byte, counted from 0, where it was seen.
+    /// The offset of the error in bytes, from 0.
     package var offset: Int
 
     init(_ code: Code, at offset: Int) {
@@ -83,6 +82,6 @@ package struct JSONError: CodedError {
         self.offset = offset
     }
 
-    /// The error for a person: what is wrong, what to do, where.
+    /// What is wrong, what to do, and where.
     package var description: String { "\(code.advice) (\(code), byte \(offset))" }
 }

@@ -1,12 +1,12 @@
 /// Finds a name that appears twice in one object.
 ///
-/// Names are compared as the UTF-8 bytes they stand for: `"a"` and `"\u0061"` are one name, while the two spellings of
-/// é, one scalar or two, are two names, which Swift's `String` would call equal.
+/// Names are compared as unescaped UTF-8 bytes: `"a"` and `"\u0061"` are the same name, but the two spellings of é,
+/// with one scalar or two, are different names, although Swift's `String` compares them as equal.
 enum JSONNames {
-    /// Up to so many names each is compared with every other one, which takes no memory.
+    /// Up to this many names, each is compared with every other, which takes no memory.
     private static let fewMembers = 8
 
-    /// The offset of the first name that an earlier one of the same object equals.
+    /// Returns the offset of the first name that equals an earlier one of the same object.
     static func firstRepeated(
         in object: Int, members: Int, nodes: ContiguousArray<JSONNode>, bytes: ContiguousArray<UInt8>
     ) -> Int? {
@@ -31,8 +31,8 @@ enum JSONNames {
         return nil
     }
 
-    /// Linear but for sorting integers, for nine names as for a million: names are compared only when their hashes are
-    /// equal, and the hash is seeded by the process, so that nobody can prepare different names that share one.
+    /// Takes linear time, except for sorting integers: names are compared only if their hashes are equal, and the hash
+    /// is seeded per process, so that nobody can prepare names with equal hashes.
     private static func firstRepeatedOfMany(
         in object: Int, members: Int, nodes: ContiguousArray<JSONNode>, bytes: ContiguousArray<UInt8>
     ) -> Int? {

@@ -1,18 +1,18 @@
-/// Checks a text against the grammar of RFC 8259 and notes where each value stands, in one pass.
+/// Checks a text against the grammar of RFC 8259 and records the position of each value, in one pass.
 ///
-/// Recursive descent, bounded by the caller, who gives ``JSONDocument/maximumDepth`` or little more. Every read is behind
-/// a comparison with the end of the text.
+/// A recursive-descent parser, whose depth the caller limits to ``JSONDocument/maximumDepth`` or little more. Every
+/// read is preceded by a comparison with the end of the text.
 struct JSONParser {
     private let bytes: ContiguousArray<UInt8>
     private let maximumDepth: Int
     private var position = 0
     private(set) var nodes: ContiguousArray<JSONNode> = []
 
-    /// The caller has made sure that offsets fit 32 bits.
+    /// The caller has checked that offsets fit into 32 bits.
     init(_ bytes: ContiguousArray<UInt8>, maximumDepth: Int) {
         self.bytes = bytes
         self.maximumDepth = maximumDepth
-        // Payloads have a value or name about every ten bytes: one allocation for nearly all of them.
+        // Payloads have a value or name about every ten bytes, so one allocation is nearly always enough.
         nodes.reserveCapacity(8 + bytes.count / 8)
     }
 
@@ -86,7 +86,7 @@ extension JSONParser {
         closeContainer(array)
     }
 
-    /// Steps over the opening bracket; the node's end is known when it closes.
+    /// Consumes the opening bracket; the end of the node is set when it closes.
     private mutating func openContainer(depth: Int) throws(JSONError) -> Int {
         guard depth <= maximumDepth else { throw JSONError(.tooDeep, at: position) }
         let index = nodes.count
@@ -95,7 +95,7 @@ extension JSONParser {
         return index
     }
 
-    /// Steps over the closing bracket.
+    /// Consumes the closing bracket.
     private mutating func closeContainer(_ index: Int) {
         position += 1
         nodes[index].end = Int32(truncatingIfNeeded: position)
@@ -169,7 +169,7 @@ extension JSONParser {
     private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 }
 
-// MARK: Reading bytes, noting nodes
+// MARK: Reading bytes, recording nodes
 
 extension JSONParser {
     private func peek() -> UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -178,14 +178,14 @@ extension JSONParser {
         while position < bytes.count, JSONText.isWhiteSpace(bytes[position]) { position += 1 }
     }
 
-    /// The next byte that is not white space, where `position` then stands.
+    /// Moves `position` to the next byte that is not white space, and returns the byte.
     private mutating func nextToken() throws(JSONError) -> UInt8 {
         skipWhiteSpace()
         guard let byte = peek() else { throw JSONError(.unexpectedEnd, at: position) }
         return byte
     }
 
-    /// Notes a value that ends here.
+    /// Records a value that ends at `position`.
     private mutating func appendNode(from start: Int) {
         nodes.append(
             JSONNode(

@@ -1,16 +1,17 @@
-/// The characters of JSON text: white space, UTF-8 sequences, escapes.
+/// The lexical parts of JSON text: white space, UTF-8 sequences, escapes.
 package enum JSONText {
-    /// RFC 8259 section 2: space, tab, line feed, carriage return.
+    /// Whether the byte is a space, tab, line feed or carriage return (RFC 8259, section 2).
     static func isWhiteSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
-    /// How many characters are looked at together.
+    /// The number of characters that are checked at once.
     private static let blockLength = 32
 
-    /// Steps from `start` over whole blocks of ASCII that stands for itself: no control, quote or backslash.
+    /// Skips whole blocks of plain ASCII from `start` on: without control characters, quotes and backslashes.
     ///
-    /// Most bytes of a received push are the text of its envelope. A loop without an exit becomes vector instructions.
+    /// Most of a received push is the text of its envelope. A loop without an early exit compiles to vector
+    /// instructions.
     static func endOfPlainBlocks(in bytes: ContiguousArray<UInt8>, from start: Int) -> Int {
         let text = bytes.span
         var position = start
@@ -19,7 +20,8 @@ package enum JSONText {
             var special: UInt8 = 0
             for index in block.indices {
                 let byte = block[index]
-                // Bit 7 comes up below 0x20, at the quote, at the backslash, and is up above 0x7F; no comparison, no branch.
+                // Sets bit 7 for bytes below 0x20, quotes, backslashes and bytes above 0x7F, without a comparison or
+                // branch.
                 special |= byte | byte &- 0x20
                 special |= (byte ^ UInt8(ascii: "\"")) &- 1
                 special |= (byte ^ UInt8(ascii: "\\")) &- 1
@@ -30,9 +32,9 @@ package enum JSONText {
         return position
     }
 
-    /// Where the well-formed UTF-8 sequence that starts at `start` with a byte above 0x7F ends (RFC 3629 section 4).
+    /// Returns the end of the UTF-8 sequence at `start`, whose first byte is above 0x7F (RFC 3629, section 4).
     ///
-    /// Overlong forms, surrogates and what lies above U+10FFFF differ from the rest in their second byte only.
+    /// Overlong forms, surrogates and values above U+10FFFF are recognized by their second byte.
     static func endOfSequence(in bytes: ContiguousArray<UInt8>, at start: Int) throws(JSONError) -> Int {
         let length: Int
         let second: ClosedRange<UInt8>
@@ -54,7 +56,8 @@ package enum JSONText {
         return start + length
     }
 
-    /// The character that the escape at `start` stands for, and where the escape ends. A surrogate pair is one escape.
+    /// Returns the character of the escape at `start`, and the end of the escape. A surrogate pair counts as one
+    /// escape.
     static func escape(
         in bytes: ContiguousArray<UInt8>, at start: Int
     ) throws(JSONError) -> (scalar: UInt32, end: Int) {
@@ -85,7 +88,7 @@ package enum JSONText {
         }
     }
 
-    /// The four hexadecimal digits of the `\u` escape at `start`.
+    /// Returns the value of the four hexadecimal digits of the `\u` escape at `start`.
     private static func codeUnit(in bytes: ContiguousArray<UInt8>, at start: Int) throws(JSONError) -> UInt32 {
         var unit: UInt32 = 0
         for index in start + 2..<start + 6 {
@@ -103,12 +106,12 @@ package enum JSONText {
     }
 }
 
-/// The UTF-8 bytes that the characters of a checked JSON string stand for, one by one, so that comparing needs no copy.
+/// The unescaped UTF-8 bytes of a checked JSON string, one at a time, so that comparing needs no copy.
 struct JSONUnescaped: Sequence, IteratorProtocol {
     private let bytes: ContiguousArray<UInt8>
     private var position: Int
     private let end: Int
-    /// The bytes still to come of an escaped character, the next one lowest. Continuation bytes are never zero.
+    /// The remaining bytes of an escaped character, the next one lowest. Continuation bytes are never zero.
     private var pending: UInt32 = 0
 
     init(_ bytes: ContiguousArray<UInt8>, in characters: Range<Int>) {
@@ -124,7 +127,7 @@ struct JSONUnescaped: Sequence, IteratorProtocol {
         }
         guard position < end else { return nil }
         let byte = bytes[position]
-        // The parser has read every escape before, so this one does not fail.
+        // The parser has checked every escape, so this cannot fail.
         guard byte == UInt8(ascii: "\\"), let escape = try? JSONText.escape(in: bytes, at: position) else {
             position += 1
             return byte
@@ -151,9 +154,9 @@ struct JSONUnescaped: Sequence, IteratorProtocol {
 extension JSONText {
     /// The length of valid, minified JSON in the longest form that a sender's client may re-encode it to, in bytes.
     ///
-    /// Clients parse a payload and write it again: with spaces after separators (Python), non-ASCII as `\uXXXX` (Python,
-    /// PHP, .NET), `/` as `\/` (PHP), or `<`, `>`, `&` (Go), `'`, `=` (Gson), `+`, `` ` `` and even `\"` (.NET) as
-    /// `\u00XX`. The sum of all of these is measured against Apple's limit. (`Docs/Format.md`, Size)
+    /// Clients parse a payload and write it again: with spaces after separators (Python), non-ASCII as `\uXXXX`
+    /// (Python, PHP, .NET), `/` as `\/` (PHP), or `<`, `>`, `&` (Go), `'`, `=` (Gson), `+`, `` ` `` and even `\"`
+    /// (.NET) as `\u00XX`. The sum of all of these is measured against Apple's limit. (`Docs/Format.md`, Size)
     package static func maximumReencodedLength(of json: Span<UInt8>) -> Int {
         var length = 0
         var isInString = false
@@ -166,7 +169,8 @@ extension JSONText {
                 isInString.toggle()
                 length += 1
             case UInt8(ascii: "\\"):
-                // An escape and the character after it; the digits of \uXXXX count as themselves, any other may become one.
+                // An escape and the character after it. The digits of \uXXXX are counted as characters; any other
+                // escape may become \uXXXX.
                 length += index < json.count && json[index] == UInt8(ascii: "u") ? 2 : 6
                 index += 1
             case UInt8(ascii: ","), UInt8(ascii: ":"):
@@ -175,7 +179,7 @@ extension JSONText {
                 length += 2
             case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "="),
                 UInt8(ascii: "+"), UInt8(ascii: "`"), 0x7f:
-                // The plus of an exponent counts too much, which is on the safe side.
+                // The plus sign of an exponent counts too much, which is safe.
                 length += 6
             case 0x80..<0xc0:
                 break  // counted with the first byte

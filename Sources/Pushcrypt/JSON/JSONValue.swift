@@ -1,8 +1,8 @@
-/// One value of a ``JSONDocument``: a string, a number, an object, read from the text when it is asked for.
+/// One value of a ``JSONDocument``, read from the text on demand.
 ///
-/// It keeps its document alive. Every accessor is total: asked for what the value is not, it answers `nil` or nothing.
+/// It keeps its document alive. Accessors never fail: for a value of another kind they return `nil` or an empty array.
 package struct JSONValue: Sendable {
-    /// The kinds of value of RFC 8259.
+    /// The kinds of value in RFC 8259.
     package enum Kind: Sendable {
         case object, array, string, number, bool, null
     }
@@ -12,7 +12,7 @@ package struct JSONValue: Sendable {
 
     private var node: JSONNode { document.nodes[index] }
 
-    /// What the value is.
+    /// The kind of the value.
     package var kind: Kind {
         switch document.bytes[range.lowerBound] {
         case UInt8(ascii: "{"): .object
@@ -24,14 +24,14 @@ package struct JSONValue: Sendable {
         }
     }
 
-    /// Where the value's bytes stand in the document's.
+    /// The offsets of the value's bytes in the document.
     package var range: Range<Int> { node.range }
 }
 
 // MARK: Scalars
 
 extension JSONValue {
-    /// The characters of a string, unescaped.
+    /// The unescaped characters of a string.
     package var string: String? {
         guard kind == .string else { return nil }
         return document.text(of: node)
@@ -43,13 +43,14 @@ extension JSONValue {
         return document.bytes[range.lowerBound] == UInt8(ascii: "t")
     }
 
-    /// A number that is written without fraction and exponent and fits 64 bits; `1.0` and `1e0` are none, `-0` is 0.
+    /// A number that is written without fraction and exponent and fits into 64 bits; nil for `1.0` and `1e0`, 0 for
+    /// `-0`.
     package var integer: Int64? {
         guard kind == .number else { return nil }
         return Int64(String(decoding: document.bytes[range], as: UTF8.self))
     }
 
-    /// The double nearest to a number; `nil` when it is too large for one, as `1E400` is.
+    /// The double nearest to a number; `nil` if the number is too large, such as `1E400`.
     package var double: Double? {
         guard kind == .number, let double = Double(String(decoding: document.bytes[range], as: UTF8.self)),
             double.isFinite
@@ -61,7 +62,7 @@ extension JSONValue {
 // MARK: Objects and arrays
 
 extension JSONValue {
-    /// The value of the object's member of this name, compared byte for byte after unescaping.
+    /// The value of the member with this name; names are compared byte by byte after unescaping.
     package subscript(_ name: String) -> JSONValue? {
         guard kind == .object else { return nil }
         return childIndices(step: 2).first { member in
@@ -87,7 +88,7 @@ extension JSONValue {
         return childIndices(step: 1).map { JSONValue(document: document, index: $0) }
     }
 
-    /// The indices of the nodes directly inside, in steps of `step` nodes: 2 for the names of an object.
+    /// Returns the indices of the nodes directly inside; with step 2, those of the names of an object.
     private func childIndices(step: Int) -> UnfoldSequence<Int, Int> {
         let end = Int(node.next)
         return sequence(state: index + 1) { [nodes = document.nodes] child in
@@ -101,7 +102,7 @@ extension JSONValue {
 // MARK: Minified text
 
 extension JSONValue {
-    /// The value without the white space between its tokens; every number and string keeps its bytes.
+    /// Returns the value without white space between tokens; numbers and strings keep their bytes.
     package func minified() -> ContiguousArray<UInt8> {
         var output = ContiguousArray<UInt8>()
         output.reserveCapacity(range.count)
@@ -109,11 +110,11 @@ extension JSONValue {
         return output
     }
 
-    /// Appends the value without the white space between its tokens.
+    /// Appends the value without white space between tokens.
     package func appendMinified(to output: inout ContiguousArray<UInt8>) {
         let bytes = document.bytes
-        // What is copied next starts at `start`; text up to `position` has been looked at. Only between scalars is
-        // there white space.
+        // The next copy starts at `start`; the text up to `position` has been checked. White space is only between
+        // scalars.
         var start = range.lowerBound
         var position = start
         func copy(upTo end: Int) {
@@ -145,7 +146,7 @@ extension JSONNode {
 }
 
 extension JSONDocument {
-    /// The characters of a string or name.
+    /// Returns the characters of a string or name.
     fileprivate func text(of node: JSONNode) -> String {
         let characters = node.characters
         // The closing quote ends every plain block, so this stays inside.

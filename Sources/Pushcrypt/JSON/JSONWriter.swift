@@ -1,7 +1,7 @@
 /// Builds a JSON text from the outside in.
 ///
-/// What is written is UTF-8 with nothing escaped but what RFC 8259 requires. It does not look for names that repeat. The
-/// caller's duty is to write one value, and to give names inside objects and nowhere else.
+/// Writes UTF-8 and escapes only what RFC 8259 requires. Does not check for repeated names. The caller writes exactly
+/// one value, and gives names inside objects and nowhere else.
 ///
 ///     var json = JSONWriter()
 ///     json.object { json in
@@ -9,10 +9,10 @@
 ///         json.raw(payload, for: "pushcrypt")
 ///     }
 package struct JSONWriter: Sendable {
-    /// What has been written so far.
+    /// The text so far.
     package var bytes: ContiguousArray<UInt8> = []
 
-    /// Nothing stands before the next value in its object or array.
+    /// Whether the next value is the first of its object or array.
     private var isFirst = true
 
     /// Starts an empty text.
@@ -22,14 +22,14 @@ package struct JSONWriter: Sendable {
 // MARK: Objects and arrays
 
 extension JSONWriter {
-    /// Writes an object with the members that the closure writes.
+    /// Writes an object, whose members the closure writes.
     package mutating func object(for name: String? = nil, _ members: (inout JSONWriter) -> Void) {
         begin(UInt8(ascii: "{"), for: name)
         members(&self)
         end(UInt8(ascii: "}"))
     }
 
-    /// Writes an array with the elements that the closure writes.
+    /// Writes an array, whose elements the closure writes.
     package mutating func array(for name: String? = nil, _ elements: (inout JSONWriter) -> Void) {
         begin(UInt8(ascii: "["), for: name)
         elements(&self)
@@ -48,7 +48,7 @@ extension JSONWriter {
     }
 }
 
-// MARK: Scalars and values that exist already
+// MARK: Scalars and existing values
 
 extension JSONWriter {
     /// Writes a string.
@@ -75,13 +75,13 @@ extension JSONWriter {
         bytes.append(contentsOf: "null".utf8)
     }
 
-    /// Writes bytes that are one JSON value already, as they are.
+    /// Writes bytes that are already a JSON value.
     package mutating func raw(_ value: ContiguousArray<UInt8>, for name: String? = nil) {
         prepareValue(for: name)
         bytes.append(contentsOf: value)
     }
 
-    /// Writes a value of a document, minified: its numbers and strings keep their bytes.
+    /// Writes a value of a document, minified; numbers and strings keep their bytes.
     package mutating func raw(_ value: JSONValue, for name: String? = nil) {
         prepareValue(for: name)
         value.appendMinified(to: &bytes)
@@ -91,7 +91,7 @@ extension JSONWriter {
 // MARK: Text
 
 extension JSONWriter {
-    /// Writes what stands before a value: a comma, its name.
+    /// Writes the comma and the name before a value.
     private mutating func prepareValue(for name: String?) {
         separate()
         guard let name else { return }
@@ -99,7 +99,7 @@ extension JSONWriter {
         bytes.append(UInt8(ascii: ":"))
     }
 
-    /// Writes the comma after what stands before.
+    /// Writes a comma, except before the first value.
     mutating func separate() {
         if !isFirst { bytes.append(UInt8(ascii: ",")) }
         isFirst = false
@@ -141,16 +141,16 @@ extension JSONWriter {
     }
 }
 
-/// A member of an object, to be written again.
+/// A member of a parsed object, for writing it to another.
 package struct JSONMember: Sendable {
     /// The name, unescaped.
     package let name: String
-    /// What stands under the name.
+    /// The value.
     package let value: JSONValue
 
     fileprivate let nameRange: Range<Int>
 
-    /// Appends the name and the value without the white space between tokens; names, strings and numbers keep their bytes.
+    /// Appends the name and the value without white space between tokens; names, strings and numbers keep their bytes.
     fileprivate func append(to output: inout ContiguousArray<UInt8>) {
         output.append(contentsOf: value.document.bytes[nameRange])
         output.append(UInt8(ascii: ":"))
@@ -159,19 +159,19 @@ package struct JSONMember: Sendable {
 }
 
 extension JSONValue {
-    /// The members of an object in the order of the text, to be written again.
+    /// The members of an object in the order of the text, for writing them to another.
     package var writtenMembers: [JSONMember] {
         members.map { name, value in
             JSONMember(name: name, value: value, nameRange: document.nodes[value.index - 1].range)
         }
     }
 
-    /// The bytes that the value was written with.
+    /// The value's bytes in the text.
     package var written: ContiguousArray<UInt8> { ContiguousArray(document.bytes[range]) }
 }
 
 extension JSONWriter {
-    /// Writes a member of another object, minified: its name, its numbers and strings keep their bytes.
+    /// Writes a member of another object, minified; its name, numbers and strings keep their bytes.
     package mutating func member(_ member: JSONMember) {
         separate()
         member.append(to: &bytes)

@@ -1,7 +1,7 @@
-/// The text form of keys: Bech32 with the checksum of BIP-173, without its limit of 90 characters.
+/// The text form of keys: Bech32 with the checksum of BIP-173, but without its limit of 90 characters.
 ///
-/// Public keys are all lower case, secret keys all upper case, so that a person, a log filter and a secret scanner tell
-/// them apart. (`Docs/Format.md`, Keys as text)
+/// Public keys are in lower case and secret keys in upper case, so that people, log filters and secret scanners can
+/// distinguish them. (`Docs/Format.md`, Keys as text)
 enum Bech32 {
     /// The four kinds of key text.
     enum Kind: CaseIterable {
@@ -10,7 +10,7 @@ enum Bech32 {
         case deviceSecret
         case senderSecret
 
-        /// What stands before the separator `1`, in the case of the whole text.
+        /// The part before the separator `1`.
         var prefix: StaticString {
             switch self {
             case .devicePublic: "pcr"
@@ -31,7 +31,7 @@ enum Bech32 {
             }
         }
 
-        /// The length of the text of a 32-byte key.
+        /// The length of the text for a 32-byte key.
         var textLength: Int { prefix.utf8CodeUnitCount + 1 + Bech32.symbols(for: keyLength) + checksumLength }
     }
 
@@ -43,7 +43,7 @@ enum Bech32 {
 
     // MARK: Writing
 
-    /// Writes the text of `key`; it is as secret as the key.
+    /// Returns the text of `key`, which is as secret as the key.
     static func encode(_ key: Span<UInt8>, as kind: Kind) -> Ephemeral {
         precondition(key.count == keyLength)
         var text = Ephemeral(count: kind.textLength)
@@ -87,27 +87,27 @@ enum Bech32 {
         return text
     }
 
-    /// The text of a public key.
+    /// Returns the text of a public key.
     static func string(_ key: Span<UInt8>, as kind: Kind) -> String {
         encode(key, as: kind).withSpan { String(decoding: ContiguousArray(copying: $0), as: UTF8.self) }
     }
 
     // MARK: Reading
 
-    /// Reads the 32 bytes of a key; one trailing newline is dropped, any other stray byte is refused.
+    /// Parses the 32 bytes of a key. A trailing newline is allowed; any other extra byte is an error.
     static func decode(_ text: Span<UInt8>, as kind: Kind) throws(KeyError) -> Ephemeral {
         var text = text
         if !text.isEmpty, text[text.count - 1] == UInt8(ascii: "\n") { text = text.extracting(0..<text.count - 1) }
         guard hasPrefix(of: kind, text) else {
             if let other = Self.kind(of: text) {
-                throw KeyError(.wrongKind, "this is \(other.name); what is needed here is \(kind.name)")
+                throw KeyError(.wrongKind, "this is \(other.name); \(kind.name) is needed here")
             }
-            throw KeyError(.malformedKey, "this is not the text of a key; what is needed here is \(kind.name)")
+            throw KeyError(.malformedKey, "this is not the text of a key; \(kind.name) is needed here")
         }
         guard text.count == kind.textLength else {
             throw KeyError(
                 .malformedKey,
-                "the text of a key has \(kind.textLength) characters here, this has \(text.count); copy it whole, without spaces"
+                "the text of this kind of key has \(kind.textLength) characters, this has \(text.count); copy all of it, without spaces"
             )
         }
         let start = kind.prefix.utf8CodeUnitCount + 1
@@ -121,7 +121,7 @@ enum Bech32 {
                 guard let symbol = symbol(of: text[index], upperCase: kind.isUpperCase) else {
                     throw KeyError(
                         .malformedKey,
-                        "character \(index + 1) of the key cannot stand there; keys are all \(kind.isUpperCase ? "upper" : "lower") case, without spaces"
+                        "character \(index + 1) is not allowed in a key; this kind of key is all \(kind.isUpperCase ? "upper" : "lower") case, without spaces"
                     )
                 }
                 checksum.update(symbol)
@@ -135,16 +135,16 @@ enum Bech32 {
                 }
             }
             guard checksum.isValid else {
-                throw KeyError(.wrongChecksum, "the key was mistyped or cut: its checksum does not fit; copy it again")
+                throw KeyError(.wrongChecksum, "the key was mistyped or cut: its checksum is wrong; copy it again")
             }
             guard buffer & (1 << UInt32(bits) - 1) == 0 else {
-                throw KeyError(.malformedKey, "the key's unused bits are not zero: no program of ours wrote it")
+                throw KeyError(.malformedKey, "the unused bits of the key are not zero: pushcrypt did not write it")
             }
         }
         return key
     }
 
-    /// The kind that a text begins as.
+    /// Returns the kind of key that a text begins like.
     static func kind(of text: Span<UInt8>) -> Kind? { Kind.allCases.first { hasPrefix(of: $0, text) } }
 
     private static func hasPrefix(of kind: Kind, _ text: Span<UInt8>) -> Bool {

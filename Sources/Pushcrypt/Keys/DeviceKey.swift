@@ -1,40 +1,45 @@
-/// A device's public key: what a provider seals to. X25519, 32 bytes; as text `pcr1…`, 62 characters.
+/// A device's public key, which a provider seals to: X25519, 32 bytes; as text `pcr1…`, 62 characters.
 ///
-/// Every value of this type has passed the import check: canonical, and not of small order. (`Docs/Format.md`, Keys as text)
+/// Every value has passed the import check: it is canonical and not of small order. (`Docs/Format.md`, Keys as text)
 public struct DevicePublicKey: Hashable, Sendable, CustomStringConvertible, LosslessStringConvertible {
     /// The length in bytes.
     public static let length = 32
-    /// How the text of every device's public key begins.
+    /// The prefix of the text of every device's public key.
     package static let textPrefix = "\(Bech32.Kind.devicePublic.prefix)1"
 
     /// The 32 bytes of the u-coordinate, little-endian (RFC 7748).
     public let bytes: ContiguousArray<UInt8>
 
-    /// Takes 32 bytes; throws `malformedKey` for another length, `weakKey` for a value ≥ p, with bit 255 set, or of small order.
+    /// Creates a key from 32 bytes.
+    ///
+    /// - Throws: `malformedKey` for another length; `weakKey` for a value ≥ p, with bit 255 set, or of small order.
     public init(bytes: Span<UInt8>) throws(KeyError) {
         guard bytes.count == Self.length else {
             throw KeyError(.malformedKey, "a device's public key has \(Self.length) bytes, this has \(bytes.count)")
         }
         guard X25519PublicKeyRules.areMet(by: bytes) else {
             throw KeyError(
-                .weakKey, "this public key is not one a device makes: it would give the same secret to everybody")
+                .weakKey, "no device generates this public key: everyone could compute the secrets shared with it")
         }
         self.bytes = ContiguousArray(copying: bytes)
     }
 
-    /// Takes what passed the import check before: computed from a scalar, or read from an authenticated row.
+    /// Creates a key from bytes that have passed the import check: computed from a scalar, or read from an
+    /// authenticated row.
     package init(checked bytes: ContiguousArray<UInt8>) {
         self.bytes = bytes
     }
 
-    /// Reads `pcr1…`, one trailing newline allowed; throws `malformedKey`, `wrongChecksum`, `wrongKind` or `weakKey`.
+    /// Parses `pcr1…`; a trailing newline is allowed.
+    ///
+    /// - Throws: `malformedKey`, `wrongChecksum`, `wrongKind` or `weakKey`.
     public init(text: String) throws(KeyError) {
         let characters = ContiguousArray(text.utf8)
         let key = try Bech32.decode(characters.span, as: .devicePublic)
         self = try key.withSpan { (bytes) throws(KeyError) in try DevicePublicKey(bytes: bytes) }
     }
 
-    /// Reads `pcr1…`, or gives nil.
+    /// Parses `pcr1…`; returns nil if it is not valid.
     public init?(_ description: String) {
         guard let key = try? DevicePublicKey(text: description) else { return nil }
         self = key
@@ -47,9 +52,9 @@ public struct DevicePublicKey: Hashable, Sendable, CustomStringConvertible, Loss
     public var description: String { Bech32.string(bytes.span, as: .devicePublic) }
 }
 
-/// What an X25519 public key must not be (RFC 7748, section 6.1; `Docs/Format.md`, Keys as text).
+/// The import check for X25519 public keys (RFC 7748, section 6.1; `Docs/Format.md`, Keys as text).
 ///
-/// Constant tables and not a trial multiplication, because a provider imports millions of keys.
+/// It uses constant tables instead of a trial multiplication, because a provider imports millions of keys.
 enum X25519PublicKeyRules {
     /// The canonical u-coordinates of points whose order divides 8, on the curve and on its twist, little-endian.
     private static let smallOrder: [ContiguousArray<UInt8>] = [
@@ -74,7 +79,7 @@ enum X25519PublicKeyRules {
         isCanonical(key) && !smallOrder.contains { Sodium.areEqual($0.span, key) }
     }
 
-    /// Below p = 2^255 - 19, with bit 255 clear.
+    /// Whether the value is below p = 2^255 - 19, with bit 255 clear.
     private static func isCanonical(_ key: Span<UInt8>) -> Bool {
         guard key[31] <= 0x7f else { return false }
         guard key[31] == 0x7f, key[0] >= 0xed else { return true }
@@ -83,30 +88,32 @@ enum X25519PublicKeyRules {
     }
 }
 
-/// A device's secret key: what opens. An X25519 scalar of 32 bytes; as text `PCR-SECRET-1…`, 70 characters.
+/// A device's secret key, which opens messages: an X25519 scalar, 32 bytes; as text `PCR-SECRET-1…`, 70 characters.
 ///
-/// The scalar lies in guarded memory, is wiped when the last reference goes, and is never printed. A reference shares the
-/// one copy. A key belongs to one device and never leaves it. (`Docs/Format.md`, Keys as text)
+/// The scalar is in guarded memory, which all references share. It is wiped with the last reference and never printed.
+/// A key belongs to one device and never leaves it. (`Docs/Format.md`, Keys as text)
 public final class DeviceKey: Sendable {
     /// The public half.
     public let publicKey: DevicePublicKey
 
     private let scalar: SecretBytes
 
-    /// Makes a new key from the system's random source.
+    /// Generates a key from the system's random source.
     public convenience init() {
         self.init(SecretBytes(randomCount: X25519.keyLength))
     }
 
-    /// Reads the ASCII of `PCR-SECRET-1…`, one trailing newline allowed; the caller wipes the text.
+    /// Parses the ASCII of `PCR-SECRET-1…`; a trailing newline is allowed.
     ///
-    /// Bytes and not a `String`, because a string cannot be wiped. Throws `malformedKey`, `wrongChecksum` or `wrongKind`.
+    /// The caller wipes the text. It is a span and not a `String`, because a string cannot be wiped.
+    ///
+    /// - Throws: `malformedKey`, `wrongChecksum` or `wrongKind`.
     public convenience init(text: Span<UInt8>) throws(KeyError) {
         let scalar = try Bech32.decode(text, as: .deviceSecret)
         self.init(scalar.withSpan { SecretBytes(copying: $0) })
     }
 
-    /// Takes a copy of the 32 bytes of a scalar, which the caller wipes.
+    /// Copies the 32 bytes of a scalar, which the caller wipes.
     package convenience init(scalar: Span<UInt8>) throws(KeyError) {
         guard scalar.count == X25519.keyLength else {
             throw KeyError(.malformedKey, "a device's secret key has \(X25519.keyLength) bytes")
@@ -115,7 +122,7 @@ public final class DeviceKey: Sendable {
     }
 
     init(_ scalar: consuming SecretBytes) {
-        // Clamping makes every 32-byte scalar a valid key, so nothing is refused here.
+        // Clamping makes every 32-byte scalar a valid key.
         guard let point = try? scalar.withSpan({ (bytes) throws(SodiumRefusal) in try X25519.publicKey(of: bytes) })
         else {
             preconditionFailure("libsodium refused a scalar of 32 bytes")
@@ -125,22 +132,23 @@ public final class DeviceKey: Sendable {
         Sodium.wipeStack()
     }
 
-    /// Gives the key's text to `body` and wipes it afterwards; what `body` keeps is the caller's to guard.
+    /// Calls `body` with the text of the key, and wipes the text afterwards. The caller protects any copy that `body`
+    /// makes.
     public func withText<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
         let text = withScalar { Bech32.encode($0, as: .deviceSecret) }
         return try text.withSpan(body)
     }
 
-    /// Reads the scalar; nothing that `body` returns may hold a copy of it.
+    /// Calls `body` with the scalar; its result must not contain a copy.
     package func withScalar<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
         try scalar.withSpan(body)
     }
 }
 
 extension DeviceKey: CustomStringConvertible, CustomReflectable {
-    /// The public key: a secret key prints nothing else.
+    /// The public key; nothing secret is printed.
     public var description: String { "DeviceKey(\(publicKey))" }
 
-    /// The public key, and nothing below it.
+    /// The public key only.
     public var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey]) }
 }

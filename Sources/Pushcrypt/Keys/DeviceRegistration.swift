@@ -1,29 +1,31 @@
-/// What a phone tells its provider about its key, over the app's own authenticated channel.
+/// A phone's report of its key to the provider, over the app's own authenticated channel.
 ///
 /// (`Docs/Format.md`, Registration record)
 public struct DeviceRegistration: Hashable, Sendable {
     /// The suites that a device with this version of the library opens.
     public static let supportedSuites = [Suite.current]
 
-    /// The name under which the provider keeps the device; the phone may leave it to the provider. 1 to 255 bytes without
-    /// control characters, not spaces alone, not beginning with `pcr1`: a record with another one is refused where it is read.
+    /// The provider's name for the device; nil if the provider chooses it.
+    ///
+    /// 1 to 255 bytes without control characters, not only spaces, and not beginning with `pcr1`. Reading a record with
+    /// any other name fails.
     public var deviceID: String?
-    /// What to seal to.
+    /// The key to seal to.
     public var publicKey: DevicePublicKey
-    /// Every suite that the device opens, in ascending order; the one of `publicKey` is among them.
+    /// The suites that the device opens, in ascending order, including that of `publicKey`.
     public var suites: [UInt8]
-    /// The app the key is for; nil when the key is not bound to one.
+    /// The app that the key is for; nil if the key is not bound to one.
     public var topic: Topic?
-    /// Counts the device's keys; a provider refuses a lower one than it has.
+    /// The number of the key among the device's keys; a provider refuses a lower one than it has.
     public var generation: UInt64
-    /// When the key was made; nil when nobody has said.
+    /// When the key was generated; nil if unknown.
     public var createdAt: Timestamp?
-    /// The sender key that the device believes, so that the provider can stop announcing a rotation to it.
+    /// The sender key that the device trusts, so that the provider can stop announcing a rotation to it.
     public var pinnedSender: SenderPublicKey?
     /// The version of the app on the device.
     public var appVersion: AppVersion?
 
-    /// Makes a record.
+    /// Creates a registration.
     public init(
         deviceID: String? = nil, publicKey: DevicePublicKey, suites: [UInt8] = supportedSuites, topic: Topic? = nil,
         generation: UInt64 = 1, createdAt: Timestamp?, pinnedSender: SenderPublicKey? = nil,
@@ -41,14 +43,14 @@ public struct DeviceRegistration: Hashable, Sendable {
 }
 
 extension DeviceRegistration {
-    /// Reads a device's record; `generation` is 1 when it has none.
+    /// Parses a device's record; `generation` is 1 if it is missing.
     ///
-    /// Throws `malformedRecord`, or what reading the text of its keys throws.
+    /// - Throws: `malformedRecord`, or the error of a key in the record.
     public init(json: ContiguousArray<UInt8>) throws(KeyError) {
         try self.init(KeyRecord(json))
     }
 
-    /// Reads a record that may say more than a registration does.
+    /// Reads a record that may have more members than a registration.
     package init(_ record: KeyRecord) throws(KeyError) {
         let publicKey = try DevicePublicKey(text: record.publicKey())
         try record.checkID(publicKey.id)
@@ -81,38 +83,36 @@ extension DeviceRegistration {
     }
 }
 
-/// The name under which a provider keeps a device: what a record may say, and what a store takes.
-///
-/// (`Docs/Format.md`, D-14)
+/// The rules for a provider's name for a device, in records and in stores. (`Docs/Format.md`, D-14)
 package enum DeviceID {
-    /// The most bytes of UTF-8 that a device id has.
+    /// The maximum length of a device id in bytes of UTF-8.
     package static let maximumLength = 255
 
-    /// Whether a device may be called so.
+    /// Whether `id` is a valid device id.
     package static func isAllowed(_ id: String) -> Bool {
         (1...maximumLength).contains(id.utf8.count) && !id.unicodeScalars.contains(where: \.isControl)
             && !isKeyLike(id) && !isBlank(id)
     }
 
-    /// Whether it would pass for a public key.
+    /// Whether `id` could be mistaken for a public key.
     package static func isKeyLike(_ id: String) -> Bool { id.utf8.starts(with: DevicePublicKey.textPrefix.utf8) }
 
-    /// Whether it would pass for an empty line.
+    /// Whether `id` could be mistaken for an empty line.
     package static func isBlank(_ id: String) -> Bool { id.utf8.allSatisfy { $0 == UInt8(ascii: " ") } }
 }
 
-/// The version of the app that a device runs, as the app itself says it, for example `2.3.1`.
+/// The version of the app on a device, as reported by the app, for example `2.3.1`.
 ///
-/// For the provider's statistics and for support: it proves nothing, and nothing is decided by it. Two are equal when
-/// their bytes are, and none is older than another. (`Docs/Format.md`, Registration record)
+/// For the provider's statistics and for support only: it proves nothing, and no decision depends on it. Two versions
+/// are equal if their bytes are; they have no order. (`Docs/Format.md`, Registration record)
 public struct AppVersion: Hashable, Sendable, LosslessStringConvertible {
-    /// The most bytes of UTF-8 that a version has.
+    /// The maximum length of a version in bytes of UTF-8.
     public static let maximumLength = 64
 
-    /// The version as it was given.
+    /// The version as given.
     public let description: String
 
-    /// Takes 1 to 64 bytes without control characters; nil for anything else.
+    /// Creates a version from 1 to 64 bytes without control characters; returns nil for anything else.
     public init?(_ description: String) {
         guard (1...Self.maximumLength).contains(description.utf8.count),
             !description.unicodeScalars.contains(where: \.isControl)
@@ -120,7 +120,7 @@ public struct AppVersion: Hashable, Sendable, LosslessStringConvertible {
         self.description = description
     }
 
-    /// Compares bytes, where a string would take two spellings of one accented letter for the same.
+    /// Compares bytes; a string comparison would treat two spellings of an accented letter as equal.
     public static func == (a: AppVersion, b: AppVersion) -> Bool {
         a.description.utf8.elementsEqual(b.description.utf8)
     }

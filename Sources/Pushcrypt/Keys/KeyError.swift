@@ -1,6 +1,6 @@
-/// A key, or the text of one, that cannot be taken. Equal when the codes are equal.
+/// An error for a key, or its text, that cannot be used.
 public struct KeyError: CodedError {
-    /// What is wrong with a key.
+    /// The kind of error.
     public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case malformedKey = "malformed-key"
@@ -14,19 +14,20 @@ public struct KeyError: CodedError {
 
         private let known: Known
 
-        /// Not the text of a key: a character, the case, white space, padding bits or the length is wrong.
+        /// Not the text of a key: a character, the case, the padding bits or the length is wrong, or there is white
+        /// space.
         public static let malformedKey = Code(known: .malformedKey)
-        /// The text was mistyped or cut: its checksum does not fit.
+        /// The text was mistyped or cut: its checksum is wrong.
         public static let wrongChecksum = Code(known: .wrongChecksum)
-        /// The text of another kind of key, for example a sender's where a device's is needed.
+        /// Another kind of key than the one needed, for example a sender's instead of a device's.
         public static let wrongKind = Code(known: .wrongKind)
-        /// A public key that no honest program makes: of small or mixed order, not on the curve, or not canonical.
+        /// A public key that no correct program generates: of small or mixed order, not on the curve, or not canonical.
         public static let weakKey = Code(known: .weakKey)
-        /// A key of another algorithm, or in a form that is not read: RSA, P-256, encrypted, of OpenSSH.
+        /// A key of another algorithm or in an unsupported form: RSA, P-256, encrypted, OpenSSH.
         public static let unsupportedKey = Code(known: .unsupportedKey)
-        /// The public key beside a secret key is not its own.
+        /// The public key beside a secret key belongs to another key.
         public static let unequalHalves = Code(known: .unequalHalves)
-        /// The record around a key is not the JSON object that it should be.
+        /// The record around a key is not a valid JSON object of its kind.
         public static let malformedRecord = Code(known: .malformedRecord)
 
         /// Every code.
@@ -36,9 +37,9 @@ public struct KeyError: CodedError {
         public var description: String { known.rawValue }
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public let code: Code
-    /// Where, and what to do; never holds key bytes.
+    /// What is wrong, where, and what to do; never contains key bytes.
     public let description: String
 
     package init(_ code: Code, _ description: String) {

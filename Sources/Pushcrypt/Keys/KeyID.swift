@@ -1,11 +1,11 @@
-/// A short public name of a public key: 4 bytes, printed as 8 hexadecimal digits.
+/// A short name of a public key: 4 bytes, printed as 8 hexadecimal digits.
 ///
-/// A lookup hint. It does not identify a key: among a million devices about a hundred pairs share an id, so it is never
-/// compared instead of a key. (`Docs/Format.md`, Key ids)
+/// It is a lookup hint and does not identify a key: among a million devices, about a hundred pairs share an id. Never
+/// compare ids instead of keys. (`Docs/Format.md`, Key ids)
 public struct KeyID: Hashable, Sendable, LosslessStringConvertible {
     static let length = 4
 
-    /// What kind of key an id was made from.
+    /// The kind of key that an id belongs to.
     enum KeyType: UInt8 {
         case x25519 = 0x01
         case ed25519 = 0x02
@@ -14,12 +14,12 @@ public struct KeyID: Hashable, Sendable, LosslessStringConvertible {
     /// The four bytes as a big-endian number.
     public let value: UInt32
 
-    /// Takes the four bytes as a big-endian number.
+    /// Creates an id from the four bytes as a big-endian number.
     public init(value: UInt32) {
         self.value = value
     }
 
-    /// Reads eight hexadecimal digits, or gives nil.
+    /// Parses eight hexadecimal digits; returns nil for anything else.
     public init?(_ description: String) {
         guard description.utf8.count == 2 * Self.length, description.allSatisfy(\.isHexDigit),
             let value = UInt32(description, radix: 16)

@@ -1,12 +1,13 @@
-/// The JSON objects in which public keys travel between a phone and its provider. (`Docs/Format.md`, Records)
+/// A parsed record: one of the JSON objects in which public keys travel between a phone and its provider.
+/// (`Docs/Format.md`, Records)
 ///
 ///     device   {"device","public_key","key_id","suite","suites","topic","generation","created","sender","app_version"}
 ///     sender   {"public_key","key_id","topic","generation","created"}
 ///     reply    {"version","acknowledged" or "refused","sender"}
 ///
-/// Of the first two only `public_key` must be there. Unknown members are passed over, so that a later version may say more.
+/// In the first two, only `public_key` is required. Unknown members are ignored, so that a later version may add some.
 package struct KeyRecord {
-    /// The most suites that a record names.
+    /// The maximum number of suites in a record.
     private static let maximumSuites = 16
 
     private let root: JSONValue
@@ -21,16 +22,16 @@ package struct KeyRecord {
         try self.init(root)
     }
 
-    /// Takes a record that is part of something larger.
+    /// Reads a record that is part of a larger document.
     package init(_ value: JSONValue) throws(KeyError) {
         guard value.kind == .object else { throw KeyError(.malformedRecord, "the record is not a JSON object") }
         root = value
     }
 
-    /// The text of `public_key`, of the suite that this version knows.
+    /// Returns the text of `public_key`; throws if it is for an unknown suite.
     func publicKey() throws(KeyError) -> String {
         if let suite = root["suite"], suite.kind != .null, suite.integer != Int64(Suite.current) {
-            throw KeyError(.malformedRecord, "the record's suite is not \(Suite.current), the one this version knows")
+            throw KeyError(.malformedRecord, "the record's suite is not \(Suite.current), the only one that this version supports")
         }
         guard let text = try text("public_key") else {
             throw KeyError(.malformedRecord, "the record has no public_key")
@@ -38,13 +39,13 @@ package struct KeyRecord {
         return text
     }
 
-    /// Refuses a `key_id` that names another key.
+    /// Throws if `key_id` names another key.
     func checkID(_ id: KeyID) throws(KeyError) {
         guard let text = try text("key_id"), text != id.description else { return }
         throw KeyError(.malformedRecord, "the record's key_id does not belong to its public_key")
     }
 
-    /// Every suite that the device opens: in ascending order, and the key's own among them.
+    /// Returns the suites that the device opens, in ascending order, including that of the key.
     func suites() throws(KeyError) -> [UInt8] {
         guard let value = root["suites"], value.kind != .null else { return [Suite.current] }
         let suites = value.elements.compactMap { $0.integer.flatMap(UInt8.init(exactly:)) }
@@ -54,7 +55,7 @@ package struct KeyRecord {
         else {
             throw KeyError(
                 .malformedRecord,
-                "the record's suites are not 1 to \(Self.maximumSuites) ascending numbers from 1 to 255, the key's own among them"
+                "the record's suites are not 1 to \(Self.maximumSuites) ascending numbers from 1 to 255, including that of the key"
             )
         }
         return suites
@@ -65,7 +66,7 @@ package struct KeyRecord {
         guard DeviceID.isAllowed(id) else {
             throw KeyError(
                 .malformedRecord,
-                "the record's device has not 1 to \(DeviceID.maximumLength) bytes, is blank, has control characters or begins as a key does"
+                "the record's device must have 1 to \(DeviceID.maximumLength) bytes and must not be blank, have control characters or begin like a key"
             )
         }
         return id
@@ -76,7 +77,7 @@ package struct KeyRecord {
         guard let version = AppVersion(text) else {
             throw KeyError(
                 .malformedRecord,
-                "the record's app_version has not 1 to \(AppVersion.maximumLength) bytes without control characters")
+                "the record's app_version must have 1 to \(AppVersion.maximumLength) bytes and no control characters")
         }
         return version
     }
@@ -86,7 +87,7 @@ package struct KeyRecord {
         return try SenderPublicKey(text: text)
     }
 
-    /// Whether the record says that it has no such thing, which is more than saying nothing.
+    /// Whether the member is null, which is different from missing.
     package func isNull(_ name: String) -> Bool { root[name]?.kind == .null }
 
     package func text(_ name: String) throws(KeyError) -> String? {
@@ -98,7 +99,7 @@ package struct KeyRecord {
     func topic() throws(KeyError) -> Topic? {
         guard let text = try text("topic") else { return nil }
         guard let topic = try? Topic(text) else {
-            throw KeyError(.malformedRecord, "the record's topic is no bundle id")
+            throw KeyError(.malformedRecord, "the record's topic is not a bundle id")
         }
         return topic
     }

@@ -1,33 +1,34 @@
-/// What a provider answers to a registration, over the app's own authenticated channel.
+/// A provider's answer to a registration, over the app's own authenticated channel.
 ///
-/// It names the key that the provider seals to from now on, so that an answer which comes late or twice confirms no other
-/// key; and the provider's own key, which an app without a built-in one pins first. (`Docs/Format.md`, Registration reply)
+/// It names the key that the provider seals to from now on, so that a late or repeated answer does not confirm another
+/// key. It can also name the provider's key, which an app without a built-in key pins first. (`Docs/Format.md`,
+/// Registration reply)
 public struct RegistrationReply: Hashable, Sendable {
-    /// The version of the reply that this code reads and writes.
+    /// The version of the reply that this library reads and writes.
     public static let version = 1
 
-    /// What became of a registration.
+    /// The outcome of a registration.
     public enum Verdict: Hashable, Sendable {
         /// The provider seals to this key from now on.
         case acknowledged(DevicePublicKey)
-        /// The provider has not taken the record.
+        /// The provider has refused the record.
         case refused(Refusal)
     }
 
-    /// Why a provider has not taken a record: 1 to 64 lower-case letters, digits and hyphens.
+    /// The reason for refusing a record: 1 to 64 lower-case letters, digits and hyphens.
     public struct Refusal: Hashable, Sendable, LosslessStringConvertible {
         private static let maximumLength = 64
 
-        /// The provider holds a later key under this device id, or another one of the same generation: the device was
-        /// restored from a backup, and enrols under a new id.
+        /// The provider has a later key for this device id, or another one of the same generation: the device was
+        /// restored from a backup and has to enrol under a new id.
         public static let generationRollback = Refusal(unchecked: "generation-rollback")
-        /// The provider holds this device id for another app.
+        /// The provider has this device id for another app.
         public static let topicMismatch = Refusal(unchecked: "topic-mismatch")
 
         /// The reason as programs read it.
         public let description: String
 
-        /// Takes a reason of the provider's own, or gives nil.
+        /// Creates another reason; returns nil if the text is not valid.
         public init?(_ description: String) {
             guard (1...Self.maximumLength).contains(description.utf8.count),
                 description.utf8.allSatisfy(\.isOfCode)
@@ -38,36 +39,36 @@ public struct RegistrationReply: Hashable, Sendable {
         private init(unchecked description: String) { self.description = description }
     }
 
-    /// What became of the registration.
+    /// The outcome of the registration.
     public let verdict: Verdict
     /// The key that the provider signs with.
     public let sender: SenderPublicKey?
 
-    /// Makes a reply.
+    /// Creates a reply.
     public init(_ verdict: Verdict, sender: SenderPublicKey? = nil) {
         self.verdict = verdict
         self.sender = sender
     }
 
-    /// Reads a reply.
+    /// Parses a reply. Unknown members are ignored.
     ///
-    /// Throws `malformedRecord` for anything but one object of version 1 with either `acknowledged` or `refused`, or what
-    /// reading the text of its keys throws. Members it does not know are passed over.
+    /// - Throws: `malformedRecord` for anything but an object of version 1 with either `acknowledged` or `refused`, or
+    ///   the error of a key in the reply.
     public init(json: ContiguousArray<UInt8>) throws(KeyError) {
         let record = try KeyRecord(json)
         guard try record.number("version") == UInt64(Self.version) else {
-            throw KeyError(.malformedRecord, "the reply's version is not \(Self.version), the one this version knows")
+            throw KeyError(.malformedRecord, "the reply's version is not \(Self.version), the only one that this library supports")
         }
         let verdict: Verdict
         switch (try record.text("acknowledged"), try record.text("refused")) {
         case (let key?, nil): verdict = .acknowledged(try DevicePublicKey(text: key))
         case (nil, let reason?):
             guard let refusal = Refusal(reason) else {
-                throw KeyError(.malformedRecord, "the reply's refused is no reason: lower-case words with hyphens")
+                throw KeyError(.malformedRecord, "the reply's refused is not a reason: lower-case words with hyphens")
             }
             verdict = .refused(refusal)
         case (nil, nil), (_?, _?):
-            throw KeyError(.malformedRecord, "the reply does not say either acknowledged or refused")
+            throw KeyError(.malformedRecord, "the reply must have either acknowledged or refused")
         }
         self.init(verdict, sender: try record.sender())
     }
@@ -87,18 +88,18 @@ public struct RegistrationReply: Hashable, Sendable {
     }
 }
 
-/// What a provider tells its app's phones about its signing key, built into the app or in the reply to a registration.
+/// A provider's announcement of its signing key to phones, built into the app or sent by the provider.
 public struct SenderAnnouncement: Hashable, Sendable {
-    /// What to trust.
+    /// The key to trust.
     public let publicKey: SenderPublicKey
-    /// The app that the key is for; nil when the key is not bound to one.
+    /// The app that the key is for; nil if the key is not bound to one.
     public let topic: Topic?
-    /// Counts the sender's keys.
+    /// The number of the key among the sender's keys.
     public let generation: UInt64
-    /// When the key was made.
+    /// When the key was generated.
     public let createdAt: Timestamp
 
-    /// Makes a record.
+    /// Creates an announcement.
     public init(publicKey: SenderPublicKey, topic: Topic?, generation: UInt64, createdAt: Timestamp) {
         self.publicKey = publicKey
         self.topic = topic
@@ -106,9 +107,9 @@ public struct SenderAnnouncement: Hashable, Sendable {
         self.createdAt = createdAt
     }
 
-    /// Reads a sender's record; `generation` is 1 and `created` is `now` when it has none.
+    /// Parses a sender's record; `generation` is 1 and `created` is `now` if they are missing.
     ///
-    /// Throws `malformedRecord`, or what reading the text of its key throws.
+    /// - Throws: `malformedRecord`, or the error of the key in the record.
     public init(json: ContiguousArray<UInt8>, at now: Timestamp) throws(KeyError) {
         let record = try KeyRecord(json)
         let publicKey = try SenderPublicKey(text: record.publicKey())

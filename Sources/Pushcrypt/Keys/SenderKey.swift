@@ -1,11 +1,11 @@
-/// A provider's public key: what a device trusts. Ed25519, 32 bytes; as text `pcs1…`, 62 characters.
+/// A provider's public key, which a device trusts: Ed25519, 32 bytes; as text `pcs1…`, 62 characters.
 ///
-/// Every value of this type has passed the import check: canonical, on the curve, of prime order.
-/// (`Docs/Format.md`, Keys as text)
+/// Every value has passed the import check: it is canonical, on the curve and of prime order. (`Docs/Format.md`, Keys
+/// as text)
 public struct SenderPublicKey: Hashable, Sendable, CustomStringConvertible, LosslessStringConvertible {
     /// The length in bytes.
     public static let length = 32
-    /// The length of a signature that it verifies, in bytes.
+    /// The length of a signature in bytes.
     package static let signatureLength = Ed25519.signatureLength
 
     /// The 32 bytes of the encoded point (RFC 8032).
@@ -13,35 +13,40 @@ public struct SenderPublicKey: Hashable, Sendable, CustomStringConvertible, Loss
 
     /// The first 4 bytes of a hash of the key: a hint, not an identity.
     ///
-    /// Kept, because every message asks each trusted key for it.
+    /// Stored, because opening compares it for every trusted key.
     public let id: KeyID
 
-    /// Takes 32 bytes; throws `malformedKey` for another length, `weakKey` for a point that is not canonical, not on the
-    /// curve, or not of prime order.
+    /// Creates a key from 32 bytes.
+    ///
+    /// - Throws: `malformedKey` for another length; `weakKey` for a point that is not canonical, not on the curve, or
+    ///   not of prime order.
     public init(bytes: Span<UInt8>) throws(KeyError) {
         guard bytes.count == Self.length else {
             throw KeyError(.malformedKey, "a sender's public key has \(Self.length) bytes, this has \(bytes.count)")
         }
         guard Ed25519.isValidPublicKey(bytes) else {
-            throw KeyError(.weakKey, "this public key is not one a sender makes: signatures under it could be forged")
+            throw KeyError(.weakKey, "no sender generates this public key: signatures under it could be forged")
         }
         self.init(checked: ContiguousArray(copying: bytes))
     }
 
-    /// Takes what passed the import check before: computed from a seed, or read from an authenticated row.
+    /// Creates a key from bytes that have passed the import check: computed from a seed, or read from an authenticated
+    /// row.
     package init(checked bytes: ContiguousArray<UInt8>) {
         self.bytes = bytes
         id = KeyID(of: bytes.span, type: .ed25519)
     }
 
-    /// Reads `pcs1…`, one trailing newline allowed; throws `malformedKey`, `wrongChecksum`, `wrongKind` or `weakKey`.
+    /// Parses `pcs1…`; a trailing newline is allowed.
+    ///
+    /// - Throws: `malformedKey`, `wrongChecksum`, `wrongKind` or `weakKey`.
     public init(text: String) throws(KeyError) {
         let characters = ContiguousArray(text.utf8)
         let key = try Bech32.decode(characters.span, as: .senderPublic)
         self = try key.withSpan { (bytes) throws(KeyError) in try SenderPublicKey(bytes: bytes) }
     }
 
-    /// Reads `pcs1…`, or gives nil.
+    /// Parses `pcs1…`; returns nil if it is not valid.
     public init?(_ description: String) {
         guard let key = try? SenderPublicKey(text: description) else { return nil }
         self = key
@@ -51,15 +56,15 @@ public struct SenderPublicKey: Hashable, Sendable, CustomStringConvertible, Loss
     public var description: String { Bech32.string(bytes.span, as: .senderPublic) }
 }
 
-/// A provider's secret key: what signs. An Ed25519 seed of 32 bytes; as text `PCS-SECRET-1…`, 70 characters.
+/// A provider's secret key, which signs messages: an Ed25519 seed, 32 bytes; as text `PCS-SECRET-1…`, 70 characters.
 ///
-/// The seed lies in guarded memory, is wiped when the last reference goes, and is never printed. A reference shares the
-/// one copy, and any number of threads may seal with it. (`Docs/Format.md`, Keys as text)
+/// The seed is in guarded memory, which all references share. It is wiped with the last reference and never printed.
+/// Any number of threads may use a key at the same time. (`Docs/Format.md`, Keys as text)
 public final class SenderKey: Sendable {
     /// The public half.
     public let publicKey: SenderPublicKey
 
-    /// The first 4 bytes of a hash of the public key.
+    /// The first 4 bytes of a hash of the public key: a hint, not an identity.
     public var id: KeyID { publicKey.id }
 
     /// libsodium's secret key (seed || public key), then HMAC's state under the hedge key.
@@ -67,20 +72,22 @@ public final class SenderKey: Sendable {
 
     private static let hedgeRange = Ed25519.secretKeyLength..<Ed25519.secretKeyLength + HMACSHA256.stateLength
 
-    /// Makes a new key from the system's random source.
+    /// Generates a key from the system's random source.
     public convenience init() {
         let seed = Ephemeral(randomCount: Ed25519.seedLength)
         self.init(seed)
     }
 
-    /// Reads the ASCII of `PCS-SECRET-1…`, one trailing newline allowed; the caller wipes the text.
+    /// Parses the ASCII of `PCS-SECRET-1…`; a trailing newline is allowed.
     ///
-    /// Bytes and not a `String`, because a string cannot be wiped. Throws `malformedKey`, `wrongChecksum` or `wrongKind`.
+    /// The caller wipes the text. It is a span and not a `String`, because a string cannot be wiped.
+    ///
+    /// - Throws: `malformedKey`, `wrongChecksum` or `wrongKind`.
     public convenience init(text: Span<UInt8>) throws(KeyError) {
         self.init(try Bech32.decode(text, as: .senderSecret))
     }
 
-    /// Takes a copy of the 32 bytes of a seed, which the caller wipes.
+    /// Copies the 32 bytes of a seed, which the caller wipes.
     package convenience init(seed: Span<UInt8>) throws(KeyError) {
         guard seed.count == Ed25519.seedLength else {
             throw KeyError(.malformedKey, "a sender's secret key has \(Ed25519.seedLength) bytes")
@@ -109,23 +116,24 @@ public final class SenderKey: Sendable {
         }
     }
 
-    /// Gives the key's text to `body` and wipes it afterwards; what `body` keeps is the caller's to guard.
+    /// Calls `body` with the text of the key, and wipes the text afterwards. The caller protects any copy that `body`
+    /// makes.
     public func withText<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
         let text = withSeed { Bech32.encode($0, as: .senderSecret) }
         return try text.withSpan(body)
     }
 
-    /// Reads the seed; nothing that `body` returns may hold a copy of it.
+    /// Calls `body` with the seed; its result must not contain a copy.
     package func withSeed<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
         try secret.withSpan { (secret) throws(E) in try body(secret.extracting(0..<Ed25519.seedLength)) }
     }
 
-    /// Starts a hedged value: HMAC under the hedge key. (`Docs/Format.md`, Randomness)
+    /// Returns an HMAC under the hedge key, for a hedged value. (`Docs/Format.md`, Randomness)
     func hedged() -> HMACSHA256 {
         secret.withSpan { HMACSHA256(state: $0.extracting(Self.hedgeRange)) }
     }
 
-    /// The 64 bytes of a signature.
+    /// Signs a message; returns 64 bytes.
     func signature(of message: Span<UInt8>) -> ContiguousArray<UInt8> {
         var signature = ContiguousArray<UInt8>(repeating: 0, count: Ed25519.signatureLength)
         var output = signature.mutableSpan
@@ -138,9 +146,9 @@ public final class SenderKey: Sendable {
 }
 
 extension SenderKey: CustomStringConvertible, CustomReflectable {
-    /// The public key: a secret key prints nothing else.
+    /// The public key; nothing secret is printed.
     public var description: String { "SenderKey(\(publicKey))" }
 
-    /// The public key, and nothing below it.
+    /// The public key only.
     public var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey]) }
 }

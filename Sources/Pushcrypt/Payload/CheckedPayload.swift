@@ -1,4 +1,4 @@
-/// A payload that has passed every rule, so that what is sealed can be opened and shown.
+/// A payload that has passed all rules, so that it can be opened and shown after sealing.
 ///
 /// (`Docs/Format.md`, Body; Apple's "Generating a remote notification" for the fields)
 struct CheckedPayload {
@@ -12,7 +12,7 @@ struct CheckedPayload {
         do throws(JSONError) {
             document = try JSONDocument(parsing: bytes)
         } catch {
-            throw SealError(.malformedPayload, "the payload is not JSON as this format takes it: \(error)")
+            throw SealError(.malformedPayload, "the payload is not JSON that the format accepts: \(error)")
         }
         let root = document.root
         guard root.kind == .object else {
@@ -23,8 +23,8 @@ struct CheckedPayload {
             throw SealError(
                 .reservedKey,
                 name == PayloadKeys.reserved
-                    ? "the key \(name) at the top level is kept for the format; rename yours, and give attachments to the sealer apart from the payload (--attachment)"
-                    : "the payload has \(name) already: seal the payload as it was before sealing")
+                    ? "the key \(name) at the top level is reserved for the format; rename yours, and pass attachments to the sealer separately from the payload"
+                    : "the payload already has \(name): seal the original payload, not a sealed one")
         }
         guard let aps = root[PayloadKeys.aps], aps.kind == .object else {
             throw SealError(.missingAPS, "the payload has no aps object; a push without one is never shown")
@@ -45,10 +45,10 @@ struct CheckedPayload {
     }
 }
 
-/// The rules for payloads where no message is sealed.
+/// Checks of payloads that are not being sealed.
 package enum PayloadCheck {
-    /// Refuses what is sealed for no device, even with these texts shortened: throws as `CheckedPayload` does, and
-    /// `payloadTooLarge`.
+    /// Throws for a payload that cannot be sealed for any device, even with these texts shortened: the errors of
+    /// `CheckedPayload`, and `payloadTooLarge`.
     package static func refuseUnsealable(
         _ payload: ContiguousArray<UInt8>, for pushType: PushType, fitting texts: [AlertText] = []
     ) throws(SealError) {
@@ -60,7 +60,7 @@ package enum PayloadCheck {
         }
     }
 
-    /// Refuses what is not to be sent as it is, and gives the rest without white space: throws as `CheckedPayload` does,
+    /// Returns a payload that can be sent without sealing, without white space; throws the errors of `CheckedPayload`,
     /// and `pushTooLarge`.
     package static func sendable(
         _ payload: ContiguousArray<UInt8>, for pushType: PushType, isSentExactly: Bool
@@ -73,13 +73,13 @@ package enum PayloadCheck {
     }
 }
 
-/// The members at the top level of a payload that are not the app's own.
+/// The top-level members of a payload that do not belong to the app.
 package enum PayloadKeys {
-    /// What Apple defines.
+    /// Apple's dictionary.
     package static let aps = "aps"
-    /// What holds an envelope.
+    /// The member with the envelope.
     package static let encryptedData = "ENCRYPTED_DATA"
-    /// What this format keeps for itself inside a sealed payload; it holds the keys of attachments and of a full body.
+    /// The member that is reserved for the format, inside a sealed payload: the keys of attachments and of a full body.
     package static let reserved = "pushcrypt"
 
     /// All of them.

@@ -1,6 +1,6 @@
 /// A text of an alert that a sealer may shorten.
 public enum AlertText: String, CaseIterable, Sendable {
-    /// The body, or an alert that is a string.
+    /// The body, or the alert itself if it is a string.
     case body
     /// The second line.
     case subtitle
@@ -8,20 +8,21 @@ public enum AlertText: String, CaseIterable, Sendable {
     case title
 }
 
-/// Shortens texts of an alert until a payload has no more than so many bytes.
+/// Shortens texts of an alert until a payload is not longer than a limit.
 ///
-/// Texts are cut between grapheme clusters (UAX #29), never inside of one, and end in `…`. Everything else, the beginning of
-/// a shortened text included, keeps its bytes. Time is linear in the payload.
+/// Texts are cut between grapheme clusters (UAX #29), and end in `…`. Everything else keeps its bytes, including the
+/// start of a shortened text. Takes linear time.
 struct PayloadFitter {
-    /// The payload, minified, and at most as long as was asked for.
+    /// The minified payload, within the limit.
     let payload: ContiguousArray<UInt8>
-    /// How many characters each text has lost.
+    /// The number of characters removed from each text.
     let removed: [AlertText: Int]
 
     static let ellipsis = ContiguousArray("…".utf8)
 
-    /// Shortens a minified payload, the texts in the order given, each as far as it must be: to its first character if need
-    /// be, and to the ellipsis alone only where that is still not enough. Nil when it does not fit even then.
+    /// Shortens a minified payload: the texts in the given order, each as far as necessary, down to its first
+    /// character. If that is not enough, texts are cut down to the ellipsis. Returns nil if the payload is still too
+    /// long.
     init?(_ minified: ContiguousArray<UInt8>, maximumLength: Int, shortening texts: [AlertText]) {
         guard let document = try? JSONDocument(parsing: minified, maximumBytes: .max),
             let alert = document.root[PayloadKeys.aps]?["alert"]
@@ -50,23 +51,23 @@ struct PayloadFitter {
     }
 }
 
-/// Where one text is cut.
+/// The position at which one text is cut.
 private struct Cut {
     let text: AlertText
-    /// Where the text's characters stand, without the quotes.
+    /// The offsets of the text without its quotes.
     let characters: Range<Int>
-    /// Where what is kept ends.
+    /// The end of the part that is kept.
     private(set) var end: Int
-    /// How many grapheme clusters are not kept.
+    /// The number of grapheme clusters that are removed.
     private(set) var removed: Int
 
     private let count: Int
 
-    /// The bytes that are gone, and not needed for the ellipsis.
+    /// The number of bytes saved, after adding the ellipsis.
     var saved: Int { removed == 0 ? 0 : characters.upperBound - end - PayloadFitter.ellipsis.count }
 
-    /// Finds the place for a cut that saves so many bytes, or as many as can be while a character is kept; nil where there
-    /// is no such text.
+    /// Finds the cut that saves `excess` bytes, or as many as possible while keeping a character; returns nil if the
+    /// alert does not have the text.
     init?(_ text: AlertText, of alert: JSONValue, saving excess: Int) {
         let value = alert.kind == .object ? alert[text.rawValue] : text == .body ? alert : nil
         guard let value, let string = value.string else { return nil }
@@ -78,7 +79,7 @@ private struct Cut {
         let isEscaped = bytes[characters].contains(UInt8(ascii: "\\"))
         var position = characters.lowerBound
         var count = 0
-        // What is kept ends in something to see.
+        // The part that is kept ends with a visible character.
         var first: (end: Int, count: Int)?
         var last: (end: Int, count: Int)?
         for character in string {
@@ -100,7 +101,7 @@ private struct Cut {
         }
     }
 
-    /// Keeps nothing but the ellipsis, where that is shorter; returns the bytes that are saved by it.
+    /// Cuts down to the ellipsis, if that is shorter; returns the number of bytes saved by this.
     mutating func cutToNothing() -> Int {
         let before = saved
         guard characters.count > PayloadFitter.ellipsis.count else { return 0 }
@@ -110,7 +111,7 @@ private struct Cut {
 }
 
 extension JSONText {
-    /// Where so many characters of a checked string end, those that are escapes included.
+    /// Returns the end of the next characters of a checked string, including escapes.
     fileprivate static func end(of scalars: Int, in bytes: ContiguousArray<UInt8>, from start: Int) -> Int {
         var position = start
         for _ in 0..<scalars where position < bytes.count {

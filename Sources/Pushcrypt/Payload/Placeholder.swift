@@ -1,34 +1,33 @@
-/// The clear part of a sealed push: what a phone shows when the extension does not run.
+/// The visible content of a sealed push, which a phone shows if the extension does not run.
 ///
-/// Everything in it is seen by the relay and is under nobody's signature. Its body is always `(Encrypted)`.
-/// (`Docs/Format.md`, Clear part)
+/// The relay can read all of it, and it is not signed. The body is always `(Encrypted)`. (`Docs/Format.md`, Clear part)
 public struct Placeholder: Hashable, Sendable {
     /// The body of every placeholder.
     public static let body = "(Encrypted)"
 
-    /// The title unless a provider chooses one: `New message`.
+    /// The default title: `New message`.
     public static let standardTitle = "New message"
 
-    /// The most bytes of a title or of a sound's name: what is longer fits no push.
+    /// The maximum length of a title or a sound name in bytes: a longer one does not fit into a push.
     static let maximumTextLength = PushType.alert.maximumPushLength
 
-    /// What sounds when the extension does not run.
+    /// The sound if the extension does not run.
     public enum Sound: Hashable, Sendable {
-        /// The system's default sound when the sealed payload has a sound, otherwise none.
+        /// The system's default sound if the sealed payload has a sound, otherwise none.
         case matching
         /// No sound.
         case silent
-        /// A named sound, whatever the sealed payload has.
+        /// A named sound, whether or not the sealed payload has one.
         case named(String)
     }
 
-    /// A field of `aps` that may stand in the clear as well.
+    /// A field of `aps` that may also be in the clear.
     ///
-    /// The relay reads it. It changes nothing of an opened notification.
+    /// The relay can read it. It does not change the opened notification.
     public enum ClearField: String, CaseIterable, Sendable {
         /// The app's badge.
         case badge = "badge"
-        /// The category, which carries the text shown when previews are hidden.
+        /// The category, which has the text that is shown when previews are hidden.
         case category = "category"
         /// The key that groups notifications.
         case threadID = "thread-id"
@@ -36,34 +35,36 @@ public struct Placeholder: Hashable, Sendable {
         case interruptionLevel = "interruption-level"
         /// How relevant the notification is.
         case relevanceScore = "relevance-score"
-        /// The window that the system brings forward.
+        /// The window that the system brings to the front.
         case targetContentID = "target-content-id"
-        /// What a focus filter looks at.
+        /// The criteria for Focus filters.
         case filterCriteria = "filter-criteria"
     }
 
-    /// What stands in the place of the real title; not empty.
+    /// The title that is shown instead of the real one; not empty.
     public let title: String
-    /// What sounds when the extension does not run.
+    /// The sound if the extension does not run.
     public let sound: Sound
-    /// The fields of `aps` that stand in the clear as well.
+    /// The fields of `aps` that are also in the clear.
     public let clearFields: Set<ClearField>
 
-    /// `New message`, sounding like the sealed payload, with nothing else in the clear.
+    /// The default: `New message`, with a sound if the sealed payload has one, and nothing else in the clear.
     public static let standard = Placeholder(unchecked: standardTitle, sound: .matching, clearFields: [])
 
-    /// Makes a placeholder; throws `invalidPlaceholder` for a title or a sound name without a visible character, or of more
-    /// bytes than any push has (4096).
+    /// Creates a placeholder.
+    ///
+    /// - Throws: `invalidPlaceholder` for a title or a sound name without a visible character or with more than 4096
+    ///   bytes.
     public init(
         title: String = standardTitle, sound: Sound = .matching, clearFields: Set<ClearField> = []
     ) throws(SealError) {
         guard Self.isVisible(title) else {
             throw SealError(
                 .invalidPlaceholder,
-                "the placeholder's title is empty; a phone would show a notification without a name")
+                "the placeholder's title is empty; a phone would show a notification without a title")
         }
         if case .named(let name) = sound, !Self.isVisible(name) {
-            throw SealError(.invalidPlaceholder, "the placeholder's sound has no name; say 'none' for no sound")
+            throw SealError(.invalidPlaceholder, "the name of the placeholder's sound is empty; for no sound, choose silence instead")
         }
         try Self.checkLength(of: title, "title")
         if case .named(let name) = sound { try Self.checkLength(of: name, "sound") }
@@ -76,7 +77,7 @@ public struct Placeholder: Hashable, Sendable {
         guard text.utf8.count > maximumTextLength else { return }
         throw SealError(
             .invalidPlaceholder,
-            "the placeholder's \(what) has \(text.utf8.count) bytes, and a whole push at most \(maximumTextLength); shorten it"
+            "the placeholder's \(what) has \(text.utf8.count) bytes, and a whole push has at most \(maximumTextLength); shorten it"
         )
     }
 

@@ -1,59 +1,62 @@
-/// The kinds of push that can be sealed: Apple's `apns-push-type`. (`Docs/Format.md`, Push types)
+/// A type of push that can be sealed: a value of Apple's `apns-push-type`. (`Docs/Format.md`, Push types)
 public struct PushType: Hashable, Sendable, CustomStringConvertible {
     private enum Known: String, CaseIterable {
         case alert, background, voip
     }
 
-    /// The types of Apple's that the system acts on before any code of the app runs.
+    /// Apple's push types that the system reads before any of the app's code runs.
     package static let readByTheSystem = [
         "complication", "controls", "fileprovider", "liveactivity", "location", "mdm", "pushtotalk", "widgets",
     ]
 
     private let known: Known
 
-    /// Shown to a person; the notification service extension opens it.
+    /// Shown to the user; the notification service extension opens it.
     public static let alert = PushType(known: .alert)
     /// Wakes the app, which opens it; shows nothing.
     public static let background = PushType(known: .background)
-    /// A call; the app opens it. Up to 5120 bytes.
+    /// A call; the app opens it. At most 5120 bytes instead of 4096.
     public static let voip = PushType(known: .voip)
 
     private init(known: Known) {
         self.known = known
     }
 
-    /// Takes the name of a push type; throws `pushTypeNotSealable` with the reason.
+    /// Creates a push type from Apple's name.
+    ///
+    /// - Throws: `pushTypeNotSealable`, with the reason.
     public init(_ name: String) throws(SealError) {
         guard let known = Known(rawValue: name) else {
             throw SealError(
                 .pushTypeNotSealable,
                 Self.readByTheSystem.contains(name)
-                    ? "the system reads a \(name) push before any code of the app, so nothing could open it; send it without secrets"
-                    : "there is no push type of this name; those that can be sealed are alert, background and voip")
+                    ? "the system reads a \(name) push before any of the app's code runs, so nothing could open it; send it without secrets"
+                    : "there is no push type of this name; alert, background and voip can be sealed")
         }
         self.known = known
     }
 
-    /// The most bytes of JSON that Apple takes.
+    /// The longest push that Apple accepts, in bytes of JSON.
     public var maximumPushLength: Int { self == .voip ? 5120 : 4096 }
 
-    /// What stands behind the bundle id in the topic.
+    /// The part of the topic after the bundle id.
     package var topicSuffix: String { self == .voip ? ".voip" : "" }
 
-    /// The largest inner plaintext.
+    /// The longest inner plaintext.
     package var largestBucket: Int { self == .voip ? Bucket.largest : Bucket.largestForAlert }
 
-    /// The most bytes of minified payload.
+    /// The longest minified payload, in bytes.
     public var maximumPayloadLength: Int { largestBucket - InnerPlaintext.body }
 
-    /// The name as Apple writes it.
+    /// Apple's name.
     public var description: String { known.rawValue }
 }
 
 /// Apple's limit for the length of one push, and how the length is measured.
 struct PushLimit {
     let pushType: PushType
-    /// The sender hands the bytes to Apple as they are.
+    /// Whether the push reaches Apple byte for byte, so that its own length counts and not that of the longest
+    /// re-encoding.
     let isSentExactly: Bool
 
     /// Throws `pushTooLarge` for a length above the limit; `fix` says how to shorten the push.

@@ -1,11 +1,13 @@
-/// A payload as it came from the relay: parsed, and not authenticated by anything.
+/// A payload as received from the relay: parsed, but not authenticated.
 public struct ReceivedPush: Sendable {
-    /// The longest push that is looked at, in bytes: far more than Apple delivers.
+    /// The longest push that is parsed, in bytes: far more than Apple delivers.
     public static let maximumLength = 1 << 16
 
     private let document: JSONDocument
 
-    /// Parses the JSON of a push; throws `malformedNotification`.
+    /// Parses the JSON of a push.
+    ///
+    /// - Throws: `malformedNotification`.
     @inlinable
     public init(_ json: some Sequence<UInt8>) throws(OpenError) {
         try self.init(bytes: ContiguousArray(json))
@@ -16,14 +18,16 @@ public struct ReceivedPush: Sendable {
         do throws(JSONError) {
             document = try JSONDocument(parsing: bytes, maximumBytes: Self.maximumLength)
         } catch {
-            throw OpenError(.malformedNotification, "what was received is not JSON: \(error)")
+            throw OpenError(.malformedNotification, "the received push is not JSON: \(error)")
         }
         guard document.root.kind == .object else {
-            throw OpenError(.malformedNotification, "what was received is not a JSON object")
+            throw OpenError(.malformedNotification, "the received push is not a JSON object")
         }
     }
 
-    /// The envelope in `ENCRYPTED_DATA`; throws `notEncrypted`, `malformedEnvelope` or `unsupportedSuite`.
+    /// Returns the envelope in `ENCRYPTED_DATA`.
+    ///
+    /// - Throws: `notEncrypted`, `malformedEnvelope` or `unsupportedSuite`.
     public func envelope() throws(OpenError) -> Envelope {
         guard let text = encryptedText else {
             throw .notEncrypted
@@ -36,11 +40,11 @@ public struct ReceivedPush: Sendable {
 
     private var encryptedText: String? { document.root[PayloadKeys.encryptedData]?.string }
 
-    /// The length in the widest form that a client may re-encode the push to, in bytes.
+    /// The length in the longest form that a client may re-encode the push to, in bytes.
     package var maximumReencodedLength: Int {
         JSONText.maximumReencodedLength(of: document.root.minified().span)
     }
 
-    /// The payload as it came.
+    /// The payload as received.
     package var root: JSONValue { document.root }
 }

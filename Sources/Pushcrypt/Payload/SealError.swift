@@ -1,6 +1,6 @@
-/// A payload that was not sealed: refused, or not signed. Equal when the codes are equal.
+/// An error for a payload that was not sealed: it was refused, or could not be signed.
 public struct SealError: CodedError {
-    /// Why a payload was not sealed.
+    /// The kind of error.
     public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case malformedPayload = "malformed-payload"
@@ -21,33 +21,35 @@ public struct SealError: CodedError {
 
         private let known: Known
 
-        /// Not one JSON object as RFC 8259 has it, or with a name twice, or nested deeper than 32.
+        /// The payload is not a single JSON object (RFC 8259), or has a name twice, or is nested deeper than 32.
         public static let malformedPayload = Code(known: .malformedPayload)
-        /// No `aps` object.
+        /// The payload has no `aps` object.
         public static let missingAPS = Code(known: .missingAPS)
-        /// A field of `aps` has a type or a value that Apple's documents do not allow.
+        /// A field of `aps` has a type or a value that Apple's documentation does not allow.
         public static let invalidField = Code(known: .invalidField)
-        /// No title, subtitle or body: the system would not start the extension, and there would be nothing to show.
+        /// The alert has no title, subtitle or body: the system would not start the extension, and nothing would be
+        /// shown.
         public static let nothingToShow = Code(known: .nothingToShow)
-        /// The payload has `ENCRYPTED_DATA` already, or a key that is kept for this format.
+        /// The payload already has `ENCRYPTED_DATA`, or a key that is reserved for the format.
         public static let reservedKey = Code(known: .reservedKey)
-        /// More attachments than the 8 that a notification may have.
+        /// There are more than 8 attachments.
         public static let tooManyAttachments = Code(known: .tooManyAttachments)
-        /// The minified payload, attachments included, is longer than the largest bucket holds.
+        /// The minified payload, including attachments, does not fit into the largest bucket.
         public static let payloadTooLarge = Code(known: .payloadTooLarge)
-        /// The push to send is longer than Apple takes, because of its clear part.
+        /// The push is longer than Apple accepts, because of its clear part.
         public static let pushTooLarge = Code(known: .pushTooLarge)
-        /// A push type that the system reads before any code of the app.
+        /// The system reads a push of this type before any of the app's code runs, or there is no such type.
         public static let pushTypeNotSealable = Code(known: .pushTypeNotSealable)
-        /// The placeholder would show nothing, or fits no push.
+        /// The placeholder would show nothing, or does not fit into a push.
         public static let invalidPlaceholder = Code(known: .invalidPlaceholder)
         /// The time to live or the clock is out of range.
         public static let invalidTime = Code(known: .invalidTime)
-        /// A header of the request that Apple does not take, or an empty name for a message or for what collapses.
+        /// A header of the request is not valid, or the name of a message, a device or a collapse group is empty or too
+        /// long.
         public static let invalidRequest = Code(known: .invalidRequest)
         /// libsodium refused the recipient's key.
         public static let unusableKey = Code(known: .unusableKey)
-        /// The signer, whose key is not in this process, gave no good signature; `signing` says why.
+        /// An external signer did not return a valid signature; `signing` has the reason.
         public static let signingFailed = Code(known: .signingFailed)
 
         /// Every code.
@@ -57,11 +59,11 @@ public struct SealError: CodedError {
         public var description: String { known.rawValue }
     }
 
-    /// Why.
+    /// The kind of error.
     public let code: Code
-    /// Where, and what to do; never holds payload bytes.
+    /// What is wrong, where, and what to do; never contains payload bytes.
     public let description: String
-    /// The signer's reason, with `signingFailed`: the payload is in order, and may be sealed again.
+    /// The reason for `signingFailed`; the payload is valid and can be sealed again. Nil for other codes.
     public let signing: SigningError?
 
     init(_ code: Code, _ description: String) {
@@ -70,7 +72,7 @@ public struct SealError: CodedError {
         signing = nil
     }
 
-    /// `reasons` says what else than the payload takes room.
+    /// `reasons` names other parts of the message that take room.
     static func payloadTooLarge(_ length: Int, budget: Int, reasons: String = "") -> SealError {
         SealError(
             .payloadTooLarge,
@@ -81,7 +83,7 @@ public struct SealError: CodedError {
     static func pushTooLarge(_ length: Int, limit: Int, isSentExactly: Bool, fix: String) -> SealError {
         SealError(
             .pushTooLarge,
-            "the push would have \(length) bytes\(isSentExactly ? "" : " in the widest form a client may send"), \(length - limit) more than Apple takes (\(limit)); \(fix)"
+            "the push would have \(length) bytes\(isSentExactly ? "" : " in the widest form that a client may send"), \(length - limit) more than Apple accepts (\(limit)); \(fix)"
         )
     }
 

@@ -1,17 +1,17 @@
-/// A provider's signed word that one sender key takes the place of another; 181 bytes, signed by both keys.
+/// A provider's statement that one sender key replaces another; 181 bytes, signed by both keys.
 ///
-/// A value of this type is parsed, not believed: `SenderTrust` decides. (`Docs/Format.md`, Rotation)
+/// A value is parsed, but not yet accepted: that is up to ``SenderTrust``. (`Docs/Format.md`, Rotation)
 public struct RotationStatement: Hashable, Sendable {
     /// The length in bytes.
     public static let length = signatureByNew.upperBound
 
-    /// How long receivers accept a statement unless its issuer says otherwise: 400 days, in seconds.
-    public static let standardAcceptFor: UInt32 = 34_560_000
-    /// How long the old key goes on verifying messages unless its issuer says otherwise: 31 days, in seconds.
-    public static let standardOverlap: UInt32 = 2_678_400
-    /// The longest overlap a receiver accepts: 60 days, in seconds.
-    public static let maximumOverlap: UInt32 = 5_184_000
-    /// The most statements that one message carries.
+    /// The default time for which receivers accept a statement: 400 days.
+    public static let standardAcceptFor = Interval.days(400)
+    /// The default time for which the old key still verifies messages: 31 days.
+    public static let standardOverlap = Interval.days(31)
+    /// The longest overlap that receivers accept: 60 days.
+    public static let maximumOverlap = Interval.days(60)
+    /// The maximum number of statements in one message.
     public static let maximumPerMessage = 4
 
     static let version: UInt8 = 0x01
@@ -25,21 +25,27 @@ public struct RotationStatement: Hashable, Sendable {
         case new = 0x02
     }
 
-    /// The statement as it travels.
+    /// The statement as it is sent.
     public let bytes: ContiguousArray<UInt8>
 
-    /// The id of the key that is superseded.
+    /// The id of the key that is replaced.
     public var oldKeyID: KeyID { KeyID(value: bytes.span.bigEndian(at: 1)) }
-    /// When it was issued.
+    /// The time of issue.
     public var issuedAt: Timestamp { Timestamp(milliseconds: bytes.span.bigEndian(at: 37)) }
-    /// For how many seconds after `issuedAt` receivers accept it.
-    public var acceptFor: UInt32 { bytes.span.bigEndian(at: 45) }
-    /// For how many seconds after `issuedAt` the old key goes on verifying messages.
-    public var overlap: UInt32 { bytes.span.bigEndian(at: 49) }
+    /// The time after `issuedAt` for which receivers accept the statement.
+    public var acceptFor: Interval { interval(at: 45) }
+    /// The time after `issuedAt` for which the old key still verifies messages.
+    public var overlap: Interval { interval(at: 49) }
     /// The last moment at which the old key verifies messages.
-    public var overlapEnd: Timestamp { issuedAt.adding(seconds: UInt64(overlap)) }
+    public var overlapEnd: Timestamp { issuedAt.adding(overlap) }
 
-    /// Parses 181 bytes; throws `malformedStatement` for another length or version.
+    private func interval(at offset: Int) -> Interval {
+        .seconds(UInt64(bytes.span.bigEndian(at: offset, as: UInt32.self)))
+    }
+
+    /// Parses 181 bytes.
+    ///
+    /// - Throws: `malformedStatement` for another length or version.
     public init(bytes: Span<UInt8>) throws(RotationError) {
         guard bytes.count == Self.length, bytes[0] == Self.version else {
             throw RotationError(
@@ -48,26 +54,34 @@ public struct RotationStatement: Hashable, Sendable {
         self.bytes = ContiguousArray(copying: bytes)
     }
 
-    /// Issues a statement that `new` takes the place of `old`; throws `overlapTooLong` above 60 days, and
-    /// `supersededKey` when both are the same key.
+    /// Issues a statement that `new` replaces `old`.
+    ///
+    /// - Parameters:
+    ///   - old: The key that is replaced.
+    ///   - new: The key that replaces it.
+    ///   - now: The time of issue.
+    ///   - acceptFor: The time for which receivers accept the statement; at most 2^32 - 1 seconds, a longer time is
+    ///     shortened.
+    ///   - overlap: The time for which the old key still verifies messages; at most 60 days.
+    /// - Throws: `overlapTooLong` for more than 60 days; `supersededKey` if both are the same key.
     public init(
-        from old: SenderKey, to new: SenderKey, issuedAt: Timestamp, acceptFor: UInt32 = standardAcceptFor,
-        overlap: UInt32 = standardOverlap
+        from old: SenderKey, to new: SenderKey, at now: Timestamp, acceptFor: Interval = standardAcceptFor,
+        overlap: Interval = standardOverlap
     ) throws(RotationError) {
         guard overlap <= Self.maximumOverlap else {
             throw RotationError(
-                .overlapTooLong, "the old key may verify for at most \(Self.maximumOverlap) seconds (60 days)")
+                .overlapTooLong, "the old key may verify for at most \(Self.maximumOverlap.seconds) seconds (60 days)")
         }
         guard old.publicKey != new.publicKey else {
-            throw RotationError(.supersededKey, "a key cannot take its own place")
+            throw RotationError(.supersededKey, "a key cannot replace itself")
         }
         var output = ContiguousArray<UInt8>()
         output.append(Self.version)
         output.append(bigEndian: old.id.value)
         output.append(contentsOf: new.publicKey.bytes)
-        output.append(bigEndian: issuedAt.milliseconds)
-        output.append(bigEndian: acceptFor)
-        output.append(bigEndian: overlap)
+        output.append(bigEndian: now.milliseconds)
+        output.append(bigEndian: UInt32(clamping: acceptFor.seconds))
+        output.append(bigEndian: UInt32(clamping: overlap.seconds))
         let unsigned = output
         for (role, key) in [(Role.old, old), (.new, new)] {
             output.append(contentsOf: key.signature(of: Self.message(role, old: old.publicKey, unsigned.span).span))
@@ -75,15 +89,15 @@ public struct RotationStatement: Hashable, Sendable {
         bytes = output
     }
 
-    /// Tells whether `old` signed this statement.
+    /// Returns whether `old` signed this statement.
     func isSigned(byOld old: SenderPublicKey) -> Bool {
         isSigned(.old, by: old, old: old, Self.signatureByOld)
     }
 
-    /// Gives the new key once it has passed the import check and its own signature.
+    /// Returns the new key, after its import check and a check of its signature.
     func newKey(after old: SenderPublicKey) throws(RotationError) -> SenderPublicKey {
         guard let key = try? SenderPublicKey(bytes: bytes.span.extracting(Self.newKey)) else {
-            throw RotationError(.weakKey, "the statement's new key is not one a sender makes")
+            throw RotationError(.weakKey, "no sender generates the statement's new key")
         }
         guard isSigned(.new, by: key, old: old, Self.signatureByNew) else {
             throw RotationError(.badSignature, "the new key did not sign the statement")
@@ -106,9 +120,9 @@ public struct RotationStatement: Hashable, Sendable {
     }
 }
 
-/// A rotation statement that is not accepted. Equal when the codes are equal. (`Docs/Format.md`, Rotation)
+/// An error for a rotation statement that is not accepted. (`Docs/Format.md`, Rotation)
 public struct RotationError: CodedError {
-    /// Why a rotation statement is not accepted.
+    /// The kind of error.
     public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case malformedStatement = "malformed-statement"
@@ -132,15 +146,15 @@ public struct RotationError: CodedError {
         public static let badSignature = Code(known: .badSignature)
         /// The new key fails the import check.
         public static let weakKey = Code(known: .weakKey)
-        /// The new key was superseded here before: trust never goes back.
+        /// The new key was superseded here before: trust never returns to an old key.
         public static let supersededKey = Code(known: .supersededKey)
-        /// The old key would verify for longer than 60 days.
+        /// The old key would verify messages for more than 60 days.
         public static let overlapTooLong = Code(known: .overlapTooLong)
-        /// Issued more than 24 hours from now.
+        /// The statement was issued more than 24 hours in the future.
         public static let notYetValid = Code(known: .notYetValid)
-        /// Its time to be accepted has passed.
+        /// The time to accept the statement is over.
         public static let expired = Code(known: .expired)
-        /// A second, different statement for a key that was superseded: evidence that the key was stolen.
+        /// A second, different statement by a superseded key: evidence that the key was stolen.
         public static let conflict = Code(known: .conflict)
 
         /// Every code.
@@ -150,7 +164,7 @@ public struct RotationError: CodedError {
         public var description: String { known.rawValue }
     }
 
-    /// Why.
+    /// The kind of error.
     public let code: Code
     /// What happened, and what to do.
     public let description: String

@@ -1,18 +1,18 @@
-/// Whom a device believes: the pinned sender keys, and those that a statement has superseded.
+/// The sender keys that a device trusts: the pinned ones, and superseded ones for a limited time.
 ///
-/// A pure value. A key is pinned by the app, an import, or an accepted statement; never by a message, never on first use.
-/// (`Docs/Format.md`, Rotation)
+/// A pure value. Keys are pinned by the app, by an import, or by an accepted statement, but never by a message and
+/// never on first use. (`Docs/Format.md`, Rotation)
 public struct SenderTrust: Hashable, Sendable {
-    /// A key whose place another has taken; it never takes its place back.
+    /// A key that was replaced by another; it is never pinned again.
     public struct Superseded: Hashable, Sendable {
-        /// The key that was superseded.
+        /// The key.
         public let key: SenderPublicKey
-        /// The last moment at which it still verifies messages; nil when the app replaced it and nothing of it is believed.
+        /// The last moment at which it verifies messages; nil if the app replaced it, so that it is not trusted at all.
         public let verifiesUntil: Timestamp?
-        /// The statement that superseded it; nil when the app replaced it.
+        /// The statement that superseded it; nil if the app replaced it.
         public let statement: RotationStatement?
 
-        /// Takes a key's record from a store.
+        /// Creates a value from stored parts.
         public init(key: SenderPublicKey, verifiesUntil: Timestamp?, statement: RotationStatement?) {
             self.key = key
             self.verifiesUntil = verifiesUntil
@@ -20,41 +20,41 @@ public struct SenderTrust: Hashable, Sendable {
         }
     }
 
-    /// What an accepted statement does.
+    /// The effect of an accepted statement.
     public enum Change: Hashable, Sendable {
-        /// The same bytes were accepted before.
+        /// None: the same statement was accepted before.
         case unchanged
-        /// The second key takes the pin of the first.
+        /// The second key is pinned instead of the first.
         case rotated(from: SenderPublicKey, to: SenderPublicKey)
     }
 
-    /// The most keys that share one id and are tried.
+    /// The maximum number of keys with the same id that are tried.
     static let maximumPerID = 4
 
-    /// The keys that are believed without an end.
+    /// The keys that are trusted without a time limit.
     public private(set) var pinned: [SenderPublicKey]
     /// The keys that were superseded here, oldest first.
     public private(set) var superseded: [Superseded]
 
-    /// Takes the keys that a store or an app holds.
+    /// Creates a value from the keys of a store or an app.
     public init(pinned: [SenderPublicKey] = [], superseded: [Superseded] = []) {
         self.pinned = pinned
         self.superseded = superseded
     }
 
-    /// The keys with this id that verify a message now: pinned, or superseded and still inside the overlap.
+    /// Returns the keys with this id that verify messages now: pinned, or superseded and still in the overlap.
     package func candidates(for id: KeyID, at now: Timestamp) -> [SenderPublicKey] {
         let overlapping = superseded.filter { $0.key.id == id && $0.verifiesUntil.map { now <= $0 } ?? false }
         return Array((pinned.filter { $0.id == id } + overlapping.map(\.key)).prefix(Self.maximumPerID))
     }
 
-    /// Accepts a statement, or throws and changes nothing.
+    /// Accepts a statement, or throws without a change.
     ///
-    /// The caller keeps the result only when the message that carried the statement has passed every step.
+    /// The caller stores the result only after the message with the statement has passed all checks.
     ///
-    /// - Throws: every code of `RotationError` but `malformedStatement`.
+    /// - Throws: `RotationError`, with any code except `malformedStatement`.
     public mutating func accept(_ statement: RotationStatement, at now: Timestamp) throws(RotationError) -> Change {
-        // The key may have been superseded under one name, and still be pinned under another of another app.
+        // The key may be superseded under one name, and still be pinned under another name for another app.
         if let before = superseded.first(where: { $0.statement == statement }), !pinned.contains(before.key) {
             return .unchanged
         }
@@ -67,13 +67,13 @@ public struct SenderTrust: Hashable, Sendable {
         }
         let new = try statement.newKey(after: old)
         guard pinned.contains(old) else {
-            // The app itself replaced this key, and whatever it says of its place is nothing new.
+            // The app replaced this key, so a statement about its replacement is no evidence of a theft.
             guard superseded.contains(where: { $0.key == old && $0.statement != nil }) else {
                 throw RotationError(.untrustedKey, "the statement's old key \(old.id) was replaced here by the app")
             }
             throw RotationError(
                 .conflict,
-                "key \(old.id) was superseded before and signs another statement: treat it as stolen, and give the devices the right key with 'sender trust --replace'"
+                "key \(old.id) was superseded before and has signed another statement: treat it as stolen, and give the devices the right key through the app"
             )
         }
         guard new != old, !superseded.contains(where: { $0.key == new }) else {
@@ -82,11 +82,11 @@ public struct SenderTrust: Hashable, Sendable {
         guard statement.overlap <= RotationStatement.maximumOverlap else {
             throw RotationError(.overlapTooLong, "the statement keeps the old key for more than 60 days")
         }
-        guard statement.issuedAt <= now.adding(milliseconds: Freshness.clockTolerance) else {
-            throw RotationError(.notYetValid, "the statement was issued more than a day from now; check the clock")
+        guard statement.issuedAt <= now.adding(Freshness.clockTolerance) else {
+            throw RotationError(.notYetValid, "the statement was issued more than a day in the future; check the clock")
         }
-        guard now <= statement.issuedAt.adding(seconds: UInt64(statement.acceptFor)) else {
-            throw RotationError(.expired, "the statement is no longer accepted; pin the new key by hand")
+        guard now <= statement.issuedAt.adding(statement.acceptFor) else {
+            throw RotationError(.expired, "the statement has expired; pin the new key directly")
         }
         pinned.removeAll { $0 == old || $0 == new }
         pinned.append(new)

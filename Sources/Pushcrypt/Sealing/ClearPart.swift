@@ -1,6 +1,6 @@
 /// The JSON around an envelope: everything that the relay can read. (`Docs/Format.md`, Clear part)
 struct ClearPart: Sendable {
-    /// What a message decides of it, besides the clear fields.
+    /// The properties of a message that determine the clear part, besides the clear fields.
     struct Shape: Equatable {
         let pushType: PushType
         let hasSound: Bool
@@ -9,27 +9,27 @@ struct ClearPart: Sendable {
 
     let shape: Shape
 
-    /// Ends where the envelope's text begins.
+    /// The JSON up to the envelope's text.
     let prefix: ContiguousArray<UInt8>
 
     private let reencodedPrefixLength: Int
 
-    /// Follows the envelope's text.
+    /// The JSON after the envelope's text.
     static let suffix: StaticString = "\"}"
 
-    /// Writes it, with the placeholder's clear fields as `aps` has them.
+    /// Writes the clear part, with the values of the placeholder's clear fields from `aps`.
     init(_ shape: Shape, _ placeholder: Placeholder, _ aps: JSONValue?) {
         var json = JSONWriter()
         json.object { json in
             json.object(for: PayloadKeys.aps) { json in
                 if shape.pushType == .alert { Self.writeAlert(shape, placeholder, aps, &json) }
-                // The system wakes the app only for a clear one.
+                // The system wakes the app only if this is in the clear.
                 if shape.isContentAvailable || shape.pushType == .background {
                     json.integer(1, for: "content-available")
                 }
             }
         }
-        // The object is reopened for the envelope, whose text needs no escapes.
+        // Reopens the object for the envelope, whose text needs no escapes.
         var bytes = json.bytes
         bytes.removeLast()
         bytes.append(",\"ENCRYPTED_DATA\":\"")
@@ -60,9 +60,10 @@ struct ClearPart: Sendable {
         }
     }
 
-    /// The length of the push with an envelope of this bucket, as the options measure it.
+    /// Returns the length of the push with an envelope of this bucket: the exact length, or that of the longest
+    /// re-encoding.
     func length(bucket: Int, isSentExactly: Bool) -> Int {
-        // The envelope's characters are the same in every encoding. Two bytes close the string and the object.
+        // The envelope's text is the same in every encoding. Two bytes close the string and the object.
         let text = Base64URL.encodedLength(Envelope.overhead + bucket)
         return (isSentExactly ? prefix.count : reencodedPrefixLength) + text + Self.suffix.utf8CodeUnitCount
     }
@@ -74,9 +75,9 @@ struct ClearPart: Sendable {
     }
 }
 
-/// The clear parts of one sealer's messages.
+/// The clear parts for the messages of one sealer.
 ///
-/// Unless fields of the payload stand in the clear, alerts have only four, and they are written once.
+/// Unless fields of the payload are in the clear, there are only four for alerts, which are written once.
 struct ClearParts: Sendable {
     private let placeholder: Placeholder
     private let ready: [ClearPart]

@@ -1,23 +1,23 @@
-/// The name under which a push replaces an earlier one on a phone: a keyed hash, so that the relay learns no name.
+/// The id by which a push replaces an earlier one on a phone: a keyed hash, so that the relay learns no names.
 /// (`Docs/Format.md`, Collapse id)
 package enum CollapseID {
-    /// The bytes that are kept of the hash; 32 characters of the 64 that APNs takes.
+    /// The number of bytes of the hash: 32 characters, of the 64 that APNs allows.
     static let length = 24
 
-    /// The longest name of a device, in bytes.
+    /// The maximum length of a device name in bytes.
     static let maximumDeviceLength = 255
 
-    /// Which device a push goes to.
+    /// The device that a push is for.
     package enum Device {
-        /// The name under which the provider keeps it, 1 to 255 bytes: the same after its key has changed.
+        /// The name that the provider has for it, 1 to 255 bytes, which stays the same when its key changes.
         case named(String)
-        /// Its key, for a provider that knows no more of it.
+        /// Its key, for a provider that has no name for it.
         case key(DevicePublicKey)
     }
 
-    /// Which of its pushes replace each other.
+    /// The group of pushes to a device that replace each other.
     package enum Subject {
-        /// Those that the caller gives one name, at least a character.
+        /// The pushes with this name, which is not empty.
         case named(String)
         /// The copies of one message.
         case message(MessageID)
@@ -25,7 +25,8 @@ package enum CollapseID {
 }
 
 extension EnvelopeSigner {
-    /// The collapse id of a push; throws `invalidRequest` for an empty name, or one of a device above 255 bytes.
+    /// Returns the collapse id of a push; throws `invalidRequest` for an empty name, or a device name of more than 255
+    /// bytes.
     func collapseID(
         for device: CollapseID.Device, _ subject: CollapseID.Subject, topic: Topic
     ) throws(SealError) -> String {
@@ -34,7 +35,7 @@ extension EnvelopeSigner {
         case .named(let name):
             let name = ContiguousArray(name.utf8)
             guard (1...CollapseID.maximumDeviceLength).contains(name.count) else {
-                throw SealError(.invalidRequest, "a device is named by 1 to \(CollapseID.maximumDeviceLength) bytes")
+                throw SealError(.invalidRequest, "the name of a device must have 1 to \(CollapseID.maximumDeviceLength) bytes")
             }
             message.append(0x01)
             message.append(bigEndian: UInt16(name.count))
@@ -45,9 +46,9 @@ extension EnvelopeSigner {
         }
         switch subject {
         case .named(let name):
-            // The empty name would make every push of a device replace the one before it.
+            // With an empty name, every push to a device would replace the one before it.
             guard !name.isEmpty else {
-                throw SealError(.invalidRequest, "the collapse name is empty; leave it out to collapse copies only")
+                throw SealError(.invalidRequest, "the collapse name is empty; leave it out to collapse only copies of one message")
             }
             message.append(0x01)
             message.append(contentsOf: name.utf8)
@@ -58,8 +59,8 @@ extension EnvelopeSigner {
         return collapseID(hashing: message)
     }
 
-    /// The collapse id of a push to a device without a key, which is known by nothing here: copies of one message replace
-    /// each other, and no other pushes do.
+    /// Returns the collapse id of a push to a device without a key: copies of one message replace each other, and no
+    /// other pushes do.
     func collapseID(withoutKey message: MessageID, topic: Topic) -> String {
         collapseID(hashing: topic.lengthPrefixed + [0x03] + message.bytes)
     }

@@ -1,12 +1,12 @@
-/// The body of one message, and the bucket that it goes into. (`Docs/Format.md`, Body, Buckets, Size)
+/// The body of one message, and its bucket. (`Docs/Format.md`, Body, Buckets, Size)
 struct MessageBody {
-    /// The statements that are announced, the minified payload, and inside it the references to sealed files.
+    /// The announced statements, then the minified payload, which contains the references to sealed files.
     let bytes: ContiguousArray<UInt8>
     let bucket: Int
-    /// How many characters each text has lost.
+    /// The number of characters removed from each text.
     let shortened: [AlertText: Int]
 
-    /// Lays a body out, and shortens texts where the options allow it; throws `payloadTooLarge` or `pushTooLarge`.
+    /// Builds a body, and shortens the texts in `fitting` if necessary; throws `payloadTooLarge` or `pushTooLarge`.
     init(
         _ payload: CheckedPayload, _ attachments: [AttachmentReference], _ fullBody: FullBody?,
         announcing statements: [RotationStatement], fitting texts: [AlertText], beside clear: ClearPart,
@@ -34,7 +34,7 @@ struct MessageBody {
         bytes = parts.bytes
     }
 
-    /// The most bytes that a body has whose push Apple takes; nil when the clear part alone is too long.
+    /// Returns the longest body whose push Apple accepts, in bytes; nil if the clear part alone is too long.
     private static func room(beside clear: ClearPart, _ limit: PushLimit) -> Int? {
         let bucket = Bucket.all.last { bucket in
             bucket <= limit.pushType.largestBucket
@@ -43,19 +43,19 @@ struct MessageBody {
         return bucket.map { $0 - InnerPlaintext.body }
     }
 
-    /// A body as it grows, and what its parts take of it.
+    /// A body under construction, and the room that its parts take.
     private struct Parts {
         private(set) var bytes: ContiguousArray<UInt8> = []
         let statements: Int
         private let member: ContiguousArray<UInt8>
 
-        /// The bytes that the references take.
+        /// The number of bytes for the references.
         var references: Int { member.isEmpty ? 0 : member.count + 1 }
 
         init(_ announced: [RotationStatement], references: ContiguousArray<UInt8>) {
             if !announced.isEmpty {
                 precondition(
-                    announced.count <= RotationStatement.maximumPerMessage, "at most 4 statements fit a message")
+                    announced.count <= RotationStatement.maximumPerMessage, "at most 4 statements fit into a message")
                 bytes.append(UInt8(announced.count))
                 for statement in announced { bytes.append(contentsOf: statement.bytes) }
             }
@@ -74,7 +74,7 @@ struct MessageBody {
             appendReferences()
         }
 
-        /// Reopens the payload, which is an object and not empty, for one more member.
+        /// Reopens the payload, a non-empty object, for one more member.
         private mutating func appendReferences() {
             guard !member.isEmpty else { return }
             bytes[bytes.count - 1] = UInt8(ascii: ",")
@@ -90,7 +90,7 @@ struct MessageBody {
                 reasons += "; \(references) of them are its attachments, whose urls and names can be shorter"
             }
             if statements > 0 {
-                reasons += "; the rotation that is being announced takes \(statements) bytes until it ends"
+                reasons += "; the rotation being announced takes \(statements) bytes until it ends"
             }
             return .payloadTooLarge(length, budget: budget, reasons: reasons)
         }

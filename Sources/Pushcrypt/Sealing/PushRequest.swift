@@ -1,34 +1,35 @@
-/// Everything that a sender hands to APNs for one push, but for the device token and its own authentication.
+/// A complete request to APNs for one push, except for the device token and the provider's authentication.
 ///
-/// `Sealer.request(for:device:collapseName:priority:expiration:)` makes one. The relay reads all of it.
+/// `Sealer.request(for:device:collapseName:priority:expiration:)` creates one. The relay can read all of it.
 public struct PushRequest: Hashable, Sendable {
-    /// How soon APNs delivers: its `apns-priority`.
+    /// The urgency of delivery: `apns-priority`.
     public enum Priority: Int, CaseIterable, Sendable {
-        /// At once; not for background pushes.
+        /// Deliver at once; not for background pushes.
         case immediate = 10
-        /// When it suits the device's battery.
+        /// Consider the device's battery.
         case conserving = 5
-        /// When it suits the battery above all; such a push does not wake the device.
+        /// Put the battery first; such a push does not wake the device.
         case conservingAboveAll = 1
     }
 
-    /// `apns-topic`: the bundle id, with `.voip` behind it for a call.
+    /// `apns-topic`: the bundle id, followed by `.voip` for a call.
     public let topic: String
     /// `apns-push-type`.
     public let pushType: PushType
     /// `apns-priority`.
     public let priority: Priority
-    /// `apns-expiration`: until when APNs keeps the push, in seconds since 1970-01-01 UTC; 0 has it delivered at once or not
-    /// at all.
+    /// `apns-expiration`: the time until which APNs keeps the push, in seconds since 1970-01-01 UTC; 0 for a single
+    /// delivery attempt.
     public let expiration: UInt64
-    /// `apns-collapse-id`: 32 characters that name the device and the message to the sender, and nothing to the relay.
+    /// `apns-collapse-id`: 32 characters, a keyed hash of the device and the message, which reveals neither to the
+    /// relay.
     public let collapseID: String
     /// The body of the request: the JSON to send, unchanged.
     public let payload: ContiguousArray<UInt8>
 
     private let bundleID: String
 
-    /// Takes headers and a payload, a minified JSON object that is not empty.
+    /// Creates a request from headers and a payload, a minified and non-empty JSON object.
     ///
     /// - Throws: `invalidRequest` for a background push with priority 10, which APNs refuses.
     package init(
@@ -38,7 +39,7 @@ public struct PushRequest: Hashable, Sendable {
         let priority = priority ?? pushType.standardPriority
         guard pushType != .background || priority != .immediate else {
             throw SealError(
-                .invalidRequest, "APNs takes no background push with priority 10; leave it out, or say 5 or 1")
+                .invalidRequest, "APNs refuses background pushes with priority 10; use 5 or 1, or leave it out")
         }
         self.topic = topic.bundleID + pushType.topicSuffix
         self.pushType = pushType
@@ -54,7 +55,7 @@ public struct PushRequest: Hashable, Sendable {
         "topic", "push_type", "priority", "expiration", "collapse_id", "payload",
     ]
 
-    /// A header of the request, under Apple's name.
+    /// A header of the request, by Apple's name.
     package enum Header: String, CaseIterable, Sendable {
         case topic = "apns-topic"
         case pushType = "apns-push-type"
@@ -74,14 +75,15 @@ public struct PushRequest: Hashable, Sendable {
         }
     }
 
-    /// All of it as one JSON object, UTF-8: `topic`, `push_type`, `priority`, `expiration`, `collapse_id` and `payload`, an object.
+    /// The request as a JSON object in UTF-8: `topic`, `push_type`, `priority`, `expiration`, `collapse_id` and
+    /// `payload`, an object.
     public var json: ContiguousArray<UInt8> {
         var json = JSONWriter()
         json.object { json in write(to: &json) }
         return json.bytes
     }
 
-    /// Writes the members of `json` into an object that the caller has begun.
+    /// Writes the members of `json` into an open object.
     package func write(to json: inout JSONWriter) {
         json.string(topic, for: "topic")
         json.string(pushType.description, for: "push_type")
@@ -91,9 +93,9 @@ public struct PushRequest: Hashable, Sendable {
         json.raw(payload, for: "payload")
     }
 
-    /// The payload as a file for a simulator of Apple's, which takes the app from `Simulator Target Bundle`: an `.apns` file.
+    /// The payload as an `.apns` file for Apple's Simulator, which finds the app by `Simulator Target Bundle`.
     ///
-    /// Such a simulator shows no calls.
+    /// The Simulator does not show calls.
     public var simulatorFile: ContiguousArray<UInt8> {
         var json = JSONWriter()
         json.object { $0.string(bundleID, for: "Simulator Target Bundle") }
@@ -106,6 +108,6 @@ public struct PushRequest: Hashable, Sendable {
 }
 
 extension PushType {
-    /// The priority that a push of this type has unless its sender says otherwise: 5 for `background`, else 10.
+    /// The default priority for a push of this type: 5 for `background`, otherwise 10.
     var standardPriority: PushRequest.Priority { self == .background ? .conserving : .immediate }
 }

@@ -1,57 +1,71 @@
-/// Who signs what sealers seal, and the hedge key that belongs to the signing key. (`Docs/Format.md`, Randomness)
+/// A signing key that sealers can use, with its hedge key: in this process, or in a connected ``MessageSigner``.
 ///
-/// Sealers for many apps, and on many threads, share one, so that a signer elsewhere is asked for the hedge key once.
-package enum EnvelopeSigner: Sendable {
-    /// A key in this process, without a detour: its signatures need no check.
-    case key(SenderKey)
-    /// A key elsewhere.
-    case external(ExternalSigner)
+/// One value serves sealers for any number of apps and threads, so that an external signer is asked for its hedge key
+/// once. (`Docs/Format.md`, Randomness)
+public struct EnvelopeSigner: Sendable {
+    /// The place of the key.
+    package enum Kind: Sendable {
+        /// A key in this process, whose signatures need no check.
+        case key(SenderKey)
+        /// A key elsewhere.
+        case external(ExternalSigner)
+    }
 
-    /// Takes a key in this process as it is; any other is asked for one signature, which is checked.
-    package init(_ signer: any MessageSigner) throws(SigningError) {
-        if let key = signer as? SenderKey {
-            self = .key(key)
-        } else {
-            self = .external(try ExternalSigner(signer))
-        }
+    package let kind: Kind
+
+    private init(_ kind: Kind) { self.kind = kind }
+
+    /// Creates a signer from a key in this process.
+    public init(_ key: SenderKey) { self.init(.key(key)) }
+
+    /// Connects to a signer: asks it for one signature over a constant label, and checks the signature.
+    ///
+    /// The hedge key is derived from that signature and kept. This gives nothing away: anyone who can use the signing
+    /// key can derive the hedge key. A `SenderKey` is used directly. The call waits for the signer; in a task, import
+    /// `PushcryptBatch` and use its asynchronous variant.
+    ///
+    /// - Throws: `SigningError`, the signer's own or `wrongSignature`.
+    public static func connect(to signer: any MessageSigner) throws(SigningError) -> EnvelopeSigner {
+        if let key = signer as? SenderKey { return EnvelopeSigner(key) }
+        return EnvelopeSigner(.external(try ExternalSigner(signer)))
     }
 
     /// The public half of the signing key.
-    package var publicKey: SenderPublicKey {
-        switch self {
+    public var publicKey: SenderPublicKey {
+        switch kind {
         case .key(let key): key.publicKey
         case .external(let signer): signer.publicKey
         }
     }
 
-    /// Starts a hedged value: HMAC under the hedge key.
+    /// Returns an HMAC under the hedge key, for a hedged value.
     func hedged() -> HMACSHA256 {
-        switch self {
+        switch kind {
         case .key(let key): key.hedged()
         case .external(let signer): signer.hedged()
         }
     }
 }
 
-/// A signer whose key is not in this process: asked in batches, and never believed.
+/// A signer whose key is not in this process: asked in batches, and never trusted without a check.
 package final class ExternalSigner: Sendable {
-    /// The most messages that a signer is asked to sign at once.
+    /// The maximum number of messages in one request to a signer.
     static let maximumBatch = 256
 
-    /// Asked once: a key that changed meanwhile makes wrong signatures, and not two kinds of messages.
+    /// Read once, so that a key that changes later only gives wrong signatures, not messages from two senders.
     let publicKey: SenderPublicKey
 
     private let signer: any MessageSigner
     /// HMAC's state under the hedge key.
     private let hedge: SecretBytes
 
-    /// Asks for the one signature that is kept: the hedge key comes of it.
+    /// Requests the signature from which the hedge key is derived.
     init(_ signer: any MessageSigner) throws(SigningError) {
         var label = ContiguousArray<UInt8>()
         label.append("pushcrypt/1 hedge seed\0")
         let publicKey = signer.publicKey
         var signatures = try Self.signatures([label], by: signer)
-        // Taken out of the array, so that nobody shares what is wiped.
+        // Removed from the array, so that nothing shares the bytes that are wiped.
         guard var seed = signatures.popLast() else { throw Self.wrongSignature }
         defer { seed.wipe() }
         guard Ed25519.isValid(seed.span, for: label.span, publicKey: publicKey.bytes.span) else {
@@ -69,19 +83,19 @@ package final class ExternalSigner: Sendable {
         hedge.withSpan { HMACSHA256(state: $0) }
     }
 
-    /// Asks for signatures, which nobody has checked: as many as there are messages.
+    /// Requests signatures, as many as messages, and does not check them.
     func signatures(of messages: [ContiguousArray<UInt8>]) throws(SigningError) -> [ContiguousArray<UInt8>] {
         try Self.signatures(messages, by: signer)
     }
 
-    /// Asks for one signature, and checks it.
+    /// Requests one signature, and checks it.
     func signature(of message: ContiguousArray<UInt8>) throws(SigningError) -> ContiguousArray<UInt8> {
         guard let signature = try signatures(of: [message]).first else { throw Self.wrongSignature }
         try check(signature, of: message)
         return signature
     }
 
-    /// Checks one signature; `wrongSignature` otherwise.
+    /// Throws `wrongSignature` unless a signature is valid.
     func check(
         _ signature: ContiguousArray<UInt8>, of message: ContiguousArray<UInt8>
     ) throws(SigningError) {
@@ -93,11 +107,11 @@ package final class ExternalSigner: Sendable {
         _ messages: [ContiguousArray<UInt8>], by signer: any MessageSigner
     ) throws(SigningError) -> [ContiguousArray<UInt8>] {
         let signatures = try signer.sign(messages)
-        // With one too few nobody knows which is missing.
+        // With one missing, the others could belong to any message.
         guard signatures.count == messages.count else {
             throw SigningError(
                 .wrongSignature,
-                "the signer gave \(signatures.count) signatures for \(messages.count) messages; have it answer each, in order"
+                "the signer returned \(signatures.count) signatures for \(messages.count) messages; it has to sign each, in order"
             )
         }
         return signatures
@@ -105,6 +119,6 @@ package final class ExternalSigner: Sendable {
 
     private static let wrongSignature = SigningError(
         .wrongSignature,
-        "what the signer gave does not verify under its public key; have it sign the bytes as they are, with Ed25519 under that key"
+        "the signature from the signer is not valid for its public key; it has to sign the bytes as they are, with Ed25519 and that key"
     )
 }

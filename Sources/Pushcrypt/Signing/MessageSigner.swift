@@ -1,34 +1,34 @@
-/// What signs a provider's messages: a key in this process, or one that never leaves a key service or a hardware module.
+/// A signer of a provider's messages: a key in this process, or one that never leaves a key service or a hardware
+/// module.
 ///
-/// `SenderKey` is the one in this process. Another conforms with Ed25519 as RFC 8032 has it, the pure variant: a sealer checks
-/// every signature that was not made in this process, and lets out no envelope with a wrong one. What is handed to a signer
-/// tells the device's key, the app and a hash, and nothing of the notification. (`Docs/Format.md`, Construction)
+/// ``SenderKey`` is the conforming type for a key in this process. Other types sign with pure Ed25519 (RFC 8032). Every
+/// signature of theirs is checked before an envelope is returned. The messages to sign contain the device's key, the
+/// app and a hash, and reveal nothing else about the notification. (`Docs/Format.md`, Construction)
 ///
-/// A sealer asks with several messages at once where it has them. It may ask from many threads at the same time, and waits for
-/// the answer: give up in time with `signerTimedOut`.
+/// A sealer sends several messages in one call if it has them. It may call from many threads at the same time, and
+/// waits for the answer, so a signer has to give up in time, with `signerTimedOut`.
 public protocol MessageSigner: Sendable {
-    /// The public half of the key: what devices trust.
-    ///
-    /// Every `SenderPublicKey` has passed the import check. It must not change during the signer's life.
+    /// The public half of the key, which devices trust. It must not change during the lifetime of the signer.
     var publicKey: SenderPublicKey { get }
 
-    /// Signs each message: as many signatures, 64 bytes each, in the same order.
+    /// Signs messages.
     ///
     /// - Parameter messages: 1 to 256 messages of at most 512 bytes.
-    /// - Throws: `SigningError`; none of the messages is sealed then.
+    /// - Returns: One signature of 64 bytes for each message, in the same order.
+    /// - Throws: `SigningError`; then none of the messages is sealed.
     func sign(_ messages: [ContiguousArray<UInt8>]) throws(SigningError) -> [ContiguousArray<UInt8>]
 }
 
 extension SenderKey: MessageSigner {
-    /// Signs each message (Ed25519, RFC 8032): as many signatures of 64 bytes, in the same order; never throws.
+    /// Signs messages with Ed25519 (RFC 8032); returns one signature of 64 bytes for each, in the same order.
     public func sign(_ messages: [ContiguousArray<UInt8>]) -> [ContiguousArray<UInt8>] {
         messages.map { signature(of: $0.span) }
     }
 }
 
-/// A signature that was not to be had. Equal when the codes are equal.
+/// An error for a signature that could not be obtained.
 public struct SigningError: CodedError {
-    /// Why there is no signature.
+    /// The kind of error.
     public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case signerUnavailable = "signer-unavailable"
@@ -39,13 +39,13 @@ public struct SigningError: CodedError {
 
         private let known: Known
 
-        /// The signer cannot be reached, or the connection broke. Asking again later may help.
+        /// The signer cannot be reached, or the connection broke. A later attempt may succeed.
         public static let signerUnavailable = Code(known: .signerUnavailable)
-        /// The signer answered that it does not sign: no permission, no such key, a limit.
+        /// The signer refused to sign: no permission, no such key, or a limit.
         public static let signerRefused = Code(known: .signerRefused)
-        /// The signer did not answer in time. Asking again later may help.
+        /// The signer did not answer in time. A later attempt may succeed.
         public static let signerTimedOut = Code(known: .signerTimedOut)
-        /// What the signer gave is no signature by its key over the message that it was given.
+        /// The signer's answer is not a valid signature of the message by its key.
         public static let wrongSignature = Code(known: .wrongSignature)
 
         /// Every code.
@@ -55,12 +55,14 @@ public struct SigningError: CodedError {
         public var description: String { known.rawValue }
     }
 
-    /// Why.
+    /// The kind of error.
     public let code: Code
-    /// What happened and what to do about it; never holds what was to be signed.
+    /// What happened, and what to do; never contains the message to sign.
     public let description: String
 
-    /// Makes an error of a signer; `description` says what to do next, and is shown to people and written to logs.
+    /// Creates an error of a signer.
+    ///
+    /// - Parameter description: What happened and what to do next; it is shown to people and written to logs.
     public init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description

@@ -4,14 +4,15 @@
     internal import CSodium
 #endif
 
-/// The shape that libsodium's AEAD decryptions share: message, its length, nsec, ciphertext, data, nonce, key.
+/// The common signature of libsodium's AEAD decryption functions: message, its length, nsec, ciphertext, data, nonce,
+/// key.
 typealias AEADDecryption = (
     UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt64>?, UnsafeMutablePointer<UInt8>?, UnsafePointer<UInt8>,
     UInt64, UnsafePointer<UInt8>?, UInt64, UnsafePointer<UInt8>, UnsafePointer<UInt8>
 ) -> Int32
 
-/// Opens ciphertext and tag; refused, with nothing of the plaintext, unless the tag is right. The caller has checked the
-/// lengths of key and nonce.
+/// Opens ciphertext and tag; throws, and returns no part of the plaintext, unless the tag is right. The caller has
+/// checked the lengths of key and nonce.
 func openAEAD(
     _ ciphertext: Span<UInt8>, tagLength: Int, key: Span<UInt8>, nonce: Span<UInt8>, authenticating data: Span<UInt8>,
     with decrypt: AEADDecryption
@@ -67,7 +68,7 @@ enum ChaCha20Poly1305 {
         guard code == 0 else { throw SodiumRefusal() }
     }
 
-    /// Opens ciphertext and tag; refused, with nothing of the plaintext, unless the tag is right.
+    /// Opens ciphertext and tag; throws, and returns no part of the plaintext, unless the tag is right.
     static func open(
         _ ciphertext: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>, authenticating data: Span<UInt8>
     ) throws(SodiumRefusal) -> Ephemeral {
@@ -78,7 +79,7 @@ enum ChaCha20Poly1305 {
     }
 }
 
-/// XChaCha20-Poly1305: seals single values at rest, such as the secret columns of a key store.
+/// XChaCha20-Poly1305, for single values at rest, such as the secret columns of a key store.
 package enum XChaCha20Poly1305 {
     package static let keyLength = 32
     package static let nonceLength = 24
@@ -106,7 +107,7 @@ package enum XChaCha20Poly1305 {
         return output
     }
 
-    /// Opens what `seal` made.
+    /// Opens the output of `seal`.
     package static func open(
         _ sealed: Span<UInt8>, key: Span<UInt8>, authenticating data: Span<UInt8>
     ) throws(SodiumRefusal) -> Ephemeral {
@@ -116,7 +117,7 @@ package enum XChaCha20Poly1305 {
             authenticating: data)
     }
 
-    /// Opens ciphertext and tag under a nonce of the caller's; the seam for known answers.
+    /// Opens ciphertext and tag under a given nonce; used by tests with known answers.
     package static func open(
         _ ciphertext: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>, authenticating data: Span<UInt8>
     ) throws(SodiumRefusal) -> Ephemeral {

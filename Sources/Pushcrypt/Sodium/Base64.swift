@@ -4,9 +4,9 @@
     internal import CSodium
 #endif
 
-/// base64url without padding (RFC 4648 section 5), canonical: one text for each byte string.
+/// Canonical base64url without padding (RFC 4648, section 5): each byte string has exactly one text.
 enum Base64URL {
-    // sodium_base64_VARIANT_URLSAFE_NO_PADDING; a macro that Swift does not import.
+    // sodium_base64_VARIANT_URLSAFE_NO_PADDING, a macro that Swift does not import.
     private static let variant: Int32 = 7
 
     /// The number of characters for `count` bytes.
@@ -33,7 +33,7 @@ enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes, or gives nil for padding, white space, any other character, unused bits that are not zero, a wrong length.
+    /// Decodes a text; returns nil for padding, white space, other characters, nonzero unused bits or a wrong length.
     static func decode(_ text: Span<UInt8>) -> ContiguousArray<UInt8>? {
         guard text.count % 4 != 1 else { return nil }
         guard !text.isEmpty else { return [] }
@@ -55,15 +55,15 @@ enum Base64URL {
     }
 }
 
-/// Base64 of secrets: read and written in a time that depends on the lengths only, in memory that is wiped.
+/// Base64 of secrets, read and written in wiped memory, in time that depends only on the length.
 enum SecretBase64: Int32, CaseIterable {
-    // sodium_base64_VARIANT_…: macros that Swift does not import.
+    // sodium_base64_VARIANT_…, macros that Swift does not import.
     case padded = 1
     case unpadded = 3
     case paddedURL = 5
     case unpaddedURL = 7
 
-    /// The text of at least one byte.
+    /// Returns the text of at least one byte.
     func encode(_ bytes: Span<UInt8>) -> Ephemeral {
         // One more for the terminating zero that libsodium writes.
         let length = sodium_base64_encoded_len(bytes.count, rawValue)
@@ -80,7 +80,8 @@ enum SecretBase64: Int32, CaseIterable {
         return text.withSpan { Ephemeral(copying: $0.extracting(0..<length - 1)) }
     }
 
-    /// Decodes, or gives nil for no text, wrong padding, white space, any other character, unused bits that are not zero.
+    /// Decodes a text; returns nil if it is empty, or for wrong padding, white space, other characters or nonzero
+    /// unused bits.
     func decode(_ text: Span<UInt8>) -> Ephemeral? {
         // libsodium 1.0.18 reads every byte above 127 as if it stood for 63.
         var union: UInt8 = 0

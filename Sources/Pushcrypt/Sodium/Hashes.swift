@@ -34,7 +34,7 @@ package struct SHA256: ~Copyable {
         }
     }
 
-    /// The digest of bytes that are all at hand.
+    /// Returns the digest of `bytes`.
     package static func digest(_ bytes: Span<UInt8>) -> ContiguousArray<UInt8> {
         let hash = SHA256()
         hash.update(bytes)
@@ -42,7 +42,7 @@ package struct SHA256: ~Copyable {
     }
 
     deinit {
-        // The state holds the last block of what was hashed, which may be message content.
+        // The state holds the last block of the input, which may be message content.
         unsafe sodium_memzero(state, MemoryLayout<crypto_hash_sha256_state>.size)
         unsafe state.deallocate()
     }
@@ -107,7 +107,7 @@ struct HMACSHA256: ~Copyable {
             unsafe withUnsafePointer(to: byte) { unsafe crypto_auth_hmacsha256_update(state, $0, 1) })
     }
 
-    /// Ends a tag that stays secret: a derived key.
+    /// Returns a tag that stays secret: a derived key.
     consuming func finish() -> Ephemeral {
         var tag = Ephemeral(count: Self.tagLength)
         tag.withMutableSpan { output in
@@ -117,7 +117,7 @@ struct HMACSHA256: ~Copyable {
         return tag
     }
 
-    /// Ends a tag that is stored or sent.
+    /// Returns a tag that is stored or sent.
     consuming func finishPublic() -> ContiguousArray<UInt8> {
         finish().withSpan { ContiguousArray(copying: $0) }
     }
@@ -145,7 +145,7 @@ extension HMACSHA256 {
 package enum BLAKE2b {
     package static let tagLength = 32
 
-    /// The tag of a message under a key of 32 bytes.
+    /// Returns the tag of a message under a key of 32 bytes.
     package static func tag(of message: Span<UInt8>, key: Span<UInt8>) -> ContiguousArray<UInt8> {
         precondition(key.count == tagLength)
         _ = Sodium.started

@@ -4,17 +4,17 @@
     internal import CSodium
 #endif
 
-/// libsodium's secret stream (`crypto_secretstream_xchacha20poly1305`): chunks under one key, of which none can be
-/// changed, left out, repeated or moved without notice.
+/// libsodium's secret stream (`crypto_secretstream_xchacha20poly1305`): chunks under one key. Changing, removing,
+/// repeating or reordering chunks is detected.
 ///
-/// It does not notice by itself that the last chunks are missing: the reader asks for the tag `final`.
+/// Missing chunks at the end are not detected: the reader has to check for the tag `final`.
 enum SecretStream {
     static let keyLength = 32
     static let headerLength = 24
-    /// What each chunk grows by: an encrypted byte for its tag, and Poly1305's 16 bytes.
+    /// The number of bytes added to each chunk: an encrypted byte for its tag, and Poly1305's 16 bytes.
     static let overhead = 17
 
-    /// What a writer says of a chunk; authenticated, and encrypted.
+    /// The role of a chunk in the stream; authenticated and encrypted.
     struct Tag: Equatable {
         let rawValue: UInt8
 
@@ -26,7 +26,7 @@ enum SecretStream {
     final class Writer {
         private let state = State()
 
-        /// What the reader needs besides the key; not secret.
+        /// The header, which the reader needs besides the key; not secret.
         let header: ContiguousArray<UInt8>
 
         /// Starts a stream with a fresh random header.
@@ -41,14 +41,14 @@ enum SecretStream {
             }
         }
 
-        /// Starts a stream with a given header: the seam for known answers. libsodium draws the header itself, but both
-        /// ends of a stream begin in the same state, so the reader's way to begin serves here.
+        /// Starts a stream with a given header, for tests with known answers. libsodium always draws the header itself,
+        /// but both ends of a stream start in the same state, so this starts as a reader does.
         init(key: Span<UInt8>, header: Span<UInt8>) {
             self.header = ContiguousArray(copying: header)
             state.begin(key: key, header: header)
         }
 
-        /// Seals the next chunk; it comes back 17 bytes longer.
+        /// Seals the next chunk; the result is 17 bytes longer.
         func push(_ chunk: Span<UInt8>, tag: Tag, authenticating data: Span<UInt8>) -> ContiguousArray<UInt8> {
             let pointer = unsafe state.pointer
             return unsafe ContiguousArray(count: chunk.count + overhead) { output in
@@ -67,15 +67,15 @@ enum SecretStream {
     final class Reader {
         private let state = State()
 
-        /// Starts reading; every header is one that a writer could have drawn.
+        /// Starts reading. Any header is valid: a writer could have drawn it.
         init(key: Span<UInt8>, header: Span<UInt8>) {
             state.begin(key: key, header: header)
         }
 
-        /// Opens the next chunk to the front of `plain`, which has room for one byte at least and for 17 fewer than
-        /// `sealed` has; gives their number and the tag.
+        /// Opens the next chunk into the front of `plain`, which has room for at least one byte and for 17 fewer than
+        /// `sealed`; returns the tag and the number of bytes.
         ///
-        /// Refused, with nothing written, unless it is the next chunk as it was sealed. The stream stays where it was.
+        /// Throws, without writing or advancing the stream, unless this is the next chunk as it was sealed.
         func pull(
             _ sealed: Span<UInt8>, authenticating data: Span<UInt8>, into plain: inout MutableSpan<UInt8>
         ) throws(SodiumRefusal) -> (tag: Tag, count: Int) {
@@ -95,7 +95,7 @@ enum SecretStream {
         }
     }
 
-    /// The stream's key and position, wiped at the end.
+    /// The stream's key and position; wiped in deinit.
     @safe
     private struct State: ~Copyable {
         let pointer: UnsafeMutablePointer<crypto_secretstream_xchacha20poly1305_state>

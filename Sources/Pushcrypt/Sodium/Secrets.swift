@@ -4,12 +4,13 @@
     internal import CSodium
 #endif
 
-/// A secret that lives for one message: ephemeral scalars, shared secrets, derived keys, inner plaintext.
+/// A secret for the duration of one message: an ephemeral scalar, a shared secret, a derived key, an inner plaintext.
 ///
-/// Plain heap memory, wiped in deinit. It cannot be copied, and it prints nothing. What lives longer is `SecretBytes`.
+/// Plain heap memory, wiped in deinit. It cannot be copied and prints nothing. Secrets that live longer are
+/// `SecretBytes`.
 @safe
 package struct Ephemeral: ~Copyable, @unchecked Sendable {
-    // It has one owner, and whoever writes has it alone: that is what makes it safe to hand to another thread.
+    // Safe to pass to another thread, because it has one owner and writing needs exclusive access.
     private let storage: UnsafeMutableBufferPointer<UInt8>
 
     /// Allocates `count` zero bytes.
@@ -27,12 +28,12 @@ package struct Ephemeral: ~Copyable, @unchecked Sendable {
     /// The length in bytes.
     package var count: Int { unsafe storage.count }
 
-    /// Reads the secret; nothing that `body` returns may hold a copy of it.
+    /// Calls `body` with the secret; its result must not contain a copy.
     package func withSpan<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
         try body(unsafe storage.span)
     }
 
-    /// Writes the secret in place.
+    /// Calls `body` to change the secret in place.
     package mutating func withMutableSpan<R: ~Copyable, E: Error>(
         _ body: (inout MutableSpan<UInt8>) throws(E) -> R
     ) throws(E) -> R {
@@ -40,13 +41,13 @@ package struct Ephemeral: ~Copyable, @unchecked Sendable {
         return try body(&span)
     }
 
-    /// Takes a copy of bytes that the caller wipes.
+    /// Copies bytes, which the caller wipes.
     package init(copying source: Span<UInt8>) {
         self.init(count: source.count)
         withMutableSpan { $0.write(source, at: 0) }
     }
 
-    /// Puts a secret between two texts that are none.
+    /// Concatenates a secret and the public texts before and after it.
     init(_ start: Bytes, _ secret: Span<UInt8>, _ end: Bytes) {
         self.init(count: start.count + secret.count + end.count)
         withMutableSpan { output in
@@ -64,15 +65,15 @@ package struct Ephemeral: ~Copyable, @unchecked Sendable {
 
 /// A long-lived secret in guarded memory: seeds, device keys, the store key.
 ///
-/// The pages are locked against swapping where the system allows it, fenced by guard pages, left out of core dumps,
-/// read-only after `init`, and wiped on deinit (`sodium_malloc`, libsodium's "Secure memory"). The type cannot be copied,
-/// and it prints nothing. An allocation costs 25-30 µs, so what lives for one message is an `Ephemeral`.
+/// The pages are locked against swapping if the system allows it, surrounded by guard pages, excluded from core dumps,
+/// read-only after `init`, and wiped in deinit (`sodium_malloc`, libsodium's "Secure memory"). The type cannot be
+/// copied and prints nothing. An allocation takes 25-30 µs, so a secret of one message is an `Ephemeral`.
 @safe
 package struct SecretBytes: ~Copyable, @unchecked Sendable {
-    // Immutable after init, which is what makes sharing it between threads safe.
+    // Safe to share between threads, because it is immutable after init.
     private let storage: UnsafeMutableBufferPointer<UInt8>
 
-    /// Allocates `count` bytes and lets `fill` write them; a throw wipes and frees what was written.
+    /// Allocates `count` bytes, which `fill` writes; if it throws, they are wiped and freed.
     package init<E: Error>(
         count: Int, filledBy fill: (inout MutableSpan<UInt8>) throws(E) -> Void
     ) throws(E) {
@@ -95,7 +96,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
         self.init(count: count) { Sodium.fillRandom(&$0) }
     }
 
-    /// Takes a copy of bytes that the caller wipes.
+    /// Copies bytes, which the caller wipes.
     package init(copying source: Span<UInt8>) {
         self.init(count: source.count) { $0.write(source, at: 0) }
     }
@@ -103,7 +104,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     /// The length in bytes.
     package var count: Int { unsafe storage.count }
 
-    /// Reads the secret; nothing that `body` returns may hold a copy of it.
+    /// Calls `body` with the secret; its result must not contain a copy.
     package func withSpan<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
         try body(unsafe storage.span)
     }

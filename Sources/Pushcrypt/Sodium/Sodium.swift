@@ -4,34 +4,34 @@
     internal import CSodium
 #endif
 
-/// libsodium as a whole: its one-time start, its random source and its helpers without secret-dependent timing.
+/// General functions of libsodium: initialization, random bytes, and helpers without secret-dependent timing.
 package enum Sodium {
-    /// Starts libsodium once per process; every wrapper reads it before its first call.
+    /// Initializes libsodium once per process; every wrapper reads this before its first call.
     ///
-    /// A failure means that the system has no random source. Nothing can be done safely then, so it traps.
+    /// A failure means that the system has no random source. Nothing is safe then, so it traps.
     static let started: Void = {
         precondition(sodium_init() >= 0, "libsodium could not start: the system has no random source")
     }()
 
-    /// The version of the library that is linked, for example `1.0.18`.
+    /// The version of the linked library, for example `1.0.18`.
     package static var version: String {
         guard let text = unsafe sodium_version_string() else { return "unknown" }
         return unsafe String(cString: text)
     }
 
-    /// Fills `output` from the system's random source.
+    /// Fills `output` with bytes from the system's random source.
     package static func fillRandom(_ output: inout MutableSpan<UInt8>) {
         _ = started
         unsafe output.withMutableBase { unsafe randombytes_buf($0, $1) }
     }
 
-    /// Fresh random bytes for public uses: nonces, salts, identifiers.
+    /// Returns random bytes for public uses: nonces, salts, identifiers.
     package static func randomBytes(_ count: Int) -> ContiguousArray<UInt8> {
         _ = started
         return unsafe ContiguousArray(count: count) { unsafe randombytes_buf($0, count) }
     }
 
-    /// Compares in a time that depends on the lengths only.
+    /// Compares two byte strings in time that depends only on their lengths.
     package static func areEqual(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Bool {
         guard a.count == b.count else { return false }
         return unsafe a.withBase { x, count in
@@ -39,26 +39,26 @@ package enum Sodium {
         }
     }
 
-    /// Tells whether every byte is zero, in a time that depends on the length only.
+    /// Returns whether every byte is zero, in time that depends only on the length.
     package static func isAllZero(_ bytes: Span<UInt8>) -> Bool {
         unsafe bytes.withBase { unsafe sodium_is_zero($0, $1) == 1 }
     }
 
-    /// Overwrites what calls that had a secret have left on the stack, below the frame of the caller: libsodium wipes what it keeps
-    /// there by name, and not what compiler and linker have put there beside it.
+    /// Overwrites the stack below the caller's frame, where calls with a secret may have left copies: libsodium wipes
+    /// its own variables there, but not what the compiler and the linker have put beside them.
     static func wipeStack() {
-        // Above what those calls take: the state of vector registers alone, which the linker saves, may be 2.7 KiB.
+        // More than those calls use: the vector registers alone, which the dynamic linker saves, may take 2.7 KiB.
         sodium_stackzero(8 << 10)
     }
 
-    /// Checks the result of a call that libsodium documents to succeed on every input, such as a hash.
+    /// Traps unless a call succeeded that is documented to succeed on every input, such as a hash.
     static func expectSuccess(_ code: Int32) {
         precondition(code == 0, "a libsodium call that cannot fail has failed")
     }
 }
 
 extension ContiguousArray where Element == UInt8 {
-    /// Makes an array whose every byte C writes; an array of no bytes is never handed to C.
+    /// Creates an array whose bytes are all written by C; `body` is not called for an empty array.
     init(count: Int, writtenBy body: (UnsafeMutablePointer<UInt8>) -> Void) {
         unsafe self.init(unsafeUninitializedCapacity: count) { buffer, initialized in
             guard let base = buffer.baseAddress, count > 0 else { return }
@@ -69,20 +69,20 @@ extension ContiguousArray where Element == UInt8 {
 }
 
 extension ContiguousArray where Element == UInt8 {
-    /// Overwrites the bytes where they lie, for a secret that could come in an array only; what shares them with this array
-    /// keeps them.
+    /// Overwrites the bytes in place, for a secret that could only be passed as an array. Copies that share the storage
+    /// keep it.
     mutating func wipe() {
         unsafe withUnsafeMutableBufferPointer { unsafe sodium_memzero($0.baseAddress, $0.count) }
     }
 }
 
-/// A libsodium call that refused its input.
+/// The error of a libsodium call that refused its input.
 ///
-/// Callers translate it at once into an error of their own; it carries nothing about the input.
+/// Contains nothing about the input. Callers translate it into their own error at once.
 package struct SodiumRefusal: Error {}
 
 extension Span where Element == UInt8 {
-    /// Gives C a pointer that is never null, because libsodium's headers declare its inputs `nonnull`.
+    /// Calls `body` with a pointer that is never null, because libsodium's headers declare inputs `nonnull`.
     func withBase<R>(_ body: (UnsafePointer<UInt8>, Int) -> R) -> R {
         unsafe withUnsafeBufferPointer { buffer in
             if let base = buffer.baseAddress { return unsafe body(base, buffer.count) }
@@ -93,7 +93,7 @@ extension Span where Element == UInt8 {
 }
 
 extension MutableSpan where Element == UInt8 {
-    /// Gives C a pointer for output; the span must not be empty.
+    /// Calls `body` with a pointer for output; the span must not be empty.
     mutating func withMutableBase<R>(_ body: (UnsafeMutablePointer<UInt8>, Int) -> R) -> R {
         unsafe withUnsafeMutableBufferPointer { buffer in
             guard let base = buffer.baseAddress else { preconditionFailure("an empty output buffer") }

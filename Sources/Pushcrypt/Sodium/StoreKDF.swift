@@ -4,18 +4,19 @@
     internal import CSodium
 #endif
 
-/// Keys at rest: a key from a passphrase (Argon2id), and sub-keys of one store key (libsodium's `crypto_kdf`).
+/// Key derivation for stores: a key from a passphrase (Argon2id), and subkeys of a store key (libsodium's
+/// `crypto_kdf`).
 package enum StoreKDF {
     package static let keyLength = 32
     package static let saltLength = 16
 
     /// The cost of deriving a key from a passphrase.
     ///
-    /// A file names its own cost, so an opener accepts only up to the ceilings: a hostile file must not take the machine.
+    /// A file states its own cost, so it is limited: a hostile file must not exhaust the machine.
     package struct Cost: Hashable, Sendable {
-        /// Passes over the memory, 1…8.
+        /// The number of passes over the memory, 1…8.
         package let passes: UInt64
-        /// Memory in bytes, 8 KiB…512 MiB.
+        /// The memory in bytes, 8 KiB…512 MiB.
         package let memory: Int
 
         package static let standard = Cost(uncheckedPasses: 3, memory: 256 << 20)
@@ -31,7 +32,7 @@ package enum StoreKDF {
         }
     }
 
-    /// Derives a store key from a passphrase; refused when the memory cannot be had.
+    /// Derives a store key from a passphrase; throws if the memory cannot be allocated.
     package static func key(
         passphrase: Span<UInt8>, salt: Span<UInt8>, cost: Cost
     ) throws(SodiumRefusal) -> SecretBytes {
@@ -51,7 +52,7 @@ package enum StoreKDF {
         }
     }
 
-    /// One of the independent sub-keys of a store key; `context` has exactly 8 bytes.
+    /// Derives one of the independent subkeys of a store key; `context` has exactly 8 bytes.
     package static func subkey(_ number: UInt64, context: StaticString, of key: borrowing SecretBytes) -> SecretBytes {
         subkeys(number...number, context: context, of: key)
     }

@@ -1,6 +1,6 @@
-// What Swift hands to C: Swift has no variables of a thread's own.
+// Called from Swift, which has no thread-local variables.
 #pragma once
 #include <stddef.h>
 
-/// Keeps a text for `pushcrypt_last_error` of this thread; what is longer than PUSHCRYPT_ERROR_MAX is cut.
+/// Stores a text for `pushcrypt_last_error` on this thread, shortened to PUSHCRYPT_ERROR_MAX.
 void pushcrypt_keep_error(const char *text, size_t length);

@@ -42,7 +42,7 @@ extension Command {
         options: [
             .name(of: .senderKey),
             Option(
-                "--overlap", "TIME", .duration(0...Int(RotationStatement.maximumOverlap)),
+                "--overlap", "TIME", .duration(0...Int(RotationStatement.maximumOverlap.seconds)),
                 help: "how long devices go on taking messages of the old key; 31d otherwise"),
             Option(
                 "--announce", "TIME", .duration(86_400...400 * 86_400),
@@ -157,10 +157,10 @@ private func runRotateSender(_ invocation: Invocation, _ console: Console) throw
         }
     }
     let announce = invocation.seconds("--announce").map { .seconds(UInt64($0)) } ?? SQLiteKeyStore.standardAnnouncement
-    let overlap = invocation.seconds("--overlap").map { UInt32(clamping: $0) } ?? RotationStatement.standardOverlap
+    let overlap = invocation.seconds("--overlap").map { .seconds(UInt64($0)) } ?? RotationStatement.standardOverlap
     let rotation = try withStoreErrors { () throws(KeyStoreError) in
         try store.rotateSenderKey(
-            named: name, overlap: .seconds(UInt64(overlap)), announceFor: announce, force: invocation.flag("--force"),
+            named: name, overlap: overlap, announceFor: announce, force: invocation.flag("--force"),
             at: now)
     }
     // Before the output, which may fail: whoever sees only the failure would rotate once more.

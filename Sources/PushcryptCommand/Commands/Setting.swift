@@ -29,7 +29,7 @@ enum Setting: String, CaseIterable, Sendable {
     /// What a time may be.
     private var kind: ValueKind {
         switch self {
-        case .ttl: .duration(1...Int(Freshness.maximumTimeToLive))
+        case .ttl: .duration(1...Int(Freshness.maximumTimeToLive.seconds))
         case .grace: .duration(0...400 * 86_400)
         default: .text
         }

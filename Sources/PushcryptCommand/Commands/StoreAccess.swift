@@ -63,7 +63,7 @@ extension Console {
     func createReplayFile(_ invocation: Invocation) throws(CommandFailure) {
         let path = try storePath(invocation)
         do throws(KeyStoreError) {
-            _ = try ReplayFile.create(in: path, floor: timestamp.subtracting(milliseconds: Freshness.clockTolerance))
+            _ = try ReplayFile.create(in: path, floor: timestamp.subtracting(Freshness.clockTolerance))
         } catch {
             guard error.code == .storeExists else { throw CommandFailure(error) }
         }

@@ -39,7 +39,7 @@ struct SenderAnswer {
         }
         let removedAt = Timestamp(milliseconds: UInt64(clamping: time))
         // A time in another unit would be later than whatever the device has done since.
-        guard removedAt <= now.adding(milliseconds: Freshness.clockTolerance) else {
+        guard removedAt <= now.adding(Freshness.clockTolerance) else {
             throw Self.malformed("its 'timestamp' lies more than a day ahead: APNs gives milliseconds since 1970")
         }
         removal = RemovedDevice(id: id, removedAt: removedAt, reason: reason)

@@ -52,7 +52,7 @@ extension SealRequest {
         topic = try Self.topic(line)
         placeholder = try line["placeholder"].map { (value) throws(LineFailure) in try PlaceholderChoice(value) }
         if let name = try line.text("id") { options.messageName = name }
-        if let time = line["ttl"] { options.timeToLive = try Self.seconds(time) }
+        if let time = line["ttl"] { options.timeToLive = try Self.interval(time) }
         if let name = try line.text("push-type") {
             do throws(SealError) { options.pushType = try PushType(name) } catch { throw LineFailure(error) }
         }
@@ -102,12 +102,12 @@ extension SealRequest {
     }
 
     /// Reads whole seconds, or text with a unit; the sealer refuses values out of range.
-    private static func seconds(_ time: JSONValue) throws(LineFailure) -> UInt32 {
-        if let seconds = time.integer { return UInt32(clamping: seconds) }
+    private static func interval(_ time: JSONValue) throws(LineFailure) -> Interval {
+        if let seconds = time.integer { return .seconds(UInt64(clamping: seconds)) }
         guard let text = time.string, let seconds = parseDuration(text, in: 0...Int.max) else {
             throw LineFailure(.malformedLine, "ttl must be whole seconds, or a text with a unit such as \"30d\"")
         }
-        return UInt32(clamping: seconds)
+        return .seconds(UInt64(clamping: seconds))
     }
 
     private static func priority(_ value: JSONValue) throws(LineFailure) -> PushRequest.Priority {

@@ -8,7 +8,7 @@ extension Option {
             "--push-type", "TYPE", .known { ["alert", "background", "voip"] },
             help: "alert (the default), background or voip"),
         Option(
-            "--ttl", "TIME", .duration(1...Int(Freshness.maximumTimeToLive)),
+            "--ttl", "TIME", .duration(1...Int(Freshness.maximumTimeToLive.seconds)),
             help: "how long the message may be shown after now; otherwise the store's, otherwise 30d"),
         Option("--id", "NAME", help: "names the message, the same in every retry, so that a phone shows it once"),
         Option(flag: "--exact", help: "the sender sends these very bytes: measure them, and end without a newline"),
@@ -99,7 +99,7 @@ extension Sealer.Options {
         }
         messageName = invocation.value("--id")
         let seconds = if let given = invocation.seconds("--ttl") { given } else { try source.timeToLive() }
-        if let seconds { timeToLive = UInt32(clamping: seconds) }
+        if let seconds { timeToLive = .seconds(UInt64(clamping: seconds)) }
         isSentExactly = invocation.flag("--exact")
         fitting = [AlertText](fitting: invocation)
     }

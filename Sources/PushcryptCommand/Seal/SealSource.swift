@@ -42,7 +42,7 @@ enum SealSource: Sendable {
                 throw .usage(
                     "--sender-key-file and \(name) exclude each other", hint: "a key file is used without a store")
             }
-            self = .key(.key(try console.readSenderKey(from: source)))
+            self = .key(EnvelopeSigner(try console.readSenderKey(from: source)))
         } else if let address = invocation.value("--signer") {
             try invocation.atMostOne(of: "--signer", "--from")
             let signer = try EnvelopeSigner(at: address, invocation, console)
@@ -92,7 +92,7 @@ extension EnvelopeSigner {
                 timeout: invocation.milliseconds("--signer-timeout") ?? SocketSigner.standardTimeout)
         }
         try signer.checkKey(invocation, console)
-        self = try withSigner { () throws(SigningError) in try EnvelopeSigner(signer) }
+        self = try withSigner { () throws(SigningError) in try EnvelopeSigner.connect(to: signer) }
     }
 }
 

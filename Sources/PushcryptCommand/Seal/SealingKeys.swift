@@ -184,7 +184,7 @@ extension SealingKeys.Sender {
         case .signer(let signer): self.init(signer)
         case .named(let name):
             let stored = try store.senderKey(named: name)
-            self.init(.key(stored.key))
+            self.init(EnvelopeSigner(stored.key))
             self.name = stored.record.name
             topic = stored.record.topic
         }
@@ -210,7 +210,7 @@ struct SealerCache {
         if let found = sealers.first(where: { $0.key == key }) { return found.sealer }
         let placeholder = try key.placeholder.otherwise(sender.placeholder).placeholder()
         if sealers.count == Self.maximum { sealers.removeAll() }
-        sealers.append((key, Sealer(sender.signer, topic: key.topic, placeholder: placeholder)))
+        sealers.append((key, Sealer(signer: sender.signer, topic: key.topic, placeholder: placeholder)))
         return sealers[sealers.count - 1].sealer
     }
 }

@@ -15,12 +15,12 @@ import Testing
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     @Test func onePushShowsNothingOnItsWayAndAllAtItsEnd() throws {
-        let (sent, opened) = try onePush(at: now)
-        let json = String(decoding: sent.json, as: UTF8.self)
+        let push = try RoundTrip(at: now)
+        let json = String(decoding: push.sent.json, as: UTF8.self)
         #expect(json.contains(#""mutable-content":1"#))
         #expect(!json.contains("Table"))
-        #expect(opened.body == "See you at 8")
-        #expect(opened.sentAt == now)
+        #expect(push.opened.body == "See you at 8")
+        #expect(push.opened.sentAt == now)
     }
 
     // MARK: Provider
@@ -28,9 +28,9 @@ import Testing
     @Test func aWorkerSendsPutsBackAndGivesUp() throws {
         let phone = DeviceKey()
         let worker = Worker(sealer: Sealer(sender: SenderKey(), topic: try Topic("com.example.app")))
-        let device = (id: "phone1", key: phone.publicKey)
-        guard case .send(let request) = worker.take(payload.utf8, row: "17", for: device, at: now),
-            case .send(let retry) = worker.take(payload.utf8, row: "17", for: device, at: now)
+        let device = Device(id: "phone1", key: phone.publicKey)
+        guard case .send(let request) = worker.step(for: payload.utf8, row: "17", to: device, at: now),
+            case .send(let retry) = worker.step(for: payload.utf8, row: "17", to: device, at: now)
         else { throw Unexpected() }
         #expect(request.collapseID == retry.collapseID)
         #expect(request.payload != retry.payload)
@@ -39,15 +39,16 @@ import Testing
                 "apns-topic": "com.example.app", "apns-push-type": "alert", "apns-priority": "10",
                 "apns-expiration": "1800003600", "apns-collapse-id": request.collapseID,
             ])
-        guard case .giveUp(let error) = worker.take("{}".utf8, row: "18", for: device, at: now) else {
+        guard case .drop(let error) = worker.step(for: "{}".utf8, row: "18", to: device, at: now) else {
             throw Unexpected()
         }
         #expect(error.code == .missingAPS)
 
         let signer = TiredSigner()
-        let tired = Worker(sealer: try Sealer(signer: signer, topic: try Topic("com.example.app")))
+        let tired = Worker(
+            sealer: Sealer(signer: try .connect(to: signer), topic: try Topic("com.example.app")))
         signer.isTired = true
-        guard case .putBack(let reason) = tired.take(payload.utf8, row: "19", for: device, at: now) else {
+        guard case .retry(let reason) = tired.step(for: payload.utf8, row: "19", to: device, at: now) else {
             throw Unexpected()
         }
         #expect(reason.code == .signerTimedOut)
@@ -56,13 +57,13 @@ import Testing
     @Test func aPictureIsOpenedByItsReference() throws {
         let picture = ContiguousArray((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         let sealer = Sealer(sender: SenderKey(), topic: try Topic("com.example.app"))
-        let (file, reference) = try seal(picture: picture, at: "https://files.example.com/7f3a", by: sealer)
-        var opener = AttachmentOpener(reference.file)
+        let sealed = try SealedPicture(picture, at: "https://files.example.com/7f3a", by: sealer)
+        var opener = AttachmentOpener(sealed.reference.file)
         var plain: ContiguousArray<UInt8> = []
-        try opener.open(file.span, into: &plain)
+        try opener.open(sealed.file.span, into: &plain)
         try opener.finish(into: &plain)
         #expect(plain == picture)
-        #expect(reference.name == "table.jpg")
+        #expect(sealed.reference.name == "table.jpg")
     }
 
     @Test func aQueueIsSealedInOrderAndSaysWhatWasRefused() async throws {

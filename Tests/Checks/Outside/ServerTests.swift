@@ -102,7 +102,7 @@ import Testing
 
     @Test func aKeyServiceSignsWhatAQueueGives() async throws {
         let signer = KeyServiceSigner(publicKey: sender.publicKey, service: SlowService(key: sender))
-        let sealer = try await Sealer(signer: signer, topic: topic)
+        let sealer = Sealer(signer: try await .connect(to: signer), topic: topic)
         try await answerQueue(with: sealer, count: 500)
     }
 
@@ -119,7 +119,7 @@ import Testing
             }
         }
         let signer = KeyServiceSigner(publicKey: sender.publicKey, service: Broken(key: sender))
-        let sealer = try await Sealer(signer: signer, topic: topic)
+        let sealer = Sealer(signer: try await .connect(to: signer), topic: topic)
         let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
         let results = await sealer.seal((0..<3).map { Sealer.Message(Self.payload("\($0)"), to: phone.key, at: now) })
         for result in results {

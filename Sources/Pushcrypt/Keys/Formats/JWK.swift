@@ -1,6 +1,7 @@
 /// JSON Web Keys of the two curves (RFC 8037, section 2).
 ///
-/// Read with the strict reader of payloads, so that no two programs find two keys in one text; other members are passed over.
+/// Parsed with the strict JSON parser, so that no two programs read different keys from one text. Other members are
+/// ignored.
 enum JWK {
     private static let type = "OKP"
 
@@ -8,7 +9,7 @@ enum JWK {
 
     static func read(_ text: Span<UInt8>) throws(KeyError) -> ForeignKey {
         var bytes = Bytes(copying: text)
-        // What shares these bytes ends in the call.
+        // Nothing shares these bytes after the call.
         defer { bytes.wipe() }
         return try key(in: bytes)
     }
@@ -22,17 +23,17 @@ enum JWK {
         }
         guard root["keys"] == nil else {
             throw KeyError(
-                .malformedKey, "this is a set of JWKs: give one of its keys alone, for example `jq .keys[0]`")
+                .malformedKey, "this is a set of JWKs: give a single key of it, for example with `jq .keys[0]`")
         }
         guard let type = root["kty"]?.string else {
-            throw KeyError(.malformedKey, "the JWK has no kty that is a string")
+            throw KeyError(.malformedKey, "the JWK's kty is missing or not a string")
         }
         guard type == Self.type else {
             let name = ["RSA": "an RSA key", "EC": "a key of a NIST curve", "oct": "a symmetric key"][type]
             throw KeyError(.unsupportedKey, "the JWK is \(name ?? "of an unknown kty"); \(KeyCurve.needed)")
         }
         guard let name = root["crv"]?.string else {
-            throw KeyError(.malformedKey, "the JWK has no crv that is a string")
+            throw KeyError(.malformedKey, "the JWK's crv is missing or not a string")
         }
         guard let curve = KeyCurve(rawValue: name) else {
             throw KeyError(.unsupportedKey, "the JWK's crv is neither X25519 nor Ed25519; \(KeyCurve.needed)")
@@ -45,7 +46,7 @@ enum JWK {
         return ForeignKey(curve: curve, secret: secret, publicHalf: publicHalf)
     }
 
-    /// The 32 bytes of a member, read where they stand: a `String` of them could not be wiped.
+    /// Returns the 32 bytes of a member, decoded in place: a `String` could not be wiped.
     private static func bytes(of name: String, in root: JSONValue) throws(KeyError) -> Ephemeral? {
         guard let value = root[name] else { return nil }
         let text = root.document.bytes.span
@@ -63,7 +64,7 @@ enum JWK {
     // MARK: Writing
 
     static func write(secret: Span<UInt8>, publicHalf: Span<UInt8>, of curve: KeyCurve) -> Ephemeral {
-        // Without the brace at the end.
+        // Without the closing brace.
         let start = Bytes(write(publicHalf: publicHalf, of: curve).utf8.dropLast() + #","d":""#.utf8)
         let d = SecretBase64.unpaddedURL.encode(secret)
         return d.withSpan { Ephemeral(start, $0, Bytes("\"}".utf8)) }

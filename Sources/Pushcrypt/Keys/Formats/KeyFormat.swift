@@ -1,17 +1,17 @@
-/// A form in which other programs keep the keys of these two curves.
+/// A format in which other programs store keys of these two curves.
 ///
-/// Our own form has a checksum and says what a key is for; these have neither, and say the curve at most. A key that came
-/// in another form may have been used in another protocol, which nothing here can find out: that is the caller's to know.
+/// The project's own format has a checksum and names the use of the key. These formats have neither, and name at most
+/// the curve. A key from another format may have been used in another protocol; only the caller can know.
 package enum KeyFormat: String, CaseIterable, Sendable {
     /// A JSON Web Key (RFC 8037): `{"kty":"OKP","crv":…,"x":…,"d":…}`.
     case jwk
-    /// RFC 8410 between the lines of RFC 7468: PKCS #8 for a secret key, SubjectPublicKeyInfo for a public one.
+    /// PEM (RFC 7468) with the contents of RFC 8410: PKCS #8 for a secret key, SubjectPublicKeyInfo for a public key.
     case pem
-    /// The 32 bytes in base64: written in the alphabet for URLs without padding, read in both alphabets with and without.
+    /// The 32 bytes in base64: written as base64url without padding, read in both alphabets with or without padding.
     case raw
 
-    /// The form that a text is in; nil for what is neither JSON nor PEM. Bare bytes are never recognised: those of a public key
-    /// would do for a secret one, which everybody knows then.
+    /// Detects the format of a text; returns nil if it is neither JSON nor PEM. Raw bytes are never detected: a public
+    /// key would be accepted as a secret one, which everyone knows.
     package init?(of text: Span<UInt8>) {
         if PEM.begins(text) {
             self = .pem
@@ -24,18 +24,19 @@ package enum KeyFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Takes a text apart, in the form that is named or else recognised, and refuses the other half and another curve.
+    /// Parses a text in the given format or, without one, in the detected format; throws for the other half or another
+    /// curve.
     static func read(
         _ text: Span<UInt8>, in format: KeyFormat?, as half: KeyHalf, of curve: KeyCurve?
     ) throws(KeyError) -> ForeignKey {
         if let ours = Bech32.kind(of: text) {
             throw KeyError(
-                .wrongKind, "this is \(ours.name): keygen --import, device add and sender trust take it as it is")
+                .wrongKind, "this is \(ours.name) already, and needs no conversion")
         }
         guard let format = format ?? KeyFormat(of: text) else {
             throw KeyError(
                 .malformedKey,
-                "this is neither JWK nor PEM; the bare bytes of a key do not say what they are, and are taken only where the format is named (raw)"
+                "this is neither JWK nor PEM; raw bytes do not say what they are, and are accepted only if the format is given as raw"
             )
         }
         let key =
@@ -45,20 +46,20 @@ package enum KeyFormat: String, CaseIterable, Sendable {
             case .raw: try RawKey.read(text, as: half, of: curve)
             }
         if let curve, key.curve != curve {
-            throw KeyError(.wrongKind, "this is \(key.curve.use); what is needed here is \(curve.use)")
+            throw KeyError(.wrongKind, "this is \(key.curve.use); \(curve.use) is needed here")
         }
         guard (key.secret.count > 0) == (half == .secret) else {
             throw KeyError(
                 .wrongKind,
                 half == .secret
-                    ? "this is a public key; what is needed here is the secret one"
-                    : "this is a secret key; what is needed here is the public one, and this one must stay where it was made"
+                    ? "this is a public key; the secret key is needed here"
+                    : "this is a secret key; the public key is needed here, and the secret one must stay where it was generated"
             )
         }
         return key
     }
 
-    /// Writes both halves, without a newline at the end; it is as secret as the key.
+    /// Returns the text of both halves, without a newline at the end; it is as secret as the key.
     func write(secret: Span<UInt8>, publicHalf: Span<UInt8>, of curve: KeyCurve) -> Ephemeral {
         switch self {
         case .jwk: JWK.write(secret: secret, publicHalf: publicHalf, of: curve)
@@ -67,7 +68,7 @@ package enum KeyFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Writes a public key, without a newline at the end.
+    /// Returns the text of a public key, without a newline at the end.
     func write(publicHalf: Span<UInt8>, of curve: KeyCurve) -> String {
         switch self {
         case .jwk: JWK.write(publicHalf: publicHalf, of: curve)
@@ -77,12 +78,12 @@ package enum KeyFormat: String, CaseIterable, Sendable {
     }
 }
 
-/// Which half of a pair of keys.
+/// One half of a key pair.
 enum KeyHalf {
     case secret, `public`
 }
 
-/// The two curves of suite 1, as RFC 8037 calls them; what each is for is the format's (`Docs/Format.md`, Keys as text).
+/// The two curves of suite 1, by their names in RFC 8037. (`Docs/Format.md`, Keys as text)
 package enum KeyCurve: String, CaseIterable, Sendable {
     case x25519 = "X25519"
     case ed25519 = "Ed25519"
@@ -90,32 +91,32 @@ package enum KeyCurve: String, CaseIterable, Sendable {
     /// The length of a secret and of a public key, in bytes.
     static let keyLength = 32
 
-    /// What a message says of a key on another curve.
-    static let needed = "what is needed here is X25519 for a device, Ed25519 for a sender"
+    /// The text for errors about keys on other curves.
+    static let needed = "devices need X25519, senders Ed25519"
 
-    /// What a message calls a key of this curve.
+    /// The text for errors about keys on this curve.
     var use: String {
         switch self {
-        case .x25519: "an X25519 key, which opens (a device's)"
-        case .ed25519: "an Ed25519 key, which signs (a sender's)"
+        case .x25519: "an X25519 key, which opens (for a device)"
+        case .ed25519: "an Ed25519 key, which signs (for a sender)"
         }
     }
 }
 
-/// A key as another program wrote it, taken apart. Only its form has been checked.
+/// A parsed key from another program. Only its form has been checked.
 struct ForeignKey: ~Copyable {
     let curve: KeyCurve
     /// The scalar or seed; empty for a public key.
     let secret: Ephemeral
-    /// The public half, where the text has it; empty otherwise.
+    /// The public half; empty if the text does not have it.
     let publicHalf: Bytes
 
-    /// Refuses a pair of which the halves do not belong together: one of them is not the key that somebody meant.
+    /// Throws if the two halves do not belong together: one of them is not the intended key.
     func check(_ publicKey: Bytes) throws(KeyError) {
         guard publicHalf.isEmpty || publicHalf == publicKey else {
             throw KeyError(
                 .unequalHalves,
-                "the public half is not that of the secret half: two keys were mixed up, or one was changed"
+                "the public half does not belong to the secret half: two keys were mixed up, or one was changed"
             )
         }
     }
@@ -124,16 +125,18 @@ struct ForeignKey: ~Copyable {
 // MARK: Keys
 
 extension DeviceKey {
-    /// Reads an X25519 key as another program wrote it, without the newline at the end; the caller wipes the text.
+    /// Parses an X25519 key from another program, without a trailing newline; the caller wipes the text.
     ///
-    /// Without a format a JWK or PEM is recognised. Throws `malformedKey`, `unsupportedKey`, `wrongKind` or `unequalHalves`.
+    /// - Parameter format: The format; nil detects JWK and PEM.
+    /// - Throws: `malformedKey`, `unsupportedKey`, `wrongKind` or `unequalHalves`.
     package convenience init(text: Span<UInt8>, format: KeyFormat?) throws(KeyError) {
         let key = try KeyFormat.read(text, in: format, as: .secret, of: .x25519)
         self.init(key.secret.withSpan { SecretBytes(copying: $0) })
         try key.check(publicKey.bytes)
     }
 
-    /// Gives the key in another program's form to `body` and wipes it afterwards; what `body` keeps is the caller's to guard.
+    /// Calls `body` with the key in another format, and wipes the text afterwards. The caller protects any copy that
+    /// `body` makes.
     package func withText<R, E: Error>(
         in format: KeyFormat, _ body: (Span<UInt8>) throws(E) -> R
     ) throws(E) -> R {
@@ -144,16 +147,18 @@ extension DeviceKey {
 }
 
 extension SenderKey {
-    /// Reads an Ed25519 seed as another program wrote it, without the newline at the end; the caller wipes the text.
+    /// Parses an Ed25519 seed from another program, without a trailing newline; the caller wipes the text.
     ///
-    /// Without a format a JWK or PEM is recognised. Throws `malformedKey`, `unsupportedKey`, `wrongKind` or `unequalHalves`.
+    /// - Parameter format: The format; nil detects JWK and PEM.
+    /// - Throws: `malformedKey`, `unsupportedKey`, `wrongKind` or `unequalHalves`.
     package convenience init(text: Span<UInt8>, format: KeyFormat?) throws(KeyError) {
         let key = try KeyFormat.read(text, in: format, as: .secret, of: .ed25519)
         self.init(key.secret.withSpan { Ephemeral(copying: $0) })
         try key.check(publicKey.bytes)
     }
 
-    /// Gives the key in another program's form to `body` and wipes it afterwards; what `body` keeps is the caller's to guard.
+    /// Calls `body` with the key in another format, and wipes the text afterwards. The caller protects any copy that
+    /// `body` makes.
     package func withText<R, E: Error>(
         in format: KeyFormat, _ body: (Span<UInt8>) throws(E) -> R
     ) throws(E) -> R {
@@ -163,16 +168,18 @@ extension SenderKey {
     }
 }
 
-/// A public key as another program wrote it: what it is for follows from its curve.
+/// A public key from another program; its curve determines its use.
 package enum ForeignPublicKey {
     case device(DevicePublicKey)
     case sender(SenderPublicKey)
 
-    /// Reads a public key, without the newline at the end. Without a format it is recognised; without a curve, the text has to
-    /// say it.
+    /// Parses a public key, without a trailing newline. The caller wipes the text, which may be a secret key by
+    /// mistake.
     ///
-    /// Throws `malformedKey`, `unsupportedKey`, `wrongKind` or `weakKey`. The text may be a secret key by mistake: the caller
-    /// wipes it.
+    /// - Parameters:
+    ///   - format: The format; nil detects JWK and PEM.
+    ///   - curve: The curve; nil takes it from the text.
+    /// - Throws: `malformedKey`, `unsupportedKey`, `wrongKind` or `weakKey`.
     package init(text: Span<UInt8>, format: KeyFormat?, of curve: KeyCurve?) throws(KeyError) {
         let key = try KeyFormat.read(text, in: format, as: .public, of: curve)
         self =
@@ -184,30 +191,30 @@ package enum ForeignPublicKey {
 }
 
 extension DevicePublicKey {
-    /// The key in another program's form.
+    /// Returns the key in another format.
     package func text(in format: KeyFormat) -> String { format.write(publicHalf: bytes.span, of: .x25519) }
 }
 
 extension SenderPublicKey {
-    /// The key in another program's form.
+    /// Returns the key in another format.
     package func text(in format: KeyFormat) -> String { format.write(publicHalf: bytes.span, of: .ed25519) }
 }
 
-/// The bare bytes of a key in base64, which say nothing of what they are.
+/// The raw bytes of a key in base64, which do not say what they are.
 ///
-/// libsodium and PyNaCl keep a signing key as 64 bytes, the seed and then the public key; CryptoKit, `cryptography` and JWK keep
-/// the seed.
+/// libsodium and PyNaCl store a signing key as 64 bytes, the seed and the public key; CryptoKit, `cryptography` and JWK
+/// store the seed.
 enum RawKey {
     static func read(_ text: Span<UInt8>, as half: KeyHalf, of curve: KeyCurve?) throws(KeyError) -> ForeignKey {
         guard let curve else {
             throw KeyError(
-                .wrongKind, "bare bytes do not say whether they are a device's key or a sender's: name the kind")
+                .wrongKind, "raw bytes do not say whether they are a device's key or a sender's: give the kind")
         }
         let length = KeyCurve.keyLength
         return try decode(text).withSpan { (bytes) throws(KeyError) in
             let isPair = bytes.count == 2 * length && half == .secret && curve == .ed25519
             guard bytes.count == length || isPair else {
-                throw KeyError(.malformedKey, "this is the base64 of \(bytes.count) bytes; a key has \(length)")
+                throw KeyError(.malformedKey, "this is base64 of \(bytes.count) bytes; a key has \(length)")
             }
             let first = bytes.extracting(0..<length)
             return half == .secret
@@ -224,7 +231,7 @@ enum RawKey {
         }
         throw KeyError(
             .malformedKey,
-            "this is neither JWK nor PEM, nor a key's bytes in base64; of a binary file `openssl pkey -inform DER -in FILE` makes PEM if it is DER, and `base64 -w 0 FILE` text if it is the bare bytes"
+            "this is neither JWK nor PEM nor a key's bytes in base64; convert a binary file with `openssl pkey -inform DER -in FILE` if it is DER, or with `base64 -w 0 FILE` if it is raw bytes"
         )
     }
 }

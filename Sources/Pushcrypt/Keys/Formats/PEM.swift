@@ -1,24 +1,24 @@
-/// Keys between the lines of PEM (RFC 7468): PKCS #8 and SubjectPublicKeyInfo, as RFC 8410 says what is in them.
+/// Keys in PEM (RFC 7468): PKCS #8 and SubjectPublicKeyInfo with the contents of RFC 8410.
 enum PEM {
     private static let secretLabel = "PRIVATE KEY"
     private static let publicLabel = "PUBLIC KEY"
     private static let lineEnd = UInt8(ascii: "\n")
 
-    /// What is found instead, and what to do about it.
+    /// Other labels, and what to do about them.
     private static let otherLabels = [
         "ENCRYPTED PRIVATE KEY":
-            "a key that is encrypted with a passphrase; `openssl pkey -in FILE -out PLAIN` decrypts it, into a file of your own",
+            "a key that is encrypted with a passphrase; `openssl pkey -in FILE -out PLAIN` decrypts it",
         "RSA PRIVATE KEY": "an RSA key; \(KeyCurve.needed)",
         "RSA PUBLIC KEY": "an RSA key; \(KeyCurve.needed)",
         "EC PRIVATE KEY": "a key of a NIST curve; \(KeyCurve.needed)",
         "EC PARAMETERS": "a key of a NIST curve; \(KeyCurve.needed)",
         "DSA PRIVATE KEY": "a DSA key; \(KeyCurve.needed)",
         "OPENSSH PRIVATE KEY":
-            "a key of OpenSSH; one that logs in must not sign here: `pushcrypt keygen sender` makes a new one",
-        "CERTIFICATE": "a certificate; `openssl x509 -in FILE -pubkey -noout` writes the public key in it",
+            "an OpenSSH key; a key for logging in must not sign messages: generate a new one",
+        "CERTIFICATE": "a certificate; `openssl x509 -in FILE -pubkey -noout` prints its public key",
     ]
 
-    /// Whether a text is to be PEM.
+    /// Whether a text begins like PEM.
     static func begins(_ text: Span<UInt8>) -> Bool { starts(with: "-----BEGIN ", text) }
 
     // MARK: Reading
@@ -31,11 +31,11 @@ enum PEM {
         if let body = body(of: publicLabel, text) { return try RFC8410.readPublic(decode(body)) }
         throw KeyError(
             .malformedKey,
-            "this is not one block of PEM, from -----BEGIN \(secretLabel)----- or -----BEGIN \(publicLabel)----- to its END"
+            "this is not a single PEM block, from -----BEGIN \(secretLabel)----- or -----BEGIN \(publicLabel)----- to its END"
         )
     }
 
-    /// The characters between the two lines with the label, without line ends.
+    /// Returns the characters between the two label lines, without line ends.
     private static func body(of label: String, _ text: Span<UInt8>) -> Ephemeral? {
         let (first, last) = ("-----BEGIN \(label)-----", "-----END \(label)-----")
         guard starts(with: first, text) else { return nil }
@@ -61,7 +61,7 @@ enum PEM {
 
     private static func decode(_ body: borrowing Ephemeral) throws(KeyError) -> Ephemeral {
         guard let der = body.withSpan({ SecretBase64.padded.decode($0) }) else {
-            throw KeyError(.malformedKey, "what stands between the lines of PEM is not base64; copy the key whole")
+            throw KeyError(.malformedKey, "the contents of the PEM block are not base64; copy the whole key")
         }
         return der
     }
@@ -90,28 +90,28 @@ enum PEM {
     }
 }
 
-/// The DER of the two curves' keys (RFC 8410, with RFC 5958 and RFC 5280).
+/// The DER of keys of the two curves (RFC 8410, with RFC 5958 and RFC 5280).
 ///
-/// Whatever stands before a key has the same bytes in every file, so they are compared and not parsed. Only what may follow a
-/// secret key has a length of its own: attributes, which say nothing of the key, and the public half.
+/// The bytes before a key are the same in every file, so they are compared and not parsed. Only the parts that may
+/// follow a secret key have a length of their own: attributes, which do not matter here, and the public half.
 enum RFC8410 {
     private static let keyLength = KeyCurve.keyLength
-    /// Tag and length of the public half of version 2: a bit string without unused bits.
+    /// The tag and length of the public half in version 2: a bit string without unused bits.
     private static let publicHalfTag: Bytes = [0x81, 0x21, 0x00]
     private static let attributesTag: UInt8 = 0xa0
 
-    /// What stands before the 32 bytes of a secret key that nothing follows: a sequence, the version, the algorithm, an octet
-    /// string in an octet string.
+    /// Returns the bytes before the 32 bytes of a secret key that nothing follows: a sequence, the version, the
+    /// algorithm, an octet string in an octet string.
     static func secretPrefix(_ curve: KeyCurve) -> Bytes {
         [0x30, 0x2e, 0x02, 0x01, 0x00] + algorithm(curve) + [0x04, 0x22, 0x04, 0x20]
     }
 
-    /// What stands before the 32 bytes of a public key.
+    /// Returns the bytes before the 32 bytes of a public key.
     static func publicPrefix(_ curve: KeyCurve) -> Bytes {
         [0x30, 0x2a] + algorithm(curve) + [0x03, 0x21, 0x00]
     }
 
-    /// A sequence of the object identifier 1.3.101.110 or 1.3.101.112, and no parameters.
+    /// Returns a sequence of the object identifier 1.3.101.110 or 1.3.101.112, without parameters.
     private static func algorithm(_ curve: KeyCurve) -> Bytes {
         [0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, curve == .x25519 ? 0x6e : 0x70]
     }
@@ -147,8 +147,8 @@ enum RFC8410 {
         }
     }
 
-    /// What follows a secret key: attributes perhaps, and the public half in the version that has one, which is 1. Empty for the
-    /// version that has none, and nil where anything else follows.
+    /// Returns the public half after a secret key and optional attributes in version 1; empty in version 0, which has
+    /// none; nil if anything else follows.
     private static func publicHalf(in der: Span<UInt8>, from end: Int, version: UInt8) -> Bytes? {
         var position = end
         if position + 1 < der.count, der[position] == attributesTag {
@@ -167,7 +167,7 @@ enum RFC8410 {
         part.indices.allSatisfy { der[offset + $0] == part[$0] }
     }
 
-    // MARK: What is found instead
+    // MARK: Other algorithms
 
     /// The object identifiers of other algorithms, with their tags and lengths.
     private static let others: [(oid: Bytes, name: String)] = [
@@ -177,7 +177,7 @@ enum RFC8410 {
         ([0x06, 0x03, 0x2b, 0x65, 0x6f], "an X448 key"), ([0x06, 0x03, 0x2b, 0x65, 0x71], "an Ed448 key"),
     ]
 
-    /// The algorithm stands in the first bytes, whatever the lengths before it take.
+    /// The algorithm is in the first bytes, whatever the size of the lengths before it.
     private static let algorithmEnd = 24
 
     private static func refusal(of der: Span<UInt8>) -> KeyError {
@@ -189,6 +189,6 @@ enum RFC8410 {
         }
         return KeyError(
             .malformedKey,
-            "this PEM does not have the form of RFC 8410, as `openssl genpkey` and `openssl pkey` write it")
+            "this PEM does not have the form of RFC 8410, which `openssl genpkey` and `openssl pkey` write")
     }
 }

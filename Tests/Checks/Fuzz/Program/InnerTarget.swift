@@ -95,7 +95,7 @@ struct InnerTarget: FuzzTarget {
         if isFitted {
             content.append(contentsOf: repeatElement(0x77, count: MessageID.length))
             content.append(bigEndian: KnownKeys.now.milliseconds)
-            content.append(bigEndian: UInt32(Freshness.maximumTimeToLive))
+            content.append(bigEndian: UInt32(Freshness.maximumTimeToLive.seconds))
         } else {
             content.append(contentsOf: choices.bytes(MessageID.length + 12))
         }

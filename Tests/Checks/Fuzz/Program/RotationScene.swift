@@ -14,12 +14,12 @@ struct RotationScene {
         let (now, day) = (KnownKeys.now.milliseconds, UInt64(86_400_000))
         func statement(
             _ old: SenderKey, _ new: SenderKey, at issuedAt: UInt64 = KnownKeys.now.milliseconds,
-            acceptFor: UInt32 = 100_000, overlap: UInt32 = 86_400
+            acceptFor: UInt64 = 100_000, overlap: UInt64 = 86_400
         ) -> RotationStatement {
             KnownKeys.known { () throws(RotationError) in
                 try RotationStatement(
-                    from: old, to: new, issuedAt: Timestamp(milliseconds: issuedAt), acceptFor: acceptFor,
-                    overlap: overlap)
+                    from: old, to: new, at: Timestamp(milliseconds: issuedAt), acceptFor: .seconds(acceptFor),
+                    overlap: .seconds(overlap))
             }
         }
         let (pinned, overlapping, ended, replaced, unknown) = (

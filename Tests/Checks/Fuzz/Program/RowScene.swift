@@ -77,7 +77,7 @@ struct RowScene {
         let (now, topic) = (KnownKeys.now, KnownKeys.topic)
         let (old, new) = (KnownKeys.sender(1), KnownKeys.sender(2))
         let statement = KnownKeys.known { () throws(RotationError) in
-            try RotationStatement(from: old, to: new, issuedAt: now)
+            try RotationStatement(from: old, to: new, at: now)
         }
         add(
             StoreHeader(keys: keys, derivation: nil, createdAt: now),

@@ -82,7 +82,7 @@ enum Contexts {
             devices = [numbers.bytes(32), numbers.bytes(32)].map(ForgedDevice.init(scalar:))
             senders = [numbers.bytes(32), numbers.bytes(32)].map(ForgedSender.init(seed:))
             let strangers = try [numbers.bytes(32), numbers.bytes(32)].map { try ForgedSender(seed: $0).key() }
-            statement = Array(try RotationStatement(from: strangers[0], to: strangers[1], issuedAt: now).bytes)
+            statement = Array(try RotationStatement(from: strangers[0], to: strangers[1], at: now).bytes)
         }
 
         func envelope(_ mixture: Mixture, ephemeral: [UInt8]) -> [UInt8] {

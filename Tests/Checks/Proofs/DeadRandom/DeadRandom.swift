@@ -18,7 +18,7 @@ enum DeadRandom {
         func sealer(_ sender: ForgedSender, _ topic: String) throws -> Sealer {
             switch self {
             case .inProcess: Sealer(sender: try sender.key(), topic: try Topic(topic))
-            case .external: try Sealer(signer: Elsewhere(key: sender.key()), topic: Topic(topic))
+            case .external: Sealer(signer: try .connect(to: Elsewhere(key: sender.key())), topic: try Topic(topic))
             }
         }
     }
@@ -115,7 +115,7 @@ enum DeadRandom {
     ) throws -> SealedPayload {
         let payload = Array(#"{"aps":{"alert":"\#(content.text)"}}"#.utf8)
         var options = Sealer.Options()
-        options.timeToLive = content.timeToLive
+        options.timeToLive = .seconds(UInt64(content.timeToLive))
         let recipient = DevicePublicKey(checked: Bytes(content.device.publicKey))
         let sealer = sealers[content.topic]
         let message = try sealer.seal(payload, to: recipient, at: content.time, options: options)

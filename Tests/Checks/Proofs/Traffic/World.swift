@@ -167,7 +167,7 @@ struct World {
         tally.rotations += 1
         agenda.enter(.probeSender(old, opens: true), at: statement.overlapEnd)
         agenda.enter(.probeSender(old, opens: false), at: statement.overlapEnd.adding(milliseconds: 1))
-        agenda.enter(.probeSender(old, opens: false), at: soon(after: statement.overlapEnd.adding(seconds: 1)))
+        agenda.enter(.probeSender(old, opens: false), at: soon(after: statement.overlapEnd.adding(.seconds(1))))
     }
 
     private mutating func report(at now: Timestamp) throws {
