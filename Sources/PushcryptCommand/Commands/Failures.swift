@@ -8,10 +8,9 @@ internal import PushcryptKeyStore
 extension CommandFailure {
     /// What to do next where that is another command or an option, which the libraries do not know: by error code.
     private static let hints = [
-        "reserved-key": ["seal the original payload; --attachment adds attachments to it"],
+        "reserved-key": ["--attachment adds attachments to a payload"],
         "rotation-conflict": ["pushcrypt sender trust --replace pins another key"],
         "unknown-device": ["pushcrypt device list shows them"],
-        "unsupported-key": ["pushcrypt keygen generates a new key"],
     ]
 
     private init(_ exit: ExitCode, _ error: some CodedError, in place: String? = nil) {
