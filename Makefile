@@ -23,7 +23,7 @@ SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-packages build library archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-library test-browser docs fuzz fuzz-minimise bench bench-peers deb check-deb check-reproducible tarball lint install uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-packages build library archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-library test-browser docs fuzz fuzz-minimise bench bench-record bench-peers counted deb check-deb check-reproducible tarball lint install uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -53,7 +53,7 @@ demo: build ## seal, inspect, open, tamper, rotate: a complete example with real
 docs: setup ## write the documentation of the libraries as pages: .build/docs
 	@Tests/Checks/Scripts/documentation.py pages .build/docs
 
-test: lint setup-test ## lint, then run every test and print the counts
+test: lint setup-test counted ## lint, then run every test and print the counts
 	@Tests/Checks/Scripts/test.sh
 
 test-readme: setup ## follow README.md as a new user, in a fresh copy with an empty home
@@ -88,6 +88,12 @@ fuzz-minimise: setup ## move fuzzing's findings into the corpus, in as few files
 
 bench: build setup-bench ## measure against the bare libsodium calls and against age
 	@Tests/Checks/Bench/run.sh $(STATIC)
+
+counted: build
+	swift build -c release $(STATIC) --product PushcryptBench $(QUIET)
+
+bench-record: setup-test counted ## record the instruction counts that `make test` compares with
+	@Tests/Checks/Bench/instructions.py record
 
 bench-peers: build setup-peers ## compare with the cost of Web Push, sealed boxes and age
 	@Tests/Checks/Bench/peers.sh

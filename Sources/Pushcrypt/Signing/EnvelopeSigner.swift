@@ -56,7 +56,8 @@ package final class ExternalSigner: Sendable {
     let publicKey: SenderPublicKey
 
     private let signer: any MessageSigner
-    private let hedgeKey: SecretBytes
+    /// HMAC's state under the hedge key.
+    private let hedge: SecretBytes
 
     /// Requests the signature from which the hedge key is derived.
     init(_ signer: any MessageSigner) throws(SigningError) {
@@ -72,13 +73,14 @@ package final class ExternalSigner: Sendable {
         }
         let hmac = HMACSHA256(key: seed.span)
         hmac.update("pushcrypt/1 hedge\0")
-        hedgeKey = hmac.finish().withSpan { SecretBytes(copying: $0) }
+        let hedge = hmac.finish().withSpan { HMACSHA256(key: $0) }
+        self.hedge = SecretBytes(count: HMACSHA256.stateLength) { hedge.write(stateTo: &$0, at: 0) }
         self.publicKey = publicKey
         self.signer = signer
     }
 
     func hedged() -> HMACSHA256 {
-        hedgeKey.withSpan { HMACSHA256(key: $0) }
+        hedge.withSpan { HMACSHA256(state: $0) }
     }
 
     /// Requests signatures, as many as messages, and does not check them.

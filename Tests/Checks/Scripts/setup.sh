@@ -2,7 +2,7 @@
 # Checks that a target's requirements are installed, and installs missing ones with apt. If nothing is missing, it only
 # runs pkg-config, uses no network and prints nothing.
 # Usage: setup.sh            what every target needs
-#        setup.sh test       what `make test` needs besides: the shells that are completed for, and a checker of manual pages
+#        setup.sh test       what `make test` needs besides: the shells that are completed for, a checker of manual pages, and valgrind
 #        setup.sh bench      what `make bench` needs besides
 #        setup.sh peers      what `make bench-peers` needs besides: a Python environment in .build/peers
 #        setup.sh scale      what `make test-scale` needs besides: brokers, and a Python environment in .build/scale
@@ -87,6 +87,7 @@ find_missing() {
         need zsh command -v zsh
         need fish command -v fish
         need mandoc command -v mandoc
+        need valgrind command -v valgrind
         ;;
     bench)
         need age command -v age

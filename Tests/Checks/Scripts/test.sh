@@ -56,6 +56,10 @@ swift build --sanitize=thread --scratch-path .build/races --product Races $quiet
 echo "fuzz targets under the address sanitizer"
 Tests/Checks/Fuzz/run.sh short 2>&1 | tee -a "$log" | { grep -v '^fuzz: [a-z]*: [0-9]' || true; } || status=1
 
+# The instruction counts of the release build, against the recorded ceilings.
+echo "instructions under callgrind"
+Tests/Checks/Bench/instructions.py check 2>&1 | tee -a "$log" | { grep -v '^instructions:' || true; } || status=1
+
 # The examples of the documents, as an outside package.
 Tests/Checks/Scripts/document-examples.sh .build/debug/pushcrypt || status=1
 
