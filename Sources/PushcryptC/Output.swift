@@ -9,7 +9,9 @@ func call(
     do throws(CallError) {
         guard let length = unsafe length else { throw .invalid("length is NULL") }
         guard capacity >= 0 else { throw .invalid("capacity is larger than any memory; it may be a negative number") }
-        guard unsafe capacity == 0 || out != nil else { throw .invalid("the output is NULL, but its capacity is not 0") }
+        guard unsafe capacity == 0 || out != nil else {
+            throw .invalid("the output is NULL, but its capacity is not 0")
+        }
         let made = try body()
         unsafe length.pointee = made.count
         guard let out = unsafe out, made.count <= capacity else { throw .tooSmall(capacity, needed: made.count) }

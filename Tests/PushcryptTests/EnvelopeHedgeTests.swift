@@ -54,7 +54,8 @@ import VectorKit
             try FormatFixture().seal(alertPayload(), at: FormatFixture.now.adding(milliseconds: 1))
         },
         Variation("the time to live") {
-            try FormatFixture().seal(alertPayload(), options: options { $0.timeToLive = .seconds($0.timeToLive.seconds - 1) })
+            try FormatFixture().seal(
+                alertPayload(), options: options { $0.timeToLive = .seconds($0.timeToLive.seconds - 1) })
         },
         Variation("the topic") { try FormatFixture(topic: "com.example.ap").seal(alertPayload()) },
         Variation("the device") { try FormatFixture(device: 2).seal(alertPayload()) },

@@ -48,7 +48,8 @@ struct RequestVectors: Codable {
         let topic = try Topic(vector.topic)
         let sealer =
             vector.hedgeSignature == nil
-            ? Sealer(sender: key, topic: topic) : Sealer(signer: try .connect(to: SigningService(key: key)), topic: topic)
+            ? Sealer(sender: key, topic: topic)
+            : Sealer(signer: try .connect(to: SigningService(key: key)), topic: topic)
         var options = Sealer.Options()
         options.messageName = vector.callerID
         let sealed = try sealer.seal(

@@ -33,7 +33,8 @@ import Testing
         #expect(new.publicKey.bytes == vector.newPublic.bytes)
         let issuedAt = Timestamp(milliseconds: vector.issuedAt)
         let issued = try RotationStatement(
-            from: old, to: new, at: issuedAt, acceptFor: .seconds(UInt64(vector.acceptFor)), overlap: .seconds(UInt64(vector.overlap)))
+            from: old, to: new, at: issuedAt, acceptFor: .seconds(UInt64(vector.acceptFor)),
+            overlap: .seconds(UInt64(vector.overlap)))
         #expect(issued.bytes == vector.statement.bytes)
 
         let parsed = try RotationStatement(bytes: vector.statement.bytes.span)

@@ -138,6 +138,7 @@ public struct AttachmentOpener: ~Copyable {
         .truncatedFile, "the end of the file is missing; seal it again")
 
     private static func malformed(_ fault: String) -> AttachmentError {
-        AttachmentError(.malformedFile, "the file breaks a rule of the format: \(fault); check the program that sealed it")
+        AttachmentError(
+            .malformedFile, "the file breaks a rule of the format: \(fault); check the program that sealed it")
     }
 }

@@ -71,7 +71,8 @@ extension FullBody {
     package static func text(_ plain: ContiguousArray<UInt8>) throws(AttachmentError) -> String {
         guard !plain.isEmpty, plain.count <= maximumLength, let text = String(validatingUTF8: plain) else {
             throw AttachmentError(
-                .malformedFile, "the full body must be 1 to \(maximumLength) bytes of UTF-8; check the program that sealed it")
+                .malformedFile,
+                "the full body must be 1 to \(maximumLength) bytes of UTF-8; check the program that sealed it")
         }
         return text
     }

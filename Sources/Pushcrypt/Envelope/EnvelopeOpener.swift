@@ -188,7 +188,8 @@ extension Freshness {
         guard now <= sentAt.adding(timeToLive) else {
             throw OpenError(
                 .expired,
-                "the message was sent at \(sentAt) to live for \(timeToLive.seconds) seconds; check this clock (\(now))")
+                "the message was sent at \(sentAt) to live for \(timeToLive.seconds) seconds; check this clock (\(now))"
+            )
         }
         guard sentAt <= now.adding(clockTolerance) else {
             throw OpenError(

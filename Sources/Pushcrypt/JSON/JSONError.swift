@@ -63,7 +63,8 @@ package struct JSONError: CodedError {
             case .invalidUTF8: "not UTF-8: encode the JSON as UTF-8"
             case .loneSurrogate: "half a surrogate pair: write both halves, or the character itself"
             case .controlCharacter: "a control character in a string: escape it"
-            case .tooDeep: "nested too deeply: at most \(JSONDocument.maximumDepth) objects and arrays inside each other"
+            case .tooDeep:
+                "nested too deeply: at most \(JSONDocument.maximumDepth) objects and arrays inside each other"
             case .duplicateName: "a name appears twice in one object: remove one of the two"
             case .trailingBytes: "something follows the JSON value: send one value alone"
             case .byteOrderMark: "a byte order mark: save the JSON as UTF-8 without one"

@@ -31,7 +31,8 @@ package struct KeyRecord {
     /// Returns the text of `public_key`; throws if it is for an unknown suite.
     func publicKey() throws(KeyError) -> String {
         if let suite = root["suite"], suite.kind != .null, suite.integer != Int64(Suite.current) {
-            throw KeyError(.malformedRecord, "the record's suite is not \(Suite.current), the only one that this version supports")
+            throw KeyError(
+                .malformedRecord, "the record's suite is not \(Suite.current), the only one that this version supports")
         }
         guard let text = try text("public_key") else {
             throw KeyError(.malformedRecord, "the record has no public_key")

@@ -57,7 +57,8 @@ public struct RegistrationReply: Hashable, Sendable {
     public init(json: ContiguousArray<UInt8>) throws(KeyError) {
         let record = try KeyRecord(json)
         guard try record.number("version") == UInt64(Self.version) else {
-            throw KeyError(.malformedRecord, "the reply's version is not \(Self.version), the only one that this library supports")
+            throw KeyError(
+                .malformedRecord, "the reply's version is not \(Self.version), the only one that this library supports")
         }
         let verdict: Verdict
         switch (try record.text("acknowledged"), try record.text("refused")) {

@@ -64,7 +64,9 @@ public struct Placeholder: Hashable, Sendable {
                 "the placeholder's title is empty; a phone would show a notification without a title")
         }
         if case .named(let name) = sound, !Self.isVisible(name) {
-            throw SealError(.invalidPlaceholder, "the name of the placeholder's sound is empty; for no sound, choose silence instead")
+            throw SealError(
+                .invalidPlaceholder,
+                "the name of the placeholder's sound is empty; for no sound, choose silence instead")
         }
         try Self.checkLength(of: title, "title")
         if case .named(let name) = sound { try Self.checkLength(of: name, "sound") }

@@ -35,7 +35,8 @@ extension EnvelopeSigner {
         case .named(let name):
             let name = ContiguousArray(name.utf8)
             guard (1...CollapseID.maximumDeviceLength).contains(name.count) else {
-                throw SealError(.invalidRequest, "the name of a device must have 1 to \(CollapseID.maximumDeviceLength) bytes")
+                throw SealError(
+                    .invalidRequest, "the name of a device must have 1 to \(CollapseID.maximumDeviceLength) bytes")
             }
             message.append(0x01)
             message.append(bigEndian: UInt16(name.count))
@@ -48,7 +49,8 @@ extension EnvelopeSigner {
         case .named(let name):
             // With an empty name, every push to a device would replace the one before it.
             guard !name.isEmpty else {
-                throw SealError(.invalidRequest, "the collapse name is empty; leave it out to collapse only copies of one message")
+                throw SealError(
+                    .invalidRequest, "the collapse name is empty; leave it out to collapse only copies of one message")
             }
             message.append(0x01)
             message.append(contentsOf: name.utf8)

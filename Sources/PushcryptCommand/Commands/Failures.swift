@@ -10,7 +10,7 @@ extension CommandFailure {
     private static let hints = [
         "generation-rollback": ["if the device was set up again, --replace accepts it"],
         "name-taken": ["pushcrypt rotate replaces its key; --name chooses another name"],
-        "reserved-key": ["seal the original payload; --attachment adds attachments to it"],
+        "reserved-key": ["--attachment adds attachments to a payload"],
         "rotation-conflict": ["pushcrypt sender trust --replace pins another key"],
         "sender-already-trusted": [
             "a rotation brings its own proof; after a theft, --replace ends all trust in the old key"
@@ -19,7 +19,6 @@ extension CommandFailure {
         "topic-mismatch": ["--replace changes the app"],
         "unknown-device": ["pushcrypt device list shows them"],
         "unknown-name": ["pushcrypt keygen creates a key"],
-        "unsupported-key": ["pushcrypt keygen generates a new key"],
     ]
 
     private init(_ exit: ExitCode, _ error: some CodedError, in place: String? = nil, hints: [String]? = nil) {
