@@ -44,7 +44,7 @@ import Testing
         #expect(Set(command.operands.map(\.name)).count == command.operands.count)
     }
 
-    @Test("Operands can be told apart by their places: required, then optional, then one repeated", arguments: entries)
+    @Test("Operands are distinguished by their places: required, then optional, then one repeated", arguments: entries)
     func operands(entry: Entry) {
         let counts = entry.command.operands.map(\.count)
         let ranks = counts.map { $0 == .one ? 0 : $0 == .optional ? 1 : 2 }
