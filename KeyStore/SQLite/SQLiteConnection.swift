@@ -270,5 +270,5 @@ extension SQLiteKeyStore {
     /// takes a lock for each allocation, and does not allocate pages in advance.
     ///
     /// For the whole process, so not for a library inside an app.
-    package static func prepareProcess() { pushcrypt_save_time() }
+    package static func prepareProcess() { pushcrypt_configure_sqlite() }
 }

@@ -82,7 +82,7 @@ make_library_module() {
 # this script.
 prepare() {
     local key sodium sqlite
-    key=$(pwd && cksum Tests/Checks/Scripts/apple-floor.sh "$parts"/Darwin* "${interfaces[@]}")
+    key=$(pwd && cksum Tests/Checks/Scripts/apple-floor.sh "$parts"/Darwin* Sources/CSQLite/shim.h "${interfaces[@]}")
     [ "$key" = "$(cat "$work/key" 2>/dev/null)" ] && return
     echo 'apple-floor: making the Swift library for iOS (once, a few seconds)'
     rm -rf "$work"
@@ -98,7 +98,7 @@ prepare() {
     ln -s "$sodium/sodium.h" "$sodium/sodium" "$sqlite/sqlite3.h" "$work/include/"
     cat >"$work/include/module.modulemap" <<END
 module Clibsodium [system] { header "sodium.h" export * }
-module CSQLite [system] { header "sqlite3.h" export * }
+module CSQLite [system] { header "$PWD/Sources/CSQLite/shim.h" export * }
 module DarwinDeclarations [system] { header "$PWD/$parts/DarwinDeclarations.h" export * }
 END
     compile Darwin -emit-module -experimental-skip-all-function-bodies -o "$work/Darwin.swiftmodule" "$parts/Darwin.swift"
