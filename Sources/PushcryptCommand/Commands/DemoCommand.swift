@@ -36,7 +36,7 @@ private struct Demo {
     }
 
     private func keys() throws(CommandFailure) {
-        try say("1. The provider makes a signing key, the phone a key of its own. Only public keys change hands.")
+        try say("1. The provider and the phone each create a key. Only public keys change hands.")
         try command("--store provider init")
         try command("--store phone init")
         try command("--store provider keygen sender --topic com.example.app")
@@ -48,31 +48,31 @@ private struct Demo {
     }
 
     private func sealAndOpen() throws(CommandFailure) {
-        try say("2. What the provider sends today:")
+        try say("2. The payload that the provider sends today:")
         try write(Self.payload, to: "today.json")
         try show("today.json")
-        try say("3. The same, sealed. This is all that the relay sees, and all it can say about it:")
+        try say("3. The same, sealed. This is all that the relay sees, and all it can tell:")
         try command("--store provider seal --to phone1 today.json -o sealed.json")
         try show("sealed.json")
         try command("inspect sealed.json")
-        try say("4. What the phone shows:")
+        try say("4. The phone shows:")
         try command("--store phone open --banner sealed.json")
     }
 
     private func whatCannotBeOpened() throws(CommandFailure) {
-        try say("5. One character changed on the way: the phone shows that there is something, and nothing else.")
+        try say("5. One character changed on the way: the phone shows only that a notification came.")
         let sealed = try read("sealed.json")
         try write(Self.tampered(sealed), to: "tampered.json")
         try command("--store phone open --banner tampered.json", expecting: .refused)
         try say("6. A push that nobody sealed: its text is not shown under the app's name.")
         try write(#"{"aps":{"mutable-content":1,"alert":{"title":"Bank","body":"Send money"}}}"#, to: "forged.json")
         try command("--store phone open --banner forged.json", expecting: .refused)
-        try say("7. The relay plays the first push once more: it does not ring again.")
+        try say("7. The relay sends the first push again: it does not ring twice.")
         try command("--store phone open --banner --request-id another sealed.json")
     }
 
     private func rotateWithAMessageInFlight() throws(CommandFailure) {
-        try say("8. A message is on its way to the old key while the phone changes its key:")
+        try say("8. The phone changes its key while a message is on its way to the old one:")
         try write(Self.second, to: "second.json")
         try command("--store provider seal --to phone1 second.json -o in-flight.json")
         try command("--store phone rotate device --json")
@@ -80,8 +80,7 @@ private struct Demo {
         try command("--store provider device add phone1 phone-new.json")
         try command("--store phone rotate device --confirm")
         try command("--store phone open --banner in-flight.json")
-        try say(
-            "9. The provider changes its key too, and destroys the old one. The next push tells the phone by itself:")
+        try say("9. The provider changes its key too, and destroys the old one. The next push tells the phone:")
         try command("--store provider rotate sender")
         try command("--store provider seal --to phone1 today.json -o announcing.json")
         try command("--store phone open --banner announcing.json")
