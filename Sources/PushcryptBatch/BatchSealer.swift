@@ -8,13 +8,13 @@ public import Pushcrypt
 ///
 /// A message that is refused is a result like the others and stops none. An error of the sequence itself is thrown after
 /// the results of all that came before it. A result is given as soon as those before it are, even if the sequence has
-/// nothing more for now. Whoever takes results slowly slows the sequence down: never more than 32 messages for each of
+/// nothing more for now. A slow consumer slows the sequence down: never more than 32 messages for each of
 /// `concurrency` are held, 512 with a signer outside this process.
 ///
 /// A cancelled task gets `CancellationError` at once, also while it waits; what was being sealed is dropped. So it is when
 /// the iterator is let go. An iterator is for one task.
 ///
-/// With a signer outside this process, what has gathered is signed by one call, up to 256 messages, on a thread of its own: a
+/// With a signer outside this process, what has gathered is signed by one call, up to 256 messages, on a separate thread: a
 /// signer may wait without holding up other tasks.
 public struct BatchSealer<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable where Base.Element: Sendable {
     /// One message and what became of it.

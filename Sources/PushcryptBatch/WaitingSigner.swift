@@ -18,7 +18,7 @@ extension Sealer {
 
     /// Seals many messages, and gives a result for each, in order: one that is refused does not stop the others.
     ///
-    /// A signer outside this process is asked once for every 256 messages, on a thread of its own.
+    /// A signer outside this process is asked once for every 256 messages, on a separate thread.
     public func seal(_ messages: [Message]) async -> [Result<SealedPayload, SealError>] {
         // In a closure without `await` it is the function that waits.
         let waiting = { @Sendable () -> [Result<SealedPayload, SealError>] in self.seal(messages) }
@@ -26,7 +26,7 @@ extension Sealer {
     }
 }
 
-/// Does what waits on a thread of its own.
+/// Signs the waiting messages on a separate thread.
 private func onSystemThread<R: Sendable>(_ work: @escaping @Sendable () -> R) async -> R {
     await withCheckedContinuation { continuation in
         let code = SystemThread.start { continuation.resume(returning: work()) }

@@ -68,7 +68,7 @@ private func readDeviceKeys(_ list: UnsafePointer<CChar>?, at now: Timestamp) th
 // MARK: Output
 
 extension OpenedNotification {
-    /// The payload for whoever asked for it, which the keys of files are not for.
+    /// The payload for the caller, without the keys of files.
     fileprivate var payloadWithoutKeys: ContiguousArray<UInt8> {
         let visible = visibleMembers
         guard visible.count != root.members.count else { return payload }

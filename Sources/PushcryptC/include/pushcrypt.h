@@ -58,7 +58,7 @@ struct pushcrypt_seal_options {
     size_t size;
     /* "alert", "background" or "voip"; NULL for "alert". */
     const char *push_type;
-    /* A name for the message, the same in every retry, so that a phone shows it once; NULL for a message of its own. It does not
+    /* A name for the message, the same in every retry, so that a phone shows it once; NULL for a separate message. It does not
      * travel. */
     const char *message_name;
     /* The title that is shown when the push cannot be opened, in the clear for everybody on the way; NULL for "New message". */
@@ -70,20 +70,20 @@ struct pushcrypt_seal_options {
 };
 
 /* The push goes to Apple byte for byte. Without it the widest form is measured that a client may encode it to again, because
- * most parse JSON and write it anew. */
+ * most parse JSON and write it again. */
 #define PUSHCRYPT_SENT_EXACTLY 1u
 
 /* Turns the APNs payload that a provider would send into the one to send instead.
  *
  * The content is encrypted to one device and signed by the sender; the relay learns the size bucket, the device and the time. The
- * result is a complete push, UTF-8 JSON on one line. Deliver it unchanged. Each call is a message of its own unless it has a
+ * result is a complete push, UTF-8 JSON on one line. Deliver it unchanged. Each call is a separate message unless it has a
  * name, also one that is made again after PUSHCRYPT_TOO_SMALL.
  *
  *   payload, payload_length   the APNs payload as UTF-8 JSON, with an `aps` object that has something to show
  *   device_key                the phone's registered key, `pcr1...`
  *   signing_key               the provider's secret key, `PCS-SECRET-1...`; a newline may stand behind either key
  *   topic                     the app's bundle id, 1 to 255 ASCII letters, digits, '.' and '-'
- *   now                       milliseconds since 1970-01-01 UTC; before 2001 it is taken for a count of seconds, and refused
+ *   now                       milliseconds since 1970-01-01 UTC; before 2001 it is treated as a count of seconds, and refused
  *   options                   NULL for the defaults
  *   push, capacity, length    the output; `push` may be NULL when `capacity` is 0
  *
@@ -113,7 +113,7 @@ struct pushcrypt_opened {
     /* How many of `rotations` are there. */
     uint32_t rotation_count;
     /* What the caller does to its list of senders, in this order, once its replay guard has taken the message: the line of
-     * `old_sender` gets `old_until` behind it, and `new_sender` a line of its own. Under one lock, and to the list that is
+     * `old_sender` gets `old_until` behind it, and `new_sender` a new line. Under one lock, and to the list that is
      * stored then, because another message may have changed it. */
     struct pushcrypt_rotation rotations[PUSHCRYPT_ROTATIONS_MAX];
     /* Names the message, the same in every copy of it: 32 hexadecimal digits. */
@@ -142,7 +142,7 @@ struct pushcrypt_opened {
  *
  * Behind a key and a space there may be the last moment at which it is used, in milliseconds since 1970-01-01 UTC: of a retiring device
  * key its end, of a sender's key that was rotated `old_until`. Such a sender's key still verifies messages, and its word on
- * rotations counts no more. Both lists have at least one key that is not empty; empty lines are passed over.
+ * rotations counts no more. Both lists have at least one key that is not empty; empty lines are ignored.
  *
  * The payload is UTF-8 JSON with an `aps` object, byte for byte what was sealed. But a member `pushcrypt` at the top, which has the keys of
  * sealed files, is left out, and the rest is written without white space then.

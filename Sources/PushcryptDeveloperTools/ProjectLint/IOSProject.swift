@@ -118,7 +118,7 @@ struct IOSProject {
     }
 }
 
-// MARK: What belongs to a target
+// MARK: Files of a target
 
 extension IOSProject {
     /// The folder of a target: where its property list lies, or above, as long as nothing of another target is there.

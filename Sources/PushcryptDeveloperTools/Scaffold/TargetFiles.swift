@@ -65,7 +65,7 @@ extension IOSScaffold {
         PropertyListText.file("NotificationContent/NotificationContent.entitlements", [appGroups])
     }
 
-    // MARK: What several have
+    // MARK: Common parts
 
     /// Says why the target looks at the times of files, which Apple asks for at the upload of an app: they are the app's own.
     func privacyManifest(in folder: String) -> ScaffoldFile {
@@ -91,7 +91,7 @@ extension IOSScaffold {
         ("com.apple.security.application-groups", .array([.text(appGroup)]))
     }
 
-    /// What Xcode would put in by itself where it generates property lists.
+    /// Keys that Xcode adds automatically where it generates property lists.
     private static let bundle: [(key: String, value: PropertyListText.Value)] = [
         ("CFBundleDevelopmentRegion", "$(DEVELOPMENT_LANGUAGE)"), ("CFBundleExecutable", "$(EXECUTABLE_NAME)"),
         ("CFBundleIdentifier", "$(PRODUCT_BUNDLE_IDENTIFIER)"), ("CFBundleInfoDictionaryVersion", "6.0"),

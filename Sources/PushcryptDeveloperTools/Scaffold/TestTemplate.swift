@@ -214,7 +214,7 @@ extension IOSScaffold {
                         #expect(try await expand(provider.push(Self.payload)) == ["Table for two", "", "See you at 8"])
                     }
 
-                    /// The extension is not asked for a push without `mutable-content`.
+                    /// The system does not start the extension for a push without `mutable-content`.
                     @Test func theViewOfAForgedPushSaysThatItIsNotEncrypted() async throws {
                         #expect(try await expand(Self.payload) == ["Table for two", "", "(Encrypted)"])
                     }
