@@ -19,7 +19,7 @@ public import Pushcrypt
 public struct BatchSealer<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable where Base.Element: Sendable {
     /// One message and what became of it.
     public struct Element: Sendable {
-        /// What the sequence gave.
+        /// The source's element.
         public let request: Base.Element
         /// The payload to send, or why there is none.
         public let result: Result<SealedPayload, SealError>
@@ -30,7 +30,7 @@ public struct BatchSealer<Base: AsyncSequence & Sendable>: AsyncSequence, Sendab
     private let concurrency: Int
     private let message: @Sendable (Base.Element) -> Sealer.Message
 
-    /// Takes the sequence to seal; nothing is read before there is an iterator.
+    /// Creates the sequence; nothing is read before there is an iterator.
     ///
     /// - Parameters:
     ///   - sealer: the sender and the app.
@@ -57,7 +57,7 @@ public struct BatchSealer<Base: AsyncSequence & Sendable>: AsyncSequence, Sendab
             Run(base, BatchWindow(workers: concurrency, unit: sealer.batchUnit, work: seal)))
     }
 
-    /// Gives the results, in the order of the messages.
+    /// Returns the results in the order of the messages.
     public struct Iterator: AsyncIteratorProtocol {
         private let run: Run
 
@@ -76,7 +76,7 @@ public struct BatchSealer<Base: AsyncSequence & Sendable>: AsyncSequence, Sendab
         }
     }
 
-    /// What goes on behind an iterator, and ends with it.
+    /// The work behind an iterator, which ends with it.
     fileprivate final class Run: Sendable {
         let window: BatchWindow<Base.Element, Element>
         private let reading: Task<Void, Never>
@@ -105,7 +105,7 @@ public struct BatchSealer<Base: AsyncSequence & Sendable>: AsyncSequence, Sendab
 }
 
 extension BatchSealer where Base.Element == Sealer.Message {
-    /// Takes a sequence of messages that nothing else belongs to.
+    /// Creates it from a sequence of messages that nothing else uses.
     public init(_ sealer: Sealer, _ base: Base, concurrency: Int = 8) {
         self.init(sealer, base, concurrency: concurrency) { $0 }
     }

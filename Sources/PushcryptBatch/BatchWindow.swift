@@ -35,7 +35,7 @@ actor BatchWindow<Request: Sendable, Result: Sendable> {
 
     // MARK: The source's side
 
-    /// Takes a request, when there is room for it.
+    /// Accepts a request if there is room.
     func add(_ request: Request) async throws {
         while held >= capacity, !isCancelled { await withCheckedContinuation { source = $0 } }
         if isCancelled { throw CancellationError() }

@@ -2,7 +2,7 @@ public import Pushcrypt
 
 // In a task these take the place of the functions of the same name that wait.
 extension Sealer {
-    /// Makes a sealer whose key may lie in a key service, and holds up no thread of Swift's pool while the signer works.
+    /// Creates a sealer whose key may be in a key service. It blocks no thread of Swift's pool while the signer works.
     ///
     /// - Throws: `SigningError`, the signer's own or `wrongSignature`.
     public init(

@@ -6,7 +6,7 @@ internal import Pushcrypt
 /// Results are those of the command: 64 says that the call or the set-up must change, 65 that the same input fails again, 1 that the
 /// same call may succeed later.
 struct CallError: Error {
-    /// What is wrong with a call itself; other codes are the library's.
+    /// The codes of invalid calls; other codes are the library's.
     enum Code: String, CaseIterable {
         case invalidCall = "invalid-call"
         case bufferTooSmall = "buffer-too-small"

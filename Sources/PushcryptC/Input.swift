@@ -52,7 +52,7 @@ func topic(_ start: UnsafePointer<CChar>?) throws(CallError) -> Topic {
     }
 }
 
-/// What is wrong with the size that a caller gives its structure: it has at least what this version knows, and no more than any
+/// Checks the size that a caller gives its structure: it has at least what this version knows, and no more than any
 /// version will.
 func misfit(_ size: Int, atLeast known: Int, _ name: String) -> CallError? {
     (known...largestStructure).contains(size)

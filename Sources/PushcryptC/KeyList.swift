@@ -5,7 +5,7 @@ internal import Pushcrypt
     private let lines: [Slice<UnsafeBufferPointer<UInt8>>]
     private let name: String
 
-    /// Takes a text, which must outlive it; throws for one without a key.
+    /// Creates a list over a text, which must outlive it; throws for one without a key.
     init(_ start: UnsafePointer<CChar>?, _ name: String) throws(CallError) {
         unsafe lines = try unsafe text(start, name).split(separator: UInt8(ascii: "\n"))
         guard unsafe !lines.isEmpty else { throw .invalid("\(name) has no key") }

@@ -1,7 +1,7 @@
 internal import PushcryptCommandKit
 
 extension IOSScaffold {
-    /// What the developer reads first.
+    /// The guide for the developer.
     var guide: ScaffoldFile {
         var text = #"""
             # Encrypted notifications of \#(topic)

@@ -67,7 +67,7 @@ extension IOSScaffold {
 
     // MARK: Common parts
 
-    /// Says why the target looks at the times of files, which Apple asks for at the upload of an app: they are the app's own.
+    /// The reason that Apple requires at upload for reading file times: they are the app's own files.
     func privacyManifest(in folder: String) -> ScaffoldFile {
         let times: [(key: String, value: PropertyListText.Value)] = [
             ("NSPrivacyAccessedAPIType", .text("NSPrivacyAccessedAPICategoryFileTimestamp")),
