@@ -10,7 +10,7 @@ public import Pushcrypt
 /// Any number of threads and processes may use one file, and be killed at any moment. It holds nothing secret, and
 /// nothing in it is trusted as such: every statement is verified against the pinned senders each time it is used.
 /// Someone who can write the file can undo what the extension has learned, can add a statement that pinned keys did
-/// sign after its acceptance period, and can make the app confirm one of its own pending keys. No key is ever trusted
+/// sign after its acceptance period, and can make the app confirm one of its pending keys. No key is ever trusted
 /// that a pinned one did not sign for.
 public final class StatementFile: Sendable {
     /// The maximum number of statements, and of keys; far more than collects even if the app is never opened.

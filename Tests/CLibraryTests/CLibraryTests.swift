@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushcryptC
 
-/// What the header promises, seen from Swift; `make test-library` calls the library itself, from C and from Python.
+/// The header's guarantees, seen from Swift; `make test-library` calls the library itself, from C and from Python.
 @Suite struct CLibraryTests {
     private static let now: UInt64 = 1_767_225_600_000
     private static let topic = "com.example.app"

@@ -35,7 +35,7 @@ import Testing
         return lines
     }
 
-    /// What follows the `#` of a link to each heading, as the hosts of repositories make it.
+    /// The anchors of links to each heading, as the hosts of repositories make them.
     private static func anchors(of path: String) throws -> Set<String> {
         Set(
             try lines(of: path).prose.filter { $0.hasPrefix("#") }.map { heading in

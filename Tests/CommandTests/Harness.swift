@@ -63,7 +63,7 @@ struct CapturedConsole {
     var messages: String { get throws { try directory.read("err") } }
 }
 
-/// What a command line did.
+/// The outcome of a command line.
 struct Outcome: Equatable {
     let exit: ExitCode
     let output: String

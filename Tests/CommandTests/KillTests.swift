@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// What a person was shown of one run.
+    /// The presentation of one run.
     private enum Shown {
         case nothing
         case quietly

@@ -5,9 +5,9 @@ import Testing
 @testable import PushcryptCommand
 @testable import PushcryptDeveloperTools
 
-/// What an app tells Apple about the code of this package. (`Docs/AppStore.md`)
+/// The privacy manifests: an app's statements to Apple about this package. (`Docs/AppStore.md`)
 @Suite struct PrivacyManifestTests {
-    /// What an app links, by product, with the folder of its sources.
+    /// The products that an app links, with the folder of their sources.
     private static let products = [
         "Pushcrypt": "Sources/Pushcrypt", "PushcryptBatch": "Sources/PushcryptBatch", "PushcryptKeyStore": "KeyStore",
         "PushcryptReceiver": "Sources/PushcryptReceiver", "PushcryptService": "Sources/PushcryptService",

@@ -4,7 +4,7 @@ import Testing
 @testable import PushcryptCommand
 @testable import PushcryptCommandKit
 
-/// What only a real process shows.
+/// Behaviour that only a real process shows.
 @Suite struct ProgramTests {
     @Test("A reader that has left ends the program quietly", arguments: [["--help"], ["--version"], ["help", "help"]])
     func readerIsGone(arguments: [String]) throws {

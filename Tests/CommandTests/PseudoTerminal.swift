@@ -45,7 +45,7 @@ final class PseudoTerminal: Sendable {
         try? keyboard.write(contentsOf: Data(text.utf8))
     }
 
-    /// What the person has seen, up to and with a word.
+    /// The output seen, up to and including a word.
     func shown(until word: String) -> String {
         var seen = ""
         while !seen.contains(word) {

@@ -7,7 +7,7 @@ import Testing
 @testable import PushcryptCommandKit
 @testable import PushcryptDeveloperTools
 
-/// What a scaffold consists of. That it compiles and runs is tested by building one (`Tests/Checks/Scripts/scaffold.sh`).
+/// The contents of a scaffold. `Tests/Checks/Scripts/scaffold.sh` builds and runs one.
 @Suite struct ScaffoldTests {
     @Test(
         "A literal says what the text says, whatever is in it",
@@ -92,7 +92,7 @@ import Testing
     }
 }
 
-/// What a person reads of this project's.
+/// The texts of this project that users read.
 @Suite struct StringTableTests {
     private static func scaffold() throws -> [ScaffoldFile] {
         IOSScaffold(

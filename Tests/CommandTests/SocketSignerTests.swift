@@ -10,7 +10,7 @@ import Testing
 struct SocketSignerTests {
     private static let messages = (0..<100).map { ContiguousArray("message \($0)".utf8) }
 
-    /// What the key of this process, with the same seed, signs.
+    /// The signature by this process's key of the same seed.
     private static func expected() throws -> [ContiguousArray<UInt8>] {
         let seed = ContiguousArray<UInt8>(0..<32)
         return try SenderKey(seed: seed.span).sign(messages)

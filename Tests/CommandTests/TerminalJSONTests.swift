@@ -4,7 +4,7 @@ import Testing
 @testable import PushcryptCommand
 @testable import PushcryptCommandKit
 
-/// What a stranger wrote reaches a terminal only as text.
+/// Untrusted text reaches a terminal only as text.
 @Suite struct TerminalJSONTests {
     /// U+009B starts a terminal's command as ESC [ does; U+202E turns round what follows it. JSON escapes neither.
     private static let hostile = "\u{9b}31m\u{202e}"

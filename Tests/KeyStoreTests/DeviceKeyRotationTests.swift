@@ -165,7 +165,7 @@ struct DeviceKeyRotationTests {
         #expect(try store.deviceKeys() == before)
     }
 
-    /// What was sent before a rotation and comes late takes nothing back, also while the next key waits.
+    /// A late message from before a rotation reverts nothing, also while the next key waits.
     @Test(arguments: DeviceStoreKind.allCases)
     func aMessageUnderARetiringKeyConfirmsNothing(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()

@@ -31,7 +31,7 @@ final class SmallDisk: Sendable {
         try #require(errno == 0)
     }
 
-    /// Takes all room that is left.
+    /// Fills the disk.
     func fill() throws {
         let descriptor = unsafe open(path + "/filler", O_WRONLY | O_CREAT, 0o600)
         defer { close(descriptor) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// What is special about keys in a Keychain: it may be locked, lost, left over, forbidden, or changed by somebody else.
+/// Properties of a Keychain: it may be locked, lost, left over, forbidden, or changed by someone else.
 struct KeychainTests {
     private let keychain = ModelKeychain()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// What a prompt is offered of a store.
+/// The names that completion offers from a store.
 struct NamesByStartTests {
     private static func home() throws -> Home {
         let home = try Home()

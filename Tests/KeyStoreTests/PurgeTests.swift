@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// What is deleted is in none of the store's files: not the secret, and not its sealed form.
+/// A deleted secret is in none of the store's files, not even sealed.
 struct PurgeTests {
     /// The sealed forms of the secrets in a table.
     private func sealed(_ table: String, _ home: Home) throws -> [Bytes] {

@@ -6,7 +6,7 @@ import Testing
 
 private let senderOfAll = SenderKey().publicKey
 
-/// What the suites of the replay guard's file share: a file, a message to judge, and what is expected of the judgement.
+/// The common fixture of the replay file's suites: a file, a message to judge, and the expected result.
 protocol ReplayFileSuite: Sendable {}
 
 extension ReplayFileSuite {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// What the replay check says, on the pure rules and on the file alike.
+/// The replay check, on the pure rules and on the file alike.
 struct ReplayRulesTests {
     /// The same rules over two stores of rows.
     enum Kind: CaseIterable, Sendable {

@@ -26,7 +26,7 @@ struct OneKey: DeviceKeyReading {
     func trust(for topic: Topic) -> SenderTrust { SenderTrust() }
 }
 
-/// What a person has answered waits on the disk, and nobody reads it there without the device's key.
+/// A user's responses wait on the disk, where nobody reads them without the device's key.
 struct ResponseFileTests {
     private let scratch: Scratch
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// What `doctor` is told.
+/// The findings for `doctor`.
 struct StoreCheckTests {
     private func problems(_ store: SQLiteKeyStore) -> [Finding] { store.check().filter { $0.severity != .note } }
 

@@ -83,7 +83,7 @@ struct StoreFileTests {
 
     // MARK: An interrupted creation
 
-    /// What a creation leaves that ends after each of its steps.
+    /// The files left by a creation that ends after each of its steps.
     @Test(arguments: [
         [], ["store.key.new"], ["store.key"], ["store.key", "keystore.db.new"],
         ["store.key", "keystore.db.new", "keystore.db.new-journal"],

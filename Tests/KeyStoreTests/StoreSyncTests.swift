@@ -5,7 +5,7 @@ import Testing
 
 /// Two stores of one provider that take each other's exports.
 struct StoreSyncTests {
-    /// What a store gives another.
+    /// An export from one store to another.
     private static func export(_ store: SQLiteKeyStore) throws -> [DeviceChange] {
         var changes: [DeviceChange] = []
         try store.forEachDevice { entry in
@@ -23,7 +23,7 @@ struct StoreSyncTests {
         return changes
     }
 
-    /// What happened to a device last, wherever that was.
+    /// The last event of a device, in whichever store.
     private struct Last: Equatable {
         var time: Timestamp
         var user: String?

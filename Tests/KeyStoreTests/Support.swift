@@ -213,7 +213,7 @@ extension MessageID {
 }
 
 extension SQLiteKeyStore {
-    /// What is known of each id, all in one snapshot.
+    /// The record of each id, all in one snapshot.
     func devices(_ ids: [String]) throws(KeyStoreError) -> [Result<DeviceRecord, KeyStoreError>] {
         try readDevices { (reader) throws(KeyStoreError) in
             var devices: [Result<DeviceRecord, KeyStoreError>] = []

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// What somebody can do who may write the database and does not have the store key: nothing that is not noticed.
+/// Changes to the database without the store key are always noticed.
 struct TamperTests {
     /// A store with two rows of every kind, and what its rows say.
     struct Full {
@@ -229,7 +229,7 @@ struct TamperTests {
 }
 
 extension TamperTests.Full {
-    /// What the rows of the store say, each with its name; a row that is not found says nothing.
+    /// The contents of the store's rows by name; empty for a row that is not found.
     fileprivate func answers(_ store: SQLiteKeyStore) throws -> Set<String> {
         var answers: [String] = []
         for device in try store.devices(devices) {

@@ -92,7 +92,7 @@ import Testing
     ])
     func wordsAndNumbersAreReadable(_ id: String) { #expect(!CollapseIDShape(id).isOpaque) }
 
-    /// What a sealer makes is never taken for words.
+    /// A sealer's output is never treated as words.
     @Test func theCollapseIDsOfRequestsAreOpaque() throws {
         let fixture = try FormatFixture()
         let sealer = Sealer(sender: fixture.sender, topic: fixture.topic)

@@ -4,7 +4,7 @@ import Testing
 @testable import PushcryptDeveloperTools
 @testable import PushcryptTests
 
-/// What the relay can read that it should not, named one by one.
+/// Leaks: what the relay can read but should not, one by one.
 @Suite struct LintLeakTests {
     static let oneOfEach = #"""
         {"aps":{"alert":{"title":"a","subtitle":"b","body":"c","title-loc-key":"d","title-loc-args":["e"],

@@ -4,7 +4,7 @@ import Testing
 @testable import PushcryptDeveloperTools
 @testable import PushcryptTests
 
-/// What a phone would not show, and what it would not wake the app for.
+/// Pushes that a phone would not show, or not wake the app for.
 @Suite struct LintShowingTests {
     private static let envelope = (try? FormatFixture().seal(alertPayload()).envelope.text) ?? ""
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PushcryptDeveloperTools
 
-/// What `lint` sees of Swift sources.
+/// The Swift sources as `lint` reads them.
 @Suite struct SwiftClassesTests {
     private func classes(_ source: String) -> SwiftClasses {
         var classes = SwiftClasses()

@@ -79,7 +79,7 @@ import Testing
         #expect(sealed.isEmpty)
     }
 
-    /// What was written before a change was noticed has no end, so that it opens nowhere.
+    /// Output written before a change was noticed has no end, so it opens nowhere.
     @Test func whatWasSealedBeforeAChangeHasNoEnd() throws {
         let (before, after) = (Self.pattern(65_536) + [1], Self.pattern(65_536) + [2])
         let (random, header) = (Bytes(repeating: 0, count: 32), Bytes(repeating: 7, count: 24))

@@ -27,7 +27,7 @@ import Testing
         try #require(phone.refusal(of: smallText) == nil && phone.refusal(of: largeText) == nil)
     }
 
-    /// What a flipped bit of this byte is called: the suite, the recipient key id, everything else.
+    /// The code for a flipped bit of this byte: the suite, the recipient key id, everything else.
     private static func code(forByte index: Int) -> OpenError.Code {
         switch index {
         case 0: .unsupportedSuite

@@ -39,7 +39,7 @@ import Testing
         #expect(sealed.envelope.innerLength == 3584 && sealed.shortened == [.body: 4000 - 3485 + 3])
     }
 
-    /// What is announced and what is attached keep their room.
+    /// Announcements and attachments keep their room.
     @Test func statementsAndAttachmentsAreNotShortened() throws {
         let fixture = try FormatFixture()
         var options = Sealer.Options()

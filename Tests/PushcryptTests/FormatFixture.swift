@@ -36,7 +36,7 @@ struct FormatFixture {
             randomness: EnvelopeSealer.Randomness(messageID: random.span, ephemeral: random.span))
     }
 
-    /// What the phone opens with; it trusts the provider unless told otherwise.
+    /// The phone's receiver; it trusts the provider unless told otherwise.
     func opener(trust: SenderTrust? = nil) -> Opener {
         Opener(topic: topic, deviceKeys: [device], trust: trust ?? SenderTrust(pinned: [sender.publicKey]))
     }

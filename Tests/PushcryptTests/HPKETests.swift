@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// What HPKE refuses, and what its keys depend on.
+/// Refusals of HPKE, and the inputs of its keys.
 @Suite struct HPKETests {
     private static let info = Bytes("info".utf8)
     private static let data = Bytes("data".utf8)

@@ -78,7 +78,7 @@ import Testing
             || value.members.map(\.value).contains(where: holdsUnrepresentableNumber)
     }
 
-    /// What Foundation lets pass: a name twice, a comma before a closing bracket, and UTF-16, which it guesses from
+    /// Input that Foundation accepts: a name twice, a comma before a closing bracket, and UTF-16, which it guesses from
     /// zero bytes.
     private func isMeantToBeStricter(_ error: JSONError, _ bytes: ContiguousArray<UInt8>) -> Bool {
         switch error.code {

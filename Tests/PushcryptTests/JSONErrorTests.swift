@@ -73,7 +73,7 @@ import Testing
         #expect(error.description == "not JSON: correct the byte at this offset (unexpected-byte, byte 18)")
     }
 
-    /// What is cut off is missing, and nothing else is wrong: also in the middle of a character, an escape, a number.
+    /// Cut text lacks its end, and nothing else is wrong: also inside a character, an escape, a number.
     @Test func everyTruncationEndsTooEarly() throws {
         let document = ContiguousArray(
             #"{"aps":{"alert":{"title":"a\"\u00e9\ud83d\ude00é내🚲"},"badge":-1.5e+10,"x":[true,false,null]}}"#.utf8)

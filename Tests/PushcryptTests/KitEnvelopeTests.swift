@@ -16,7 +16,7 @@ import VectorKit
         try check(vector) { opener, now in try opener.open(vector.body, at: now) }
     }
 
-    /// What can be said without a key, and the one text of an envelope.
+    /// The facts known without a key, and the one text of an envelope.
     @Test(.vectors("kit/envelopes, from outside"), arguments: try KitFolder.envelopes.vectors())
     func anEnvelopeShowsItsOutside(_ vector: KitVector) throws {
         let fingerprint = try vector.one("fingerprint")

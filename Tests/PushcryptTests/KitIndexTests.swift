@@ -40,7 +40,7 @@ import VectorKit
         return rules
     }
 
-    /// What the index says of a rule: the files it links, the tests it names, and whether it says why no file refuses anything.
+    /// The index's entry for a rule: its files, its tests, and whether it says why no file refuses anything.
     private struct Entry {
         let files: Set<String>
         let tests: [String]

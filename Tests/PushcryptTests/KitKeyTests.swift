@@ -47,7 +47,7 @@ enum KeyTextKind: String {
     case deviceSecret = "device-secret"
     case senderSecret = "sender-secret"
 
-    /// What a text was read as.
+    /// The result of reading a text.
     struct Key: Equatable {
         let bytes: Bytes
         /// The text that the library writes.

@@ -80,7 +80,7 @@ import Testing
         #expect(try opener.open(sealed[2].get().json, at: FormatFixture.now).payload == Bytes(alertPayload("b").utf8))
     }
 
-    /// What is refused is not signed, and the others are.
+    /// A refused message is not signed; the others are.
     @Test func aRefusedMessageStopsNoOther() throws {
         let seen = Recorder()
         let sealer = try sealer { (key, messages) throws(SigningError) in

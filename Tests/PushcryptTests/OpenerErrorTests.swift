@@ -5,7 +5,7 @@ import VectorKit
 
 /// An error goes into logs: it says what to do, and holds nothing of a payload, a key or an envelope.
 @Suite struct OpenerErrorTests {
-    /// What a description must not have: content, and words that are longer than any of ours. A key has 62 characters as
+    /// Contents that a description must not have: payloads, and words longer than any of ours. A key has 62 characters as
     /// text and 64 as digits; a third of one would be seen.
     private static func leaks(in description: String) -> [String] {
         let words = description.split { !($0.isLetter || $0.isNumber || "-_+/=".contains($0)) }

@@ -87,7 +87,7 @@ import Testing
         #expect(code(try push(from: keys[2], announcing: reversed), trust: trusting(keys[0])) == .authenticationFailed)
     }
 
-    /// What is in flight when the key changes still opens, for as long as Apple keeps a push.
+    /// A message in flight when the key changes still opens, for as long as Apple keeps a push.
     @Test func aSupersededSenderVerifiesUntilTheOverlapEnds() throws {
         let trust = try fold([chain[0]], into: trusting(keys[0]))
         let end = now.adding(milliseconds: 31 * FormatFixture.day)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// What comes off the wire, and the code that it ends in. Steps 1 to 3 of the opening order, and who is trusted.
+/// Untrusted input and its codes: steps 1 to 3 of the opening order, and who is trusted.
 /// (`Docs/Format.md`, O-1.1 to O-3.2, O-5.6)
 @Suite struct OpenerTests {
     private static func refusal(

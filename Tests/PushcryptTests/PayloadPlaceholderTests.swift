@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// What the relay can read, and what a phone shows when the extension does not run. (`Docs/Format.md`, S-2, S-3)
+/// The clear part: read by the relay, and shown if the extension does not run. (`Docs/Format.md`, S-2, S-3)
 @Suite struct PayloadPlaceholderTests {
     private static let rich = #"""
         { "aps" : { "relevance-score" : 0.50, "alert" : { "title" : "Table", "body" : "8" }, "badge" : 3, "category" : "M\u0053G",
@@ -10,7 +10,7 @@ import Testing
           "content-available" : 1, "mutable-content" : 0, "sound" : "bell.caf", "event" : "end" }, "chat" : "c41" }
         """#
 
-    /// What stands in the clear beside the envelope.
+    /// The clear members beside the envelope.
     private static func clearAPS(
         _ payload: String, _ placeholder: Placeholder = .standard, _ pushType: PushType = .alert
     ) throws -> String {
@@ -90,7 +90,7 @@ import Testing
         #expect(sound?.code == .invalidPlaceholder)
     }
 
-    /// What is kept for each placeholder is bounded by this.
+    /// The bound on the state kept for each placeholder.
     @Test func aPlaceholderLongerThanAnyPushIsRefused() throws {
         // 4096 and 4097 bytes.
         let longest = String(repeating: "한", count: 1365) + "x"

@@ -60,7 +60,7 @@ import Testing
         #expect(sealed.json.count == 91 + 412 + 4 * 3 + 1)
     }
 
-    /// What is received counts in the same way, however it was written.
+    /// Received JSON counts in the same way, however it was written.
     @Test func aReceivedPushCountsLikeTheSealedOne() throws {
         let sealed = try FormatFixture().seal(alertPayload(), placeholder: Placeholder(title: "새 <메시지>/"))
         #expect(try ReceivedPush(sealed.json).maximumReencodedLength == sealed.maximumReencodedLength)

@@ -22,7 +22,7 @@ struct RequestVectors: Codable {
     static func file() throws -> RequestVectors { try FormatVectors.read("requests.json") }
 }
 
-/// What a sender hands to APNs besides the device's token.
+/// The request to APNs besides the device's token.
 @Suite struct PushRequestTests {
     private let fixture: FormatFixture
     private let sealer: Sealer

@@ -62,7 +62,7 @@ import Testing
                     publicKey: try SenderPublicKey(text: Self.sender), topic: nil, generation: 1, createdAt: Self.now))
     }
 
-    /// What no store takes as a device id is refused with the record, and not only when the device is added.
+    /// A device id that no store accepts is refused with the record, not only when the device is added.
     @Test(arguments: ["", " ", "pcr1phone", "phone\u{85}", String(repeating: "é", count: 128)])
     func aDeviceIDThatNoDeviceHasIsRefused(_ id: String) {
         var json = JSONWriter()

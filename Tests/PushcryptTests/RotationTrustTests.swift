@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pushcrypt
 
-/// What the vectors do not say of trust: the reason of a refusal, and what comes first when there are two.
+/// Trust beyond the vectors: the reason of a refusal, and which of two comes first.
 /// (`Docs/Format.md`, R-2 to R-11)
 @Suite struct RotationTrustTests {
     private let keys: [SenderKey]
@@ -86,7 +86,7 @@ import Testing
         #expect(RotationError(.expired, "one") != RotationError(.conflict, "one"))
     }
 
-    /// What a superseded key signs is evidence of theft, whatever else is wrong with it.
+    /// A statement by a superseded key is evidence of theft, whatever else is wrong with it.
     @Test func aConflictIsReportedBeforeAnyOtherFault() throws {
         var trust = SenderTrust(pinned: [keys[0].publicKey])
         _ = try trust.accept(Self.statement(from: keys[0], to: keys[1]), at: now)

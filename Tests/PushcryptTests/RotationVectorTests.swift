@@ -46,7 +46,7 @@ import Testing
         #expect(parsed.overlapEnd.milliseconds == vector.issuedAt + UInt64(vector.overlap) * 1000)
     }
 
-    /// What is signed differs by its role alone, and each signature is over its own.
+    /// The signed bytes differ only in the role, and each signature is over its own.
     @Test(arguments: try file().statements)
     func eachKeySignsItsOwnRole(_ vector: Statement) throws {
         let (byOld, byNew) = (vector.statement.bytes[53..<117], vector.statement.bytes[117..<181])

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SealerErrorTests {
     struct Refusal: Sendable, CustomTestStringConvertible {
         let code: SealError.Code
-        /// What the description says of the place and the remedy.
+        /// The place and the fix in the description.
         let says: [String]
         let seal: @Sendable () throws -> Void
 

@@ -30,7 +30,7 @@
             return longest
         }
 
-        /// What proc(5) says about the pages that hold an address.
+        /// The pages of an address, by proc(5).
         struct Mapping {
             /// `r`, `w`, `x` or `-`, and `p` for private.
             let permissions: String

@@ -139,7 +139,7 @@
             }
         }
 
-        /// What a service signs to begin with is the seed of a secret.
+        /// A service's first signature is the seed of a secret.
         @Test func nothingIsLeftOfTheSeedThatAServiceGave() throws {
             let key = try SenderKey(seed: Self.pattern(32).span)
             let seed = try #require(key.sign([Bytes("pushcrypt/1 hedge seed\0".utf8)]).first)

@@ -6,7 +6,7 @@ import Testing
 private func isCopyable<T: ~Copyable>(_: T.Type) -> Bool { false }
 private func isCopyable<T>(_: T.Type) -> Bool { true }
 
-/// What secrets hold, and that they cannot be copied.
+/// Secrets keep their bytes and cannot be copied.
 @Suite struct SecretTests {
     /// `print`, interpolation, `dump` and `Mirror` take only what can be copied: none of these can be printed either.
     @Test func typesThatHoldSecretsCannotBeCopied() {

@@ -117,7 +117,7 @@ import Testing
         #expect((try? Self.openLong(Self.sealedUnderLongNonce, key: key)) == nil)
     }
 
-    /// What is sealed at rest chooses its own nonce, so it is checked by opening, which the known answers check.
+    /// Sealing at rest chooses its own nonce, so it is checked by opening, which the known answers check.
     @Test(arguments: [0, 1, 15, 16, 17, 64, 1000])
     func valueAtRestIsNonceCiphertextAndTag(_ count: Int) throws {
         let plaintext = Bytes((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) })

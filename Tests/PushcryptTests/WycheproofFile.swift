@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a test of Wycheproof says about its inputs.
+/// Wycheproof's result for a test's inputs.
 enum WycheproofResult: String, Decodable {
     case valid
     case invalid

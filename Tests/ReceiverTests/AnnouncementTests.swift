@@ -4,7 +4,7 @@ import Testing
 @testable import Pushcrypt
 @testable import PushcryptKeyStore
 
-/// What a provider's messages say of a rotation, to whom, and for how long; and what is left of the old key.
+/// Announcements of a rotation in a provider's messages, their recipients and duration, and the end of the old key.
 @Suite struct AnnouncementTests {
     let provider: Provider
     let phone: Phone

@@ -1,7 +1,7 @@
 import Pushcrypt
 import PushcryptKeyStore
 
-/// What must be so of a phone's keys, of what its provider holds, and of what is under way between them.
+/// Invariants of a phone's keys, of its provider's copy, and of what is under way between them.
 ///
 /// Written from `Docs/KeyRotation.md` and knows nothing of a store. Keys are named by their generation.
 struct DeviceRotationModel {

@@ -27,7 +27,7 @@ struct DeviceRotationPoint {
         try noticeKeys()
     }
 
-    /// What the next step finds: the files as they lie on the disk now, while a process still has them open, as if that
+    /// The state for the next step: the files as they are on the disk now, while a process still has them open, as if that
     /// process were killed here.
     private init(afterCrashAt point: DeviceRotationPoint) throws {
         self = try DeviceRotationPoint(
@@ -54,7 +54,7 @@ struct DeviceRotationPoint {
 
     // MARK: Steps
 
-    /// Takes a step after a crash, and checks everything that must hold then.
+    /// Runs a step after a crash, and checks everything that must hold then.
     func after(_ step: DeviceRotationModel.Step) throws -> DeviceRotationPoint {
         var next = try DeviceRotationPoint(afterCrashAt: self)
         next.path.append(step)

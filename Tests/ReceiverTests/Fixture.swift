@@ -91,7 +91,7 @@ struct Phone {
         return try #require(records.first { $0.state == .pending } ?? records.first { $0.state == .active })
     }
 
-    /// What the phone tells its provider at each launch.
+    /// The phone's registration record at each launch.
     func record(named name: String? = nil) throws -> DeviceRegistration {
         let key = try newestKey(named: name)
         return DeviceRegistration(
@@ -123,7 +123,7 @@ extension Phone {
     }
 }
 
-/// What a person sees and hears of a push.
+/// The visible and audible presentation of a push.
 struct Shown: Equatable {
     var title = ""
     var subtitle = ""

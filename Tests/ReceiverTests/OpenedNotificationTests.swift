@@ -3,7 +3,7 @@ import PushcryptKeyStore
 import PushcryptReceiver
 import Testing
 
-/// What a person is shown of a message that opens is a function of the sealed payload alone.
+/// The user sees of a message that opens only what follows from the sealed payload.
 @Suite struct OpenedNotificationTests {
     /// A payload as it was sealed, and what is shown of it.
     struct Sealed: Sendable, CustomTestStringConvertible {
@@ -31,7 +31,7 @@ import Testing
             shown: Shown(title: "(Encrypted)", body: "x", passive: true)),
     ]
 
-    /// What a relay makes of a push: `E` is the envelope's text.
+    /// A push as a relay changes it: `E` is the envelope's text.
     static let relayed: [String] = [
         #"{"ENCRYPTED_DATA":"E"}"#,
         #"{"aps":{"mutable-content":1,"alert":{"title":"New message","body":"(Encrypted)"}},"ENCRYPTED_DATA":"E"}"#,

@@ -156,7 +156,7 @@ import Testing
         #expect(reception.warnings.count == 1)
     }
 
-    /// What cannot be written may still be read.
+    /// A file that cannot be written may still be read.
     @Test(arguments: DuplicatePolicy.allCases)
     func aGuardThatOnlyReadsStillKnowsADuplicate(_ policy: DuplicatePolicy) throws {
         let scene = try Scene()

@@ -6,7 +6,7 @@ import PushcryptReceiver
 ///
 /// Whatever fails here had everything to change something.
 struct Scene {
-    /// What a hostile relay writes around an envelope; a fallback keeps the title and that there is a sound.
+    /// A hostile relay's clear part around an envelope; a fallback keeps the title and that there is a sound.
     static let clearPart = #"""
         {"aps":{"mutable-content":1,"alert":{"title":"Bank","subtitle":"Send","body":"money","launch-image":"x"},
         "sound":"alarm.caf","category":"PAY","badge":9,"thread-id":"t","target-content-id":"w",

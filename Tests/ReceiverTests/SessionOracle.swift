@@ -6,14 +6,14 @@ enum Happening: UInt8, CaseIterable, Sendable {
     // The rest has to do with the app's hook and policy, and with the shorter deadline.
     case attachmentDeadline, changed, changeFailed, decided, bodyDone
 
-    /// What every delivery session has to survive.
+    /// Events that every delivery session has to survive.
     static let common = Array(allCases.prefix(9))
 
     /// The system, the clock or the last owner ends the waiting.
     var isEnd: Bool { self == .deadline || self == .expired || self == .released }
 }
 
-/// What a person must be shown, by the rules and not by the machine.
+/// The expected presentation, by the rules and not by the machine.
 enum Due: Hashable, Sendable {
     /// The content that came in at this place of the sequence.
     case content(Int, Delivery.Outcome)
@@ -21,9 +21,9 @@ enum Due: Hashable, Sendable {
     case fallback(String)
 }
 
-/// Says what must be delivered and when, from a record of what has happened; it has no states.
+/// Derives what must be delivered and when from a record of the events; it has no states.
 struct SessionOracle: Hashable {
-    /// What the push turns out to hold, and whether the app changes notifications.
+    /// The content of the push, and whether the app changes notifications.
     struct Kind: Hashable, Sendable {
         var hasAttachments = false
         var isChanged = false
@@ -35,7 +35,7 @@ struct SessionOracle: Hashable {
 
     static let failure = Delivery.Reason(code: "some-failure", description: "for a test")
 
-    /// What became of opening: the first word counts.
+    /// The outcome of opening: the first report counts.
     private enum Result: Hashable {
         case opened(Int)
         case decided(Int)
@@ -56,7 +56,7 @@ struct SessionOracle: Hashable {
 
     init(_ kind: Kind) { self.kind = kind }
 
-    /// Takes down what has happened, and says what is due at this moment.
+    /// Records an event, and returns what is due at this moment.
     mutating func note(_ happening: Happening, content: Int) -> Due? {
         if isDelivered { return nil }
         guard isReceived else {

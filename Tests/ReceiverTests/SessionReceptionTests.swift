@@ -6,13 +6,13 @@ import Testing
 
 /// A push on its whole way: received, opened by a receiver, delivered by a session.
 @Suite struct SessionReceptionTests {
-    /// What a session over a receiver has delivered.
+    /// The deliveries of a session over a receiver.
     final class Shell {
         private(set) var deliveries: [(content: NotificationContent, outcome: Delivery.Outcome)] = []
-        /// What happens on the way, to the session that is given.
+        /// An event during the delivery, for the given session.
         var beforeOpening: (DeliverySession<NotificationContent>) -> Void = { _ in }
 
-        /// Takes a push through a session that nobody keeps.
+        /// Delivers a push through a session that nobody keeps.
         func run(
             _ bytes: Bytes, _ receiver: NotificationReceiver, request: String? = nil, texts: FallbackTexts = .standard,
             mayPass: Bool = false
@@ -45,7 +45,7 @@ import Testing
         var codes: [String] { deliveries.map(\.outcome.description) }
     }
 
-    /// What an app lets pass is a push without the member, and no other.
+    /// An app's policy allows only pushes without the member.
     @Test(arguments: ["7", "null", "true", "{}", "[]"])
     func whatIsNoTextDoesNotPass(_ data: String) throws {
         let scene = try Scene()

@@ -39,7 +39,7 @@ final class HandClock: DeliveryClock {
         var delays: [UInt64] = []
     }
 
-    /// What was scheduled lives only as long as somebody holds it.
+    /// A scheduled call lives only as long as its holder.
     private struct Weak {
         weak var call: Call?
     }
@@ -86,7 +86,7 @@ final class Slip {
 
 /// A session over a stopped clock, and its requests.
 final class SessionScene {
-    /// What outlives the session.
+    /// The state that outlives the session.
     final class Record {
         var delivered: [Due] = []
         var log: [String] = []
@@ -148,7 +148,7 @@ extension SessionScene.Record {
 }
 
 extension Happening {
-    /// What the machine is told; nil for what only concerns another notification.
+    /// The machine's event; nil for one that concerns only another notification.
     func event<Content>(_ content: Content, _ kind: SessionOracle.Kind) -> DeliveryMachine<Content>.Event? {
         switch self {
         case .received: .received

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// What a session does beside delivering once: time, copies, and letting go.
+/// Behaviour of a session besides delivering once: time, copies, and release.
 @Suite struct SessionTests {
     private typealias Kind = SessionOracle.Kind
 
@@ -173,7 +173,7 @@ import Testing
 
     // MARK: Frozen content
 
-    /// What came in and what went out are changed at once by those who have them; see `SessionScene`.
+    /// Incoming and outgoing content is changed at once by its holders; see `SessionScene`.
     @Test(arguments: Kind.all)
     func nobodyChangesWhatIsDeliveredOnceItHasComeIn(_ kind: SessionOracle.Kind) {
         let scene = SessionScene()

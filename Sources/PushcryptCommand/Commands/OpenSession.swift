@@ -10,7 +10,7 @@ struct OpenSession: Sendable {
     let requestID: String?
     let console: Console
 
-    /// What came of it.
+    /// The outcome.
     private final class Result {
         var delivery: Delivery?
         var warnings: [String] = []

@@ -1,7 +1,7 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// What a notification content extension's property list and sources must say.
+/// Rules for a notification content extension's property list and sources.
 struct ContentExtensionRules {
     /// The attributes that Apple documents.
     private static let attributeNames = [

@@ -1,9 +1,9 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// What app and extensions must share, so that an extension has the keys that the app has made.
+/// The entitlements that app and extensions must share, so that an extension has the app's keys.
 struct EntitlementRules {
-    /// What names the Keychain group in the property lists of app and extension; Apple has no such key.
+    /// The key of the Keychain group in the property lists of app and extension; it is not Apple's.
     static let keychainProperty = "PushcryptKeychainGroup"
 
     private static let keychain = "keychain-access-groups"

@@ -7,7 +7,7 @@ package struct IOSLint {
     private static let floor = "15.0"
 
     package let findings: [Finding]
-    /// What was looked at, and how it went.
+    /// The checked targets, and the outcome.
     package let summary: String
 
     package init(folder: String) throws(CommandFailure) {

@@ -33,7 +33,7 @@ struct IOSProject {
     private(set) var extensions: [Extension] = []
     /// Entitlements that belong to no notification extension: the app's.
     private(set) var appEntitlements: [Entitlements] = []
-    /// What could not be read.
+    /// The reason and the fix for an unreadable file.
     private(set) var findings: [Finding] = []
     /// The lowest version of iOS that the app is built for, where an Xcode project says so.
     private(set) var appDeploymentTarget: Version?
@@ -118,7 +118,7 @@ struct IOSProject {
     }
 }
 
-// MARK: What belongs to a target
+// MARK: Files of a target
 
 extension IOSProject {
     /// The folder of a target: where its property list lies, or above, as long as nothing of another target is there.

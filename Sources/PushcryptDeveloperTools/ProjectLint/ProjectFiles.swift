@@ -2,7 +2,7 @@ internal import PushcryptCommandKit
 
 /// The files of an app's project that say how its extensions are built, by their paths below one folder.
 struct ProjectFiles {
-    /// What tools write, or other people: nothing here is the project's own.
+    /// Folders written by tools or others, without the project's own files.
     private static let skipped: Set<String> = [
         "build", "DerivedData", "Pods", "Carthage", "SourcePackages", "node_modules", "xcuserdata",
     ]

@@ -1,7 +1,7 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// What a notification service extension's property list and sources must say.
+/// Rules for a notification service extension's property list and sources.
 struct ServiceExtensionRules {
     static let encryptedBaseClass = "EncryptedNotificationService"
     private static let baseClasses = ["UNNotificationServiceExtension", encryptedBaseClass]
@@ -84,7 +84,7 @@ enum PrincipalClass {
         }
     }
 
-    /// What is said of a class that is not in the sources; nothing where there are none, or Objective-C has the name.
+    /// The finding for a class that is not in the sources; none without sources, or if Objective-C has the name.
     static func unknown(_ name: String, _ target: IOSProject.Extension) -> Finding? {
         if target.classes.declared.isEmpty || target.classes.objectiveCNames.contains(name) { return nil }
         let near = nearestName(to: name, among: target.classes.declared.sorted())

@@ -1,4 +1,4 @@
-/// A storyboard, looked at and not parsed: it is XML, in which every view controller is an element of its own.
+/// A storyboard, searched but not parsed: it is XML, in which every view controller is one element.
 enum Storyboard {
     /// The number of view controllers, by the elements that Xcode writes for them.
     static func viewControllers(in source: ContiguousArray<UInt8>) -> Int {

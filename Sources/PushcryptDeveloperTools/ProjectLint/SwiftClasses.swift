@@ -5,14 +5,14 @@ internal import Pushcrypt
 /// It reads words, not Swift: enough to find `class Name: Base, Protocol {`, `extension Name: Protocol {` and `@objc(Name)`,
 /// outside comments and strings. What a compiler finds and this does not, such as a macro's classes, is not here.
 struct SwiftClasses {
-    /// What each class or extension of this name inherits and conforms to, without module names.
+    /// The superclass and protocols of each class or extension of this name, without module names.
     private(set) var inherited: [String: [String]] = [:]
     /// The names that are declared as classes.
     private(set) var declared: Set<String> = []
     /// The names that `@objc(Name)` gives.
     private(set) var objectiveCNames: Set<String> = []
 
-    /// Takes a source in.
+    /// Adds a source.
     mutating func add(_ source: ContiguousArray<UInt8>) {
         let words = SwiftWords(source).words
         for (index, word) in words.enumerated() {

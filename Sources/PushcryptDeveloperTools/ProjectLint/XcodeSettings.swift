@@ -1,7 +1,7 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// What the build configurations of Xcode projects say of property lists: which entitlements go with which.
+/// The property lists in the build configurations of Xcode projects: which entitlements belong to which.
 struct XcodeSettings {
     /// One build configuration; paths are below the folder that is looked through.
     struct Configuration {
@@ -12,7 +12,7 @@ struct XcodeSettings {
 
     private(set) var configurations: [Configuration] = []
 
-    /// Takes the configurations of one `project.pbxproj` in.
+    /// Adds the configurations of one `project.pbxproj`.
     mutating func add(_ project: JSONValue, file: String) {
         // Ext.xcodeproj/project.pbxproj: paths are relative to what the .xcodeproj lies in.
         let base = folder(of: folder(of: file))

@@ -1,5 +1,5 @@
 extension IOSScaffold {
-    /// What happens when the app starts.
+    /// The app's start.
     var pushDelegate: ScaffoldFile {
         let declaration = """
 
@@ -74,7 +74,7 @@ extension IOSScaffold {
                 """#)
     }
 
-    /// What comes back from the person.
+    /// The user's responses.
     var notificationResponses: ScaffoldFile {
         ScaffoldFile(
             path: "App/NotificationResponses.swift",
@@ -84,7 +84,7 @@ extension IOSScaffold {
                 import PushcryptReceiver
                 import PushcryptService
 
-                /// What the person does with a notification.
+                /// Handles the user's response to a notification.
                 nonisolated enum NotificationResponses {
                     /// The delegate of the notification center.
                     static func responder() -> NotificationResponder {
@@ -134,7 +134,7 @@ extension IOSScaffold {
                 """#)
     }
 
-    /// What the app declares at launch.
+    /// The app's categories, declared at launch.
     var notificationCategories: ScaffoldFile {
         let values = categories.map {
             """

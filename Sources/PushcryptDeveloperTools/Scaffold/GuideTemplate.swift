@@ -1,7 +1,7 @@
 internal import PushcryptCommandKit
 
 extension IOSScaffold {
-    /// What the developer reads first.
+    /// The guide for the developer.
     var guide: ScaffoldFile {
         var text = #"""
             # Encrypted notifications of \#(topic)
@@ -63,7 +63,7 @@ extension IOSScaffold {
                `.lproj` folders of `App/`, or the two lines of each to the app's own `Localizable.strings`: the system looks up
                what the extension shows in the app.
             3. File > New > Target > Notification Service Extension, called `NotificationService`, embedded in the app. Put the
-               files of `NotificationService/` in the place of those that Xcode has made, and make `CODE_SIGN_ENTITLEMENTS` name
+               files of `NotificationService/` instead of those that Xcode has made, and make `CODE_SIGN_ENTITLEMENTS` name
                the entitlements.
 
             """#

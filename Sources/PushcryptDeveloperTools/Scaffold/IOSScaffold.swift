@@ -8,7 +8,7 @@ package struct ScaffoldFile: Equatable, Sendable {
     package let text: String
 }
 
-/// The notification side of one iOS app: what was asked for, checked, and the files that follow from it.
+/// The notification side of one iOS app: the checked options, and the files that follow from them.
 ///
 /// The files are the developer's from then on: short, and with nothing in them that the library can do.
 package struct IOSScaffold: Sendable {

@@ -43,7 +43,7 @@ extension IOSScaffold {
                         try await afterEarlierCalls { try await self.updateNow(pushToken, alertsAreShown) }
                     }
 
-                    /// Deletes the keys of whoever was logged in, and has the provider forget this phone.
+                    /// Deletes the keys of the account that was logged in, and has the provider forget this phone.
                     func logOut() async throws {
                         try await afterEarlierCalls { try await self.logOutNow() }
                     }

@@ -2,9 +2,9 @@
 struct StringTable: Equatable, Sendable {
     /// As Apple names it, for example `en`.
     let language: String
-    /// What stands for `(Encrypted)`: a push that did not open, or was not sealed.
+    /// The replacement of `(Encrypted)`: a push that did not open, or was not sealed.
     let encrypted: String
-    /// What stands for `New message`: a body that is hidden, and a placeholder.
+    /// The replacement of `New message`: a hidden body, and a placeholder.
     let newMessage: String
 
     /// The keys are the English words, so that they are what is shown in a language without a table.
@@ -18,7 +18,7 @@ struct StringTable: Equatable, Sendable {
 }
 
 extension IOSScaffold {
-    /// What a person reads of this project's, a file for each language.
+    /// The project's texts for users, one file for each language.
     var stringTables: [ScaffoldFile] {
         StringTable.all.map { table in
             ScaffoldFile(

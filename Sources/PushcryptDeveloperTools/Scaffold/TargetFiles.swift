@@ -65,9 +65,9 @@ extension IOSScaffold {
         PropertyListText.file("NotificationContent/NotificationContent.entitlements", [appGroups])
     }
 
-    // MARK: What several have
+    // MARK: Common parts
 
-    /// Says why the target looks at the times of files, which Apple asks for at the upload of an app: they are the app's own.
+    /// The reason that Apple requires at upload for reading file times: they are the app's own files.
     func privacyManifest(in folder: String) -> ScaffoldFile {
         let times: [(key: String, value: PropertyListText.Value)] = [
             ("NSPrivacyAccessedAPIType", .text("NSPrivacyAccessedAPICategoryFileTimestamp")),
@@ -91,7 +91,7 @@ extension IOSScaffold {
         ("com.apple.security.application-groups", .array([.text(appGroup)]))
     }
 
-    /// What Xcode would put in by itself where it generates property lists.
+    /// Keys that Xcode adds automatically where it generates property lists.
     private static let bundle: [(key: String, value: PropertyListText.Value)] = [
         ("CFBundleDevelopmentRegion", "$(DEVELOPMENT_LANGUAGE)"), ("CFBundleExecutable", "$(EXECUTABLE_NAME)"),
         ("CFBundleIdentifier", "$(PRODUCT_BUNDLE_IDENTIFIER)"), ("CFBundleInfoDictionaryVersion", "6.0"),

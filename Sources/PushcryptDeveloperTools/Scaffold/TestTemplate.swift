@@ -20,7 +20,7 @@ extension IOSScaffold {
 
                 /// From the first launch to the first message, on a simulated phone.
                 @MainActor @Suite(.serialized) final class NotificationTests {
-                    /// What stands for the phone's Keychain, its app groups and the app's files; each test has a new phone.
+                    /// The phone's Keychain, app groups and files; each test has a new phone.
                     private let phone = FileManager.default.temporaryDirectory.appendingPathComponent("phone-\(UUID())")
                     let device = SimulatedDevice { NotificationService() }
                     let provider = TestProvider()
@@ -36,7 +36,7 @@ extension IOSScaffold {
 
                     deinit { try? FileManager.default.removeItem(at: phone) }
 
-                    /// What the app says in a language.
+                    /// The app's texts in a language.
                     private static func strings(_ language: String) throws -> [String: String] {
                         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
                             .appendingPathComponent("../App/\(language).lproj/Localizable.strings")
@@ -105,7 +105,7 @@ extension IOSScaffold {
 
                     // MARK: Responses
 
-                    /// What the app gets when a push is shown and tapped.
+                    /// The app's view of a push that is shown and tapped.
                     private func tap(_ push: String) async throws -> ReceivedResponse {
                         let (responses, continuation) = AsyncStream.makeStream(of: ReceivedResponse.self)
                         let responder = NotificationResponder(configuration: NotificationResponses.configuration) {
@@ -214,7 +214,7 @@ extension IOSScaffold {
                         #expect(try await expand(provider.push(Self.payload)) == ["Table for two", "", "See you at 8"])
                     }
 
-                    /// The extension is not asked for a push without `mutable-content`.
+                    /// The system does not start the extension for a push without `mutable-content`.
                     @Test func theViewOfAForgedPushSaysThatItIsNotEncrypted() async throws {
                         #expect(try await expand(Self.payload) == ["Table for two", "", "(Encrypted)"])
                     }

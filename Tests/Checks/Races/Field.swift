@@ -85,7 +85,7 @@ final class Field: @unchecked Sendable {
         slip.number = Slip.spoilt
     }
 
-    /// What is wrong with the round that has just ended; looked for on the first thread.
+    /// The faults of the round that has just ended; collected on the first thread.
     var fault: String? {
         outcomes[record.outcome, default: 0] += 1
         if record.deliveries != 1 { return "\(record.deliveries) deliveries" }

@@ -7,7 +7,7 @@ import Testing
 
 /// Many threads answer lines, and the order stays; nothing ever waits for what does not come.
 @Suite(.timeLimit(.minutes(2))) struct BatchEngineTests {
-    /// Gives chunks of one line each, which is its number.
+    /// Returns chunks of one line each: its number.
     private struct Numbers: LineSource, Sendable {
         let count: Int
         var read = 0
@@ -34,7 +34,7 @@ import Testing
         func add(_ number: Int) { count.change { $0 += number } }
     }
 
-    /// What was written.
+    /// The output.
     private final class Output: Sendable {
         private let text = Monitor(ContiguousArray<UInt8>())
 

@@ -4,7 +4,7 @@ import Testing
 @testable import PushcryptCommand
 @testable import PushcryptCommandKit
 
-/// What a line passes through leaves with the tokens it came with.
+/// Passed-through members keep their tokens.
 @Suite struct BatchLineTests {
     private func passed(_ line: String, reserved: Set<String> = [], beside others: Set<String> = []) throws -> String {
         let line = try BatchLine(ContiguousArray(line.utf8), names: ["to", "payload"], reserved: reserved)

@@ -3,7 +3,7 @@ import Testing
 @testable import PushcryptCommand
 @testable import PushcryptCommandKit
 
-/// What a batch says of itself, for people and for programs.
+/// The reports of a batch, for people and for programs.
 @Suite struct BatchReportTests {
     private let tally = BatchTally(
         lines: 12, input: 5000, done: 7, unencrypted: 1, refused: ["unknown-device": 3, "no-key": 1],

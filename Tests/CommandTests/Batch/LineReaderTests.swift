@@ -4,7 +4,7 @@ import Testing
 
 /// An input that gives what a test says, piece by piece.
 struct ScriptedInput: LineInput, Sendable {
-    /// What each read gives; nil when no more is wanted.
+    /// The result of each read; nil to end.
     var pieces: [ContiguousArray<UInt8>?]
 
     init(_ pieces: String?...) { self.pieces = pieces.map { $0.map { ContiguousArray($0.utf8) } } }
@@ -19,7 +19,7 @@ struct ScriptedInput: LineInput, Sendable {
     }
 }
 
-/// What is read becomes chunks of whole lines.
+/// Input becomes chunks of whole lines.
 @Suite struct LineReaderTests {
     /// The chunks of an input as text, each line as `number:text`, a line that is too long as `number:…`.
     private func chunks(_ input: ScriptedInput, maximumLine: Int = 20) throws -> [[String]] {

@@ -3,7 +3,7 @@ import Testing
 @testable import PushcryptCommand
 @testable import PushcryptCommandKit
 
-/// What may stand at the cursor, by the sample table.
+/// The candidates at the cursor, by the sample table.
 @Suite struct CompletionTests {
     private func completion(_ text: String, table: CommandTable = .sample) -> Completion {
         let line = ShellLine(text, of: .bash, home: nil)
@@ -126,7 +126,7 @@ import Testing
     }
 }
 
-/// What the scripts are answered.
+/// The answers to the scripts.
 @Suite struct CompleteCommandTests {
     private func answer(_ shell: Shell, _ fields: String...) throws -> String {
         let outcome = try outcome(["complete", shell.rawValue], input: fields.map { $0 + "\0" }.joined())

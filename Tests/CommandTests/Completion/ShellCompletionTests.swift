@@ -6,7 +6,7 @@ import Testing
 
 /// Completion as a person meets it: real shells on a terminal.
 @Suite struct ShellCompletionTests {
-    /// What is typed before the tab, and what the program is then given.
+    /// The text typed before the tab, and the program's arguments then.
     static let lines: [(typed: String, given: String)] = [
         ("pushcrypt sea", "<seal>"),
         ("pushcrypt device li", "<device><list>"),

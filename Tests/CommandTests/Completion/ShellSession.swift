@@ -95,7 +95,7 @@ final class ShellSession {
     /// Waits for the line editor, which shows itself what is typed; before that, a tab is a character of the line.
     private func atPrompt() { _ = terminal.wait(untilEchoes: false) }
 
-    /// What the program is given when a person types this and presses tab and return.
+    /// The program's arguments after typing this, tab and return.
     func run(_ line: String) -> String {
         atPrompt()
         terminal.type(line + "\t\r")
@@ -106,7 +106,7 @@ final class ShellSession {
         return String(shown[start.upperBound..<end.lowerBound])
     }
 
-    /// What is shown when a person types this and presses tab, until all the words are there.
+    /// The screen after typing this and tab, once all the words are there.
     func offers(_ line: String, _ words: [String]) -> String {
         atPrompt()
         guard shell != .fish else {

@@ -91,7 +91,7 @@ struct PreviewStores {
     /// The payload, sealed for the phone.
     func seal(_ payload: String) throws -> String { try run("seal --to phone1", provider, input: payload) }
 
-    /// What a command on a store prints.
+    /// The output of a command on a store.
     func run(_ line: String, _ store: String, input: String = "", expecting exit: ExitCode = .done) throws -> String {
         let words = line.split(separator: " ").map(String.init) + ["--store", store]
         let outcome = try outcome(words, table: .pushcrypt, input: input)

@@ -8,13 +8,13 @@ import Testing
     import FoundationXML
 #endif
 
-/// What the panels show is what a receiver delivers; `open` and `inspect` say what that is.
+/// The panels show what a receiver delivers, as `open` and `inspect` report it.
 @Suite struct PreviewDeliveryTests {
     private static let payload =
         #"{"aps":{"alert":{"title":"Table for two","subtitle":"Saturday","body":"See you at 8 🚲\nor later"},"#
         + #""sound":"bell.caf","badge":7,"thread-id":"t41","interruption-level":"time-sensitive"},"chat":"c41"}"#
 
-    /// What `open --json` says is shown.
+    /// The presentation as `open --json` reports it.
     private struct Shown: Decodable, Equatable {
         let title: String
         let subtitle: String
@@ -26,7 +26,7 @@ import Testing
             self.body = body
         }
 
-        /// What a panel of HTML says is shown.
+        /// The presentation in a panel of HTML.
         init(_ drawing: Drawing, _ role: PreviewPanel.Role) throws {
             title = try drawing.texts("title", in: "banner", of: role).joined()
             subtitle = try drawing.texts("subtitle", in: "banner", of: role).joined()

@@ -8,7 +8,7 @@ import Testing
     import FoundationXML
 #endif
 
-/// What SVG and HTML consist of, whatever stands in the payload.
+/// The structure of SVG and HTML, whatever is in the payload.
 @Suite struct PreviewDrawingTests {
     private static let elements: [PreviewFormat: Set<String>] = [
         .svg: ["svg", "style", "g", "rect", "path", "text"],

@@ -51,7 +51,7 @@ import Testing
     }
 }
 
-/// What payloads may try, and what must not come of it.
+/// Hostile payloads, and what they must not cause.
 @Suite struct MarkupTests {
     @Test("Text and values stand there as references wherever markup would take them for its own")
     func escaping() {

@@ -5,7 +5,7 @@ import Testing
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
 
-/// What cannot be read makes no key and deletes none; what is interrupted goes on.
+/// Unreadable state neither makes nor deletes a key; interrupted work continues.
 @Suite struct EnrolmentFaultTests {
     // MARK: Stores
 

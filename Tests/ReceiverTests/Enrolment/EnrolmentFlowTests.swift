@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushcryptReceiver
 
-/// What happens to an installation in its life, and that its pushes open all the same.
+/// The events in the life of an installation, during which its pushes always open.
 @Suite(.serialized) struct EnrolmentFlowTests {
     // MARK: First run, reinstall, restore
 

@@ -14,7 +14,7 @@ final class FailingStore: DeviceKeyStore {
 
     init(_ store: any DeviceKeyStore) { self.store = store }
 
-    /// What every call throws from now on, or every call that changes something.
+    /// The error of every later call, or of every later call that changes something.
     func fail(with error: KeyStoreError?, onlyWrites: Bool = false) {
         state.withLock { state in
             state.failure = onlyWrites ? nil : error

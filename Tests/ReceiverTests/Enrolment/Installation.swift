@@ -11,7 +11,7 @@ enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// What the keys of one phone lie in.
+    /// The storage of one phone's keys.
     func make() throws -> any DeviceKeyStore {
         switch self {
         case .sqlite: try SQLiteKeyStore.inMemory()
@@ -22,7 +22,7 @@ enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
     }
 }
 
-/// What goes wrong during a launch.
+/// A fault during a launch.
 enum Mishap: CaseIterable {
     case nothing
     /// The process is killed after the device's part, before the state is saved.
@@ -125,7 +125,7 @@ final class Installation {
 }
 
 extension Provider {
-    /// Takes a record as it came over the network, and answers.
+    /// Answers a record as it came over the network.
     func answer(_ record: Bytes, at now: Timestamp) throws -> Bytes {
         let registration = try DeviceRegistration(json: record)
         let sender = try key.publicKey

@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// What the handler holds goes with the call, and not with the gate.
+    /// The handler's captures live as long as the call, not as long as the gate.
     @Test func theHandlerIsLetGo() {
         weak var counter: Counter?
         let gate: ResponseGate

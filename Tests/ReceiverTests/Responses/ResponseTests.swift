@@ -4,7 +4,7 @@ import Testing
 @testable import PushcryptKeyStore
 @testable import PushcryptReceiver
 
-/// What a person did with a notification, from where, and that it waits when the app cannot take it in.
+/// The user's responses to a notification, their origin, and how they wait until the app can accept them.
 @Suite struct ResponseTests {
     @Test(arguments: [
         ("com.apple.UNNotificationDefaultActionIdentifier", NotificationResponseValue.Action.open),
@@ -17,7 +17,7 @@ import Testing
         #expect(action.identifier == identifier)
     }
 
-    /// What a push says before anything has opened it is not the sender's word.
+    /// The content of an unopened push is not the sender's.
     @Test(arguments: [
         ("{}", NotificationResponseValue.Source.app), (#"{"chat":"c41"}"#, .app),
         (#"{"aps":{},"chat":"c41"}"#, .clear), (#"{"aps":{},"ENCRYPTED_DATA":"AQ"}"#, .sealed),

@@ -44,7 +44,7 @@ package final class ModelKeychain: Sendable {
 
     // MARK: Changes by a test
 
-    /// Gives a status to every call of this kind, which then does nothing; nil ends that.
+    /// Makes every call of this kind return a status and do nothing; nil ends that.
     package func fail(_ call: Call, with status: Int32?) { state.withLock { $0.failures[call] = status } }
 
     /// Runs `body` once, before the next call of this kind: what another process does in between.

@@ -66,7 +66,7 @@ extension KitFolder {
 
     // MARK: Sealing
 
-    /// What a provider gives a sealer.
+    /// The inputs of a sealer.
     public static let payloads = KitFolder(
         "payloads", taken: ["accepted"], refused: ["refused"], once: ["push-type", "time", "time-to-live"],
         whenTaken: ["bucket", "payload-sha256", "clear", "length", "widest-length"],
@@ -87,7 +87,7 @@ extension KitFolder {
     private static let recordCodes = keyCodes.union(["malformed-record"])
     private static let recordMembers: Set = ["device", "suites", "topic", "created", "sender", "app-version"]
 
-    /// What a phone tells its provider of its key, or a provider its phones.
+    /// A record of a phone's key, or of a provider's.
     public static let records = KitFolder(
         "records", taken: ["accepted"], refused: recordCodes.union(["generation-rollback", "topic-mismatch"]),
         once: ["kind"], whenTaken: ["key", "generation"],
@@ -96,7 +96,7 @@ extension KitFolder {
 
     private static let replyMembers: Set = ["acknowledged", "refused", "sender", "pinned-after"]
 
-    /// What a provider answers.
+    /// A provider's reply.
     public static let replies = KitFolder(
         "replies", taken: ["accepted"], refused: recordCodes, once: ["device"], whenTaken: ["confirms"],
         optional: replyMembers.union(["pinned"]), bound: [replyMembers: ["accepted"]],

@@ -5,7 +5,7 @@ public import Pushcrypt
 public struct KitReceiver: Sendable {
     /// A secret key of the device; one that retires has an end date.
     public struct Device: Sendable {
-        /// What opens.
+        /// The receiver.
         public let key: DeviceKey
         /// The last moment at which it opens; nil without an end.
         public let end: Timestamp?
@@ -19,13 +19,13 @@ public struct KitReceiver: Sendable {
     public let devices: [Device]
     /// Whom it trusts.
     public let trust: SenderTrust
-    /// What trust becomes; what it was when nothing changes.
+    /// The resulting trust; the earlier one if nothing changes.
     public let trustAfter: SenderTrust
 
-    /// Takes the clock from the file.
+    /// Sets the clock from the file.
     public init(_ vector: KitVector) throws { try self.init(vector, at: vector.time) }
 
-    /// Takes the receiver of a file, at a time of the caller's.
+    /// Creates the receiver of a file at the caller's time.
     public init(_ vector: KitVector, at now: Timestamp) throws {
         self.now = now
         topic = try Topic(vector.one("context"))
@@ -44,7 +44,7 @@ public struct KitReceiver: Sendable {
         return try DeviceKey(text: ascii.span)
     }
 
-    /// What opens a push now: a retiring key past its end date is no key.
+    /// The keys that open a push now, without retiring ones past their end date.
     public var opener: Opener {
         let keys = devices.filter { device in device.end.map { now <= $0 } ?? true }.map(\.key)
         return Opener(topic: topic, deviceKeys: keys, trust: trust)

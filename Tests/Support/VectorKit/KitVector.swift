@@ -54,7 +54,7 @@ public struct KitVector: Sendable, CustomStringConvertible {
 
     // MARK: Values
 
-    /// What comes of the input.
+    /// The outcome for the input.
     public var expect: String { header["expect"]?.first ?? "" }
 
     /// Every value of a name, in order.

@@ -24,10 +24,10 @@ enum BatchBench {
         }
     }
 
-    /// Takes lines of seconds: the bare calls, one job, two jobs, one job with a store; and the microseconds that the
+    /// Reads lines of seconds: the bare calls, one job, two jobs, one job with a store; and the microseconds that the
     /// processors worked for a line of few and of a million, with the kilobytes of the latter.
     ///
-    /// What counts is the best of each, since whatever else the machine does only adds to them.
+    /// The best of each counts, since other load only adds to them.
     static func printRows(_ lines: [String], _ figures: [Double]) throws(BenchFailure) {
         let samples = lines.map { $0.split(separator: " ").compactMap { Double($0) } }
         guard !samples.isEmpty, samples.allSatisfy({ $0.count == 4 }), figures.count == 4, figures[0] > 0 else {

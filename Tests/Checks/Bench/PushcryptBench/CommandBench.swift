@@ -3,9 +3,9 @@ enum CommandBench {
     private static let timeLimit = 1.2
     private static let memoryLimit = 12.0
 
-    /// Takes hyperfine's table, in which the two commands take turns, and the most memory that `seal` had resident.
+    /// Reads hyperfine's table, in which the two commands take turns, and the most memory that `seal` had resident.
     ///
-    /// What counts is the shortest of the runs of each turn, since whatever else the machine does only adds to them.
+    /// The shortest run of each turn counts, since other load only adds to them.
     static func printRows(_ lines: [String], _ kilobytes: String) throws(BenchFailure) {
         let times = lines.dropFirst().compactMap(shortest)
         guard times.count >= 2, times.count.isMultiple(of: 2), times.count == lines.count - 1 else {

@@ -2,7 +2,7 @@ import Pushcrypt
 
 /// One seal and one open of the library against the libsodium calls they are made of.
 struct LibraryBench {
-    /// What the library may cost above the bare calls.
+    /// The limit of the library's cost, against the bare calls.
     private static let limit = 1.05
 
     /// A chat message of 200 bytes.
@@ -15,7 +15,7 @@ struct LibraryBench {
     private let sealer: Sealer
     private let opener: Opener
     private let bare: BareCaller
-    /// What the library has sealed: the push, and the envelope's text alone.
+    /// The library's output: the push, and the envelope's text alone.
     private let push: [UInt8]
     private let text: [CChar]
 
@@ -87,7 +87,7 @@ struct LibraryBench {
         return nanoseconds(count) { _ = bare.seal(Self.payload, at: Self.time) } * Double(count) / 1e9
     }
 
-    /// Takes the lines of several processes and prints their medians.
+    /// Prints the medians of the lines of several processes.
     ///
     /// Where a process has its memory moves a ratio by a hundredth, now and then by three: one tells too little.
     static func printRows(_ lines: [String]) throws(BenchFailure) {

@@ -14,7 +14,7 @@ struct Comparison {
     let yardstick: Double
     /// The median over all pairs of neighbouring blocks.
     ///
-    /// What else the machine does slows both blocks of a pair, and so moves this less than the quotient of the two medians.
+    /// Other load slows both blocks of a pair, and so moves this less than the quotient of the two medians.
     let ratio: Double
     /// Nanoseconds that one call takes more than one of the yardstick, by the fastest block of each.
     let difference: Double

@@ -4,7 +4,7 @@ enum MemoryBench {
     private static let attachmentLimit = 1.0
     private static let growthLimit = 1.0
 
-    /// Takes peaks in kilobytes: of a process that did nothing; that opened one push; of a million opens in the beginning
+    /// Creates it from peaks in kilobytes: of a process that did nothing; that opened one push; of a million opens in the beginning
     /// and in the end; that opened a small file; that opened a large one.
     static func printRows(_ kilobytes: [Double]) throws(BenchFailure) {
         guard kilobytes.count == 6 else { throw BenchFailure(what: "these are not six peaks") }

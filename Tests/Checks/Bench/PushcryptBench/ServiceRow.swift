@@ -3,7 +3,7 @@ enum ServiceRow {
     private static let ratio = 1.15
     private static let microseconds = 1000.0
 
-    /// Takes the microseconds of a delivery, and of the bare calls.
+    /// Creates a row from the microseconds of a delivery and of the bare calls.
     static func print(_ delivery: Double, _ bare: Double) {
         Table.printAmount(
             "received to delivered, above 1.15 ×", max(0, delivery - ratio * bare), atMost: microseconds, unit: "µs")

@@ -8,7 +8,7 @@ struct StoreBench {
     private static let batch = 100_000
     /// Devices that the lookups ask for, spread evenly over the import.
     private static let asked = 5_000
-    /// What a worker of `seal --batch` looks up in one snapshot.
+    /// The devices that a worker of `seal --batch` looks up in one snapshot.
     private static let chunk = Sealer.signaturesAtOnce
     private static let rowsPerSecond = 50_000.0
     private static let microseconds = 10.0

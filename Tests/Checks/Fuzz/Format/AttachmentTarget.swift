@@ -37,7 +37,7 @@ struct AttachmentTarget: FuzzTarget {
         }
     }
 
-    /// What came of a file.
+    /// The outcome of a file.
     private struct Outcome {
         var plain = Bytes()
         var failure: AttachmentError.Code?

@@ -1,7 +1,7 @@
 internal import CSodium
 internal import Pushcrypt
 
-/// What the format asks of the public key of a sender (`Docs/Format.md`, Keys), asked of libsodium itself.
+/// The format's rules for a sender's public key (`Docs/Format.md`, Keys as text), checked with libsodium itself.
 enum Ed25519Point {
     /// Whether these bytes are the one encoding of a point of prime order.
     static func isUsable(_ bytes: Bytes) -> Bool {

@@ -1,6 +1,6 @@
 internal import FuzzHarness
 
-/// What reads the format alone. Apart from the rest, because libFuzzer looks through the counters of a whole program after every
+/// The targets that read only the format. Apart from the rest, because libFuzzer looks through the counters of a whole program after every
 /// input.
 @main
 enum FuzzFormat {

@@ -1,6 +1,6 @@
 internal import Pushcrypt
 
-/// What stands at an offset of a text whose grammar SQLite's reader has found right; written apart from the product's reader.
+/// The token at an offset of a text that SQLite's reader has accepted; written apart from the product's reader.
 struct JSONPlace {
     /// How many objects and arrays are open there.
     private(set) var depth = 0

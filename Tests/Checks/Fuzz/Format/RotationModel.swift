@@ -2,12 +2,12 @@ import FuzzHarness
 
 @testable import Pushcrypt
 
-/// What the format says of rotation statements (`Docs/Format.md`, Rotation), over what the harness knows of their signatures.
+/// The format's rules for rotation statements (`Docs/Format.md`, Rotation), over the harness's knowledge of their signatures.
 struct RotationModel {
     private(set) var pinned: [SenderPublicKey]
     private(set) var superseded: [(key: SenderPublicKey, statement: Bytes?)]
 
-    /// What the harness knows of a statement.
+    /// The harness's knowledge of a statement.
     struct Facts {
         let old: SenderPublicKey
         let isSignedByOld: Bool
@@ -19,7 +19,7 @@ struct RotationModel {
         superseded = trust.superseded.map { ($0.key, $0.statement?.bytes) }
     }
 
-    /// Takes a statement, or gives the code with which it is refused.
+    /// Accepts a statement, or returns the code with which it is refused.
     mutating func take(_ bytes: Bytes, _ facts: Facts?, now: UInt64) -> RotationError.Code? {
         guard bytes.count == 181, bytes[0] == 1 else { return .malformedStatement }
         if let known = superseded.first(where: { $0.statement == bytes }), !pinned.contains(known.key) { return nil }

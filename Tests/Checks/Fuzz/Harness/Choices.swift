@@ -1,6 +1,6 @@
 package import Pushcrypt
 
-/// Takes an input apart: what a target decides by it comes first, one decision after another. An input that ends early has
+/// Splits an input: a target's decisions come first, one after another. An input that ends early has
 /// decided 0.
 package struct Choices {
     private let bytes: Bytes

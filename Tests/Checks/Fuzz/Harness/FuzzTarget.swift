@@ -14,7 +14,7 @@ package protocol FuzzTarget {
 /// Runs the target that `FUZZ_TARGET` names under libFuzzer, which has the command line for itself: to merge, it starts the program
 /// again with separate words. Without a name the targets are listed; a name that there is not is exit 64.
 package enum Fuzzer {
-    /// What the callback, which can capture nothing, calls.
+    /// The target of the callback, which can capture nothing.
     private nonisolated(unsafe) static var target: (any FuzzTarget)?
 
     package static func run(_ targets: [any FuzzTarget.Type]) {

@@ -24,7 +24,7 @@ package enum KnownKeys {
         return known { () throws(KeyError) in try DeviceKey(scalar: scalar.span) }
     }
 
-    /// What cannot fail for what is written here.
+    /// Unwraps a result that cannot fail for the literals here.
     package static func known<R, E: Error>(_ make: () throws(E) -> R) -> R {
         do throws(E) { return try make() } catch { fail("a known value is right: \(error)") }
     }

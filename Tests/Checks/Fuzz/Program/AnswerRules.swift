@@ -3,7 +3,7 @@ import FuzzHarness
 @testable import Pushcrypt
 @testable import PushcryptCommand
 
-/// What the answer to a line of a batch has to keep of it.
+/// The members that the answer to a line of a batch has to keep.
 struct AnswerRules {
     /// The members of a line that are for the program.
     let names: Set<String>
@@ -12,7 +12,7 @@ struct AnswerRules {
     /// A line that does not begin with a brace is the name of a recipient.
     let mayBeName: Bool
 
-    /// What an answer was found to be.
+    /// The kind of an answer.
     struct Answer {
         /// The program's own error.
         var error: JSONValue?

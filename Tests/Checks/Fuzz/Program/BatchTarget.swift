@@ -110,7 +110,7 @@ struct BatchTarget: FuzzTarget {
         return error.members.contains { $0.value.string.map { Bytes($0.utf8).contains(secret) } ?? false }
     }
 
-    /// What was sealed for the known device opens, and says what was given.
+    /// A message sealed for the known device opens and has the given content.
     private func checkSealed(_ answer: JSONValue, of line: Bytes) {
         guard answer["error"] == nil, answer["unencrypted"] == nil, answer["shortened"] == nil,
             let given = (try? JSONDocument(parsing: line, maximumDepth: 33))?.root,

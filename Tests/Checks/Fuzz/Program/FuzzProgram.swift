@@ -1,6 +1,6 @@
 internal import FuzzHarness
 
-/// What needs the command, the store or the receiver.
+/// The targets that need the command, the store or the receiver.
 @main
 enum FuzzProgram {
     static func main() {

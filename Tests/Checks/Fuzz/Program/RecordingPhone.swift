@@ -7,7 +7,7 @@ final class RecordingPhone: DeviceKeyReading, OpeningEffects, @unchecked Sendabl
     private let key: DeviceKey
     private let record: DeviceKeyRecord
     private let trust: SenderTrust
-    /// What the last message has brought; nil while none was let do anything.
+    /// The effect of the last message; nil while none had any.
     var settled: [RotationStatement]?
 
     init(_ key: DeviceKey, topic: Topic, trust: SenderTrust) {

@@ -5,7 +5,7 @@ import FuzzHarness
 /// Encrypts inner plaintexts of the harness's own making to the known device, under one ephemeral key: a receiver cannot tell, and
 /// one multiplication serves all inputs.
 final class SealedChannel {
-    /// What the signature covers of the outside.
+    /// The outside parts that the signature covers.
     let header: Bytes
     let enc: Bytes
 
@@ -38,7 +38,7 @@ final class SealedChannel {
         return Envelope(sealed: bytes)
     }
 
-    /// What a sender signs for this channel, or for another recipient or topic.
+    /// A sender's signature for this channel, or for another recipient or topic.
     func toSign(
         _ inner: Bytes, by sender: SenderPublicKey, recipient: DevicePublicKey = KnownKeys.device.publicKey,
         topic: Topic = KnownKeys.topic

@@ -32,7 +32,7 @@ enum Contexts {
         var innerSender: Int { bit(10) }
         var innerType: Int { bit(11) }
 
-        /// What a genuine envelope for these is.
+        /// A genuine envelope for these.
         var isWhole: Bool {
             let suites = outerSuite | infoSuite | signedSuite
             return suites == 0 && outerDevice == infoDevice && infoDevice == signedDevice && infoTopic == signedTopic

@@ -108,7 +108,7 @@ struct Points {
 
     // MARK: A sender's key
 
-    /// What K-7 refuses.
+    /// The points that K-7 refuses.
     private var weakSenders: [[UInt8]] {
         WeakPoints.torsion + WeakPoints.notCanonical + WeakPoints.mixed(with: sender.publicKey) + notOnCurve
     }

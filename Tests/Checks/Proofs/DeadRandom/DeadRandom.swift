@@ -2,7 +2,7 @@ import Pushcrypt
 
 /// Seals many different messages while the random source gives the same bytes for ever. (`Docs/Format.md`, Randomness)
 ///
-/// What must differ is looked for where it lies: the message key and the nonce are derived from the envelope with the device's secret,
+/// The values that must differ are found in place: the message key and the nonce are derived from the envelope with the device's secret,
 /// and taken only when they open it.
 enum DeadRandom {
     private static let now = Timestamp(milliseconds: 1_790_000_000_000)
@@ -69,7 +69,7 @@ enum DeadRandom {
 
     // MARK: Messages
 
-    /// What a message is made of, besides its sender.
+    /// The parts of a message, besides its sender.
     private struct Content {
         var text: String
         var time: Timestamp

@@ -51,7 +51,7 @@ enum Exhaustive {
         let numbers: Range<Int>
     }
 
-    /// What came of many changes.
+    /// The outcomes of many changes.
     private struct Tally: Sendable {
         var codes: [OpenError.Code: Int] = [:]
         var opened = 0

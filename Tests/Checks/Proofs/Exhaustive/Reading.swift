@@ -1,6 +1,6 @@
 import Pushcrypt
 
-/// What `Docs/Format.md` says of a text that was once the text of a genuine envelope: steps 2 to 4 of opening, by its tables alone.
+/// The expected code for the changed text of a genuine envelope: steps 2 to 4 of opening in `Docs/Format.md`, by its rules alone.
 struct Reading {
     private static let buckets = [256, 512, 1024, 1536, 2048, 2560, 2816, 3584]
     private static let overhead = 53

@@ -2,14 +2,14 @@ import Pushcrypt
 
 /// An envelope by hand, from the tables of `Docs/Format.md`: genuine as it is made, and any part of it can be another's.
 struct Forgery {
-    /// What the encryption is bound to.
+    /// The inputs of the encryption.
     struct Info {
         var suite: UInt8 = 0x01
         var device: ForgedDevice
         var topic: String
     }
 
-    /// What the signature is bound to.
+    /// The inputs of the signature.
     struct Signed {
         var suite: UInt8 = 0x01
         var device: ForgedDevice

@@ -63,7 +63,7 @@ struct ReplayPlan {
     }
 }
 
-/// What the guard said of a copy, as one byte.
+/// The guard's result for a copy, as one byte.
 enum ReplayAnswer: UInt8 {
     case new = 0
     case sameRequest = 1

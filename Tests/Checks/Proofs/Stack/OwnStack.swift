@@ -18,7 +18,7 @@ final class OwnStack {
         _ = unsafe pread(file, memory.baseAddress, 0, 0)
     }
 
-    /// What a call has left below the frame of this function. The stack is empty before it.
+    /// The bytes that a call has left below the frame of this function. The stack is empty before it.
     @inline(never)
     func left(by call: () throws -> Void) throws -> [UInt8] {
         var here: UInt8 = 0
@@ -31,7 +31,7 @@ final class OwnStack {
         return unsafe Array(memory)
     }
 
-    /// What nobody wipes is found, or finding nothing would say nothing.
+    /// An unwiped secret is found, or finding nothing would prove nothing.
     func checkItself() throws {
         let left = try left { Self.spill() }
         guard left.reduce(0, { $0 + ($1 == 0xa5 ? 1 : 0) }) >= 2000 else {

@@ -2,7 +2,7 @@ import CSodium
 import Glibc
 import Pushcrypt
 
-/// What the stack still holds when the library has returned: the bytes below the caller's frame, which the next calls will overwrite in
+/// The stack after the library has returned: the bytes below the caller's frame, which the next calls will overwrite in
 /// part, or never.
 enum StackProof {
     /// How much of the stack is checked, from the caller's frame on downwards.
@@ -17,7 +17,7 @@ enum StackProof {
         let bytes: [UInt8]
     }
 
-    /// What a call leaves, and what must not be in it.
+    /// The bytes that a call leaves, and the secrets that must not be in them.
     private struct Case {
         let name: String
         let needles: [Needle]

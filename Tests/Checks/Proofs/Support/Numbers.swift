@@ -25,7 +25,7 @@ struct Numbers: RandomNumberGenerator {
 }
 
 extension Numbers {
-    /// What SEED says; otherwise drawn. It is printed in any case, so that a run can be repeated.
+    /// The value of SEED; otherwise random. It is printed in any case, so that a run can be repeated.
     static func chosenSeed() -> UInt64 {
         let chosen = unsafe getenv("SEED").flatMap { unsafe UInt64(String(cString: $0)) }
         let seed = chosen ?? UInt64.random(in: 1...1_000_000_000)

@@ -89,7 +89,7 @@ enum Timing {
         throw Misuse("an envelope with a fault opens")
     }
 
-    /// What a check that compares byte by byte, and ends at the first that differs, would take in addition.
+    /// The extra time of a check that compares byte by byte and ends at the first difference.
     @inline(never)
     private static func leak(isFirst: Bool) {
         var padding = [UInt8](repeating: 0, count: Places.padding)

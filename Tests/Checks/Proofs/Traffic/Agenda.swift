@@ -1,6 +1,6 @@
 import Pushcrypt
 
-/// What happens next, by its time; what has the same time happens in the order of its entry.
+/// A queue of events by time; those of the same time are in the order of entry.
 struct Agenda<Event> {
     private struct Entry {
         let time: Timestamp

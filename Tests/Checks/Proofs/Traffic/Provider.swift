@@ -22,7 +22,7 @@ struct Provider {
         sealer = Sealer(sender: sender, topic: topic)
     }
 
-    /// Takes what the phone says of itself; an older record than the one that is held has no effect.
+    /// Accepts the phone's record; one that is older than the held record has no effect.
     func register(_ registration: DeviceRegistration, at now: Timestamp) throws {
         do throws(KeyStoreError) {
             try store.addDevice(registration, id: Self.device, at: now.adding(milliseconds: skew))

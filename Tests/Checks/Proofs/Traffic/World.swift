@@ -4,14 +4,14 @@ import PushcryptKeyStore
 /// One provider and one phone over most of a year of simulated time: messages under way for up to the whole grace, reordered, while
 /// both ends rotate.
 struct World {
-    /// What one world goes through.
+    /// The parameters of one world.
     struct Size {
         var messages = 20_000
         var deviceRotations = 10
         var senderRotations = 10
     }
 
-    /// What came of it.
+    /// The outcome.
     struct Tally {
         var messages = 0
         var opened = 0
@@ -199,7 +199,7 @@ struct World {
 
     // MARK: Beginning and end of a refusal
 
-    /// What a provider that never heard of the rotation seals now.
+    /// A message sealed now by a provider without the rotation.
     private mutating func probe(_ key: DevicePublicKey, opens: Bool, at now: Timestamp) throws {
         let sealer = Sealer(sender: provider.sender, topic: topic)
         var options = Sealer.Options()
@@ -211,7 +211,7 @@ struct World {
             "a device key at \(now), whose end is \(opens ? "then" : "past")")
     }
 
-    /// What somebody signs now with a key that was superseded.
+    /// A message signed now with a superseded key.
     private mutating func probe(_ key: SenderKey, opens: Bool, at now: Timestamp) throws {
         guard try !phone.store.trust(for: topic).pinned.contains(key.publicKey) else {
             throw Misuse("world \(number): the phone has not heard of a rotation in a month")
