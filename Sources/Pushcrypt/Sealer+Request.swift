@@ -25,6 +25,27 @@ extension Sealer {
             topic: envelopes.topic, pushType: sealed.pushType, priority: priority,
             expiration: expiration ?? sealed.expiry.milliseconds / 1000, collapseID: id, payload: sealed.json)
     }
+
+    /// Makes the request that carries a payload unsealed, to a device without a key.
+    ///
+    /// There is no collapse name: its hash would be the same for all such devices. Copies of one message replace each other.
+    ///
+    /// - Parameters:
+    ///   - payload: the payload as it is sent, a minified JSON object that is not empty.
+    ///   - options: the push type, the message's name and its time to live.
+    ///   - now: the present time; the push expires after the time to live.
+    /// - Throws: `invalidRequest`: an empty name, or a header that Apple does not accept with this push type.
+    package func request(
+        unsealed payload: ContiguousArray<UInt8>, _ options: Options, priority: PushRequest.Priority? = nil,
+        at now: Timestamp
+    ) throws(SealError) -> PushRequest {
+        let message = try options.messageID() ?? MessageID(prefixOf: Sodium.randomBytes(MessageID.length))
+        return try PushRequest(
+            topic: envelopes.topic, pushType: options.pushType, priority: priority,
+            expiration: now.adding(seconds: UInt64(options.timeToLive)).milliseconds / 1000,
+            collapseID: collapseID(withoutKey: message), payload: payload)
+    }
+
     /// The collapse id of a push; throws `invalidRequest` for an empty name, or one of a device above 255 bytes.
     package func collapseID(
         for device: CollapseID.Device, _ subject: CollapseID.Subject

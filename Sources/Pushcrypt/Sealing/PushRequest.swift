@@ -49,6 +49,31 @@ public struct PushRequest: Hashable, Sendable {
         bundleID = topic.bundleID
     }
 
+    /// The names of the members of `json`.
+    package static let memberNames: Set = [
+        "topic", "push_type", "priority", "expiration", "collapse_id", "payload",
+    ]
+
+    /// A header of the request, under Apple's name.
+    package enum Header: String, CaseIterable, Sendable {
+        case topic = "apns-topic"
+        case pushType = "apns-push-type"
+        case priority = "apns-priority"
+        case expiration = "apns-expiration"
+        case collapseID = "apns-collapse-id"
+    }
+
+    /// Returns the value of a header, as it is sent.
+    package func value(of header: Header) -> String {
+        switch header {
+        case .topic: topic
+        case .pushType: pushType.description
+        case .priority: "\(priority.rawValue)"
+        case .expiration: "\(expiration)"
+        case .collapseID: collapseID
+        }
+    }
+
     /// All of it as one JSON object, UTF-8: `topic`, `push_type`, `priority`, `expiration`, `collapse_id` and `payload`, an object.
     public var json: ContiguousArray<UInt8> {
         var json = JSONWriter()

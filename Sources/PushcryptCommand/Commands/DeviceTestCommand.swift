@@ -23,42 +23,39 @@ extension Command {
 }
 
 private func runDeviceTest(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    let id = invocation.operand("ID")
-    let store = try console.openStore(invocation)
-    let route = try SealRoute(store: store, to: id, as: "ID", .named(invocation.value("--from")), invocation, console)
+    let source = SealSource.store(try console.openStore(invocation), .named(invocation.value("--from")))
     let now = console.timestamp
-    let payload = testPayload(
-        message: invocation.value("--message") ?? "This device opens what its provider seals.", at: now)
-    let sealer = route.sealer(try Placeholder(route.placeholder))
-    let (sealed, _) = try sealer.seal(route.message(payload, Sealer.Options(), at: now), overflow: nil)
-    let headers = [
-        ("apns-push-type", sealed.pushType.description), ("apns-topic", route.topic.bundleID), ("apns-priority", "10"),
-    ]
-    var output = sealed.json
+    let settings = SealSettings(topic: try invocation.topic(), emission: .request, now: { now })
+    let message = try source.seal(to: invocation.operand("ID"), in: "ID", settings) {
+        testPayload(message: invocation.value("--message") ?? "This device opens what its provider seals.", at: now)
+    }
+    let headers = [PushRequest.Header.pushType, .topic, .priority].compactMap { header in
+        message.request.map { (name: header.rawValue, value: $0.value(of: header)) }
+    }
+    var output = message.payload.json
     if invocation.flag("--json") {
         var json = JSONWriter()
         json.object { json in
-            json.raw(sealed.json, for: "payload")
-            sealed.writeFacts(to: &json)
+            message.write(.payload, withFacts: true, to: &json)
             json.object(for: "headers") { json in
                 for (name, value) in headers { json.string(value, for: name) }
             }
         }
         output = json.bytes
     }
-    output.append(UInt8(ascii: "\n"))
+    output.append(newline)
     try console.deliver(output.span, of: invocation)
-    console.log("sealed", sealed.logFields)
+    console.log("sealed", message.logFields)
     console.hint(
         "send it unchanged, with your APNs client and these headers: "
-            + headers.map { "\($0): \($1)" }.joined(separator: ", "))
+            + headers.map { "\($0.name): \($0.value)" }.joined(separator: ", "))
     console.hint(
-        "the phone's journal calls it \(sealed.envelope.fingerprint); 'pushcrypt explain' says what the code there means"
-    )
+        "the phone's journal calls it \(message.payload.envelope.fingerprint); "
+            + "'pushcrypt explain' says what the code there means")
     return .done
 }
 
-/// A payload that a person recognises, and that says nothing but when it was made.
+/// Returns a payload that the user recognises and that tells only when it was made.
 private func testPayload(message: String, at now: Timestamp) -> ContiguousArray<UInt8> {
     var json = JSONWriter()
     json.object { json in

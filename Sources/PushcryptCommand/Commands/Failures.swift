@@ -2,10 +2,21 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-// How the library's errors end a command. Exit 65 says that the same input fails again; exit 64 that the call or the
-// set-up must change; exit 1 that the same call may succeed later.
+// Library errors as the end of a command. Exit 65 means that the same input fails again, exit 64 that the call or the set-up
+// must change, and exit 1 that the same call may succeed later.
 
 extension CommandFailure {
+    /// What to do next where that is another command or an option, which the libraries do not know: by error code.
+    private static let hints = [
+        "unknown-device": ["pushcrypt device list shows them"]
+    ]
+
+    private init(_ exit: ExitCode, _ error: some CodedError, in place: String? = nil) {
+        let code = "\(error.code)"
+        self.init(
+            exit, (place.map { "\($0): " } ?? "") + "\(code): \(error)", hints: Self.hints[code] ?? [], cause: error)
+    }
+
     init(_ error: SealError) {
         let exit: ExitCode =
             switch error.code {
@@ -13,29 +24,19 @@ extension CommandFailure {
             case .signingFailed: .failed
             default: .refused
             }
-        self.init(exit, "\(error.code): \(error)")
+        self.init(exit, error)
     }
 
-    init(_ error: SigningError) {
-        self.init(.failed, "\(error.code): \(error)")
-    }
+    init(_ error: SigningError) { self.init(.failed, error) }
 
-    init(_ error: OpenError) {
-        self.init(.refused, "\(error.code): \(error)")
-    }
+    init(_ error: OpenError) { self.init(.refused, error) }
 
-    init(_ error: AttachmentError) {
-        self.init(error.code == .changedFile ? .failed : .refused, "\(error.code): \(error)")
-    }
+    init(_ error: AttachmentError) { self.init(error.code == .changedFile ? .failed : .refused, error) }
 
-    init(_ error: KeyError, in place: String) {
-        self.init(.refused, "\(place): \(error.code): \(error)")
-    }
+    init(_ error: KeyError, in place: String) { self.init(.refused, error, in: place) }
 
-    /// A key in the command line, which is wrong in every call.
-    init(_ error: KeyError, inOption name: String) {
-        self.init(.usage, "\(name): \(error.code): \(error)")
-    }
+    /// A key on the command line, which is wrong in every call.
+    init(_ error: KeyError, inOption name: String) { self.init(.usage, error, in: name) }
 
     init(_ error: KeyStoreError) {
         let exit: ExitCode =
@@ -44,7 +45,7 @@ extension CommandFailure {
             case .corruptStore, .generationRollback, .futureTime, .rotationRefused, .keyIDTaken: .refused
             default: .usage
             }
-        self.init(exit, "\(error.code): \(error)", cause: error)
+        self.init(exit, error)
     }
 
     init(_ error: InvalidTopic, in place: String) {

@@ -30,13 +30,52 @@ extension Command {
         ], run: runSeal)
 }
 
-/// Far more than any payload has; what is longer is no payload.
-private let maximumInput = JSONDocument.defaultMaximumBytes
+extension Option {
+    /// The options for the recipient.
+    static let sealRecipient = [
+        Option("--to", "DEVICE", .name(.device), help: "the device: its id in the store, or its public key (pcr1…)"),
+        Option("--to-user", "USER", .name(.user), help: "every device of a user in the store"),
+        Option(flag: "--to-all", help: "every device in the store"),
+        Option(
+            "--to-file", "LIST", .input,
+            help: "the devices of a file: in each line an id, a public key, or an object with 'to' or 'to-user'"),
+        Option(
+            flag: "--batch",
+            help: "seal a message for each line of FILE: an object with 'to' or 'to-user', and 'payload'"),
+    ]
+}
+
+/// The recipients that the command line names.
+enum SealRecipients {
+    case one(String)
+    case user(String)
+    case all
+    case list(String)
+    /// Those that the lines of a batch name.
+    case lines
+
+    fileprivate init(_ invocation: Invocation) throws(CommandFailure) {
+        try invocation.atMostOne(of: "--to", "--to-user", "--to-all", "--to-file", "--batch")
+        if let device = invocation.value("--to") {
+            self = .one(device)
+        } else if let user = invocation.value("--to-user") {
+            self = .user(user)
+        } else if let list = invocation.value("--to-file") {
+            self = .list(list)
+        } else if invocation.flag("--to-all") {
+            self = .all
+        } else if invocation.flag("--batch") {
+            self = .lines
+        } else {
+            throw .usage("nobody says for whom it is", hint: "add --to with a device's id or its public key (pcr1…)")
+        }
+    }
+}
 
 private func runSeal(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
     let recipients = try SealRecipients(invocation)
     guard case .one(let device) = recipients else {
-        return try runSealMany(for: recipients, invocation, console)
+        return try runSealBatch(for: recipients, invocation, console)
     }
     for option in Option.sealMany where invocation.flag(option.name) {
         throw .usage("\(option.name) goes with many messages", hint: "leave it out, or add --batch")
@@ -48,41 +87,22 @@ private func runSeal(
     for device: String, _ invocation: Invocation, _ console: Console
 ) throws(CommandFailure) -> ExitCode {
     let source = try SealSource(invocation, console)
-    let route = try SealRoute(source, to: device, as: "--to", invocation, console)
-    let sealer = route.sealer(
-        try Placeholder(PlaceholderChoice(invocation).otherwise(route.placeholder)))
-    let options = try Sealer.Options(invocation, source)
-    let emission = Emission(invocation)
-    let headers = try RequestHeaders(invocation)
-    let attachments = try console.readAttachments(invocation)
-    let payload = try console.read(invocation.operand("FILE"), limit: maximumInput)
-    var message = route.message(payload, options, at: console.timestamp)
-    message.attachments = attachments
-    let (sealed, file) = try sealer.seal(message, overflow: try SealOverflow(invocation))
-    var output = ContiguousArray<UInt8>()
-    do throws(SealError) {
-        let request = try headers.request(for: sealed, device: route.device, by: sealer)
-        output = invocation.flag("--json") ? report(sealed, emission, request, file) : emission.text(of: request)
-    } catch {
-        throw CommandFailure(error)
+    let settings = try SealSettings(invocation, source, console)
+    let message = try source.seal(to: device, in: "--to", settings) { () throws(CommandFailure) in
+        // Far longer than any payload.
+        try console.read(invocation.operand("FILE"), limit: JSONDocument.defaultMaximumBytes)
     }
-    if invocation.flag("--json") || !options.isSentExactly { output.append(UInt8(ascii: "\n")) }
+    var output: ContiguousArray<UInt8>
+    if invocation.flag("--json") {
+        var json = JSONWriter()
+        json.object { message.write(settings.emission, withFacts: true, to: &$0) }
+        output = json.bytes
+    } else {
+        output = settings.emission.text(of: message)
+    }
+    if invocation.flag("--json") || !settings.options.isSentExactly { output.append(newline) }
     try console.deliver(output.span, of: invocation)
-    sealed.tellShortening(file, console)
-    if invocation.flag("--log") { console.log("sealed", sealed.logFields) }
+    message.report(console)
+    if invocation.flag("--log") { console.log("sealed", message.logFields) }
     return .done
-}
-
-/// What `--json` writes.
-private func report(
-    _ sealed: SealedPayload, _ emission: Emission, _ request: PushRequest, _ file: SealOverflow.File?
-) -> ContiguousArray<UInt8> {
-    var json = JSONWriter()
-    json.object { json in
-        emission.write(request, sealed.json, to: &json)
-        sealed.writeFacts(to: &json, beside: emission)
-        sealed.writeShortened(to: &json)
-        file?.write(to: &json)
-    }
-    return json.bytes
 }

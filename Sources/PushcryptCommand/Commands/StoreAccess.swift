@@ -75,31 +75,6 @@ extension Console {
     }
 }
 
-extension SQLiteKeyStore {
-    /// The topic of a call: what was given, else what a key is bound to, else the store's setting. A key that is bound to
-    /// another topic than was given is refused.
-    func resolveTopic(
-        _ invocation: Invocation, bound: [(owner: String, topic: Topic?)]
-    ) throws(CommandFailure) -> Topic {
-        var topic = try invocation.topic()
-        var source: String?
-        for (owner, bound) in bound {
-            guard let bound else { continue }
-            if let topic, topic != bound {
-                throw .usage(
-                    "\(owner) is bound to the topic \(bound), and \(source.map { "\($0) to" } ?? "--topic is") \(topic)",
-                    hint: source == nil ? "leave --topic out, or name another key" : "name the app's sender with --from"
-                )
-            }
-            topic = bound
-            source = owner
-        }
-        if let topic { return topic }
-        if let topic = try withStoreErrors({ () throws(KeyStoreError) in try defaultTopic() }) { return topic }
-        throw .usage("no topic is given, and no key is bound to one", hint: Option.topicHint)
-    }
-}
-
 // MARK: Secrets
 
 extension Console {

@@ -1,48 +1,346 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
+internal import PushcryptKeyStore
 
-/// What the command line says of every message of a batch.
+extension Option {
+    /// The options for many messages.
+    static let sealMany =
+        batch + [
+            Option(
+                "--unencrypted", "WHAT", .choice(["refuse", "pass"]),
+                help: "what becomes of a message for a device without a key ('to' is null): refuse is usual")
+        ]
+}
+
+/// Seals many messages: those of a batch, or one payload for many devices.
+func runSealBatch(
+    for recipients: SealRecipients, _ invocation: Invocation, _ console: Console
+) throws(CommandFailure) -> ExitCode {
+    let run = try BatchRun(
+        "sealed", jobs: invocation.usualSealingJobs, hasClearContent: invocation.passesUnencrypted, invocation, console)
+    let source = try SealSource(invocation, console)
+    let batch = try SealBatch(for: recipients, from: source, invocation, console)
+    // Wrong keys are wrong for every line.
+    _ = try withStoreErrors { () throws(KeyStoreError) in try source.keys() }
+    let worker: @Sendable () throws(CommandFailure) -> SealWorker = { () throws(CommandFailure) in
+        SealWorker(batch, try withStoreErrors { () throws(KeyStoreError) in try source.followingKeys() })
+    }
+    switch recipients {
+    case .one: preconditionFailure("a single message is not a batch")
+    case .lines: return try run.run(file: invocation.operand("FILE"), worker: worker)
+    case .list(let path): return try run.run(file: path, worker: worker)
+    case .user(let user):
+        try source.refuseUnknown(user)
+        var json = JSONWriter()
+        json.object { json in json.string(user, for: "to-user") }
+        return try run.run(LineReader(TextInput(json.bytes), maximumLine: .max), worker: worker)
+    case .all:
+        guard case .store(let store, _) = source else {
+            throw .usage(
+                "--to-all and --sender-key-file exclude each other", hint: "a key file is used without a store")
+        }
+        return try run.run(DeviceLines(store, until: run.stop), worker: worker)
+    }
+}
+
+extension SealSource {
+    /// Refuses a user of the command line who has no device.
+    fileprivate func refuseUnknown(_ user: String) throws(CommandFailure) {
+        guard case .store(let store, _) = self else { return }
+        let devices = try withStoreErrors { () throws(KeyStoreError) in
+            try store.readDevices { (reader) throws(KeyStoreError) in try reader.devices(ofUser: user) }
+        }
+        guard devices.isEmpty else { return }
+        throw CommandFailure(.line(.noDevice(of: user)), deviceGivenIn: "--to-user")
+    }
+}
+
+// MARK: The batch
+
+/// What the threads of a batch need to know: how to read its lines, and how to answer them.
 struct SealBatch: Sendable {
     /// What a line is.
     enum Form {
-        /// Objects, each with a payload of its own.
+        /// An object with a payload.
         case messages
-        /// Ids, public keys, or objects without a payload.
+        /// An id, a public key, or an object without a payload.
         case recipients
-        /// Ids of devices.
+        /// The id of a device.
         case devices
     }
 
+    /// The payload for every line, and the file that it shares if its body is too long.
+    struct Common: Sendable {
+        let payload: ContiguousArray<UInt8>
+        let file = SealOverflow.SharedFile()
+    }
+
     let form: Form
-    /// What is sealed for all, where lines bring no payload.
-    let payload: ContiguousArray<UInt8>?
-    let attachments: [AttachmentReference]
-    /// Where a body goes that is too long.
-    let overflow: SealOverflow?
-    /// The file of a body that is sealed for all.
-    let commonFile = SealOverflow.SharedFile()
-    let topic: Topic?
-    let placeholder: PlaceholderChoice
-    let options: Sealer.Options
-    let headers: RequestHeaders
-    let emission: Emission
-    /// Whether an answer says what `--json` says.
+    let settings: SealSettings
+    /// The payload for all lines; nil if each line brings its own.
+    let common: Common?
+    /// Whether answers have the facts of `--json`.
     let hasFacts: Bool
-    /// Whether a device without a key is sent the payload as it is.
-    let passesUnencrypted: Bool
     let log: LogFormat?
-    let now: @Sendable () -> Timestamp
+    /// The members of a line that are read, and not passed through.
+    let names: Set<String>
+    /// The other members that an answer may have, which a line must not bring.
+    let reserved: Set<String>
 
-    /// The members of a line that are not passed through.
-    var names: Set<String> { emission == .request ? SealRequest.names.union(RequestHeaders.names) : SealRequest.names }
+    init(
+        _ form: Form, _ settings: SealSettings, payload: ContiguousArray<UInt8>? = nil, hasFacts: Bool = false,
+        log: LogFormat? = nil
+    ) {
+        self.form = form
+        self.settings = settings
+        common = payload.map(Common.init)
+        self.hasFacts = hasFacts
+        self.log = log
+        // The last two are for callers who have seen an answer, and mean push-type and collapse-id.
+        var reserved: Set = ["unencrypted", "shortened", "push_type", "collapse_id"]
+        if settings.overflow != nil { reserved.insert(SealOverflow.File.member) }
+        if hasFacts { reserved.formUnion(SealedMessage.factNames) }
+        var names = SealRequest.names
+        if settings.emission == .request {
+            names.formUnion(SealRequest.headerNames)
+            reserved.formUnion(PushRequest.memberNames)
+        }
+        self.names = names
+        self.reserved = reserved.subtracting(names)
+    }
 
-    /// The members that an answer may have, besides those of the line's own.
-    var reserved: Set<String> {
-        // The last two are what somebody may write who has seen an answer, and means push-type and collapse-id.
-        var names: Set = ["unencrypted", "shortened", "push_type", "collapse_id"]
-        if overflow != nil { names.insert(SealOverflow.File.member) }
-        if emission == .request { names.formUnion(RequestHeaders.members) }
-        if hasFacts { names.formUnion(SealedPayload.factNames) }
-        return names
+    /// Reads the command line, and the payload if one is sealed for all.
+    fileprivate init(
+        for recipients: SealRecipients, from source: SealSource, _ invocation: Invocation, _ console: Console
+    ) throws(CommandFailure) {
+        let form: Form =
+            switch recipients {
+            case .lines: .messages
+            case .all: .devices
+            case .list, .user, .one: .recipients
+            }
+        if form == .messages, invocation.flag("--id") {
+            throw .usage("--id names one message, and there are many", hint: "give each line its 'id'")
+        }
+        let settings = try SealSettings(invocation, source, console)
+        _ = try Placeholder(settings.placeholder)
+        var payload: ContiguousArray<UInt8>?
+        if form != .messages {
+            let common = try console.read(invocation.operand("FILE"), limit: JSONDocument.defaultMaximumBytes)
+            // A payload that cannot be sealed for any device is refused before devices are looked up.
+            do throws(SealError) {
+                try PayloadCheck.refuseUnsealable(
+                    common, for: settings.options.pushType, fitting: settings.options.fitting)
+            } catch {
+                throw CommandFailure(error)
+            }
+            payload = common
+        }
+        self.init(form, settings, payload: payload, hasFacts: invocation.flag("--json"), log: invocation.logFormat)
+    }
+}
+
+// MARK: Threads
+
+/// Seals the lines of a batch on one thread.
+final class SealWorker: LineWorker {
+    private let batch: SealBatch
+    private let keys: SealingKeys
+
+    init(_ batch: SealBatch, _ keys: SealingKeys) {
+        self.batch = batch
+        self.keys = keys
+    }
+
+    func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer {
+        var items: [SealItem] = []
+        chunk.forEachLine(maximum: BatchLine.maximumLength) { items.append(SealItem($0, $1, of: batch)) }
+        var answer = SealAnswer(batch, lines: items.count, inParts: write)
+        var rest = items[...]
+        do throws(KeyStoreError) {
+            try keys.refresh()
+            while !rest.isEmpty, answer.isWanted {
+                let devices = try keys.devices(for: rest.lazy.map(\.recipient))
+                seal(rest, for: devices, into: &answer)
+                rest = rest.dropFirst(devices.count)
+            }
+        } catch {
+            // The next chunk may find the store usable again.
+            for item in rest {
+                if case .refused(let failure) = item.content {
+                    answer.add(item, nil, .refused(.line(failure)))
+                } else {
+                    answer.add(item, nil, .refused(.store(error)))
+                }
+            }
+        }
+        return answer.rest
+    }
+
+    /// Seals the first items for the devices of each, as many messages at a time as a plan holds.
+    private func seal(
+        _ items: ArraySlice<SealItem>, for devices: [[SealingKeys.Lookup]],
+        into answer: inout SealAnswer
+    ) {
+        var plan = SealPlan(batch.settings, keys, payload: batch.common?.payload)
+        for (item, devices) in zip(items, devices) {
+            var rest = devices[...]
+            repeat {
+                let part = rest.prefix(plan.room)
+                plan.add(item, part)
+                rest = rest.dropFirst(part.count)
+                if plan.room == 0 {
+                    carryOut(plan, into: &answer)
+                    plan = SealPlan(batch.settings, keys, payload: batch.common?.payload)
+                }
+            } while !rest.isEmpty
+        }
+        carryOut(plan, into: &answer)
+    }
+
+    private func carryOut(_ plan: SealPlan, into answer: inout SealAnswer) {
+        guard answer.isWanted else { return }
+        plan.carryOut { item, device, outcome in
+            answer.add(item, device, outcome)
+            return answer.isWanted
+        }
+    }
+}
+
+// MARK: Answers
+
+/// The answers to the lines of a chunk, as they are written.
+private struct SealAnswer {
+    /// How many bytes are gathered before they are written: a line for a user is repeated for every device, with all members
+    /// that it passes through.
+    private static let partLength = 2 << 20
+
+    /// The part that is not written yet.
+    private(set) var rest = BatchAnswer()
+    /// Whether the answers can still be written.
+    private(set) var isWanted = true
+
+    private let batch: SealBatch
+    private let write: SealWorker.Part
+
+    init(_ batch: SealBatch, lines: Int, inParts write: @escaping SealWorker.Part) {
+        self.batch = batch
+        self.write = write
+        rest.tally.lines = lines
+    }
+
+    /// Answers an item, for one of its devices if the store knows it by an id.
+    mutating func add(_ item: SealItem, _ device: String?, _ outcome: SealOutcome) {
+        if rest.output.count >= Self.partLength {
+            isWanted = isWanted && write(rest)
+            rest = BatchAnswer()
+        }
+        switch outcome {
+        case .sealed(let message): add(item, device, message)
+        case .unencrypted(let payload, let request): add(item, payload, request)
+        case .refused(let failure): refuse(item, device, LineFailure(failure))
+        }
+    }
+
+    private mutating func add(_ item: SealItem, _ device: String?, _ message: SealedMessage) {
+        rest.append { [batch] json in
+            item.writeRecipient(device, to: &json)
+            message.write(batch.settings.emission, withFacts: batch.hasFacts, to: &json)
+            item.writePassed(to: &json)
+        }
+        rest.tally.done += 1
+        rest.tally.bytes[message.payload.envelope.innerLength, default: 0] += message.payload.json.count
+        log("sealed") { message.logFields }
+    }
+
+    private mutating func add(_ item: SealItem, _ payload: ContiguousArray<UInt8>, _ request: PushRequest?) {
+        rest.append { [batch] json in
+            item.writeRecipient(nil, to: &json)
+            batch.settings.emission.write(payload, request, to: &json)
+            json.bool(true, for: "unencrypted")
+            item.writePassed(to: &json)
+        }
+        rest.tally.unencrypted += 1
+        log("unencrypted") { [("line", .number(item.number)), ("bytes", .number(payload.count))] }
+    }
+
+    private mutating func refuse(_ item: SealItem, _ device: String?, _ failure: LineFailure) {
+        rest.append { json in
+            failure.write(line: item.number, to: &json)
+            item.writeRecipient(device, to: &json)
+            item.writeWishes(to: &json)
+            item.writePassed(to: &json, beside: LineFailure.members)
+        }
+        rest.tally.refused[failure.code, default: 0] += 1
+        log("refused") { [("line", .number(item.number)), ("code", .word(failure.code))] }
+    }
+
+    private mutating func log(_ event: String, _ fields: () -> [MessageFormat.Field]) {
+        if let format = batch.log { rest.log.append(contentsOf: format.messages.line(event, fields())) }
+    }
+}
+
+// MARK: Every device
+
+/// The ids of all devices of a store as lines, in order. Devices that others add or remove meanwhile may or may not be among
+/// them.
+private struct DeviceLines: LineSource, Sendable {
+    /// The devices of one chunk, about as many as a chunk of a file has lines.
+    private static let count = 64
+
+    private let store: SQLiteKeyStore
+    private let stop: StopSignal
+    private var page: DevicePage?
+    /// Rows without a valid id.
+    private var damaged = 0
+    private var firstDamaged: KeyStoreError?
+    private var line = 1
+    private var chunks = 0
+    private(set) var isAtEnd = false
+
+    init(_ store: SQLiteKeyStore, until stop: StopSignal) {
+        self.store = store
+        self.stop = stop
+    }
+
+    mutating func next() throws(CommandFailure) -> LineChunk? {
+        guard !isAtEnd else { return nil }
+        var ids: [String] = []
+        while ids.isEmpty, page?.isLast != true {
+            guard !stop.isRaised else { return nil }
+            let next = try withStoreErrors { () throws(KeyStoreError) in
+                try store.devicePage(after: page, count: Self.count)
+            }
+            ids = next.ids
+            damaged += next.damaged.count
+            firstDamaged = firstDamaged ?? next.damaged.first
+            page = next
+        }
+        try refuseAnotherStore()
+        guard !ids.isEmpty else {
+            isAtEnd = true
+            // A row without an id has no line: reported once all other devices have been read.
+            guard let firstDamaged else { return nil }
+            let failure = CommandFailure(firstDamaged)
+            throw CommandFailure(
+                failure.exit, failure.message,
+                hints: ["\(damaged) rows have ids that no device has; every other device is answered"])
+        }
+        defer {
+            line += ids.count
+            chunks += 1
+        }
+        // No id contains a newline, or is blank.
+        return LineChunk(
+            number: chunks, firstLine: line, bytes: ContiguousArray((ids.joined(separator: "\n") + "\n").utf8))
+    }
+
+    /// Some devices of one store and some of another are not all devices of either.
+    private func refuseAnotherStore() throws(CommandFailure) {
+        let version = try withStoreErrors { () throws(KeyStoreError) in try store.version() }
+        guard version.isReplaced else { return }
+        throw .failed(
+            "another store has taken the place of this one, of which \(line - 1) devices were read",
+            hint: "seal again for the devices of the new one; with the same --id no phone shows it twice")
     }
 }

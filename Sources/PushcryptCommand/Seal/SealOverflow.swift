@@ -2,94 +2,39 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// Where a body goes that is too long for its push: a sealed file under a random name, which the caller stores where phones
-/// fetch it.
+extension Option {
+    /// The options for texts that are too long.
+    static let sealFit = [
+        Option(
+            "--fit", "TEXT", .choice(AlertText.allCases.map(\.rawValue)), isRepeatable: true,
+            help: "shorten this text, with an ellipsis, if the payload is too long; the first that is named first"),
+        Option(
+            "--overflow", "DIR", .folder,
+            help: "put a body that is too long into a sealed file in this folder, and a short one into the push"),
+        Option(
+            "--url", "PREFIX",
+            help: "with --overflow: where the files of the folder are fetched from; their names are put behind it"),
+    ]
+}
+
+extension [AlertText] {
+    /// Reads `--fit`; with `--overflow`, the body is shortened if no text is named.
+    init(fitting invocation: Invocation) {
+        self = invocation.values("--fit").compactMap(AlertText.init(rawValue:))
+        if isEmpty, invocation.flag("--overflow") { self = [.body] }
+    }
+}
+
+/// The folder for bodies that are too long for a push: each becomes a sealed file under a random name, which the caller stores
+/// where phones fetch it.
 struct SealOverflow: Sendable {
-    /// The random bytes of a name: nobody guesses one, and no two are the same.
+    /// The random bytes of a file's name: names are neither guessed nor repeated.
     private static let nameLength = 16
 
     private let folder: String
     private let prefix: String
 
-    /// The file of one payload, for all the devices that it goes to: whoever seals for the first of them stores it.
-    final class SharedFile: Sendable {
-        private let kept = Locked(Kept())
-
-        private final class Kept {
-            var file: File?
-            var isStored = false
-        }
-
-        /// The file that is there, or that is made now; nil where there is none to make.
-        fileprivate func file(_ make: () throws(Failure) -> File?) throws(Failure) -> File? {
-            try kept.withLock { (kept) throws(Failure) in
-                if kept.file == nil { kept.file = try make() }
-                return kept.file
-            }
-        }
-
-        fileprivate func store() throws(Failure) {
-            try kept.withLock { (kept) throws(Failure) in
-                guard let file = kept.file, !kept.isStored else { return }
-                try file.store()
-                kept.isStored = true
-            }
-        }
-    }
-
-    /// One body that has gone there.
-    struct File: Sendable {
-        /// The member of a result that tells of it.
-        static let member = "overflow"
-
-        /// The name in the folder.
-        let name: String
-        let path: String
-        let fullBody: FullBody
-
-        /// Writes what the caller has to store, and where.
-        func write(to json: inout JSONWriter) {
-            json.object(for: Self.member) { json in
-                json.string(name, for: "file")
-                json.string(fullBody.reference.url, for: "url")
-                json.integer(fullBody.sealedFile.count, for: "bytes")
-            }
-        }
-
-        /// Writes the file, whole or not at all.
-        fileprivate func store() throws(Failure) {
-            do throws(CommandFailure) {
-                try OutputFile.write(fullBody.sealedFile.span, to: path, mode: 0o666, force: false)
-            } catch {
-                throw .file(error)
-            }
-        }
-    }
-
-    /// Why a message is not sealed although its body may go elsewhere.
-    enum Failure: Error {
-        case seal(SealError)
-        case fullBody(AttachmentError)
-        case file(CommandFailure)
-
-        var ofCommand: CommandFailure {
-            switch self {
-            case .seal(let error): CommandFailure(error)
-            case .fullBody(let error): CommandFailure(error)
-            case .file(let failure): failure
-            }
-        }
-
-        var ofLine: LineFailure {
-            switch self {
-            case .seal(let error): LineFailure(error)
-            case .fullBody(let error): LineFailure(error)
-            case .file(let failure): LineFailure(.overflowFailed, failure.message)
-            }
-        }
-    }
-
-    /// Reads `--overflow` and `--url`; nil without.
+    /// Reads `--overflow` and `--url`; nil without them.
     init?(_ invocation: Invocation) throws(CommandFailure) {
         switch (invocation.value("--overflow"), invocation.value("--url")) {
         case (nil, nil): return nil
@@ -109,28 +54,31 @@ struct SealOverflow: Sendable {
         try checkOption("--url") { () throws(AttachmentError) in try AttachmentRules.check(url: example) }
     }
 
-    /// Whether the length was the reason.
+    /// Whether a message was refused because of its length.
     func isNeeded(after error: SealError) -> Bool { [.payloadTooLarge, .pushTooLarge].contains(error.code) }
 
-    /// Seals a message that was too long: with its body apart, if it has one, and what may be shortened is. Messages share a
-    /// file only if they have one payload.
+    /// Seals a message that is too long, with its body in a file if it has one, and with texts shortened as `texts` allows.
+    ///
+    /// The file is written once the first message that refers to it is sealed.
+    ///
+    /// - Parameter shared: the file of this payload; messages with different payloads must not share one.
     func seal(
         _ message: Sealer.Message, fitting texts: [AlertText], by sealer: Sealer, sharing shared: SharedFile
-    ) throws(Failure) -> (SealedPayload, File?) {
-        let file = try shared.file { () throws(Failure) in try self.file(for: message.payload, by: sealer) }
+    ) throws(SealFailure) -> (SealedPayload, File?) {
+        let file = try shared.file { () throws(SealFailure) in try self.file(for: message.payload, by: sealer) }
         var message = message
         message.fullBody = file?.fullBody
         message.options.fitting = texts
         let sealed: SealedPayload
-        do throws(SealError) { sealed = try sealer.seal(message) } catch { throw .seal(error) }
+        do throws(SealError) { sealed = try sealer.seal(message) } catch { throw .sealing(error) }
         try shared.store()
         return (sealed, file)
     }
 
-    /// Seals the body of a payload; nil for a payload that has none to show.
+    /// Seals the body of a payload; nil if it has none.
     private func file(
         for payload: ContiguousArray<UInt8>, by sealer: Sealer
-    ) throws(Failure) -> File? {
+    ) throws(SealFailure) -> File? {
         let name = Sodium.randomBytes(Self.nameLength).hex
         let path = folder.hasSuffix("/") ? folder + name : folder + "/" + name
         do throws(AttachmentError) {
@@ -138,6 +86,65 @@ struct SealOverflow: Sendable {
             return fullBody.map { File(name: name, path: path, fullBody: $0) }
         } catch {
             throw .fullBody(error)
+        }
+    }
+}
+
+// MARK: Files
+
+extension SealOverflow {
+    /// The sealed file of a body.
+    struct File: Sendable {
+        /// The member of an answer that describes the file.
+        static let member = "overflow"
+
+        /// The name in the folder.
+        let name: String
+        let path: String
+        let fullBody: FullBody
+
+        /// Writes the name, the address and the size of the file to store.
+        func write(to json: inout JSONWriter) {
+            json.object(for: Self.member) { json in
+                json.string(name, for: "file")
+                json.string(fullBody.reference.url, for: "url")
+                json.integer(fullBody.sealedFile.count, for: "bytes")
+            }
+        }
+
+        /// Writes the file, completely or not at all.
+        fileprivate func store() throws(SealFailure) {
+            do throws(CommandFailure) {
+                try OutputFile.write(fullBody.sealedFile.span, to: path, mode: 0o666, force: false)
+            } catch {
+                throw .file(error)
+            }
+        }
+    }
+
+    /// The file of one payload, shared by the messages for all devices; the first thread that needs it makes it.
+    final class SharedFile: Sendable {
+        private let state = Locked(State())
+
+        private final class State {
+            var file: File?
+            var isStored = false
+        }
+
+        /// Returns the file, made by `make` on the first call; nil if there is no body to put into it.
+        fileprivate func file(_ make: () throws(SealFailure) -> File?) throws(SealFailure) -> File? {
+            try state.withLock { (state) throws(SealFailure) in
+                if state.file == nil { state.file = try make() }
+                return state.file
+            }
+        }
+
+        fileprivate func store() throws(SealFailure) {
+            try state.withLock { (state) throws(SealFailure) in
+                guard let file = state.file, !state.isStored else { return }
+                try file.store()
+                state.isStored = true
+            }
         }
     }
 }

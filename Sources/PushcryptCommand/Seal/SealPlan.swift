@@ -2,212 +2,253 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// What some lines of a chunk ask for, sorted by sealer: so a signer elsewhere is asked for many signatures at a time.
+/// The messages to seal together, and the only way to seal one: a single message is a plan of one.
+///
+/// Messages are grouped by sealer, so that a signer outside this process is asked once for each group. `add` finds out for
+/// which app each message is and refuses what cannot be sealed; `carryOut` seals.
 struct SealPlan {
     /// The most answers of one plan.
     private static let maximum = Sealer.signaturesAtOnce
 
-    private let batch: SealBatch
+    private let settings: SealSettings
+    private let keys: SealingKeys
+    /// The payload for requests that bring none; not needed before `carryOut`.
+    var payload: ContiguousArray<UInt8>?
     private var steps: [Step] = []
     private var groups: [Group] = []
-    private var groupNumbers: [SealerShelf.Kind: Int] = [:]
 
     /// One answer.
     private struct Step {
         let item: SealItem
-        var device: SealingKeys.Device?
+        /// The device's id in the store.
+        var device: String?
         let work: Work
 
         enum Work {
-            case refuse(LineFailure)
-            /// The payload as it is; a request to APNs is made by a group's sealer.
+            case refuse(SealFailure)
+            /// Writes the payload as it is, in a request if a group's sealer can make one.
             case pass(SealRequest, group: Int?)
-            /// The message with this number of a group.
+            /// Seals the target with this number of a group.
             case seal(group: Int, number: Int)
         }
     }
 
     /// The messages of one sealer.
     private struct Group {
-        let kind: SealerShelf.Kind
+        let key: SealerCache.Key
         let sealer: Sealer
-        var messages: [Sealer.Message] = []
+        var targets: [Target] = []
     }
 
-    init(_ batch: SealBatch) { self.batch = batch }
+    private struct Target {
+        let request: SealRequest
+        let device: SealingKeys.Device
+    }
+
+    init(_ settings: SealSettings, _ keys: SealingKeys, payload: ContiguousArray<UInt8>? = nil) {
+        self.settings = settings
+        self.keys = keys
+        self.payload = payload
+    }
 
     // MARK: Planning
 
     /// How many answers may be added.
     var room: Int { max(0, Self.maximum - steps.count) }
 
-    /// Adds a line, with the devices that it is for, or some of them.
-    mutating func add(
-        _ item: SealItem, _ devices: ArraySlice<Result<SealingKeys.Device, LineFailure>>, _ sender: SealingKeys.Sender,
-        _ sealers: inout SealerShelf
-    ) {
-        switch item.request {
-        case .failure(let failure): steps.append(Step(item: item, work: .refuse(failure)))
-        case .success(let request):
-            if case .keyless = request.recipient { steps.append(pass(item, request, sender, &sealers)) }
-            for device in devices { add(item, request, device, sender, &sealers) }
+    /// The first failure that is known before anything is sealed.
+    var failure: SealFailure? {
+        for step in steps {
+            if case .refuse(let failure) = step.work { return failure }
+        }
+        return nil
+    }
+
+    /// Adds an item, with some or all of its recipient's devices.
+    mutating func add(_ item: SealItem, _ devices: ArraySlice<SealingKeys.Lookup>) {
+        switch item.content {
+        case .refused(let failure): steps.append(Step(item: item, work: .refuse(.line(failure))))
+        case .request(let request):
+            if case .keyless = request.recipient { steps.append(pass(item, request)) }
+            for device in devices { add(item, request, device) }
         }
     }
 
-    private mutating func add(
-        _ item: SealItem, _ request: SealRequest, _ device: Result<SealingKeys.Device, LineFailure>,
-        _ sender: SealingKeys.Sender, _ sealers: inout SealerShelf
-    ) {
-        var step: Step
-        do throws(LineFailure) {
+    private mutating func add(_ item: SealItem, _ request: SealRequest, _ device: SealingKeys.Lookup) {
+        let id = device.id
+        let work: Step.Work
+        do throws(SealFailure) {
             let device = try device.get()
-            let topic = try topic(for: request, device, sender)
-            let group = try group(kind(topic, request), sender, &sealers)
-            step = Step(item: item, device: device, work: .seal(group: group, number: groups[group].messages.count))
-            groups[group].messages.append(message(request, device, sender))
+            let group = try group(for: request, device)
+            work = .seal(group: group, number: groups[group].targets.count)
+            groups[group].targets.append(Target(request: request, device: device))
         } catch {
-            // A device that went away since all were listed is none of them any more.
-            if batch.form == .devices, error.isMissingDevice { return }
-            step = Step(item: item, device: try? device.get(), work: .refuse(error))
+            if item.mayBeGone, error.isMissingDevice { return }
+            work = .refuse(error)
         }
-        steps.append(step)
+        steps.append(Step(item: item, device: id, work: work))
     }
 
-    private mutating func pass(
-        _ item: SealItem, _ request: SealRequest, _ sender: SealingKeys.Sender, _ sealers: inout SealerShelf
-    ) -> Step {
-        guard batch.passesUnencrypted else { return Step(item: item, work: .refuse(.noKey)) }
-        guard batch.emission != .payload else { return Step(item: item, work: .pass(request, group: nil)) }
-        do throws(LineFailure) {
-            let topic = try topic(for: request, nil, sender)
-            let group = try group(kind(topic, request), sender, &sealers)
-            return Step(item: item, work: .pass(request, group: group))
+    private mutating func pass(_ item: SealItem, _ request: SealRequest) -> Step {
+        guard settings.passesUnencrypted else { return Step(item: item, work: .refuse(.line(.noKey))) }
+        guard settings.emission != .payload else { return Step(item: item, work: .pass(request, group: nil)) }
+        do throws(SealFailure) {
+            return Step(item: item, work: .pass(request, group: try group(for: request, nil)))
         } catch {
             return Step(item: item, work: .refuse(error))
         }
     }
 
-    private func kind(_ topic: Topic, _ request: SealRequest) -> SealerShelf.Kind {
-        SealerShelf.Kind(
-            topic: topic, placeholder: request.placeholder?.otherwise(batch.placeholder) ?? batch.placeholder)
-    }
-
     private mutating func group(
-        _ kind: SealerShelf.Kind, _ sender: SealingKeys.Sender, _ sealers: inout SealerShelf
-    ) throws(LineFailure) -> Int {
-        if let group = groupNumbers[kind] { return group }
-        let group = Group(kind: kind, sealer: try sealers.sealer(kind, sender))
-        groupNumbers[kind] = groups.count
-        groups.append(group)
+        for request: SealRequest, _ device: SealingKeys.Device?
+    ) throws(SealFailure) -> Int {
+        let key = SealerCache.Key(
+            topic: try topic(for: request, device),
+            placeholder: request.placeholder?.otherwise(settings.placeholder) ?? settings.placeholder)
+        if let group = groups.firstIndex(where: { $0.key == key }) { return group }
+        groups.append(Group(key: key, sealer: try keys.sealer(key.topic, key.placeholder)))
         return groups.count - 1
     }
 
-    private func message(
-        _ request: SealRequest, _ device: SealingKeys.Device, _ sender: SealingKeys.Sender
-    ) -> Sealer.Message {
-        let now = batch.now()
-        var message = Sealer.Message(
-            request.payload ?? batch.payload ?? [], to: device.key, at: now, options: request.options)
-        message.attachments = batch.attachments
-        // What is too long is sealed again, with its body apart.
-        if batch.overflow != nil { message.options.fitting = [] }
-        message.options.announcing = sender.statements(to: device.pinnedSender, now: now)
-        return message
-    }
-
-    /// The app that a message is for: what is said of it, and what the keys are bound to, must agree.
-    private func topic(
-        for request: SealRequest, _ device: SealingKeys.Device?, _ sender: SealingKeys.Sender
-    ) throws(LineFailure) -> Topic {
-        let given = request.topic ?? batch.topic
-        let senders = try Self.bound(given, to: sender.topic, by: "the sender's key")
-        let topic = try Self.bound(senders, to: device?.topic, by: "the device")
-        if let topic = topic ?? sender.defaultTopic { return topic }
-        throw LineFailure(.noTopic, "no topic is given, and no key is bound to one: \(Option.topicHint)")
-    }
-
-    private static func bound(_ topic: Topic?, to other: Topic?, by owner: String) throws(LineFailure) -> Topic? {
-        guard let other else { return topic }
-        guard let topic, topic != other else { return other }
-        throw LineFailure(
-            KeyStoreError(.topicMismatch, "\(owner) is bound to the topic \(other), and the message is for \(topic)"))
+    /// The app that a message is for. The caller's word and the topics that the keys are bound to must agree; the store's
+    /// setting is for messages that have none of these.
+    private func topic(for request: SealRequest, _ device: SealingKeys.Device?) throws(SealFailure) -> Topic {
+        let given = request.topic ?? settings.topic
+        let sender = keys.sender
+        if let given, let bound = sender.topic, bound != given {
+            throw .topicConflict(
+                SealFailure.TopicConflict(owner: .sender(sender.name ?? ""), bound: bound, topic: given, sender: nil))
+        }
+        if let topic = sender.topic ?? given, let bound = device?.topic, bound != topic {
+            throw .topicConflict(
+                SealFailure.TopicConflict(
+                    owner: .device(device?.id ?? ""), bound: bound, topic: topic,
+                    sender: sender.topic == nil ? nil : sender.name))
+        }
+        guard let topic = given ?? sender.topic ?? device?.topic ?? sender.defaultTopic else { throw .noTopic }
+        return topic
     }
 
     // MARK: Sealing
 
-    /// Seals all messages, and answers all lines.
-    func carryOut(into answer: inout SealAnswer) {
-        let results = groups.map { $0.sealer.seal($0.messages) }
-        for step in steps where answer.isWanted {
-            do throws(LineFailure) {
+    /// Seals the messages, and gives `answer` the outcome for every item and device in order, until it returns false.
+    func carryOut(_ answer: (SealItem, _ device: String?, SealOutcome) -> Bool) {
+        let signed = sealTogether()
+        for step in steps {
+            let outcome: SealOutcome
+            do throws(SealFailure) {
                 switch step.work {
                 case .refuse(let failure): throw failure
-                case .pass(let request, let group): try pass(step, request, group.map { groups[$0] }, into: &answer)
+                case .pass(let request, let group): outcome = try pass(request, group.map { groups[$0].sealer })
                 case .seal(let group, let number):
-                    let (sealed, file) = try sealed(results[group][number], step.item, groups[group], number)
-                    try add(step, sealed, file, groups[group].sealer, into: &answer)
+                    outcome = .sealed(
+                        try seal(step.item, groups[group], number, signed.isEmpty ? [] : signed[group]))
                 }
             } catch {
-                answer.refuse(step.item, for: step.device?.id, error)
+                outcome = .refused(error)
             }
+            guard answer(step.item, step.device, outcome) else { return }
         }
     }
 
-    private func add(
-        _ step: Step, _ sealed: SealedPayload, _ overflow: SealOverflow.File?, _ sealer: Sealer,
-        into answer: inout SealAnswer
-    ) throws(LineFailure) {
-        var request: PushRequest?
-        if batch.emission != .payload, case .success(let asked) = step.item.request {
-            do throws(SealError) {
-                request = try asked.headers.request(for: sealed, device: step.device?.id, by: sealer)
-            } catch {
-                throw LineFailure(error)
-            }
-        }
-        answer.add(step.item, for: step.device?.id, request, sealed, overflow)
+    /// Seals all messages of every group together if a signer outside this process is asked. With a key in this process
+    /// there is nothing to wait for, and each is sealed when it is answered.
+    private func sealTogether() -> [[Result<SealedPayload, SealError>]] {
+        guard let group = groups.first, group.sealer.waitsForSigner else { return [] }
+        return groups.map { group in group.sealer.seal(group.targets.map { message(for: $0) }) }
     }
 
-    private func pass(
-        _ step: Step, _ asked: SealRequest, _ group: Group?, into answer: inout SealAnswer
-    ) throws(LineFailure) {
+    private func message(for target: Target) -> Sealer.Message {
+        let now = settings.now()
+        var message = Sealer.Message(
+            target.request.payload ?? payload ?? [], to: target.device.key, at: now, options: target.request.options)
+        message.attachments = settings.attachments
+        // A message that is too long is sealed again, with its body in a file.
+        if settings.overflow != nil { message.options.fitting = [] }
+        message.options.announcing = keys.sender.statements(to: target.device.pinnedSender, now: now)
+        return message
+    }
+
+    /// Seals one message of a group; `signed` is empty unless they were sealed together.
+    private func seal(
+        _ item: SealItem, _ group: Group, _ number: Int, _ signed: [Result<SealedPayload, SealError>]
+    ) throws(SealFailure) -> SealedMessage {
+        let target = group.targets[number]
+        var sealed: SealedPayload
+        var file: SealOverflow.File?
         do throws(SealError) {
-            _ = try asked.options.messageID()
+            sealed = signed.isEmpty ? try group.sealer.seal(message(for: target)) : try signed[number].get()
+        } catch {
+            guard let overflow = settings.overflow, let shared = item.file, overflow.isNeeded(after: error) else {
+                throw .sealing(error)
+            }
+            (sealed, file) = try overflow.seal(
+                message(for: target), fitting: settings.options.fitting, by: group.sealer, sharing: shared)
+        }
+        guard settings.emission != .payload else {
+            return SealedMessage(payload: sealed, request: nil, overflow: file)
+        }
+        do throws(SealError) {
+            let headers = target.request.headers
+            let request = try group.sealer.request(
+                for: sealed, device: target.device.id, collapseName: headers.collapseName, priority: headers.priority)
+            return SealedMessage(payload: sealed, request: request, overflow: file)
+        } catch {
+            throw .sealing(error)
+        }
+    }
+
+    /// Checks a payload that is not sealed; with a sealer, makes its request too.
+    private func pass(_ request: SealRequest, _ sealer: Sealer?) throws(SealFailure) -> SealOutcome {
+        let options = request.options
+        do throws(SealError) {
+            _ = try options.messageID()
             let payload = try PayloadCheck.sendable(
-                asked.payload ?? batch.payload ?? [], for: asked.options.pushType,
-                isSentExactly: asked.options.isSentExactly)
-            let request = try group.map { (group) throws(SealError) in
-                try asked.headers.request(
-                    passing: payload, asked.options, by: group.sealer, topic: group.kind.topic, at: batch.now())
+                request.payload ?? payload ?? [], for: options.pushType, isSentExactly: options.isSentExactly)
+            let carrying = try sealer.map { (sealer) throws(SealError) in
+                try sealer.request(unsealed: payload, options, priority: request.headers.priority, at: settings.now())
             }
-            answer.pass(step.item, request, payload)
+            return .unencrypted(payload, carrying)
         } catch {
-            throw LineFailure(error)
-        }
-    }
-
-    /// What came of a message, its body apart where it was too long and may be.
-    private func sealed(
-        _ result: Result<SealedPayload, SealError>, _ item: SealItem, _ group: Group, _ number: Int
-    ) throws(LineFailure) -> (SealedPayload, SealOverflow.File?) {
-        do throws(SealError) {
-            return (try result.get(), nil)
-        } catch {
-            guard let overflow = batch.overflow, let file = item.file, overflow.isNeeded(after: error) else {
-                throw LineFailure(error)
-            }
-            do throws(SealOverflow.Failure) {
-                return try overflow.seal(
-                    group.messages[number], fitting: batch.options.fitting, by: group.sealer, sharing: file)
-            } catch {
-                throw error.ofLine
-            }
+            throw .sealing(error)
         }
     }
 }
 
-extension LineFailure {
-    fileprivate var isMissingDevice: Bool {
-        [KeyStoreError.Code.unknownDevice, .removedDevice].contains { $0.description == code }
+// MARK: One message
+
+extension SealSource {
+    /// Seals one message, and ends the command if it is refused.
+    ///
+    /// - Parameters:
+    ///   - name: the id or the public key of the device.
+    ///   - place: the option or operand that it was given in.
+    ///   - payload: reads the payload, once everything else is known to be right.
+    func seal(
+        to name: String, in place: String, _ settings: SealSettings,
+        payload: () throws(CommandFailure) -> ContiguousArray<UInt8>
+    ) throws(CommandFailure) -> SealedMessage {
+        let recipient: SealRequest.Recipient
+        do throws(KeyError) {
+            recipient = try SealRequest.Recipient(named: name)
+        } catch {
+            throw CommandFailure(error, inOption: place)
+        }
+        let keys = try withStoreErrors { () throws(KeyStoreError) in try self.keys() }
+        let devices = try withStoreErrors { () throws(KeyStoreError) in try keys.devices(for: [recipient]) }
+        var plan = SealPlan(settings, keys)
+        for devices in devices { plan.add(SealItem(to: recipient, settings), devices[...]) }
+        if let failure = plan.failure { throw CommandFailure(failure, deviceGivenIn: place) }
+        var outcome: SealOutcome?
+        plan.payload = try payload()
+        plan.carryOut { _, _, one in
+            outcome = one
+            return true
+        }
+        switch outcome {
+        case .sealed(let message): return message
+        case .refused(let failure): throw CommandFailure(failure, deviceGivenIn: place)
+        case .unencrypted, nil: preconditionFailure("a named device has one answer")
+        }
     }
 }

@@ -1,9 +1,9 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// What a line asks to seal, and how, where it says more than the command line.
+/// A request to seal one payload for a device or a user: a line of a batch, with the command line's settings where the line
+/// says nothing.
 struct SealRequest {
-    /// Whom it is for.
     enum Recipient {
         /// The id of a device in the store.
         case device(String)
@@ -15,45 +15,50 @@ struct SealRequest {
     }
 
     let recipient: Recipient
-    /// As it was written; nil for the one that is sealed for all.
-    let payload: ContiguousArray<UInt8>?
-    let topic: Topic?
-    let placeholder: PlaceholderChoice?
-    let options: Sealer.Options
-    let headers: RequestHeaders
+    /// The payload as the line has it; nil if one payload is sealed for all.
+    var payload: ContiguousArray<UInt8>?
+    var topic: Topic?
+    var placeholder: PlaceholderChoice?
+    var options: Sealer.Options
+    var headers: RequestHeaders
 
-    /// The members that a line of every batch has for this program.
+    /// Creates a request that says nothing but the recipient.
+    init(to recipient: Recipient, _ settings: SealSettings) {
+        self.recipient = recipient
+        options = settings.options
+        headers = settings.headers
+    }
+}
+
+extension SealRequest.Recipient {
+    /// Reads the id of a device, or a public key.
+    init(named name: String) throws(KeyError) {
+        self = name.hasPrefix(DeviceInput.keyPrefix) ? .key(try DevicePublicKey(text: name)) : .device(name)
+    }
+}
+
+// MARK: Lines
+
+extension SealRequest {
+    /// The members of a line that every batch reads.
     static let names: Set = ["to", "to-user", "payload", "topic", "id", "ttl", "placeholder", "push-type"]
+    /// The members that are read only if a request is written.
+    static let headerNames: Set = ["collapse-id", "priority"]
 
-    /// Reads what a line says; `defaults` is for what it does not say.
-    init(
-        _ line: BatchLine, hasPayload: Bool, defaults: Sealer.Options, headers: RequestHeaders
-    ) throws(LineFailure) {
-        recipient = try Self.recipient(line)
+    /// Reads a line; `hasPayload` if it brings its own payload.
+    init(_ line: BatchLine, hasPayload: Bool, _ settings: SealSettings) throws(LineFailure) {
+        self.init(to: try Self.recipient(line), settings)
         payload = try Self.payload(line, isExpected: hasPayload)
         topic = try Self.topic(line)
         placeholder = try line["placeholder"].map { (value) throws(LineFailure) in try PlaceholderChoice(value) }
-        var options = defaults
         if let name = try line.text("id") { options.messageName = name }
         if let time = line["ttl"] { options.timeToLive = try Self.seconds(time) }
         if let name = try line.text("push-type") {
             do throws(SealError) { options.pushType = try PushType(name) } catch { throw LineFailure(error) }
         }
-        self.options = options
-        self.headers = try RequestHeaders(line, defaults: headers)
+        if let name = try line.text("collapse-id") { headers.collapseName = name }
+        if let number = line["priority"] { headers.priority = try Self.priority(number) }
     }
-
-    /// Seals as the command line says, for somebody who is only named.
-    init(to recipient: Recipient, defaults: Sealer.Options, headers: RequestHeaders) {
-        self.recipient = recipient
-        payload = nil
-        topic = nil
-        placeholder = nil
-        options = defaults
-        self.headers = headers
-    }
-
-    // MARK: Members
 
     private static func recipient(_ line: BatchLine) throws(LineFailure) -> Recipient {
         switch (line["to"], line["to-user"]) {
@@ -62,7 +67,7 @@ struct SealRequest {
             guard let name = to.string else {
                 throw LineFailure(.malformedLine, "to must be a device's id, its public key (pcr1…) or null")
             }
-            return try Recipient(named: name)
+            do throws(KeyError) { return try Recipient(named: name) } catch { throw LineFailure(error) }
         case (nil, let user?):
             guard let name = user.string else { throw LineFailure(.malformedLine, "to-user must be a user's id") }
             return .user(name)
@@ -96,7 +101,7 @@ struct SealRequest {
         }
     }
 
-    /// Whole seconds, or text with a unit; what is out of range is refused by the sealer.
+    /// Reads whole seconds, or text with a unit; the sealer refuses values out of range.
     private static func seconds(_ time: JSONValue) throws(LineFailure) -> UInt32 {
         if let seconds = time.integer { return UInt32(clamping: seconds) }
         guard let text = time.string, let seconds = parseDuration(text, in: 0...Int.max) else {
@@ -104,56 +109,103 @@ struct SealRequest {
         }
         return UInt32(clamping: seconds)
     }
-}
 
-extension SealRequest.Recipient {
-    /// Takes the id of a device, or a public key, as whoever gives the line may write it.
-    init(named name: String) throws(LineFailure) {
-        guard name.hasPrefix(DeviceInput.keyPrefix) else {
-            self = .device(name)
-            return
+    private static func priority(_ value: JSONValue) throws(LineFailure) -> PushRequest.Priority {
+        guard let number = value.integer, let priority = PushRequest.Priority(rawValue: Int(clamping: number)) else {
+            throw LineFailure(.malformedLine, "priority must be 10, 5 or 1")
         }
-        do throws(KeyError) {
-            self = .key(try DevicePublicKey(text: name))
-        } catch {
-            throw LineFailure(error)
-        }
+        return priority
     }
 }
 
-extension PlaceholderChoice {
-    /// Reads the title, or an object of `title`, `sound` and `clear`.
-    fileprivate init(_ value: JSONValue) throws(LineFailure) {
-        if let title = value.string {
-            self.init(title: title)
+// MARK: Items
+
+/// One request on its way through a plan, with the parts of its line that the answer repeats.
+struct SealItem {
+    enum Content {
+        case request(SealRequest)
+        /// The line is refused.
+        case refused(LineFailure)
+    }
+
+    /// The line's number in the input.
+    let number: Int
+    let content: Content
+    /// The file that the item's messages share if their body is too long; nil without `--overflow`.
+    let file: SealOverflow.SharedFile?
+    /// Whether the device was listed by the store, and is skipped without a word if it has been removed since.
+    var mayBeGone = false
+
+    /// The line, if it is an object.
+    private var line: BatchLine?
+    /// The line, if it is the name of a recipient.
+    private var name: String?
+
+    /// Creates the item of a message that stands in no line.
+    init(to recipient: SealRequest.Recipient, _ settings: SealSettings) {
+        number = 1
+        content = .request(SealRequest(to: recipient, settings))
+        file = settings.overflow.map { _ in SealOverflow.SharedFile() }
+    }
+
+    /// Reads a line of a batch.
+    init(_ number: Int, _ line: LineChunk.Line, of batch: SealBatch) {
+        self.number = number
+        file = batch.settings.overflow.map { _ in batch.common?.file ?? SealOverflow.SharedFile() }
+        guard case .text(let text) = line else {
+            content = .refused(.lineTooLong)
             return
         }
-        guard value.kind == .object else {
-            throw LineFailure(.malformedLine, "placeholder must be a title, or an object of title, sound and clear")
-        }
-        self.init()
-        for (name, value) in value.members {
-            switch name {
-            case "title": title = try Self.text(value, name)
-            case "sound": sound = Placeholder.Sound(word: try Self.text(value, name))
-            case "clear": clearFields = try Self.fields(value)
-            default:
-                throw LineFailure(.malformedLine, "placeholder has title, sound and clear, and no \(quoted(name))")
+        do throws(LineFailure) {
+            switch batch.form {
+            case .devices:
+                // Always an id, even if it looks like a key: someone who can write the database must not name a key.
+                let id = String(decoding: text, as: UTF8.self)
+                name = id
+                mayBeGone = true
+                content = .request(SealRequest(to: .device(id), batch.settings))
+            case .recipients where text.first != UInt8(ascii: "{"):
+                let name = String(
+                    decoding: text.last == UInt8(ascii: "\r") ? text.dropLast() : text[...], as: UTF8.self)
+                self.name = name
+                do throws(KeyError) {
+                    content = .request(SealRequest(to: try SealRequest.Recipient(named: name), batch.settings))
+                } catch {
+                    throw LineFailure(error)
+                }
+            case .messages, .recipients:
+                let line = try BatchLine(text, names: batch.names, reserved: batch.reserved)
+                self.line = line
+                try line.refuseReserved()
+                content = .request(try SealRequest(line, hasPayload: batch.common == nil, batch.settings))
             }
+        } catch {
+            content = .refused(error)
         }
     }
 
-    private static func text(_ value: JSONValue, _ name: String) throws(LineFailure) -> String {
-        guard let text = value.string else { throw LineFailure(.malformedLine, "placeholder.\(name) must be a string") }
-        return text
+    /// The recipient; nil if the line is refused.
+    var recipient: SealRequest.Recipient? {
+        if case .request(let request) = content { request.recipient } else { nil }
     }
 
-    private static func fields(_ value: JSONValue) throws(LineFailure) -> Set<Placeholder.ClearField> {
-        let fields = value.elements.compactMap { $0.string.flatMap(Placeholder.ClearField.init(rawValue:)) }
-        guard value.kind == .array, fields.count == value.elements.count else {
-            let words = Placeholder.ClearField.allCases.map(\.rawValue).joined(separator: ", ")
-            throw LineFailure(.malformedLine, "placeholder.clear must be an array of these: \(words)")
+    /// Writes the recipient: the device, if there may be several, or the line's own words.
+    func writeRecipient(_ device: String?, to json: inout JSONWriter) {
+        if let id = device ?? name {
+            json.string(id, for: "to")
+        } else {
+            line?.write(["to", "to-user"], to: &json)
         }
-        return Set(fields)
+        line?.write(["id"], to: &json)
+    }
+
+    /// Writes the line's other members, without the payload, so that a refused line can be given again.
+    func writeWishes(to json: inout JSONWriter) {
+        line?.write(["topic", "ttl", "placeholder", "push-type", "collapse-id", "priority"], to: &json)
+    }
+
+    /// Writes the members that are passed through, without those whose names the answer has already.
+    func writePassed(to json: inout JSONWriter, beside others: Set<String> = []) {
+        line?.writePassed(to: &json, beside: others)
     }
 }

@@ -2,69 +2,88 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// The keys with which one thread seals; not for two threads at once.
-///
-/// With a store it has a connection of its own, and what it has read of the store is read again once the store has changed.
+/// The keys and devices of one thread, with the sealers made of them; not safe to share between threads.
 final class SealingKeys {
-    /// What signs, and what goes with it for every message.
+    /// The sender's key, and the store's settings that go with it.
     struct Sender: Sendable {
         let signer: EnvelopeSigner
-        /// What it is called, and the app it is bound to; nil without a store.
+        /// The key's name, and the app it is bound to; nil without a store.
         var name: String?
         var topic: Topic?
-        /// The store's own topic and placeholder, for who names none.
+        /// The store's own topic and placeholder, for messages that have none.
         var defaultTopic: Topic?
         var placeholder = PlaceholderChoice()
         fileprivate var chain: AnnouncementChain?
 
         init(_ signer: EnvelopeSigner) { self.signer = signer }
 
-        /// The statements that a device needs which last reported `pinned`.
+        /// Returns the statements for a device that last reported `pinned` as its sender's key.
         func statements(to pinned: SenderPublicKey?, now: Timestamp) -> [RotationStatement] {
             chain?.statements(endingAt: signer.publicKey, pinned: pinned, at: now) ?? []
         }
     }
 
-    /// Which key signs where there is a store.
+    /// The key to sign with, if there is a store.
     enum SenderChoice: Sendable {
-        /// The store's of this name; nil means the default one.
+        /// The store's key of this name, or the default one.
         case named(String?)
-        /// One from elsewhere.
+        /// A key outside the store.
         case signer(EnvelopeSigner)
     }
 
-    /// A device that can be sealed to.
+    /// A device to seal for.
     struct Device {
-        /// Its id in the store; nil for a key that was given.
+        /// Its id in the store; nil if only a key was given.
         var id: String?
         let key: DevicePublicKey
         var topic: Topic?
         var pinnedSender: SenderPublicKey?
     }
 
+    /// The outcome of looking a device up. Not a `Result`: at run time, Swift searches the whole program for the conformance
+    /// of its error, which a single seal would notice.
+    enum Lookup {
+        case found(Device)
+        case failed(SealFailure)
+
+        /// The device's id in the store.
+        var id: String? { if case .found(let device) = self { device.id } else { nil } }
+
+        func get() throws(SealFailure) -> Device {
+            switch self {
+            case .found(let device): return device
+            case .failed(let failure): throw failure
+            }
+        }
+    }
+
     /// How many devices are looked up together: as many as a signer is asked for at once.
     static let devicesAtOnce = Sealer.signaturesAtOnce
 
     private(set) var sender: Sender
-    /// Counts how often the sender was read.
-    private(set) var generation = 0
-
+    private var sealers = SealerCache()
     private var store: Store?
 
-    /// Where the keys are read from, and which state of it has been read.
     private struct Store {
         var connection: SQLiteKeyStore
         let sender: SenderChoice
-        var version: StoreVersion
+        /// The state that has been read; nil if changes are not followed.
+        var version: StoreVersion?
     }
 
-    /// Signs with a key, wherever it is, and knows no devices.
+    /// Creates keys without devices.
     init(_ signer: EnvelopeSigner) { sender = Sender(signer) }
 
-    /// Knows the devices of a store.
-    init(_ store: SQLiteKeyStore, _ choice: SenderChoice) throws(KeyStoreError) {
+    /// Reads the keys of a store once.
+    init(of store: SQLiteKeyStore, _ choice: SenderChoice) throws(KeyStoreError) {
+        self.store = Store(connection: store, sender: choice)
+        sender = try Sender(store, choice)
+    }
+
+    /// Reads the keys of a store over a separate connection, and follows its changes.
+    init(following store: SQLiteKeyStore, _ choice: SenderChoice) throws(KeyStoreError) {
         let connection = try store.anotherConnection()
-        // Before anything is read, so that no change after it is missed.
+        // Before the keys are read, so that no later change is missed.
         let version = try connection.version()
         self.store = Store(connection: connection, sender: choice, version: version)
         sender = try Sender(connection, choice)
@@ -72,37 +91,48 @@ final class SealingKeys {
 
     // MARK: Changes
 
-    /// Reads again what has changed: another process may have rotated the key, or restored the store.
+    /// Reads the sender again if the store has changed: another process may have rotated the key, or restored the store.
     ///
-    /// - Throws: the store cannot be read now. What was read before is still there, and is not to be used.
+    /// - Throws: the store cannot be read now. The keys read before must not be used then.
     func refresh() throws(KeyStoreError) {
-        guard var store else { return }
+        guard var store, let old = store.version else { return }
         var version = try store.connection.version()
-        if version == store.version { return }
+        if version == old { return }
         if version.isReplaced {
             store.connection = try store.connection.anotherConnection()
             version = try store.connection.version()
         }
         sender = try Sender(store.connection, store.sender)
-        generation += 1
+        sealers = SealerCache()
         store.version = version
         self.store = store
     }
 
+    // MARK: Sealers
+
+    /// Returns the sealer for an app and a placeholder, which the store's settings complete.
+    func sealer(_ topic: Topic, _ placeholder: PlaceholderChoice) throws(SealFailure) -> Sealer {
+        do throws(SealError) {
+            return try sealers.sealer(SealerCache.Key(topic: topic, placeholder: placeholder), sender)
+        } catch {
+            throw .sealing(error)
+        }
+    }
+
     // MARK: Devices
 
-    /// Finds whom the first recipients mean, all in one snapshot: at least the first one, and no more than have
+    /// Finds the devices of the first recipients in one snapshot: of one recipient at least, and of no more than have
     /// `devicesAtOnce` devices together, or a little more.
     ///
-    /// A user has one device or more, any other recipient has one; a failure is about that device or that recipient alone.
+    /// A user has one device or several, every other recipient has one. A failure concerns that device or recipient alone.
     func devices<Recipients: Collection<SealRequest.Recipient?>>(
         for recipients: Recipients
-    ) throws(KeyStoreError) -> [[Result<Device, LineFailure>]] {
+    ) throws(KeyStoreError) -> [[Lookup]] {
         guard recipients.contains(where: { $0?.isInStore ?? false }), let store else {
             return recipients.map { Self.device(given: $0) }
         }
         return try store.connection.readDevices { (reader) throws(KeyStoreError) in
-            var found: [[Result<Device, LineFailure>]] = []
+            var found: [[Lookup]] = []
             var count = 0
             for recipient in recipients {
                 if count >= Self.devicesAtOnce { break }
@@ -110,7 +140,7 @@ final class SealingKeys {
                 case .device(let id): found.append([Self.device(try reader.device(id: id))])
                 case .user(let user):
                     let devices = try reader.devices(ofUser: user).map(Self.device)
-                    found.append(devices.isEmpty ? [.failure(.noDevice(of: user))] : devices)
+                    found.append(devices.isEmpty ? [.failed(.line(.noDevice(of: user)))] : devices)
                 default: found.append(Self.device(given: recipient))
                 }
                 count += found.last?.count ?? 0
@@ -119,18 +149,21 @@ final class SealingKeys {
         }
     }
 
-    private static func device(_ result: Result<DeviceRecord, KeyStoreError>) -> Result<Device, LineFailure> {
-        result.map {
-            Device(id: $0.id, key: $0.publicKey, topic: $0.topic, pinnedSender: $0.pinnedSender)
-        }.mapError(LineFailure.init)
+    private static func device(_ result: Result<DeviceRecord, KeyStoreError>) -> Lookup {
+        switch result {
+        case .success(let record):
+            .found(
+                Device(
+                    id: record.id, key: record.publicKey, topic: record.topic, pinnedSender: record.pinnedSender))
+        case .failure(let error): .failed(.store(error))
+        }
     }
 
-    /// Whom a recipient means that is looked up nowhere; nobody for none.
-    private static func device(given recipient: SealRequest.Recipient?) -> [Result<Device, LineFailure>] {
+    /// The device of a recipient that is not looked up; none for a refused line or a device without a key.
+    private static func device(given recipient: SealRequest.Recipient?) -> [Lookup] {
         switch recipient {
-        case .key(let key): [.success(Device(key: key))]
-        case .device(let id): [.failure(.noStore(for: id))]
-        case .user(let user): [.failure(.noStore(for: user))]
+        case .key(let key): [.found(Device(key: key))]
+        case .device(let name), .user(let name): [.failed(.noStore(name))]
         case .keyless, nil: []
         }
     }
@@ -146,7 +179,7 @@ extension SealRequest.Recipient {
 }
 
 extension SealingKeys.Sender {
-    init(_ store: SQLiteKeyStore, _ choice: SealingKeys.SenderChoice) throws(KeyStoreError) {
+    fileprivate init(_ store: SQLiteKeyStore, _ choice: SealingKeys.SenderChoice) throws(KeyStoreError) {
         switch choice {
         case .signer(let signer): self.init(signer)
         case .named(let name):
@@ -161,14 +194,23 @@ extension SealingKeys.Sender {
     }
 }
 
-extension LineFailure {
-    static func noDevice(of user: String) -> LineFailure {
-        LineFailure(.noDevice, "the user \(quoted(user)) has no device: 'device add --user' says whose a device is")
+/// The sealers of one thread, one for each app and placeholder.
+struct SealerCache {
+    /// More than providers use: placeholders that differ from line to line must not fill the memory.
+    private static let maximum = 64
+
+    struct Key: Equatable {
+        let topic: Topic
+        let placeholder: PlaceholderChoice
     }
 
-    fileprivate static func noStore(for id: String) -> LineFailure {
-        LineFailure(
-            KeyStoreError(
-                .unknownDevice, "there is no store to look \(quoted(id)) up in: give the device's public key (pcr1…)"))
+    private var sealers: [(key: Key, sealer: Sealer)] = []
+
+    fileprivate mutating func sealer(_ key: Key, _ sender: SealingKeys.Sender) throws(SealError) -> Sealer {
+        if let found = sealers.first(where: { $0.key == key }) { return found.sealer }
+        let placeholder = try key.placeholder.otherwise(sender.placeholder).placeholder()
+        if sealers.count == Self.maximum { sealers.removeAll() }
+        sealers.append((key, Sealer(sender.signer, topic: key.topic, placeholder: placeholder)))
+        return sealers[sealers.count - 1].sealer
     }
 }

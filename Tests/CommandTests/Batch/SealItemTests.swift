@@ -7,14 +7,8 @@ import Testing
 /// Whom a line means, by who has written it.
 @Suite struct SealItemTests {
     private func recipient(_ line: String, _ form: SealBatch.Form) throws -> SealRequest.Recipient? {
-        guard case .command(let invocation, _) = try Parser(table: .pushcrypt).parse(["seal", "--to-all"]) else {
-            throw CommandFailure.failed("not a command")
-        }
-        let batch = SealBatch(
-            form: form, payload: [], attachments: [], overflow: nil, topic: nil, placeholder: PlaceholderChoice(),
-            options: Sealer.Options(), headers: try RequestHeaders(invocation), emission: .payload, hasFacts: false,
-            passesUnencrypted: false, log: nil, now: { Timestamp(milliseconds: 0) })
-        return SealItem(1, .text(ContiguousArray(line.utf8)), of: batch, names: batch.names, reserved: []).recipient
+        let batch = SealBatch(form, SealSettings(now: { Timestamp(milliseconds: 0) }), payload: [])
+        return SealItem(1, .text(ContiguousArray(line.utf8)), of: batch).recipient
     }
 
     @Test("In a list that the caller gives, a name may be a key; what a store lists is an id, whatever it looks like")

@@ -15,7 +15,6 @@ struct BatchTarget: FuzzTarget {
 
     private let keys: SealingKeys
     private let opener: Opener
-    private let headers: RequestHeaders
     private let words: [UInt8: Bytes]
     private let secrets: [Bytes]
 
@@ -27,13 +26,8 @@ struct BatchTarget: FuzzTarget {
             let registration = DeviceRegistration(
                 publicKey: device.publicKey, topic: KnownKeys.topic, createdAt: KnownKeys.now)
             _ = try store.addDevice(registration, id: "phone", owner: .user("alice"), at: KnownKeys.now)
-            return try SealingKeys(store, .named(nil))
+            return try SealingKeys(following: store, .named(nil))
         }
-        // What a command line says that names none.
-        guard case .command(let invocation, _)? = try? Parser(table: .pushcrypt).parse(["seal", "--batch"]),
-            let headers = try? RequestHeaders(invocation)
-        else { fail("batch: a known command line is understood") }
-        self.headers = headers
         let trust = SenderTrust(pinned: [sender.publicKey])
         opener = Opener(topic: KnownKeys.topic, deviceKeys: [device], trust: trust)
         let sealed = KnownKeys.known { () throws(SealError) in
@@ -68,7 +62,7 @@ struct BatchTarget: FuzzTarget {
             let answer = SealWorker(batch, keys).answer(chunk) { _ in true }
             let rules = AnswerRules(
                 names: batch.names, reserved: batch.reserved, mayBeName: batch.form == .recipients)
-            check(answer, chunk, rules, isSealed: batch.form == .messages && batch.emission == .payload)
+            check(answer, chunk, rules, isSealed: batch.form == .messages && batch.settings.emission == .payload)
         }
     }
 
@@ -78,15 +72,14 @@ struct BatchTarget: FuzzTarget {
 
     private func batch(_ form: UInt8) -> SealBatch {
         let isForAll = form & 3 == 1
-        var options = Sealer.Options()
-        options.fitting = form & 32 != 0 ? [.body] : []
+        var settings = SealSettings(now: { KnownKeys.now })
+        settings.options.fitting = form & 32 != 0 ? [.body] : []
+        settings.emission = Emission.allCases[Int(form >> 2 & 3) % Emission.allCases.count]
+        settings.passesUnencrypted = form & 64 != 0
         return SealBatch(
-            form: isForAll ? .recipients : .messages,
-            payload: isForAll ? Bytes(#"{"aps":{"alert":"Hello"}}"#.utf8) : nil, attachments: [], overflow: nil,
-            topic: nil, placeholder: PlaceholderChoice(), options: options,
-            headers: headers, emission: Emission.allCases[Int(form >> 2 & 3) % Emission.allCases.count],
-            hasFacts: form & 16 != 0, passesUnencrypted: form & 64 != 0, log: form & 128 != 0 ? .json : nil,
-            now: { KnownKeys.now })
+            isForAll ? .recipients : .messages, settings,
+            payload: isForAll ? Bytes(#"{"aps":{"alert":"Hello"}}"#.utf8) : nil, hasFacts: form & 16 != 0,
+            log: form & 128 != 0 ? .json : nil)
     }
 
     private func check(_ answer: BatchAnswer, _ chunk: LineChunk, _ rules: AnswerRules, isSealed: Bool) {

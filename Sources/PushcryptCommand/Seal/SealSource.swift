@@ -54,11 +54,19 @@ enum SealSource: Sendable {
         }
     }
 
-    /// The keys of one thread.
+    /// Reads the keys as they are now.
     func keys() throws(KeyStoreError) -> SealingKeys {
         switch self {
         case .key(let signer): SealingKeys(signer)
-        case .store(let store, let sender): try SealingKeys(store, sender)
+        case .store(let store, let sender): try SealingKeys(of: store, sender)
+        }
+    }
+
+    /// Reads the keys for one thread of a batch, which follow the store's changes.
+    func followingKeys() throws(KeyStoreError) -> SealingKeys {
+        switch self {
+        case .key(let signer): SealingKeys(signer)
+        case .store(let store, let sender): try SealingKeys(following: store, sender)
         }
     }
 }
