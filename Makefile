@@ -1,28 +1,29 @@
-# Everything that people and machines type; `make` alone lists it. Only here is anything installed on the system.
-# Each target that compiles runs `setup` first, which takes some milliseconds when nothing is missing.
+# All commands for developers and CI; `make` alone lists them. Nothing else installs anything on the system. Each target
+# that compiles runs `setup` first, which takes some milliseconds if nothing is missing.
 
 PREFIX ?= /usr/local
 PROGRAM := .build/release/pushcrypt
 
-# The installed command stands alone; on a Mac the Swift library is part of the system. The C++ and GCC libraries below Swift's
-# are linked in too, if there are archives of them: to load them took a fifth of what sealing one message takes. What is not linked
-# in is looked up at the start: later, the linker would save vector registers on the stack, and a key that they still hold.
+# The installed command is self-contained; on a Mac the Swift library is part of the system. The C++ and GCC libraries
+# below Swift's are also linked statically if their archives exist: loading them took a fifth of the time to seal one
+# message. All other symbols are bound at start: with lazy binding, the dynamic linker would save vector registers on
+# the stack, with any key still in them.
 CXX_ARCHIVE := .build/static
 # LLVM's linker leaves out what a program does not have to export (4,000 names, which Swift's driver exports otherwise), and packs
 # 23,000 relocations into 5 KB, which the GNU C library reads since 2.36.
 PACKED := $(shell printf '%s\n' 'glibc 2.36' "$$(getconf GNU_LIBC_VERSION 2>/dev/null)" | sort -VC && echo -Xlinker -z -Xlinker pack-relative-relocs)
 LINKER := -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic $(PACKED)
-# SwiftPM links the standard library into programs only: the compiler is told for libraries.
+# SwiftPM links the standard library statically only into programs: for libraries, the compiler needs the option.
 STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xswiftc -static-stdlib -Xlinker "-L$(CURDIR)/$(CXX_ARCHIVE)" \
     -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -z -Xlinker now $(LINKER)) --disable-local-rpath
-# What makes a shared library of it: its name, the symbols that it shows, and that it stays when a program lets it go, because
-# Swift's library cannot be unloaded.
+# The options of the shared library: its name, its exported symbols, and that it stays loaded when a program closes it,
+# because Swift's library cannot be unloaded.
 SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=Sources/PushcryptC/pushcrypt.map \
     -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker nodelete
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-packages build library archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-library test-browser docs fuzz fuzz-minimise bench bench-peers deb check-deb check-reproducible tarball lint install uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-packages build library archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-library test-browser docs fuzz fuzz-minimise bench bench-record bench-peers counted deb check-deb check-reproducible tarball lint install uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -46,61 +47,67 @@ man: build ## write the manual, pushcrypt.1 and a page a command, to .build/man/
 	@mkdir -p .build/man/man1
 	@.build/release/pushcrypt man --out .build/man/man1
 
-demo: build ## seal, look, open, tamper, rotate: the whole story with real output
+demo: build ## seal, inspect, open, tamper, rotate: a complete example with real output
 	@.build/release/pushcrypt demo
 
 docs: setup ## write the documentation of the libraries as pages: .build/docs
 	@Tests/Checks/Scripts/documentation.py pages .build/docs
 
-test: lint setup-test ## lint, then run every test and say what was counted
+test: lint setup-test counted ## lint, then run every test and print the counts
 	@Tests/Checks/Scripts/test.sh
 
-test-readme: setup ## do what README.md tells a new user, in a fresh copy with an empty home
+test-readme: setup ## follow README.md as a new user, in a fresh copy with an empty home
 	@Tests/Checks/Scripts/first-minutes.sh
 
 test-clean: ## the same in a clean Debian root; as root, with debootstrap
 	@Tests/Checks/Scripts/clean-root.sh
 
-test-long: setup ## what takes longer: faults, sanitizers, mutants, a million messages; goes on where it stopped
+test-long: setup ## longer tests: faults, sanitizers, mutants, a million messages; resumes where it stopped
 	@Tests/Checks/Long/run.sh
 
-test-scale: build setup-scale ## 100,000 messages each through Kafka, a Redis stream and Spark, whose workers are killed
+test-scale: build setup-scale ## 100,000 messages each through Kafka, a Redis stream and Spark, with workers being killed
 	@Tests/Checks/Pipelines/run.sh
 
 test-senders: build setup-senders ## send through real APNs clients to a local endpoint, and open what arrives
 	@Tests/Checks/Senders/run.sh
 
-test-interop: build setup-interop ## ask receivers in Python, JavaScript, C and Java about the test kit, and about 100,000 random messages both ways
+test-interop: build setup-interop ## test receivers in Python, JavaScript, C and Java with the test kit, and 100,000 random messages both ways
 	@Tests/Checks/Interop/run.sh
 
 test-library: build library ## call libpushcrypt.so from C and from Python: examples, refusals, threads, random bytes, the test kit
 	@Tests/Checks/CLibrary/run.sh
 
-test-browser: build setup-browser ## have Chromium lay out what `pushcrypt preview` draws, light and dark: boxes, lines, contrast
+test-browser: build setup-browser ## lay out drawings of `pushcrypt preview` in Chromium, light and dark: boxes, lines, contrast
 	@Tests/Checks/Scripts/preview-browser.sh
 
 fuzz: setup ## each fuzz target for SECONDS (60), two at a time; TARGETS names some; adds to Tests/Checks/Fuzz/ledger.tsv
 	@Tests/Checks/Fuzz/run.sh fuzz $(or $(SECONDS),60) $(TARGETS)
 
-fuzz-minimise: setup ## put what fuzzing has found into the corpus, in as few files as reach as much
+fuzz-minimise: setup ## move fuzzing's findings into the corpus, in as few files as possible
 	@Tests/Checks/Fuzz/run.sh minimise $(TARGETS)
 
 bench: build setup-bench ## measure against the bare libsodium calls and against age
 	@Tests/Checks/Bench/run.sh $(STATIC)
 
-bench-peers: build setup-peers ## measure what Web Push, sealed boxes and age cost beside it
+counted: build
+	swift build -c release $(STATIC) --product PushcryptBench $(QUIET)
+
+bench-record: setup-test counted ## record the instruction counts that `make test` compares with
+	@Tests/Checks/Bench/instructions.py record
+
+bench-peers: build setup-peers ## compare with the cost of Web Push, sealed boxes and age
 	@Tests/Checks/Bench/peers.sh
 
 setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-packages: setup-%: setup
 	@Tests/Checks/Scripts/setup.sh $*
 
-deb: build library setup-packages ## Debian packages, which lintian has looked at: .build/packages
+deb: build library setup-packages ## Debian packages, checked by lintian: .build/packages
 	@Sources/Packaging/package.sh deb
 
 check-deb: ## install the packages of `make deb` into a clean root, and run the demo there (as root)
 	@Sources/Packaging/package.sh check
 
-check-reproducible: setup-packages ## build the Debian packages of the last commit in two folders, and compare bytes
+check-reproducible: setup-packages ## build the Debian packages of the last commit in two folders, and compare them byte by byte
 	@Tests/Checks/Scripts/reproducible.sh
 
 tarball: build library ## the command, its pages and completions, and the library, for other systems: .build/packages
@@ -117,8 +124,8 @@ install: $(if $(SUDO_UID),,build) ## install the stripped command, its manual an
 	@test -x "$(PROGRAM)" || { echo 'make: nothing is built yet: run `make build` first, without sudo' >&2; exit 1; }
 	Sources/Packaging/install.sh install "$(PROGRAM)" "$(DESTDIR)$(PREFIX)"
 
-uninstall: ## remove what was installed
+uninstall: ## remove the installed files
 	Sources/Packaging/install.sh remove "$(DESTDIR)$(PREFIX)"
 
-clean: ## remove everything that was built
+clean: ## remove all build output
 	rm -rf .build

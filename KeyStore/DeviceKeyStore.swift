@@ -7,8 +7,8 @@ public protocol DeviceKeyReading: Sendable {
     /// Returns the key that an envelope names, if it may open now: pending, active, or retiring until its end date.
     ///
     /// - Returns: nil if the store has no such key.
-    /// - Throws: `storeMissing` if no store was ever created here, or it was lost in a restore; `storeLocked` before the
-    ///   first unlock; `corruptStore`. These are three different outcomes, and none is a reason to generate a key.
+    /// - Throws: `storeMissing` if no store was ever created here, or it was lost in a restore; `storeLocked` before
+    ///   the first unlock; `corruptStore`. These are three different outcomes, and none is a reason to generate a key.
     func deviceKey(id: KeyID, at now: Timestamp) throws(KeyStoreError) -> StoredDeviceKey?
 
     /// Returns the senders trusted for an app, to verify a message with; an authenticated copy of what is stored now.
@@ -63,7 +63,7 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     /// - Throws: `unknownName`, `ambiguousName`.
     func deviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord]
 
-    /// Makes a name the default.
+    /// Sets the default name.
     ///
     /// - Throws: `unknownName`.
     func setDefaultDeviceKey(named name: String) throws(KeyStoreError)
@@ -75,7 +75,7 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     /// - Throws: `unknownName`, `ambiguousName`; `rotationRefused` after the last possible generation.
     func rotateDeviceKey(named name: String?, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord
 
-    /// Makes the pending key of a name active, because the provider has acknowledged it. The active key retires.
+    /// Activates the pending key of a name, because the provider has acknowledged it. The active key retires.
     ///
     /// A grace period shorter than the time to live of messages under way loses messages.
     ///
@@ -200,7 +200,7 @@ extension DeviceKeyStore {
         try rotateDeviceKey(named: nil, at: now)
     }
 
-    /// Makes the pending key of a name active, with the standard grace period for the one before it.
+    /// Activates the pending key of a name, with the standard grace period for the one before it.
     ///
     /// - Returns: nil as for the call with a grace period.
     /// - Throws: `unknownName`, `ambiguousName`.
@@ -210,7 +210,7 @@ extension DeviceKeyStore {
         try confirmDeviceKey(named: name, acknowledged: acknowledged, grace: Self.standardGrace, at: now)
     }
 
-    /// Makes whichever key of a name is pending active.
+    /// Activates whichever key of a name is pending.
     ///
     /// - Returns: nil if no key is pending.
     /// - Throws: `unknownName`, `ambiguousName`.

@@ -1,11 +1,11 @@
 public import Pushcrypt
 
-/// A key store that cannot do what was asked. Equal when the codes are equal.
+/// An error of a key store. Errors are equal if their codes are.
 ///
-/// Whatever is thrown, the store is as it was before the call. Only a disk that fails at the end of a change, and goes on
-/// failing, leaves open until it answers again whether the change is done.
+/// Whatever is thrown, the store is as it was before the call. Only if a disk fails at the end of a change, and goes on
+/// failing, is it open until the disk recovers whether the change was made.
 public struct KeyStoreError: CodedError {
-    /// Why a key store cannot do what was asked.
+    /// The reason for the error.
     public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
         private enum Known: String, CaseIterable {
             case storeMissing = "store-missing"
@@ -42,50 +42,51 @@ public struct KeyStoreError: CodedError {
 
         private let known: Known
 
-        /// There is no store in this directory.
+        /// No store exists in this directory.
         public static let storeMissing = Code(known: .storeMissing)
-        /// There is a store, or a replay file, already.
+        /// A store, or a replay file, already exists.
         public static let storeExists = Code(known: .storeExists)
-        /// A file of the store, or a directory above it, belongs to or is open to somebody else, or is a link.
+        /// A file of the store, or a directory above it, belongs to someone else, is accessible to others, or is a
+        /// link.
         public static let unsafeStoreFile = Code(known: .unsafeStoreFile)
-        /// The database is there, the file `store.key` that opens it is not.
+        /// The database exists, but not the file `store.key` that opens it.
         public static let storeKeyMissing = Code(known: .storeKeyMissing)
-        /// The store is opened by a passphrase, and none was given.
+        /// The store needs a passphrase, and none was given.
         public static let passphraseNeeded = Code(known: .passphraseNeeded)
-        /// A passphrase that is empty or too long.
+        /// The passphrase is empty or too long.
         public static let invalidPassphrase = Code(known: .invalidPassphrase)
-        /// The passphrase, or the file `store.key`, is not the one the store was made with.
+        /// The passphrase, or the file `store.key`, is not the one the store was created with.
         public static let wrongPassphrase = Code(known: .wrongPassphrase)
-        /// A newer version of this program has written the store.
+        /// The store was written by a newer version of this program.
         public static let newerVersion = Code(known: .newerVersion)
-        /// What is stored is damaged or was changed by someone without the store key; the damaged row is never used.
+        /// Stored data is damaged, or was changed by someone without the store key; a damaged row is never used.
         public static let corruptStore = Code(known: .corruptStore)
-        /// The device was not unlocked since it started, and the Keychain gives nothing before that.
+        /// The device has not been unlocked since it started; until then the Keychain returns nothing.
         public static let storeLocked = Code(known: .storeLocked)
         /// The process may not use the Keychain access group that holds the keys.
         public static let missingEntitlement = Code(known: .missingEntitlement)
         /// Another process held the store for too long.
         public static let storeBusy = Code(known: .storeBusy)
-        /// No room is left on the disk.
+        /// The disk is full.
         public static let diskFull = Code(known: .diskFull)
-        /// The system refuses to read or write.
+        /// The system refused to read or write.
         public static let inputOutput = Code(known: .inputOutput)
-        /// A name, a device id or the name of a setting that is empty, too long or has control characters; a device id that
-        /// begins as a public key does, or is only spaces; a setting that is too long.
+        /// A name, a device id or the name of a setting is empty, too long or has control characters; a device id
+        /// starts like a public key, or has only spaces; a setting is too long.
         public static let invalidName = Code(known: .invalidName)
         /// No key has this name.
         public static let unknownName = Code(known: .unknownName)
-        /// Several names, no default among them, and none was given.
+        /// The store has several names and no default, and none was given.
         public static let ambiguousName = Code(known: .ambiguousName)
-        /// A key has this name already.
+        /// A key already has this name.
         public static let nameTaken = Code(known: .nameTaken)
-        /// The store holds a key with this id, or this very key, already.
+        /// The store already holds this key, or one with its id.
         public static let keyIDTaken = Code(known: .keyIDTaken)
-        /// A device's registration is older than, or contradicts, the one that is held.
+        /// A device's registration is older than the stored one, or contradicts it.
         public static let generationRollback = Code(known: .generationRollback)
-        /// The same key or device is held for another app.
+        /// The same key or device is stored for another app.
         public static let topicMismatch = Code(known: .topicMismatch)
-        /// What is said of a device has a time that no clock gives: more than a day ahead.
+        /// A change to a device has a time more than a day in the future.
         public static let futureTime = Code(known: .futureTime)
         /// No device has this id.
         public static let unknownDevice = Code(known: .unknownDevice)
@@ -93,15 +94,15 @@ public struct KeyStoreError: CodedError {
         public static let removedDevice = Code(known: .removedDevice)
         /// Another key is trusted under this name.
         public static let senderAlreadyTrusted = Code(known: .senderAlreadyTrusted)
-        /// The key was superseded here before, and trust never goes back.
+        /// The key was superseded, and a superseded key is never trusted again.
         public static let senderSuperseded = Code(known: .senderSuperseded)
-        /// A message cannot carry one rotation statement more.
+        /// A message cannot carry another rotation statement.
         public static let tooManyAnnouncements = Code(known: .tooManyAnnouncements)
-        /// A rotation statement that cannot be issued or is not accepted.
+        /// A rotation statement cannot be issued or is not accepted.
         public static let rotationRefused = Code(known: .rotationRefused)
         /// A second, different statement for a superseded key: evidence that the key was stolen.
         public static let rotationConflict = Code(known: .rotationConflict)
-        /// A response to a notification that is longer than the file for waiting ones takes.
+        /// A response to a notification is too large for the file of kept responses.
         public static let responseTooLarge = Code(known: .responseTooLarge)
 
         fileprivate static let ofOneRow: Set<Code> = [
@@ -115,13 +116,13 @@ public struct KeyStoreError: CodedError {
         public var description: String { known.rawValue }
     }
 
-    /// Why.
+    /// The reason.
     public let code: Code
-    /// What happened, and what to do next; never holds key bytes.
+    /// A description of what happened, and what to do; never holds key bytes.
     public let description: String
 
-    /// Whether it is about one row of many, and says nothing of the others.
-    let concernsOneRow: Bool
+    /// Whether the error concerns only one row of many.
+    package let concernsOneRow: Bool
 
     package init(_ code: Code, _ description: String) {
         self.init(code, description, concernsOneRow: Code.ofOneRow.contains(code))

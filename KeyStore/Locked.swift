@@ -20,7 +20,7 @@ package final class Locked<Value>: @unchecked Sendable {
         precondition(unsafe pthread_mutex_init(mutex, nil) == 0, "the system has no mutex left")
     }
 
-    /// Gives the value to `body`, which must neither keep it nor lock again.
+    /// Calls `body` with the value; `body` must neither keep it nor lock again.
     package func withLock<R, E: Error>(_ body: (Value) throws(E) -> R) throws(E) -> R {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
@@ -31,4 +31,11 @@ package final class Locked<Value>: @unchecked Sendable {
         unsafe pthread_mutex_destroy(mutex)
         unsafe mutex.deallocate()
     }
+}
+
+/// Carries a value that only one thread uses at a time to another thread.
+package struct UncheckedSendableBox<Value>: @unchecked Sendable {
+    package let value: Value
+
+    package init(_ value: Value) { self.value = value }
 }

@@ -2,20 +2,20 @@ public import Pushcrypt
 
 /// Keys, trusted senders and devices in one SQLite database, for a provider, a device, or both.
 ///
-/// A directory of mode 0700 holds `keystore.db` and `store.key`; with a passphrase there is no `store.key`. Every secret
-/// is sealed in its row and every row is authenticated: whoever can read the database but not `store.key` learns names,
-/// public keys and times, and whoever can write it can delete rows or put back an older copy of the database, and nothing
-/// else. Every change is one transaction, on the disk when the call returns.
+/// A directory of mode 0700 holds `keystore.db` and `store.key`; with a passphrase there is no `store.key`. Every
+/// secret is sealed in its row and every row is authenticated: someone who can read the database but not `store.key`
+/// learns names, public keys and times; someone who can write it can only delete rows or restore an older copy of the
+/// database. Every change is one transaction, on the disk when the call returns.
 ///
 /// Any number of threads and processes may use one store. A call waits up to five seconds for another process that
-/// writes, then throws `storeBusy`. Every call may throw that, `corruptStore`, `diskFull` and `inputOutput`; what is
-/// listed with a call, or with the one of `DeviceKeyStore` that it implements, comes on top.
+/// writes, then throws `storeBusy`. Every call may throw that, `corruptStore`, `diskFull` and `inputOutput`; errors
+/// listed with a call, or with the requirement of `DeviceKeyStore` that it implements, are additional.
 public final class SQLiteKeyStore: DeviceKeyStore {
     static let databaseName: StaticString = "keystore.db"
     private static let newDatabaseName: StaticString = "keystore.db.new"
 
-    /// Files of an interrupted creation, and the log of a database that somebody removed: SQLite would play an old log
-    /// into a new database of the same name.
+    /// Files of an interrupted creation, and the log of a database that was removed: SQLite would apply an old log to a
+    /// new database of the same name.
     private static let leftovers: [StaticString] =
         [
             newDatabaseName, "keystore.db.new-wal", "keystore.db.new-shm", "keystore.db.new-journal",
@@ -23,7 +23,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         ] + logFiles
 
     private static let logFiles: [StaticString] = ["keystore.db-wal", "keystore.db-shm"]
-    /// What lies in a store's directory.
+    /// The files in a store's directory.
     static let files: [StaticString] =
         logFiles + [
             databaseName, StoreKeyFile.name, ReplayTables.kind.name,
@@ -31,7 +31,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         ]
 
     let directory: StoreDirectory?
-    /// The database that the connection reads, whatever has its name now.
+    /// The database that the connection reads, even if another file has its name by now.
     let file: FileIdentity?
     let keys: StoreKeys
     let options: StoreOptions
@@ -39,10 +39,10 @@ public final class SQLiteKeyStore: DeviceKeyStore {
 
     // MARK: Opening
 
-    /// Makes a store; its directory is made too, and those above it.
+    /// Creates a store, its directory, and those above it.
     ///
-    /// A creation that was interrupted, even by a power cut, leaves no store; another one finishes it. One that fails after
-    /// the store was made, because it cannot be opened, leaves it there.
+    /// An interrupted creation, even by a power failure, leaves no store; calling this again completes it. If the new
+    /// store cannot be opened, this throws, but the store exists.
     ///
     /// - Throws: `storeExists`, `unsafeStoreFile`.
     public static func create(
@@ -51,25 +51,25 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         try create(in: directory, passphrase: passphrase, options: StoreOptions(), at: now)
     }
 
-    /// Opens a store that exists.
+    /// Opens an existing store.
     ///
-    /// - Throws: `storeMissing`, `unsafeStoreFile`, `storeKeyMissing`, `passphraseNeeded`, `wrongPassphrase` (also for a
-    ///   `store.key` of another store, and for a passphrase that the store does not have), `newerVersion`.
+    /// - Throws: `storeMissing`, `unsafeStoreFile`, `storeKeyMissing`, `passphraseNeeded`, `wrongPassphrase` (also for
+    ///   a `store.key` of another store, and for a passphrase if the store has none), `newerVersion`.
     public static func open(
         in directory: String, passphrase: StorePassphrase? = nil
     ) throws(KeyStoreError) -> SQLiteKeyStore {
         try open(in: directory, passphrase: passphrase, options: StoreOptions())
     }
 
-    /// Makes a store that is gone with its last reference, for tests.
+    /// Creates a store in memory, for tests; it ends with its last reference.
     public static func inMemory() throws(KeyStoreError) -> SQLiteKeyStore { try inMemory(options: StoreOptions()) }
 
-    /// Opens another connection to the same store without deriving its key again, so that two threads can read at once;
-    /// or to what was put in its place, as long as that is another state of the same store, such as a backup of it.
+    /// Opens another connection to the same store without deriving its key again, so that two threads can read at once.
+    /// If the database was replaced by another state of the same store, such as a backup, opens that.
     ///
     /// A store in memory has one connection, which is shared.
     ///
-    /// - Throws: `storeMissing`; `wrongPassphrase` when another store lies there now; `unsafeStoreFile`, `newerVersion`.
+    /// - Throws: `storeMissing`; `wrongPassphrase` if another store is there now; `unsafeStoreFile`, `newerVersion`.
     public func anotherConnection() throws(KeyStoreError) -> SQLiteKeyStore {
         guard let directory else { return self }
         let facts = try Self.databaseFacts(in: directory)
@@ -77,14 +77,14 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         try Self.checkKind(of: connection, options)
         guard try Self.unprovedHeader(connection).storeID == keys.storeID else {
             throw KeyStoreError(
-                .wrongPassphrase, "another store lies at \(directory.path) than before: start again to use it")
+                .wrongPassphrase, "\(directory.path) now holds another store than before: start again to use it")
         }
         try Self.proveHeader(connection, keys)
         try Schema.migrate(connection, by: options.migrations)
         return SQLiteKeyStore(connection, facts.identity, keys, directory, options)
     }
 
-    /// Looked at before the file is opened: when another takes its name in between, this connection counts as left behind.
+    /// Read before the file is opened: if another file takes its name in between, this connection counts as replaced.
     private static func databaseFacts(in directory: StoreDirectory) throws(KeyStoreError) -> FileFacts {
         guard let facts = try directory.facts(of: databaseName) else { throw StoreDirectory.missing(directory.path) }
         return facts
@@ -97,7 +97,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         let keys = try directory.withLock(waiting: options.busyTimeout) { () throws(KeyStoreError) in
             guard try !directory.has(databaseName) else {
                 throw KeyStoreError(
-                    .storeExists, "there is a key store at \(directory.path) already: use it, or name another directory"
+                    .storeExists, "a key store already exists at \(directory.path): use it, or name another directory"
                 )
             }
             for name in leftovers { try directory.removeIfPresent(name) }
@@ -113,7 +113,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
             try connect(directory.file(databaseName), options), facts.identity, keys, directory, options)
     }
 
-    /// Makes the database under another name, and renames it when it is whole: it is never there without its key.
+    /// Builds the database under another name, and renames it when complete, so that it never exists without its key.
     private static func build(
         in directory: StoreDirectory, _ passphrase: StorePassphrase?, _ options: StoreOptions, _ now: Timestamp
     ) throws(KeyStoreError) -> StoreKeys {
@@ -180,7 +180,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         try connection.useLog()
     }
 
-    /// Finds the store's key, and proves it before anything else is believed.
+    /// Gets the store's key, and checks it before anything else is trusted.
     private static func unlock(
         _ connection: SQLiteConnection, in directory: StoreDirectory, _ passphrase: StorePassphrase?,
         _ options: StoreOptions
@@ -193,14 +193,14 @@ public final class SQLiteKeyStore: DeviceKeyStore {
             throw KeyStoreError(
                 .wrongPassphrase,
                 header.derivation == nil
-                    ? "\(directory.file(StoreKeyFile.name)) is not the key of \(path): put back the one that was made with it"
-                    : "the passphrase does not open \(path): try again")
+                    ? "\(directory.file(StoreKeyFile.name)) is not the key of \(path): restore the one created with it"
+                    : "wrong passphrase for \(path): try again")
         }
         try proveHeader(connection, keys)
         return keys
     }
 
-    /// Refuses what is no key store, or one that this version cannot read.
+    /// Refuses a database that is not a key store, or one from a newer version.
     private static func checkKind(of connection: SQLiteConnection, _ options: StoreOptions) throws(KeyStoreError) {
         let version = try Schema.version(of: connection)
         guard try connection.integer("PRAGMA application_id") == Schema.applicationID, version > 0 else {
@@ -241,11 +241,11 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         case (let derivation?, let passphrase?):
             return try derivation.storeKey(from: passphrase)
         case (_?, nil):
-            throw KeyStoreError(.passphraseNeeded, "the store at \(directory.path) is opened by a passphrase: give it")
+            throw KeyStoreError(.passphraseNeeded, "the store at \(directory.path) needs a passphrase")
         case (nil, nil):
             return try StoreKeyFile.read(in: directory)
         case (nil, _?):
-            // Whoever expects a passphrase must not be given another store in its place.
+            // A caller that expects a passphrase must not get another store instead.
             throw KeyStoreError(
                 .wrongPassphrase, "the store at \(directory.path) has no passphrase: open it without one if it is yours"
             )
@@ -259,14 +259,14 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         try transaction(.reading, body)
     }
 
-    /// Reads with one statement, which is a snapshot by itself.
+    /// Reads with one statement, which is its own snapshot.
     func readOnce<R>(_ body: (StoreTransaction) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
         try connection.withLock { (connection) throws(KeyStoreError) in
             try body(StoreTransaction(connection: connection, keys: keys))
         }
     }
 
-    /// Reads and writes as the only writer; when `body` throws, nothing has changed.
+    /// Reads and writes as the only writer; if `body` throws, nothing has changed.
     func write<R>(_ body: (StoreTransaction) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
         try transaction(.writing, body)
     }
@@ -287,15 +287,49 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     }
 }
 
-/// What tests choose and nobody else.
+/// Options for tests.
 package struct StoreOptions: Sendable {
     package var cost = StoreKDF.Cost.standard
     /// How long a call waits for other writers, in milliseconds.
     package var busyTimeout: Int32 = 5000
     package var migrations = Schema.migrations
-    /// The size at which the database counts as a full disk.
+    /// The number of pages at which the database counts as a full disk.
     package var maximumPages: Int?
     package var makeDeviceKey: @Sendable () -> DeviceKey = { DeviceKey() }
 
     package init() {}
+}
+
+/// The state of a store; shows a long-running program whether its data may be out of date.
+///
+/// Two values of one connection are equal if nothing has changed in between.
+package struct StoreVersion: Hashable, Sendable {
+    private let others: Int64
+    private let own: Int32
+    /// Whether the database that this connection reads was replaced by another, such as a restored backup;
+    /// `anotherConnection()` opens that one.
+    package let isReplaced: Bool
+
+    fileprivate init(others: Int64, own: Int32, isReplaced: Bool) {
+        self.others = others
+        self.own = own
+        self.isReplaced = isReplaced
+    }
+}
+
+extension SQLiteKeyStore {
+    /// Returns the state of the store; takes a few microseconds.
+    ///
+    /// - Throws: `storeMissing` if the database no longer has its name.
+    package func version() throws(KeyStoreError) -> StoreVersion {
+        var isReplaced = false
+        if let directory {
+            guard let facts = try FileFacts(at: directory.file(Self.databaseName)) else {
+                throw StoreDirectory.missing(directory.path)
+            }
+            isReplaced = facts.identity != file
+        }
+        let state = try withConnection { (connection) throws(KeyStoreError) in try connection.state() }
+        return StoreVersion(others: state.others, own: state.own, isReplaced: isReplaced)
+    }
 }

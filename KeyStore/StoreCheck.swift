@@ -1,8 +1,10 @@
 public import Pushcrypt
 
 extension SQLiteKeyStore {
-    /// Looks through the whole store: files and modes, the database's structure and tables, the tag of every row, every
-    /// sealed secret, and whether it can be written. A million devices take some seconds. Changes nothing.
+    /// Checks the whole store: files and modes, the database's structure and tables, the tag of every row, every sealed
+    /// secret, and whether it can be written.
+    ///
+    /// A million devices take some seconds. Changes nothing.
     public func check() -> [Finding] {
         var check = StoreCheck(store: self)
         check.run()
@@ -10,7 +12,7 @@ extension SQLiteKeyStore {
     }
 }
 
-/// A look through a store, step by step; a step that fails does not stop the next.
+/// Checks a store step by step; a step that fails does not stop the next.
 private struct StoreCheck {
     private static let pageLength = 1000
     private static let rowsListed = 10
@@ -54,7 +56,7 @@ private struct StoreCheck {
         for name in SQLiteKeyStore.files {
             step { check throws(KeyStoreError) in _ = try directory.has(name) }
         }
-        if findings.count == before { find(.note, "the files in \(directory.path) are their owner's alone") }
+        if findings.count == before { find(.note, "only their owner can access the files in \(directory.path)") }
     }
 
     private mutating func checkDatabase() throws(KeyStoreError) {
@@ -80,19 +82,18 @@ private struct StoreCheck {
         }
         if objects != expected {
             find(
-                .error,
-                "the database has other tables than it must: somebody has changed it; restore it from a backup")
+                .error, "the database has other tables than it should", fix: "it was changed; restore it from a backup")
         }
     }
 
-    /// A key file beside a store with a passphrase is not its key: somebody may think that it is.
+    /// A key file beside a store with a passphrase opens nothing, but someone may think that it does.
     private mutating func checkKeyFile() throws(KeyStoreError) {
         guard let directory = store.directory, try directory.has(StoreKeyFile.name) else { return }
         let header = try store.readOnce { (transaction) throws(KeyStoreError) in
             try transaction.row(StoreHeader.self, "WHERE id = ?", .integer(StoreHeader.id))
         }
         if header?.derivation != nil {
-            find(.warning, "\(directory.file(StoreKeyFile.name)) is not used: this store is opened by a passphrase")
+            find(.warning, "\(directory.file(StoreKeyFile.name)) is not used: this store needs a passphrase")
         }
     }
 
@@ -116,7 +117,7 @@ private struct StoreCheck {
         if damaged.isEmpty { find(.note, "table \(type.table.name): \(count) rows, all authentic") }
     }
 
-    /// What is wrong with each of some rows.
+    /// Returns the error of each row of a page, nil for sound rows.
     private func page<Row: StoredRow>(
         of type: Row.Type, after last: SQLiteValue?
     ) throws(KeyStoreError) -> RowPage<KeyStoreError?> {
@@ -133,7 +134,7 @@ private struct StoreCheck {
         }
     }
 
-    /// Writes what is there already, which takes the same way to the disk as any change.
+    /// Writes an unchanged value, which exercises the same path to the disk as any change.
     private mutating func checkWriting() throws(KeyStoreError) {
         try store.write { (transaction) throws(KeyStoreError) in
             let version = try Schema.version(of: transaction.connection)

@@ -1,14 +1,14 @@
 public import Pushcrypt
 
-/// What a store says about one of the device's keys; holds no secret.
+/// The record of one of the device's keys; holds no secret.
 public struct DeviceKeyRecord: Hashable, Sendable {
-    /// Where a key stands in its life.
+    /// The stages in the life of a key.
     public enum State: UInt8, Hashable, Sendable, CustomStringConvertible {
-        /// Made and durable, and opens already; the provider does not seal to it yet, as far as this device knows.
+        /// Durable, and opens already; as far as this device knows, the provider does not seal to it yet.
         case pending = 1
         /// The provider seals to it.
         case active = 2
-        /// Another has taken its place; it opens until its end date what is still under way.
+        /// Replaced by another key; until its end date it opens messages still under way.
         case retiring = 3
 
         /// The state as programs read it.
@@ -23,21 +23,21 @@ public struct DeviceKeyRecord: Hashable, Sendable {
 
     /// The account that the key is for.
     public let name: String
-    /// The app that the key is for; nil when it is not bound to one.
+    /// The app that the key is for; nil if it is not bound to one.
     public let topic: Topic?
-    /// What a provider seals to.
+    /// The key that a provider seals to.
     public let publicKey: DevicePublicKey
     /// The first 4 bytes of a hash of the public key.
     public let keyID: KeyID
-    /// Counts the keys of this name from 1.
+    /// The number of the key among the keys of this name, from 1.
     public let generation: UInt64
-    /// Where the key stands in its life.
+    /// The stage in the key's life.
     public let state: State
-    /// When the key was made or imported.
+    /// When the key was generated or imported.
     public let createdAt: Timestamp
     /// The last moment at which a retiring key opens.
     public let retiresAt: Timestamp?
-    /// Whether this name is meant when none is given.
+    /// Whether this name is the default.
     public let isDefault: Bool
 }
 
@@ -48,14 +48,14 @@ public struct StoredDeviceKey: Sendable {
     /// The key.
     public let key: DeviceKey
 
-    /// Creates a value for a store of your own.
+    /// Creates a value; for a key store of your own.
     public init(record: DeviceKeyRecord, key: DeviceKey) {
         self.record = record
         self.key = key
     }
 }
 
-/// A device key as it is stored.
+/// A device key as stored.
 struct DeviceKeyRow: StoredRow, DeviceKeyEntry {
     static let table = StoreTable(
         "device_keys", key: "id", "name", "topic", "public_key", "key_id", "generation", "state", "created", "retires",
@@ -131,7 +131,7 @@ struct DeviceKeyRow: StoredRow, DeviceKeyEntry {
         sealed = key.withScalar { keys.seal($0, at: place) }
     }
 
-    /// Moves the key on in its life, which seals its secret anew.
+    /// Returns the row in another state, with its secret sealed again.
     func moved(
         to state: DeviceKeyRecord.State, retiresAt: Timestamp?, _ keys: StoreKeys
     ) throws(KeyStoreError) -> DeviceKeyRow {

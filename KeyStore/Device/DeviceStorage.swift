@@ -1,9 +1,9 @@
 internal import Pushcrypt
 
-/// The device's part of a key store inside one transaction: tables of SQLite, or what a Keychain item holds.
+/// The device side of a key store inside one transaction: SQLite tables, or the contents of a Keychain item.
 ///
-/// What implements it gives rows. The rules of keys and trust, which are extensions of this protocol, are the same for
-/// every store.
+/// A conforming type provides rows. The rules for keys and trust are extensions of this protocol, the same for every
+/// store.
 protocol DeviceStorage {
     associatedtype KeyRow: DeviceKeyEntry
     associatedtype Names: KeyNames
@@ -12,14 +12,14 @@ protocol DeviceStorage {
 
     // MARK: Device keys
 
-    /// Every row, by the bytes of its name, oldest generation first.
+    /// Returns every row, by the bytes of its name, oldest generation first.
     func deviceKeyRows() throws(KeyStoreError) -> [KeyRow]
-    /// The rows of a name, oldest generation first.
+    /// Returns the rows of a name, oldest generation first.
     func deviceKeyRows(_ name: String) throws(KeyStoreError) -> [KeyRow]
     func deviceKeyRow(id: KeyID) throws(KeyStoreError) -> KeyRow?
     func secret(of row: KeyRow) throws(KeyStoreError) -> DeviceKey
 
-    /// Puts in a key whose name, generation and id the caller has checked.
+    /// Adds a key whose name, generation and id the caller has checked.
     func addDeviceKey(
         _ key: DeviceKey, name: String, topic: Topic?, generation: UInt64, state: DeviceKeyRecord.State,
         at now: Timestamp
@@ -31,16 +31,16 @@ protocol DeviceStorage {
 
     // MARK: Trusted senders
 
-    /// Every row, oldest first.
+    /// Returns every row, oldest first.
     func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRow]
-    /// A number that no row has, above all others.
+    /// Returns a number higher than that of any row.
     func newSenderNumber() throws(KeyStoreError) -> Int64
-    /// Puts in a row, in the place of the one with its number.
+    /// Writes a row, replacing the one with its number.
     func put(_ row: TrustedSenderRow) throws(KeyStoreError)
     func delete(_ row: TrustedSenderRow) throws(KeyStoreError)
 }
 
-/// What the rules know of a device key: all but its secret.
+/// A device key as the rules see it: without its secret.
 protocol DeviceKeyEntry {
     var name: String { get }
     var topic: Topic? { get }
@@ -48,12 +48,12 @@ protocol DeviceKeyEntry {
     var generation: UInt64 { get }
     var state: DeviceKeyRecord.State { get }
     var createdAt: Timestamp { get }
-    /// Set for a key that retires, and for no other.
+    /// Only set for a retiring key.
     var retiresAt: Timestamp? { get }
 }
 
 extension DeviceKeyEntry {
-    /// A retiring key opens up to its end date and no longer; the others open always.
+    /// A retiring key opens until its end date; the others always open.
     func opens(at now: Timestamp) -> Bool { retiresAt.map { now <= $0 } ?? true }
 
     func record(defaultName: String?) -> DeviceKeyRecord {
@@ -61,5 +61,113 @@ extension DeviceKeyEntry {
             name: name, topic: topic, publicKey: publicKey, keyID: publicKey.id, generation: generation, state: state,
             createdAt: createdAt, retiresAt: retiresAt,
             isDefault: defaultName.map { StoreName.areEqual($0, name) } ?? false)
+    }
+}
+
+// The rules for a device's keys, the same in every store; `DeviceKeyStore` documents their guarantees.
+extension DeviceStorage {
+    // MARK: Generating
+
+    func generateDeviceKey(
+        named name: String, topic: Topic?, making make: () -> DeviceKey, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        try importDeviceKey(try newDeviceKey(make), named: name, topic: topic, at: now)
+    }
+
+    func importDeviceKey(
+        _ key: DeviceKey, named name: String, topic: Topic?, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        try StoreName.check(name, "the name of a device key")
+        try deviceNames.checkIsNew(name, id: key.publicKey.id)
+        let row = try addDeviceKey(key, name: name, topic: topic, generation: 1, state: .active, at: now)
+        try deviceNames.keepDefault()
+        return try record(row)
+    }
+
+    /// Generates a key whose id no key of this store has: each id has one candidate, so nothing is decrypted on trial.
+    private func newDeviceKey(_ make: () -> DeviceKey) throws(KeyStoreError) -> DeviceKey {
+        while true {
+            let key = make()
+            if try !deviceNames.hasKeyID(key.publicKey.id) { return key }
+        }
+    }
+
+    // MARK: Reading
+
+    func deviceKeyRecords() throws(KeyStoreError) -> [DeviceKeyRecord] { try records(try deviceKeyRows()) }
+
+    func deviceKeyRecords(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        try records(try deviceKeyRows(try deviceNames.resolve(name)))
+    }
+
+    func openingKey(
+        id: KeyID, at now: Timestamp
+    ) throws(KeyStoreError) -> StoredDeviceKey? {
+        guard let row = try deviceKeyRow(id: id), row.opens(at: now) else { return nil }
+        // Opening needs no default: a damaged setting must not stop a push.
+        return StoredDeviceKey(
+            record: row.record(defaultName: try? deviceNames.defaultName()), key: try secret(of: row))
+    }
+
+    private func records(_ rows: [KeyRow]) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        let defaultName = try deviceNames.defaultName()
+        return rows.map { $0.record(defaultName: defaultName) }
+    }
+
+    private func record(_ row: KeyRow) throws(KeyStoreError) -> DeviceKeyRecord {
+        row.record(defaultName: try deviceNames.defaultName())
+    }
+
+    // MARK: Rotation
+
+    func rotateDeviceKey(
+        named name: String?, making make: () -> DeviceKey, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        let name = try deviceNames.resolve(name)
+        guard let newest = try deviceKeyRows(name).last else {
+            // A default name outlives its keys if someone else has deleted their rows.
+            throw KeyStoreError(.unknownName, "no device key is named '\(name)'")
+        }
+        if newest.state == .pending { return try record(newest) }
+        let generation = try deviceNames.generation(after: newest.generation)
+        let row = try addDeviceKey(
+            try newDeviceKey(make), name: newest.name, topic: newest.topic, generation: generation, state: .pending,
+            at: now)
+        return try record(row)
+    }
+
+    func confirmDeviceKey(
+        named name: String?, acknowledged: KeyID?, grace: Interval, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord? {
+        let rows = try deviceKeyRows(try deviceNames.resolve(name))
+        guard let pending = rows.last(where: { $0.state == .pending }) else { return nil }
+        // Ids are unique within a store, so the id identifies the key.
+        guard acknowledged == nil || acknowledged == pending.publicKey.id else { return nil }
+        return try record(try activate(pending, grace: grace, at: now))
+    }
+
+    /// Deletes the keys of a name that no longer open; without a time, all of them.
+    func purgeDeviceKeys(named name: String?, at now: Timestamp? = nil) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        guard let name = try deviceNames.resolveIfPresent(name) else { return [] }
+        let rows = try deviceKeyRows(name).filter { row in now.map { !row.opens(at: $0) } ?? true }
+        let records = try records(rows)
+        for row in rows { try delete(row) }
+        try deviceNames.keepDefault()
+        return records
+    }
+
+    /// Returns the row of a key that waits for its provider, or for the first message that it opens.
+    func pendingKey(_ publicKey: DevicePublicKey) throws(KeyStoreError) -> KeyRow? {
+        let row = try deviceKeyRow(id: publicKey.id)
+        return row.flatMap { $0.publicKey == publicKey && $0.state == .pending ? $0 : nil }
+    }
+
+    /// Activates a pending key, and retires the active one.
+    @discardableResult
+    func activate(_ pending: KeyRow, grace: Interval, at now: Timestamp) throws(KeyStoreError) -> KeyRow {
+        for row in try deviceKeyRows(pending.name) where row.state == .active {
+            _ = try move(row, to: .retiring, retiresAt: now.adding(grace))
+        }
+        return try move(pending, to: .active, retiresAt: nil)
     }
 }

@@ -1,10 +1,10 @@
 public import Pushcrypt
 
-// The device's side of an SQLite store: each call is one transaction of the rules.
+// The device side of an SQLite store: each call applies the rules in one transaction.
 extension SQLiteKeyStore {
     // MARK: Device keys
 
-    /// Makes the first key of a name.
+    /// Generates the first key of a name.
     public func generateDeviceKey(
         named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
@@ -13,7 +13,7 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Takes a key that was made elsewhere as the first of a name.
+    /// Imports a key generated elsewhere as the first of a name.
     public func importDeviceKey(
         _ key: DeviceKey, named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
@@ -22,24 +22,24 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Every key of every name.
+    /// Returns every key of every name.
     public func deviceKeys() throws(KeyStoreError) -> [DeviceKeyRecord] {
         try read { (store) throws(KeyStoreError) in try store.deviceKeyRecords() }
     }
 
-    /// The keys of one name.
+    /// Returns the keys of one name.
     public func deviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord] {
         try read { (store) throws(KeyStoreError) in try store.deviceKeyRecords(named: name) }
     }
 
-    /// The key that an envelope names, if it may open now.
+    /// Returns the key that an envelope names, if it may open now.
     public func deviceKey(
         id: KeyID, at now: Timestamp
     ) throws(KeyStoreError) -> StoredDeviceKey? {
         try read { (store) throws(KeyStoreError) in try store.openingKey(id: id, at: now) }
     }
 
-    /// The active key of a name, for an export; nil means the default name.
+    /// Returns the active key of a name, for an export; nil means the default name.
     ///
     /// - Throws: `unknownName`, `ambiguousName`.
     public func deviceSecret(named name: String?) throws(KeyStoreError) -> DeviceKey {
@@ -52,19 +52,19 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Makes a name the one that is meant when none is given.
+    /// Sets the default name.
     public func setDefaultDeviceKey(named name: String) throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in try store.deviceNames.setDefault(name) }
     }
 
-    /// Makes the next key of a name, or gives the pending one again.
+    /// Generates the next key of a name, or returns the pending one.
     public func rotateDeviceKey(named name: String?, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
         try write { (store) throws(KeyStoreError) in
             try store.rotateDeviceKey(named: name, making: options.makeDeviceKey, at: now)
         }
     }
 
-    /// Makes the pending key of a name active.
+    /// Activates the pending key of a name.
     public func confirmDeviceKey(
         named name: String?, acknowledged: KeyID?, grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
@@ -82,9 +82,9 @@ extension SQLiteKeyStore {
 
     /// Deletes all keys of a name.
     ///
-    /// When it returns, the secrets are in none of the store's files, not even sealed; what the disk keeps of overwritten
-    /// blocks is out of reach. Throws `storeBusy` also if the keys are deleted but another process is still reading the
-    /// previous state; a second call completes the deletion.
+    /// When it returns, the secrets are in none of the store's files, not even sealed; what the disk keeps of
+    /// overwritten blocks is out of reach. Throws `storeBusy` also if the keys are deleted but another process is still
+    /// reading the previous state; a second call completes the deletion.
     public func purgeDeviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord] {
         try purge { (store) throws(KeyStoreError) in try store.purgeDeviceKeys(named: name) }
     }
@@ -109,17 +109,17 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// The senders that are believed for an app.
+    /// Returns the senders trusted for an app.
     public func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust {
         try read { (store) throws(KeyStoreError) in try store.trust(for: topic) }
     }
 
-    /// Every sender that is or was believed.
+    /// Returns every sender that is or was trusted.
     public func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRecord] {
         try read { (store) throws(KeyStoreError) in try store.trustedSenders().map(\.record) }
     }
 
-    /// Stops believing a sender, its superseded keys included.
+    /// Ends the trust in a sender and its superseded keys.
     @discardableResult
     public func removeTrustedSender(named name: String) throws(KeyStoreError) -> Bool {
         try write { (store) throws(KeyStoreError) in try store.removeTrustedSender(named: name) }
@@ -134,12 +134,12 @@ extension SQLiteKeyStore {
 
     // MARK: Both
 
-    /// Keeps what a message has changed, in one transaction.
+    /// Stores what a message changed, in one transaction.
     public func settle(
         openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, grace: Interval,
         at now: Timestamp
     ) throws(KeyStoreError) {
-        // Readers do not wait for each other, and writers do.
+        // Readers do not wait for each other; writers do.
         let isNeeded = try read { (store) throws(KeyStoreError) in
             try store.needsSettling(openedWith: publicKey, statements: statements)
         }
@@ -150,10 +150,10 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Deletes every device key and every trusted sender, from the files too, as `purgeDeviceKeys` does.
+    /// Deletes every device key and every trusted sender, from the files too, as `purgeDeviceKeys(named:)` does.
     public func purgeEverything() throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in
-            // Damaged rows go too.
+            // This includes damaged rows.
             try store.connection.rows("DELETE FROM \(DeviceKeyRow.table.name)")
             try store.connection.rows("DELETE FROM \(TrustedSenderRow.table.name)")
             try store.deviceNames.setDefaultName(nil)

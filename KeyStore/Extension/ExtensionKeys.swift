@@ -1,39 +1,39 @@
 public import Pushcrypt
 
-/// The keys as an extension uses them: a key store that it only reads, and a file of its own for what messages change.
+/// The keys as an extension uses them: a key store that it only reads, and a file for the changes made by messages.
 public struct ExtensionKeys: DeviceKeyReading, OpeningEffects {
     private let keys: any DeviceKeyReading
     private let statements: StatementFile
 
-    /// Puts the two together.
+    /// Combines a key store and a file.
     public init(keys: any DeviceKeyReading, statements: StatementFile) {
         self.keys = keys
         self.statements = statements
     }
 
-    /// The key that an envelope names, if it may open now.
+    /// Returns the key that an envelope names, if it may open now.
     public func deviceKey(
         id: KeyID, at now: Timestamp
     ) throws(KeyStoreError) -> StoredDeviceKey? {
         try keys.deviceKey(id: id, at: now)
     }
 
-    /// The pinned senders, and whoever took their place by statements since the app ran.
+    /// Returns the pinned senders, or those that replaced them by statements since the app last ran.
     ///
-    /// Statements that do not fit the pins any more are passed over. When their file cannot be read, the pins alone count: a
-    /// sender that has rotated is then not believed until the app runs or the file can be read.
+    /// Statements that no longer fit the pins are ignored. If their file cannot be read, only the pins count: a sender
+    /// that has rotated is then not trusted until the app runs or the file can be read.
     public func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust {
-        // Before the pins, because the app takes statements into the pins first and removes them here afterwards.
+        // Read before the pins, because the app first adds statements to the pins and then removes them here.
         let kept = (try? statements.statements(for: topic)) ?? []
         var trust = try keys.trust(for: topic)
         for kept in kept { _ = try? trust.accept(kept.statement, at: kept.acceptedAt) }
         return trust
     }
 
-    /// Keeps the statements of a message, and that it was opened with a key that is pending.
+    /// Stores a message's statements, and the pending key that opened it, if any.
     ///
-    /// - Throws: `rotationRefused`, `rotationConflict` when trust has changed since the message was opened, and what
-    ///   `StatementFile.keep` throws.
+    /// - Throws: `rotationRefused`, `rotationConflict` if trust has changed since the message was opened, and the
+    ///   errors of `StatementFile.keep`.
     public func settle(
         openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) {
@@ -44,7 +44,7 @@ public struct ExtensionKeys: DeviceKeyReading, OpeningEffects {
             at: now)
     }
 
-    /// The statements that change what is believed now.
+    /// Returns the statements that change what is trusted now.
     private func accepted(
         _ statements: [RotationStatement], _ topic: Topic, _ now: Timestamp
     ) throws(KeyStoreError) -> [RotationStatement] {

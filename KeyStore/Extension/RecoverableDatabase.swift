@@ -1,31 +1,31 @@
 internal import Pushcrypt
 
-/// One user of a small database that an extension or the app keeps for itself: connects when needed, and makes the file
-/// anew when it is missing or damaged, because nothing may stop a delivery.
+/// A small database that an extension or the app keeps for itself. It connects when needed, and recreates a missing or
+/// damaged file, because nothing may stop a delivery.
 ///
-/// The file has a rollback journal and not a write-ahead log, so that no lock is held between two calls: iOS ends an
+/// The file has a rollback journal and not a write-ahead log, so that no lock is held between two calls: iOS kills an
 /// app that is suspended with a lock on a shared file.
 final class RecoverableDatabase {
-    /// What tells one such file from the others.
+    /// The properties of one kind of file.
     struct Kind: Sendable {
-        /// What messages call it: `a replay file`.
+        /// The kind as it appears in messages: `a replay file`.
         let noun: StaticString
         let name: StaticString
         let newName: StaticString
-        /// An old journal would be played into a new database of the same name.
+        /// SQLite would apply an old journal to a new database of the same name.
         let journals: [StaticString]
-        /// Four letters that tell it from another program's database.
+        /// Four letters that distinguish it from another program's database.
         let applicationID: Int64
         let version: Int64
-        /// Whether a change is on the disk when a call returns. Without that it survives the process, not a power cut, and
-        /// costs a twentieth.
+        /// Whether a change is on the disk when a call returns. Otherwise it survives the end of the process, not a
+        /// power failure, at a twentieth of the cost.
         let isDurable: Bool
         let schema: StaticString
 
         fileprivate var leftovers: [StaticString] { [newName] + journals }
     }
 
-    /// Puts into a new file what it begins with.
+    /// Writes the initial content of a new file.
     typealias Filling = (SQLiteConnection) throws(KeyStoreError) -> Void
 
     private struct Connection {
@@ -47,7 +47,7 @@ final class RecoverableDatabase {
 
     // MARK: Transactions
 
-    /// Writes in one transaction, in a file that is made anew, once, when it is missing or damaged.
+    /// Writes in one transaction; recreates a missing or damaged file, once.
     func write<R>(
         filling fill: Filling = { _ in }, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R {
@@ -55,7 +55,7 @@ final class RecoverableDatabase {
             return try writeOnce(filling: fill, body)
         } catch {
             guard error.code == .corruptStore else { throw error }
-            try remake(instead: connection?.identity, filling: fill)
+            try recreate(replacing: connection?.identity, filling: fill)
             return try writeOnce(filling: fill, body)
         }
     }
@@ -67,14 +67,14 @@ final class RecoverableDatabase {
         return try database.transaction(.writing) { () throws(KeyStoreError) in try body(database) }
     }
 
-    /// Reads in one transaction; nil when there is no file. Makes nothing.
+    /// Reads in one transaction; returns nil if there is no file. Creates nothing.
     func read<R>(_ body: (SQLiteConnection) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R? {
         guard let database = try connectedIfPresent() else { return nil }
         return try database.transaction(.reading) { () throws(KeyStoreError) in try body(database) }
     }
 
-    /// Reads in one transaction; nil when there is no file. A damaged one is made anew, and read then.
-    func readOrRemake<R>(
+    /// Reads in one transaction; returns nil if there is no file. Recreates a damaged one, and reads that.
+    func readOrRecreate<R>(
         filling fill: Filling = { _ in }, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R? {
         do throws(KeyStoreError) {
@@ -85,16 +85,16 @@ final class RecoverableDatabase {
         }
     }
 
-    /// Reads from the file that was used last, whatever has become of it: what cannot be written may still be read.
+    /// Reads from the file used last, even if it was removed or cannot be written.
     func readOpen<R>(_ body: (SQLiteConnection) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R? {
         guard let database = connection?.database else { return nil }
         return try database.transaction(.reading) { () throws(KeyStoreError) in try body(database) }
     }
 
-    /// Connects, if it can; the next call tries again and says what is wrong.
+    /// Connects if possible; otherwise the next call tries again and reports the problem.
     func prepare(filling fill: Filling) { _ = try? connected(filling: fill) }
 
-    /// Tells, once, whether a file was made in the place of a damaged one.
+    /// Returns, once, whether a damaged file was recreated.
     func takeDamaged() -> Bool {
         defer { wasDamaged = false }
         return wasDamaged
@@ -102,20 +102,20 @@ final class RecoverableDatabase {
 
     // MARK: The file
 
-    /// The connection to the file that has the name now, which is made if there is none, or only a damaged one.
+    /// Returns a connection to the file that has the name now; creates a missing one, and recreates a damaged one.
     private func connected(filling fill: Filling) throws(KeyStoreError) -> SQLiteConnection {
         if let connection, try !hasMoved() { return connection.database }
         let directory = try directory()
         guard let facts = try directory.facts(of: kind.name) else {
-            try remake(instead: nil, filling: fill)
+            try recreate(replacing: nil, filling: fill)
             return try connected(filling: fill)
         }
         do throws(KeyStoreError) {
             return try connect(to: facts, in: directory)
         } catch {
             guard error.code == .corruptStore else { throw error }
-            // The file that was looked at, and no other: somebody may have remade it meanwhile.
-            try remake(instead: facts.identity, filling: fill)
+            // Replaces exactly the file that was checked: someone may have recreated it meanwhile.
+            try recreate(replacing: facts.identity, filling: fill)
             return try connected(filling: fill)
         }
     }
@@ -134,7 +134,7 @@ final class RecoverableDatabase {
         return database
     }
 
-    /// Tells whether another file has the name by now: somebody has removed the file, or remade it.
+    /// Returns whether another file has the name by now, because this one was removed or recreated.
     private func hasMoved() throws(KeyStoreError) -> Bool {
         guard let connection else { return false }
         return try FileFacts(at: connection.database.path)?.identity != connection.identity
@@ -148,7 +148,7 @@ final class RecoverableDatabase {
         return database
     }
 
-    /// Throws `newerVersion`, or `corruptStore` for what is no such file.
+    /// Throws `newerVersion`, or `corruptStore` for any other file.
     private func check(_ database: SQLiteConnection) throws(KeyStoreError) {
         guard try database.integer("PRAGMA application_id") == kind.applicationID else {
             throw KeyStoreError(.corruptStore, "\(database.path) is not \(kind.noun)")
@@ -161,19 +161,19 @@ final class RecoverableDatabase {
         try database.refuseForeignObjects()
     }
 
-    /// Makes the file where there must be none; throws `storeExists`.
+    /// Creates the file; throws `storeExists` if it exists.
     func create(filling fill: Filling) throws(KeyStoreError) {
         let directory = try directory()
         try directory.withLock(waiting: busyTimeout) { () throws(KeyStoreError) in
             guard try !directory.has(kind.name) else {
-                throw KeyStoreError(.storeExists, "\(directory.file(kind.name)) is there already: use it")
+                throw KeyStoreError(.storeExists, "\(directory.file(kind.name)) already exists: use it")
             }
             try build(in: directory, filling: fill)
         }
     }
 
-    /// Puts a new file in the place of a damaged one, or where there is none.
-    func remake(instead damaged: FileIdentity?, filling fill: Filling) throws(KeyStoreError) {
+    /// Creates the file, replacing a damaged one, if any.
+    func recreate(replacing damaged: FileIdentity?, filling fill: Filling) throws(KeyStoreError) {
         let directory = try directory()
         try directory.withLock(waiting: busyTimeout) { () throws(KeyStoreError) in
             // Another process may have done it while this one waited.
@@ -181,7 +181,7 @@ final class RecoverableDatabase {
             try build(in: directory, filling: fill)
             wasDamaged = wasDamaged || damaged != nil
         }
-        // Only now, because the number of a file that nobody has open may come back.
+        // Only now, because the system may reuse the number of a file that nobody has open.
         connection = nil
     }
 

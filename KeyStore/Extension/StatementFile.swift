@@ -1,43 +1,43 @@
 public import Pushcrypt
 
-/// What an extension has learnt from messages and the app has not taken in yet: the file `statements.db` beside the replay
-/// guard's.
+/// The changes that an extension learned from messages and the app has not merged yet: the file `statements.db` beside
+/// the replay guard.
 ///
-/// An extension only reads the keys, so what a message changes goes here: rotation statements that were verified, and the
-/// pending device keys that opened something. `ExtensionKeys` believes the statements on top of the pinned senders; the app
-/// takes everything in with `merge`. (`Docs/Format.md`, Rotation)
+/// An extension only reads the keys, so the changes made by messages go here: verified rotation statements, and the
+/// pending device keys that opened something. `ExtensionKeys` applies the statements to the pinned senders; the app
+/// merges everything with `merge`. (`Docs/Format.md`, Rotation)
 ///
-/// Any number of threads and processes may use one file, and be killed at any moment. It holds nothing secret, and nothing
-/// in it is believed by itself: every statement is verified against the pinned senders each time it is used. Who can write
-/// the file can take back what the extension has learnt; can bring in a statement that pinned keys did sign, after its time
-/// to be accepted; and can make the app confirm a key of its own that is pending. No key is ever believed that a pinned
-/// one did not sign for.
+/// Any number of threads and processes may use one file, and be killed at any moment. It holds nothing secret, and
+/// nothing in it is trusted as such: every statement is verified against the pinned senders each time it is used.
+/// Someone who can write the file can undo what the extension has learned, can add a statement that pinned keys did
+/// sign after its acceptance period, and can make the app confirm one of its own pending keys. No key is ever trusted
+/// that a pinned one did not sign for.
 public final class StatementFile: Sendable {
-    /// The most statements that are kept, and the most keys; an app that is never opened comes nowhere near.
+    /// The maximum number of statements, and of keys; far more than collects even if the app is never opened.
     public static let capacity = 64
 
     private let file: Locked<RecoverableDatabase>
 
-    /// Uses the file in this directory, which is made when something is to be kept; a damaged one is made anew.
+    /// Uses the file in this directory, which is created when needed; a damaged one is recreated.
     ///
-    /// The directory is made by the app, in the group container that it shares with the extension.
+    /// The app creates the directory, in the group container that it shares with the extension.
     public init(in directory: String) {
         file = Locked(RecoverableDatabase(StatementTables.kind, in: directory, busyTimeout: ReplayFile.busyTimeout))
     }
 
     // MARK: For the extension
 
-    /// Keeps that a message was opened with a pending key, and the statements it brought; what is kept already is passed
-    /// over without writing.
+    /// Stores the statements that a message brought, and the pending key that opened it, if any; does not write what is
+    /// already stored.
     ///
     /// - Parameters:
-    ///   - pending: the key, if it is pending; nil for any other.
-    ///   - statements: the statements that the message brought, as its opener has accepted them.
-    ///   - topic: the app that the message was for.
-    ///   - now: when the statements took effect: they are believed from here on, also when their time to be accepted ends
-    ///     before the app takes them in.
-    /// - Throws: `rotationRefused` when the file is full; `storeMissing` when the directory is not there, `unsafeStoreFile`,
-    ///   `storeBusy`, `diskFull`, `inputOutput`, `newerVersion`. Nothing is kept then.
+    ///   - pending: The key, if it is pending; nil for any other.
+    ///   - statements: The statements that the message brought, as accepted by its opener.
+    ///   - topic: The app that the message was for.
+    ///   - now: When the statements took effect: they stay trusted from here on, even if their acceptance period ends
+    ///     before the app merges them.
+    /// - Throws: `rotationRefused` if the file is full; `storeMissing` if the directory does not exist;
+    ///   `unsafeStoreFile`, `storeBusy`, `diskFull`, `inputOutput`, `newerVersion`. Nothing is stored then.
     public func keep(
         openedWith pending: DevicePublicKey?, statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) {
@@ -56,9 +56,9 @@ public final class StatementFile: Sendable {
         }
     }
 
-    /// The statements that were kept for an app, oldest first.
+    /// Returns the statements stored for an app, oldest first; none if there is no file.
     ///
-    /// - Throws: `corruptStore`, and what `keep` throws; a file that is not there has no statements.
+    /// - Throws: `corruptStore`, and the errors of `keep`.
     func statements(for topic: Topic) throws(KeyStoreError) -> [StatementTables.Kept] {
         try file.withLock { (file) throws(KeyStoreError) in
             try file.read { (connection) throws(KeyStoreError) in
@@ -69,28 +69,28 @@ public final class StatementFile: Sendable {
 
     // MARK: For the app
 
-    /// What an app has taken in.
+    /// The result of a merge.
     public struct MergeResult: Hashable, Sendable {
-        /// The keys that were pending and are active now.
+        /// The keys that were pending and are now active.
         public var confirmed: [DeviceKeyRecord] = []
         /// The senders that have rotated.
         public var rotated: [SenderTrust.Change] = []
-        /// How many statements do not fit what is trusted now, and are dropped.
+        /// The number of statements dropped because they do not fit what is trusted now.
         public var refused = 0
-        /// How many statements contradict one that was accepted: evidence that an old sender key was stolen.
+        /// The number of statements that contradict an accepted one: evidence that an old sender key was stolen.
         public var conflicts = 0
     }
 
-    /// Takes what the extension has learnt into the app's key store, and removes it here; call it at every launch.
+    /// Merges what the extension has learned into the app's key store, and removes it here; call this at every launch.
     ///
-    /// May end at any point and be called again: what was taken in changes nothing the second time. What the extension
-    /// keeps meanwhile stays for the next time.
+    /// It may be interrupted anywhere and called again: merging twice changes nothing. What the extension stores
+    /// meanwhile stays for the next time.
     ///
     /// - Parameters:
-    ///   - store: the app's keys, those that the extension only reads.
-    ///   - grace: How long a replaced device key still opens.
-    ///   - now: the present time, from which the grace counts.
-    /// - Throws: what `keep` and the key store throw; the rest is still there then. A damaged file is made anew.
+    ///   - store: The app's keys, which the extension only reads.
+    ///   - grace: How long after `now` a replaced device key still opens.
+    ///   - now: The present time.
+    /// - Throws: The errors of `keep` and of the key store; the rest is still there then. A damaged file is recreated.
     public func merge<Store: DeviceKeyStore>(
         into store: Store, grace: Interval = Store.standardGrace, at now: Timestamp
     ) throws(KeyStoreError) -> MergeResult {
@@ -98,7 +98,7 @@ public final class StatementFile: Sendable {
         var result = MergeResult()
         guard !keys.isEmpty || !statements.isEmpty else { return result }
         for key in keys {
-            // A name that this device's store does not know as pending is nothing.
+            // A key that this device's store does not have as pending is ignored.
             let pending = try store.deviceKeys().first { $0.state == .pending && $0.publicKey.bytes == key }
             guard let pending else { continue }
             let record = try store.confirmDeviceKey(
@@ -128,7 +128,7 @@ public final class StatementFile: Sendable {
             return (try tables.openedWith(), try tables.statements())
         }
         return try file.withLock { (file) throws(KeyStoreError) in
-            try file.readOrRemake(read) ?? ([], [])
+            try file.readOrRecreate(read) ?? ([], [])
         }
     }
 
@@ -140,5 +140,110 @@ public final class StatementFile: Sendable {
                 for statement in statements { try tables.delete(statement) }
             }
         }
+    }
+}
+
+/// The rows of `statements.db`, inside one transaction.
+struct StatementTables {
+    static let kind = RecoverableDatabase.Kind(
+        noun: "a statement file", name: "statements.db", newName: "statements.db.new",
+        journals: ["statements.db.new-journal", "statements.db-journal"],
+        // "PCST"
+        applicationID: 0x5043_5354, version: 1, isDurable: true, schema: schema)
+
+    private static let schema: StaticString = """
+        CREATE TABLE statements (
+            id INTEGER PRIMARY KEY, topic TEXT NOT NULL, statement BLOB NOT NULL, accepted INTEGER NOT NULL,
+            UNIQUE (topic, statement));
+        CREATE TABLE opened (key BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
+        """
+
+    /// A statement as stored by an extension.
+    struct Kept: Hashable, Sendable {
+        let topic: Topic
+        let statement: RotationStatement
+        /// When it took effect here, which may be long before the app learns of it.
+        let acceptedAt: Timestamp
+    }
+
+    let connection: SQLiteConnection
+
+    /// Returns whether `keep` has nothing to write.
+    func hasAll(
+        _ pending: DevicePublicKey?, _ statements: [RotationStatement], _ topic: Topic
+    ) throws(KeyStoreError) -> Bool {
+        if let pending, try !openedWith().contains(pending.bytes) { return false }
+        for statement in statements where try !has(statement, topic) { return false }
+        return true
+    }
+
+    // MARK: Statements
+
+    /// Returns the statements of one app or all, oldest first; never more than the capacity, even from a forged file.
+    func statements(for topic: Topic? = nil) throws(KeyStoreError) -> [Kept] {
+        let rows = try connection.rows(
+            """
+            SELECT topic, statement, accepted FROM statements WHERE ?1 IS NULL OR topic = ?1 ORDER BY id
+            LIMIT \(StatementFile.capacity)
+            """, [.text(topic?.bundleID)])
+        var statements: [Kept] = []
+        for row in rows {
+            guard case .text(let text) = row[0], case .blob(let bytes) = row[1],
+                case .integer(let milliseconds) = row[2], let topic = try? Topic(String(decoding: text, as: UTF8.self)),
+                let statement = try? RotationStatement(bytes: bytes.span)
+            else { throw connection.damaged }
+            let acceptedAt = Timestamp(milliseconds: UInt64(clamping: milliseconds))
+            statements.append(Kept(topic: topic, statement: statement, acceptedAt: acceptedAt))
+        }
+        return statements
+    }
+
+    private func has(_ statement: RotationStatement, _ topic: Topic) throws(KeyStoreError) -> Bool {
+        try connection.integer(
+            "SELECT count(*) FROM statements WHERE topic = ? AND statement = ?",
+            [.text(topic.bundleID), .blob(statement.bytes)]) > 0
+    }
+
+    func insert(_ statement: RotationStatement, _ topic: Topic, at now: Timestamp) throws(KeyStoreError) {
+        guard try !has(statement, topic) else { return }
+        guard try connection.integer("SELECT count(*) FROM statements") < StatementFile.capacity else {
+            throw KeyStoreError(
+                .rotationRefused,
+                "\(connection.path) holds \(StatementFile.capacity) rotations that the app has not taken in: open the app"
+            )
+        }
+        try connection.rows(
+            "INSERT INTO statements (topic, statement, accepted) VALUES (?, ?, ?)",
+            [.text(topic.bundleID), .blob(statement.bytes), .integer(Int64(clamping: now.milliseconds))])
+    }
+
+    func delete(_ statement: Kept) throws(KeyStoreError) {
+        try connection.rows(
+            "DELETE FROM statements WHERE topic = ? AND statement = ?",
+            [.text(statement.topic.bundleID), .blob(statement.statement.bytes)])
+    }
+
+    // MARK: Keys that opened a message
+
+    /// Returns the bytes of public keys, unchecked: they are only compared.
+    func openedWith() throws(KeyStoreError) -> [Bytes] {
+        var keys: [Bytes] = []
+        for row in try connection.rows("SELECT key FROM opened ORDER BY key LIMIT \(StatementFile.capacity)") {
+            guard case .blob(let bytes) = row[0] else { throw connection.damaged }
+            keys.append(bytes)
+        }
+        return keys
+    }
+
+    func insert(openedWith key: Bytes) throws(KeyStoreError) {
+        // A device has as many pending keys as accounts: a full table holds leftovers.
+        if try connection.integer("SELECT count(*) FROM opened") >= StatementFile.capacity {
+            try connection.rows("DELETE FROM opened")
+        }
+        try connection.rows("INSERT INTO opened (key) VALUES (?) ON CONFLICT (key) DO NOTHING", [.blob(key)])
+    }
+
+    func delete(openedWith key: Bytes) throws(KeyStoreError) {
+        try connection.rows("DELETE FROM opened WHERE key = ?", [.blob(key)])
     }
 }

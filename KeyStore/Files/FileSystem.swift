@@ -7,7 +7,7 @@
 #endif
 
 extension KeyStoreError {
-    /// Words for a system call that failed.
+    /// Creates the error for a failed system call; `action` says what could not be done.
     static func system(_ code: Int32, _ action: String) -> KeyStoreError {
         guard code != ENOSPC, code != EDQUOT else {
             return KeyStoreError(.diskFull, "cannot \(action): the disk is full; free some space and try again")
@@ -17,7 +17,7 @@ extension KeyStoreError {
     }
 }
 
-/// What the system says about one file, without following a link.
+/// The properties of a file, without following a link.
 struct FileFacts {
     let mode: mode_t
     let owner: uid_t
@@ -29,23 +29,23 @@ struct FileFacts {
     var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
     var isRegular: Bool { mode & S_IFMT == S_IFREG }
     var isSymbolicLink: Bool { mode & S_IFMT == S_IFLNK }
-    /// The mode as `chmod` takes it.
+    /// The mode in the form `chmod` accepts.
     var permissions: String { "0" + String(mode & 0o7777, radix: 8) }
 
-    /// Asks about a path; nil when nothing is there.
+    /// Gets the properties of a path; nil if it does not exist.
     init?(at path: String) throws(KeyStoreError) {
         var facts = stat()
         guard unsafe lstat(path, &facts) == 0 else {
-            guard errno == ENOENT || errno == ENOTDIR else { throw .system(errno, "look at \(path)") }
+            guard errno == ENOENT || errno == ENOTDIR else { throw .system(errno, "access \(path)") }
             return nil
         }
         self.init(facts)
     }
 
-    /// Asks about an open file.
+    /// Gets the properties of an open file.
     init(of descriptor: borrowing Descriptor) throws(KeyStoreError) {
         var facts = stat()
-        guard unsafe fstat(descriptor.number, &facts) == 0 else { throw .system(errno, "look at \(descriptor.path)") }
+        guard unsafe fstat(descriptor.number, &facts) == 0 else { throw .system(errno, "access \(descriptor.path)") }
         self.init(facts)
     }
 
@@ -59,18 +59,18 @@ struct FileFacts {
     }
 }
 
-/// Tells one file from another that has taken its name.
+/// Distinguishes a file from another that has taken its name.
 struct FileIdentity: Hashable {
     let device: UInt64
     let number: UInt64
 }
 
-/// An open file, closed when it goes.
+/// An open file, closed on release.
 struct Descriptor: ~Copyable {
     let number: Int32
     let path: String
 
-    /// Opens without following a link, waiting for a pipe's other end, or handing the file to a child process.
+    /// Opens a file; never follows a link, waits for a pipe's other end, or passes the file to a child process.
     init(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(KeyStoreError) {
         var number: Int32
         repeat {
@@ -81,7 +81,7 @@ struct Descriptor: ~Copyable {
         self.path = path
     }
 
-    /// Reads until `output` is full or the file ends; the number of bytes.
+    /// Reads until `output` is full or the file ends; returns the number of bytes.
     func read(into output: inout MutableSpan<UInt8>) throws(KeyStoreError) -> Int {
         var filled = 0
         while filled < output.count {
@@ -99,7 +99,7 @@ struct Descriptor: ~Copyable {
         return filled
     }
 
-    /// Writes all of it and waits until it lies on the disk.
+    /// Writes all bytes, and waits until they are on the disk.
     func write(_ bytes: Span<UInt8>) throws(KeyStoreError) {
         var written = 0
         while written < bytes.count {
@@ -114,7 +114,7 @@ struct Descriptor: ~Copyable {
         try synchronize()
     }
 
-    /// Waits until what was written lies on the disk.
+    /// Waits until written data is on the disk.
     func synchronize() throws(KeyStoreError) {
         while fsync(number) != 0 {
             guard errno == EINTR else { throw .system(errno, "write \(path)") }
@@ -124,7 +124,7 @@ struct Descriptor: ~Copyable {
     deinit { _ = close(number) }
 }
 
-// Methods of the same name hide these inside `Descriptor`.
+// Inside `Descriptor`, methods of the same name hide these.
 private func systemRead(_ number: Int32, _ base: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     unsafe read(number, base, count)
 }

@@ -6,14 +6,14 @@
     internal import Darwin
 #endif
 
-/// The directory of a store: its owner's alone, and reached only through directories that nobody else can rearrange.
+/// The directory of a store: only its owner has access, and nobody else can rearrange the directories above it.
 struct StoreDirectory: Sendable {
     private static let mode: mode_t = 0o700
 
-    /// Absolute, without symbolic links.
+    /// An absolute path without symbolic links.
     let path: String
 
-    /// Finds a directory that must exist.
+    /// Finds an existing directory.
     init(existing path: String) throws(KeyStoreError) {
         let path = try Self.normalised(path)
         guard let facts = try FileFacts(at: path) else { throw Self.missing(path) }
@@ -21,7 +21,7 @@ struct StoreDirectory: Sendable {
         if let problem = try problems().first { throw problem }
     }
 
-    /// Makes the directory, and those above it, where they are missing.
+    /// Creates the directory, and those above it, where missing.
     init(making path: String) throws(KeyStoreError) {
         let path = try Self.normalised(path)
         try Self.makeParents(of: path)
@@ -33,17 +33,17 @@ struct StoreDirectory: Sendable {
 
     static func missing(_ path: String) -> KeyStoreError {
         KeyStoreError(
-            .storeMissing, "no key store at \(path): make one with 'init', or name its directory with --store")
+            .storeMissing, "no key store at \(path)")
     }
 
     // MARK: Paths
 
     private static func normalised(_ path: String) throws(KeyStoreError) -> String {
-        // C would see only what comes before a zero byte.
+        // C would only see the part before a zero byte.
         guard !path.isEmpty, !path.utf8.contains(0) else {
-            throw KeyStoreError(.inputOutput, "the path of the store's directory is empty, or has a zero byte in it")
+            throw KeyStoreError(.inputOutput, "the path of the store's directory is empty, or contains a zero byte")
         }
-        // With a slash at its end, a path follows the link that it names.
+        // With a trailing slash, a path follows the link that it names.
         var path = path
         while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
         return path
@@ -55,9 +55,9 @@ struct StoreDirectory: Sendable {
                 path, "is a symbolic link", "name the directory itself: \"$(realpath \(quoted(path)))\"")
         }
         guard facts.isDirectory else {
-            throw UnsafeFile.error(path, "is not a directory", "name another with --store")
+            throw UnsafeFile.error(path, "is not a directory", "name another directory")
         }
-        guard let resolved = unsafe realpath(path, nil) else { throw .system(errno, "look at \(path)") }
+        guard let resolved = unsafe realpath(path, nil) else { throw .system(errno, "access \(path)") }
         defer { unsafe free(resolved) }
         return unsafe String(cString: resolved)
     }
@@ -72,17 +72,17 @@ struct StoreDirectory: Sendable {
 
     private static func makeDirectory(_ path: String) throws(KeyStoreError) {
         if unsafe mkdir(path, mode) != 0, errno != EEXIST {
-            // A system may refuse to make what is there already in another way than by EEXIST.
+            // A system may refuse to create what exists with an error other than EEXIST.
             let code = errno
-            guard try FileFacts(at: path) != nil else { throw .system(code, "make the directory \(path)") }
+            guard try FileFacts(at: path) != nil else { throw .system(code, "create the directory \(path)") }
         }
         try keepName(of: path)
     }
 
-    /// Waits until a directory's name is on the disk, with which all that it holds would be lost.
+    /// Waits until a directory's name is on the disk; without it, all its contents would be lost.
     ///
-    /// Also when it was there before: whoever made it may have been interrupted. A directory above it that may not be read,
-    /// or that lies on no disk, cannot be asked to.
+    /// This includes an existing directory: its creation may have been interrupted. A directory above that cannot be
+    /// read, or is not on a disk, is skipped.
     private static func keepName(of path: String) throws(KeyStoreError) {
         let parent = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "./"
         // The dot follows a link, as the path itself does here.
@@ -94,11 +94,12 @@ struct StoreDirectory: Sendable {
 
     // MARK: Rules
 
-    /// What is wrong with the directory and those above it, the worst first.
+    /// Returns the problems of the directory and those above it, the worst first.
     func problems() throws(KeyStoreError) -> [KeyStoreError] {
         guard let facts = try FileFacts(at: path) else { return [Self.missing(path)] }
         var problems = UnsafeFile.problems(of: path, facts, mode: Self.mode)
-        // On a phone the container is the boundary; what lies above it is the system's, and not every part can be looked at.
+        // On a phone the container is the boundary; the directories above it are the system's, and not all of them can
+        // be read.
         #if !(os(iOS) || os(tvOS) || os(watchOS) || os(visionOS))
             problems += try parentProblems()
         #endif
@@ -116,19 +117,19 @@ struct StoreDirectory: Sendable {
         return problems
     }
 
-    /// Tells whether a file of the store is there; throws when it is and is not its owner's alone.
+    /// Returns whether a file of the store exists; throws if it is not its owner's alone.
     func has(_ name: StaticString) throws(KeyStoreError) -> Bool { try facts(of: name) != nil }
 
-    /// What the system says about a file of the store, once it has passed every rule.
+    /// Returns the properties of a file of the store, after checking it; nil if it does not exist.
     func facts(of name: StaticString) throws(KeyStoreError) -> FileFacts? {
         guard let facts = try FileFacts(at: file(name)) else { return nil }
         if let problem = UnsafeFile.problems(of: file(name), facts).first { throw problem }
         return facts
     }
 
-    // MARK: Verbs
+    // MARK: Changes
 
-    /// Keeps other processes out while files are made or replaced, for as long as `body` runs; a process that dies lets go.
+    /// Locks out other processes while `body` creates or replaces files; the lock of a process that dies is released.
     func withLock<R>(waiting milliseconds: Int32, _ body: () throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
         let step: Int32 = 5
         let directory = try Descriptor(path, O_RDONLY | O_DIRECTORY)
@@ -137,7 +138,7 @@ struct StoreDirectory: Sendable {
             guard errno == EWOULDBLOCK || errno == EINTR else { throw .system(errno, "lock \(path)") }
             guard waited < milliseconds else {
                 throw KeyStoreError(
-                    .storeBusy, "another process is making a store in \(path): try again when it is done")
+                    .storeBusy, "another process is creating a store in \(path): try again when it is done")
             }
             var pause = timespec(tv_sec: 0, tv_nsec: Int(step) * 1_000_000)
             unsafe nanosleep(&pause, nil)
@@ -146,10 +147,10 @@ struct StoreDirectory: Sendable {
         return try body()
     }
 
-    /// Makes an empty file that is its owner's alone.
+    /// Creates an empty file to which only its owner has access.
     func create(_ name: StaticString) throws(KeyStoreError) -> Descriptor {
         let descriptor = try Descriptor(file(name), O_WRONLY | O_CREAT | O_EXCL, mode: UnsafeFile.fileMode)
-        // The process's umask may have taken bits away.
+        // The process's umask may have removed bits.
         guard fchmod(descriptor.number, UnsafeFile.fileMode) == 0 else {
             throw .system(errno, "protect \(file(name))")
         }
@@ -161,7 +162,7 @@ struct StoreDirectory: Sendable {
         throw .system(errno, "remove \(file(name))")
     }
 
-    /// Gives a finished file its name, in one step that is on the disk when this returns.
+    /// Renames a finished file, in one step that is on the disk when this returns.
     func rename(_ name: StaticString, to final: StaticString) throws(KeyStoreError) {
         guard systemRename(file(name), file(final)) == 0 else { throw .system(errno, "write \(file(final))") }
         try Descriptor(path, O_RDONLY | O_DIRECTORY).synchronize()
@@ -169,3 +170,77 @@ struct StoreDirectory: Sendable {
 }
 
 private func systemRename(_ old: String, _ new: String) -> Int32 { unsafe rename(old, new) }
+
+/// The rules for files that hold secrets, and the commands that fix a violation.
+enum UnsafeFile {
+    static let fileMode: mode_t = 0o600
+
+    /// Checks that a file, or with another mode the directory, is accessible to this user alone.
+    static func problems(of path: String, _ facts: FileFacts, mode: mode_t = fileMode) -> [KeyStoreError] {
+        if facts.isSymbolicLink {
+            let path = quoted(path)
+            let fix = "put the file itself there: f=$(realpath \(path)) && rm \(path) && mv \"$f\" \(path)"
+            return [error(path, "is a symbolic link", fix)]
+        }
+        guard facts.isRegular || facts.isDirectory else {
+            let path = quoted(path)
+            return [error(path, "is not a regular file", "move it away: mv \(path) \(path).away")]
+        }
+        var problems: [KeyStoreError] = []
+        if facts.owner != geteuid() {
+            let path = quoted(path)
+            problems.append(
+                error(
+                    path, "belongs to user \(facts.owner), you are user \(geteuid())",
+                    "run this as its owner, or, if it is yours: chown \(geteuid()) \(path)"))
+        }
+        if facts.mode & (S_IRWXG | S_IRWXO) != 0 {
+            let path = quoted(path)
+            let wanted = "0" + String(mode, radix: 8)
+            problems.append(
+                error(path, "is open to others (mode \(facts.permissions))", "run: chmod \(wanted) \(path)"))
+        }
+        if facts.isRegular, facts.links > 1 {
+            let path = quoted(path)
+            problems.append(
+                error(
+                    path, "has \(facts.links) hard links, so it can be reached under another name",
+                    "run: cp -p \(path) \(path).copy && mv \(path).copy \(path)"))
+        }
+        return problems
+    }
+
+    /// Checks a directory above a store: anyone who can write to it could replace the store by another.
+    ///
+    /// In a sticky directory, such as /tmp, only the owner can rename another user's files.
+    static func problems(ofParent path: String, _ facts: FileFacts) -> [KeyStoreError] {
+        guard facts.owner == 0 || facts.owner == geteuid() else {
+            return [
+                error(
+                    quoted(path), "belongs to user \(facts.owner), who could replace this store by another",
+                    "keep the store in your own directory, or, if this one is yours: chown \(geteuid()) \(quoted(path))"
+                )
+            ]
+        }
+        guard facts.mode & S_ISVTX == 0 else { return [] }
+        if facts.mode & S_IWOTH != 0 {
+            return [error(quoted(path), "is writable by everyone", "run: chmod o-w \(quoted(path))")]
+        }
+        // On many systems each user's own group has the user's number and may write.
+        if facts.mode & S_IWGRP != 0, facts.group != getegid() || facts.group != geteuid() {
+            return [
+                error(quoted(path), "is writable by group \(facts.group)", "run: chmod g-w \(quoted(path))")
+            ]
+        }
+        return []
+    }
+
+    static func error(_ path: String, _ problem: String, _ fix: String) -> KeyStoreError {
+        KeyStoreError(.unsafeStoreFile, "\(path) \(problem); \(fix)")
+    }
+}
+
+/// Quotes a path as one word of a shell command.
+func quoted(_ path: String) -> String {
+    "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+}

@@ -7,7 +7,7 @@
 #endif
 internal import Pushcrypt
 
-/// The file `store.key`: 32 random bytes without which the database opens nothing.
+/// The file `store.key`: 32 random bytes, without which the database cannot be opened.
 enum StoreKeyFile {
     static let name: StaticString = "store.key"
     private static let newName: StaticString = "store.key.new"
@@ -17,10 +17,10 @@ enum StoreKeyFile {
         guard try directory.has(name) else {
             throw KeyStoreError(
                 .storeKeyMissing,
-                "\(path) is missing, and the database does not open without it: restore it from a backup")
+                "\(path) is missing, and the database cannot be opened without it: restore it from a backup")
         }
         let descriptor = try Descriptor(path, O_RDONLY)
-        // What was opened may be another file than what was looked at.
+        // The file opened may not be the one checked.
         let facts = try FileFacts(of: descriptor)
         if let problem = UnsafeFile.problems(of: path, facts).first { throw problem }
         guard facts.size == StoreKDF.keyLength else { throw wrongSize(path, facts.size) }
@@ -35,9 +35,9 @@ enum StoreKeyFile {
             .corruptStore, "\(path) has \(size) bytes instead of \(StoreKDF.keyLength): restore it from a backup")
     }
 
-    /// Makes the file, or takes the one that an interrupted creation left behind; the directory is locked.
+    /// Creates the file, or uses the one left by an interrupted creation; the directory is locked.
     ///
-    /// A key that is there is never overwritten: it may be the only one that opens a database kept elsewhere.
+    /// Never overwrites an existing key: it may be the only one that opens a database stored elsewhere.
     static func make(in directory: StoreDirectory) throws(KeyStoreError) -> SecretBytes {
         if try directory.has(name) { return try read(in: directory) }
         try directory.removeIfPresent(newName)

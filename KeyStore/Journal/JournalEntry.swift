@@ -1,31 +1,31 @@
 public import Pushcrypt
 
-/// What the delivery journal says of one push: when, which, what came of it, with which key, how long it took.
+/// An entry of the delivery journal for one push: its time, fingerprint, outcome, key state and duration.
 ///
-/// There is no place in it for anything that a person has written or a sender has sealed.
+/// It has no room for anything that the user wrote or a sender sealed.
 public struct JournalEntry: Hashable, Sendable {
-    /// How the device key stood that the push was sealed to.
+    /// The state of the device key that a push was sealed to.
     public enum KeyState: String, CaseIterable, Sendable, CustomStringConvertible {
         /// The provider seals to it.
         case active
-        /// It opens, and the provider has not acknowledged it yet.
+        /// It opens; the provider has not acknowledged it yet.
         case pending
-        /// Another has taken its place, and its end date is not reached.
+        /// Another key has replaced it, and its end date has not passed.
         case retiring
-        /// The device has not this key; after a log-out it may have none.
+        /// The device does not have this key; after a log-out it may have none.
         case unknown
         /// The device has no keys.
         case missing
-        /// The device was not unlocked since it started.
+        /// The device has not been unlocked since it started.
         case locked
         /// The device's keys are damaged.
         case corrupt
         /// The keys could not be read for another reason.
         case unreadable
-        /// No key was looked for: the push ended before.
+        /// No key was needed: the push ended before.
         case none
 
-        /// The state of a key that was found.
+        /// Creates the state of a key that was found.
         public init(_ state: DeviceKeyRecord.State) {
             switch state {
             case .active: self = .active
@@ -34,7 +34,7 @@ public struct JournalEntry: Hashable, Sendable {
             }
         }
 
-        /// What an error of the key store says of its keys.
+        /// Creates the state that an error of the key store implies.
         public init(_ error: KeyStoreError) {
             switch error.code {
             case .storeMissing, .storeKeyMissing: self = .missing
@@ -48,23 +48,23 @@ public struct JournalEntry: Hashable, Sendable {
         public var description: String { rawValue }
     }
 
-    /// Stands for what is no code.
+    /// The code that replaces an invalid one.
     public static let unknownCode = "unknown"
     private static let longestCode = 40
 
     /// When the push arrived.
     public let time: Timestamp
-    /// Names the envelope as the provider's log does; nil for a push that has none.
+    /// The fingerprint by which the provider's log names the envelope; nil for a push without one.
     public let fingerprint: EnvelopeFingerprint?
-    /// What came of it: the code of an error, or a word for a delivery.
+    /// The outcome: the code of an error, or a word for a delivery.
     public let code: String
-    /// How the device key stood.
+    /// The state of the device key.
     public let keyState: KeyState
-    /// From the arrival to the delivery.
+    /// The time from arrival to delivery.
     public let milliseconds: UInt64
 
-    /// Makes an entry. A code has 1 to 40 lower-case letters, digits and hyphens; anything else becomes `unknown`, so that no
-    /// text of a notification gets into the journal by mistake.
+    /// Creates an entry. A code has 1 to 40 lower-case letters, digits and hyphens; anything else becomes `unknown`, so
+    /// that no text of a notification gets into the journal by mistake.
     public init(
         time: Timestamp, fingerprint: EnvelopeFingerprint?, code: String, keyState: KeyState, milliseconds: UInt64
     ) {
@@ -78,4 +78,89 @@ public struct JournalEntry: Hashable, Sendable {
     static func isCode(_ text: String) -> Bool {
         (1...longestCode).contains(text.utf8.count) && text.utf8.allSatisfy(\.isOfCode)
     }
+}
+
+/// An exported delivery journal: `{"version":1,"entries":[…]}`, oldest entry first.
+///
+///     {"time":1800000000000,"fingerprint":"0a1b2c3d","code":"opened","key":"active","milliseconds":12}
+///
+/// `time` is in milliseconds since 1970; `fingerprint` is omitted for a push without one.
+public struct JournalExport: Hashable, Sendable {
+    private static let version = 1
+    private static let members: Set<String> = ["version", "entries"]
+    private static let entryMembers: Set<String> = ["time", "fingerprint", "code", "key", "milliseconds"]
+
+    /// The entries, oldest first.
+    public let entries: [JournalEntry]
+
+    /// Creates an export of these entries, oldest first.
+    public init(_ entries: [JournalEntry]) {
+        self.entries = entries
+    }
+
+    /// Parses an export strictly: every member must be present, known and of its kind; throws `MalformedJournal`.
+    public init(json: ContiguousArray<UInt8>) throws(MalformedJournal) {
+        guard let root = try? JSONDocument(parsing: json).root, root.kind == .object else {
+            throw MalformedJournal("is not a JSON object")
+        }
+        guard Set(root.members.map(\.name)) == Self.members, let list = root["entries"], list.kind == .array else {
+            throw MalformedJournal("must have exactly the members version and entries")
+        }
+        guard root["version"]?.integer == Int64(Self.version) else {
+            throw MalformedJournal("is not version \(Self.version): use a newer pushcrypt")
+        }
+        var entries: [JournalEntry] = []
+        for (index, value) in list.elements.enumerated() {
+            guard let entry = Self.entry(value) else { throw MalformedJournal("has a bad entry: number \(index + 1)") }
+            entries.append(entry)
+        }
+        self.entries = entries
+    }
+
+    private static func entry(_ value: JSONValue) -> JournalEntry? {
+        guard value.kind == .object, entryMembers.isSuperset(of: value.members.map(\.name)),
+            let time = number(value["time"]), let milliseconds = number(value["milliseconds"]),
+            let code = value["code"]?.string, JournalEntry.isCode(code),
+            let state = value["key"]?.string.flatMap(JournalEntry.KeyState.init(rawValue:))
+        else { return nil }
+        let fingerprint = value["fingerprint"]?.string.flatMap { EnvelopeFingerprint($0) }
+        guard fingerprint != nil || value["fingerprint"] == nil else { return nil }
+        return JournalEntry(
+            time: Timestamp(milliseconds: time), fingerprint: fingerprint, code: code, keyState: state,
+            milliseconds: milliseconds)
+    }
+
+    private static func number(_ value: JSONValue?) -> UInt64? {
+        value?.integer.flatMap(UInt64.init(exactly:)).flatMap { $0 <= Timestamp.maximum.milliseconds ? $0 : nil }
+    }
+
+    /// The export as minified JSON.
+    public var json: ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        json.object { json in
+            json.integer(Self.version, for: "version")
+            json.array(for: "entries") { json in
+                for entry in entries {
+                    json.object { json in
+                        json.integer(entry.time.milliseconds, for: "time")
+                        if let fingerprint = entry.fingerprint {
+                            json.string(fingerprint.description, for: "fingerprint")
+                        }
+                        json.string(entry.code, for: "code")
+                        json.string(entry.keyState.rawValue, for: "key")
+                        json.integer(entry.milliseconds, for: "milliseconds")
+                    }
+                }
+            }
+        }
+        return json.bytes
+    }
+}
+
+/// The error for text that is not a delivery journal.
+public struct MalformedJournal: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A description of the error.
+    public let description: String
+
+    init(_ problem: String) { description = "the journal \(problem)" }
 }

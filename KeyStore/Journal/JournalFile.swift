@@ -1,25 +1,25 @@
 internal import Pushcrypt
 
-/// The last deliveries of an extension, for a developer who asks why: the file `journal.db` beside the replay guard's.
+/// The last deliveries of an extension, for debugging: the file `journal.db` beside the replay guard.
 ///
-/// Bounded, without content, without secrets. Any number of threads and processes may use one file, and be killed at any
+/// Bounded; without content and secrets. Any number of threads and processes may use one file, and be killed at any
 /// moment.
 public final class JournalFile: Sendable {
-    /// How many entries are kept; the oldest goes first.
+    /// The maximum number of entries; the oldest is dropped first.
     public static let capacity = 256
 
     private let file: Locked<RecoverableDatabase>
 
-    /// Uses the file in this directory; it is made with the first entry, and made anew when it is damaged.
+    /// Uses the file in this directory, which is created with the first entry; a damaged one is recreated.
     public init(in directory: String) {
         file = Locked(RecoverableDatabase(JournalTable.kind, in: directory, busyTimeout: Self.busyTimeout))
     }
 
-    /// How long an entry waits for other processes, in milliseconds: less than for the replay guard, because a delivery
-    /// without an entry is as good as one with it.
+    /// How long an entry waits for other processes, in milliseconds: less than the replay guard, because a delivery
+    /// matters more than its entry.
     private static let busyTimeout: Int32 = 500
 
-    /// Adds an entry; gives what kept it from being written, for the developer: a delivery never fails for this.
+    /// Adds an entry; returns the error that prevented it, for the developer: it never stops a delivery.
     @discardableResult
     public func append(_ entry: JournalEntry) -> KeyStoreError? {
         do throws(KeyStoreError) {
@@ -34,13 +34,13 @@ public final class JournalFile: Sendable {
         }
     }
 
-    /// Every entry, oldest first; none where there is no file, or where it was damaged and had to be made anew.
+    /// Returns every entry, oldest first; none if there is no file, or a damaged one was recreated.
     ///
-    /// - Throws: `storeMissing` when the directory is not there, `unsafeStoreFile`, `storeBusy`, `diskFull`, `inputOutput`,
-    ///   `newerVersion`.
+    /// - Throws: `storeMissing` if the directory does not exist; `unsafeStoreFile`, `storeBusy`, `diskFull`,
+    ///   `inputOutput`, `newerVersion`.
     public func entries() throws(KeyStoreError) -> [JournalEntry] {
         try file.withLock { (file) throws(KeyStoreError) in
-            try file.readOrRemake { (connection) throws(KeyStoreError) in
+            try file.readOrRecreate { (connection) throws(KeyStoreError) in
                 try JournalTable(connection: connection).entries()
             } ?? []
         }

@@ -1,6 +1,6 @@
 internal import Pushcrypt
 
-/// What a device's Keychain item holds: its keys, whom it believes, and which name is the default.
+/// The contents of a device's Keychain item: its keys, its trusted senders, and the default name.
 struct KeychainContents {
     /// A device key with its secret.
     struct KeyRow: DeviceKeyEntry {
@@ -16,22 +16,22 @@ struct KeychainContents {
     }
 
     var defaultName: String?
-    /// In the order in which they were put in.
+    /// In insertion order.
     var keys: [KeyRow] = []
-    /// By number.
+    /// Ordered by number.
     var senders: [TrustedSenderRow] = []
 }
 
-// MARK: As bytes
+// MARK: Serialisation
 
-/// The data of the item. One text form for each content, so that a copy compares equal; big-endian.
+/// The data of the item. Equal contents have equal bytes, so that copies can be compared; big-endian.
 ///
 ///     1    version, 0x01
-///     16   revision: random, another for each change
+///     16   revision: random, new for each change
 ///     4    length of the table
 ///     n    table
-///     32k  the scalars of its k keys, in its order
-///     32   SHA-256 of everything before: tells damage from a newer form
+///     32k  the scalars of its k keys, in the order of the table
+///     32   SHA-256 of all the preceding bytes: distinguishes damage from a newer form
 ///
 ///     table   text default name, or empty; u32 k, k keys; u32 m, m senders
 ///     key     text name; text topic, or empty; u64 generation; u8 state; u64 created; u64 retires, in state 3 only
@@ -44,7 +44,7 @@ extension KeychainContents {
     private static let tableLength = 1 + revisionLength..<1 + revisionLength + 4
     private static let scalarLength = 32
 
-    /// Reads the data of an item, all of it or nothing.
+    /// Parses the data of an item, completely or not at all.
     static func parse(_ data: Span<UInt8>) throws(KeyStoreError) -> (contents: KeychainContents, revision: Bytes) {
         guard data.count >= tableLength.upperBound + SHA256.digestLength else { throw damaged }
         guard data[0] <= version else {
@@ -71,7 +71,7 @@ extension KeychainContents {
             place += scalarLength
         }
         for _ in 0..<(try reader.integer(UInt32.self)) { contents.senders.append(try reader.sender()) }
-        // Whatever could be written in two ways, or is left over, is not as it was read.
+        // Data that could be written in another way, or has bytes left over, does not survive this comparison.
         guard place == end, contents.table == table, contents.isConsistent else { throw damaged }
         return (contents, revision)
     }
@@ -126,7 +126,8 @@ extension KeychainContents {
         return table
     }
 
-    /// What the tables of SQLite demand too: ids and generations are unique, a name has one pin, and the default exists.
+    /// The constraints of the SQLite tables: ids and generations are unique, each name has one pin, and the default
+    /// exists.
     private var isConsistent: Bool {
         let generations = Dictionary(grouping: keys) { Bytes($0.name.utf8) }
         let pins = senders.filter { $0.state == .pinned }
@@ -144,13 +145,13 @@ extension KeychainContents {
     static var damaged: KeyStoreError {
         KeyStoreError(
             .corruptStore,
-            "the Keychain item with the device's keys is damaged and is not used: the app deletes it with purgeEverything, makes a new key and registers again"
+            "the Keychain item with the device's keys is damaged and is not used: the app must delete it with purgeEverything, generate a new key and register again"
         )
     }
 }
 
 extension Bytes {
-    /// At most 255 bytes, as names and topics have; empty for nil.
+    /// Appends at most 255 bytes, the maximum for names and topics; none for nil.
     fileprivate mutating func append(text: String?) {
         let bytes = Bytes((text ?? "").utf8)
         append(UInt8(truncatingIfNeeded: bytes.count))
@@ -158,7 +159,7 @@ extension Bytes {
     }
 }
 
-/// Takes a table apart; whatever is missing or of another kind is damage.
+/// Parses a table; anything missing or of the wrong kind is damage.
 private struct ByteReader {
     private let bytes: Bytes
     private var position = 0
@@ -208,7 +209,7 @@ private struct ByteReader {
 
     mutating func sender() throws(KeyStoreError) -> TrustedSenderRow {
         let (id, name, topic) = (try integer(Int64.self), try name(), try topic())
-        // Whoever writes the Keychain has the device's keys too: the import check would protect nothing.
+        // Anyone who can write the Keychain has the device's keys as well, so the import check would protect nothing.
         let key = SenderPublicKey(checked: try bytes(SenderPublicKey.length))
         guard let state = TrustedSenderRecord.State(rawValue: try integer()) else { throw KeychainContents.damaged }
         let row = TrustedSenderRow(id: id, name: name, topic: topic, key: key, createdAt: try time())

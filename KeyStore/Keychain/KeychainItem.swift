@@ -1,9 +1,96 @@
-internal import Pushcrypt
+package import Pushcrypt
 
-/// The one Keychain item of a store, and what each status of the Keychain means.
+/// The dictionary of a call to the Keychain (`SecItem`), as values.
+package typealias KeychainQuery = [KeychainAttribute: KeychainValue]
+
+/// The keys of a query, each with its constant in the Security framework.
+package enum KeychainAttribute: Hashable, Sendable, CaseIterable {
+    /// `kSecClass`
+    case itemClass
+    /// `kSecAttrService`
+    case service
+    /// `kSecAttrAccount`
+    case account
+    /// `kSecAttrAccessGroup`
+    case accessGroup
+    /// `kSecAttrAccessible`
+    case accessible
+    /// `kSecAttrSynchronizable`
+    case isSynchronizable
+    /// `kSecUseDataProtectionKeychain`: on a Mac, the keychain with access groups; the only one on iOS.
+    case usesDataProtection
+    /// `kSecAttrGeneric`: here, the revision of the item's data.
+    case generic
+    /// `kSecValueData`
+    case data
+    /// `kSecReturnData`
+    case returnsData
+    /// `kSecMatchLimit`
+    case matchLimit
+}
+
+/// The values of a query.
+package enum KeychainValue: Sendable {
+    /// `kSecClassGenericPassword`
+    case genericPassword
+    /// `kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`
+    case afterFirstUnlockThisDeviceOnly
+    /// `kSecMatchLimitOne`
+    case one
+    case flag(Bool)
+    case text(String)
+    case bytes(ContiguousArray<UInt8>)
+    case secret(KeychainSecret)
+}
+
+/// The data of a Keychain item, in guarded memory; wiped with the last reference, never printed.
+package final class KeychainSecret: Sendable {
+    private let bytes: SecretBytes
+
+    package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
+
+    /// Calls `body` with the data; its result must not hold a copy of a secret.
+    package func withSpan<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+        try bytes.withSpan(body)
+    }
+}
+
+extension KeychainSecret: CustomStringConvertible, CustomReflectable {
+    package var description: String { "KeychainSecret" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The four functions of the Keychain: a dictionary in, a status out. Everything above them is tested without a
+/// Keychain.
+package protocol SecItems: Sendable {
+    /// `SecItemAdd`
+    func add(_ attributes: KeychainQuery) -> Int32
+    /// `SecItemCopyMatching`; returns the data of the one matching item.
+    func copyMatching(_ query: KeychainQuery) -> (status: Int32, data: KeychainSecret?)
+    /// `SecItemUpdate`
+    func update(_ query: KeychainQuery, _ attributes: KeychainQuery) -> Int32
+    /// `SecItemDelete`
+    func delete(_ query: KeychainQuery) -> Int32
+}
+
+/// The statuses that are handled specially (`SecBase.h`).
+package enum KeychainStatus {
+    package static let success: Int32 = 0
+    /// `errSecDuplicateItem`
+    package static let duplicate: Int32 = -25299
+    /// `errSecItemNotFound`
+    package static let notFound: Int32 = -25300
+    /// `errSecInteractionNotAllowed`
+    package static let locked: Int32 = -25308
+    /// `errSecMissingEntitlement`
+    package static let missingEntitlement: Int32 = -34018
+}
+
+/// The single Keychain item of a store, and the meaning of each status.
 ///
-/// All that a device's side holds is one item, so that each change is one call, which happens or does not. The item carries a
-/// revision, and is replaced only where that is still the one that was read: two processes never undo each other's changes.
+/// The device side of a store is one item, so that each change is one call, which happens or does not. The item has a
+/// revision, and is replaced only if its revision is still the one that was read: two processes never undo each other's
+/// changes.
 struct KeychainItem: Sendable {
     private static let account = "device"
 
@@ -11,7 +98,7 @@ struct KeychainItem: Sendable {
     let service: String
     let accessGroup: String
 
-    /// Names the item, and no other: without the access group, a query would look into every group of the process.
+    /// Identifies exactly this item: without the access group, a query would match any group of the process.
     private var name: KeychainQuery {
         [
             .itemClass: .genericPassword, .service: .text(service), .account: .text(Self.account),
@@ -21,7 +108,7 @@ struct KeychainItem: Sendable {
 
     private func name(_ more: KeychainQuery) -> KeychainQuery { name.merging(more) { _, more in more } }
 
-    /// What the item holds; nil when there is none.
+    /// Returns the contents of the item; nil if there is none.
     func read() throws(KeyStoreError) -> (contents: KeychainContents, revision: Bytes)? {
         let (status, data) = items.copyMatching(name([.returnsData: .flag(true), .matchLimit: .one]))
         guard status != KeychainStatus.notFound else { return nil }
@@ -30,7 +117,7 @@ struct KeychainItem: Sendable {
         return try data.withSpan { (data) throws(KeyStoreError) in try KeychainContents.parse(data) }
     }
 
-    /// Makes the item; tells whether there was none.
+    /// Adds the item; returns false if one exists.
     func add(_ contents: KeychainContents) throws(KeyStoreError) -> Bool {
         var attributes = name(values(contents))
         attributes[.accessible] = .afterFirstUnlockThisDeviceOnly
@@ -40,7 +127,7 @@ struct KeychainItem: Sendable {
         return true
     }
 
-    /// Writes the item in the place of the revision that was read; tells whether that is still there.
+    /// Replaces the item if it still has this revision; returns false otherwise.
     func replace(_ revision: Bytes, with contents: KeychainContents) throws(KeyStoreError) -> Bool {
         let status = items.update(name([.generic: .bytes(revision)]), values(contents))
         guard status != KeychainStatus.notFound else { return false }
@@ -65,21 +152,21 @@ struct KeychainItem: Sendable {
         case KeychainStatus.locked:
             KeyStoreError(
                 .storeLocked,
-                "the device was not unlocked since it started: its keys can be used after the first unlock")
+                "the device has not been unlocked since it started: its keys are available after the first unlock")
         case KeychainStatus.missingEntitlement:
             KeyStoreError(
                 .missingEntitlement,
                 "this process may not use the Keychain access group \(accessGroup): add it to the Keychain Sharing capability of both targets, the app and the extension"
             )
         default:
-            KeyStoreError(.inputOutput, "cannot \(verb) the device's keys: the Keychain gives status \(status)")
+            KeyStoreError(.inputOutput, "cannot \(verb) the device's keys: the Keychain returned status \(status)")
         }
     }
 
     var missing: KeyStoreError {
         KeyStoreError(
             .storeMissing,
-            "no keys are in the Keychain access group \(accessGroup): the app makes and registers one, also after a restore to another device, where the old ones do not go"
+            "the Keychain access group \(accessGroup) has no keys: the app generates and registers one, also after a restore to another device, which does not include the old ones"
         )
     }
 }

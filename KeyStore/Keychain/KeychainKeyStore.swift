@@ -2,20 +2,20 @@ public import Pushcrypt
 
 /// A device's keys and trusted senders in the Keychain of an Apple system, for the app and its extensions.
 ///
-/// They lie in one item, accessible after the first unlock, on this device only, in an access group that the app and the
-/// extension share; it is not synchronised. A change is one call to the Keychain: it happens or it does not, and of two
-/// processes that change something at once neither undoes the other. Secrets are copied at once into guarded memory; the
-/// copies that the system makes are out of reach.
+/// They are stored in one item, accessible after the first unlock, on this device only, in an access group that the app
+/// and the extension share; it is not synchronised. A change is one call to the Keychain: it happens or it does not,
+/// and concurrent changes by two processes do not undo each other. Secrets are copied into guarded memory at once; the
+/// copies made by the system are out of reach.
 ///
-/// The item outlives the app's removal: what is found at the first launch of an installation is for the app to keep or to
-/// delete, with `purgeEverything`. It does not move to another device with a backup.
+/// The item outlives the app's removal: what is found at the first launch of an installation is the app's to keep or to
+/// delete, with `purgeEverything`. A backup does not move it to another device.
 ///
-/// There is nothing to set up: `generateDeviceKey` and `trustSender` make the item. While there is none, or it cannot be
-/// read, `deviceKey` and `trust` throw: `storeMissing` when it is not there, `storeLocked` before the first unlock,
-/// `corruptStore`. Nothing that is read ever writes, and a failure never makes or changes a key. What each call
-/// guarantees and throws is said where `DeviceKeyStore` asks for it.
+/// No setup is needed: `generateDeviceKey` and `trustSender` create the item. While it is missing or unreadable,
+/// `deviceKey` and `trust` throw: `storeMissing` if it does not exist, `storeLocked` before the first unlock,
+/// `corruptStore`. Reading never writes, and a failure never creates or changes a key. `DeviceKeyStore` documents the
+/// guarantees and errors of each call.
 public final class KeychainKeyStore: DeviceKeyStore {
-    /// How often a change is tried again because another one came first; each time, somebody's change was made.
+    /// How often a change is retried because another came first; each retry means that some other change succeeded.
     private static let attempts = 100
 
     private let item: KeychainItem
@@ -29,22 +29,22 @@ public final class KeychainKeyStore: DeviceKeyStore {
         self.makeDeviceKey = makeDeviceKey
     }
 
-    /// The name of the item's service unless the caller says otherwise.
+    /// The name of the item's service if the caller does not give one.
     public static let standardService = "pushcrypt"
 
     // MARK: Opening
 
-    /// The key that an envelope names, if it may open now.
+    /// Returns the key that an envelope names, if it may open now.
     public func deviceKey(
         id: KeyID, at now: Timestamp
     ) throws(KeyStoreError) -> StoredDeviceKey? {
         try existing().openingKey(id: id, at: now)
     }
 
-    /// The senders that are believed for an app.
+    /// Returns the senders trusted for an app.
     public func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { try existing().trust(for: topic) }
 
-    /// Keeps what a message has changed.
+    /// Stores what a message changed.
     public func settle(
         openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, grace: Interval,
         at now: Timestamp
@@ -57,7 +57,7 @@ public final class KeychainKeyStore: DeviceKeyStore {
 
     // MARK: Device keys
 
-    /// Makes the first key of a name.
+    /// Generates the first key of a name.
     public func generateDeviceKey(
         named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
@@ -66,7 +66,7 @@ public final class KeychainKeyStore: DeviceKeyStore {
         }
     }
 
-    /// Takes a key that was made elsewhere as the first of a name.
+    /// Imports a key generated elsewhere as the first of a name.
     public func importDeviceKey(
         _ key: DeviceKey, named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
@@ -75,27 +75,27 @@ public final class KeychainKeyStore: DeviceKeyStore {
         }
     }
 
-    /// Every key of every name.
+    /// Returns every key of every name.
     public func deviceKeys() throws(KeyStoreError) -> [DeviceKeyRecord] { try present().deviceKeyRecords() }
 
-    /// The keys of one name.
+    /// Returns the keys of one name.
     public func deviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord] {
         try present().deviceKeyRecords(named: name)
     }
 
-    /// Makes a name the one that is meant when none is given.
+    /// Sets the default name.
     public func setDefaultDeviceKey(named name: String) throws(KeyStoreError) {
         try change { (store) throws(KeyStoreError) in try store.setDefault(name) }
     }
 
-    /// Makes the next key of a name, or gives the pending one again.
+    /// Generates the next key of a name, or returns the pending one.
     public func rotateDeviceKey(named name: String?, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
         try change { (store) throws(KeyStoreError) in
             try store.rotateDeviceKey(named: name, making: makeDeviceKey, at: now)
         }
     }
 
-    /// Makes the pending key of a name active.
+    /// Activates the pending key of a name.
     public func confirmDeviceKey(
         named name: String?, acknowledged: KeyID?, grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
@@ -128,12 +128,12 @@ public final class KeychainKeyStore: DeviceKeyStore {
         }
     }
 
-    /// Every sender that is or was believed.
+    /// Returns every sender that is or was trusted.
     public func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRecord] {
         try present().trustedSenders().map(\.record)
     }
 
-    /// Stops believing a sender, its superseded keys included.
+    /// Ends the trust in a sender and its superseded keys.
     @discardableResult
     public func removeTrustedSender(named name: String) throws(KeyStoreError) -> Bool {
         try change { (store) throws(KeyStoreError) in try store.removeTrustedSender(named: name) }
@@ -146,12 +146,12 @@ public final class KeychainKeyStore: DeviceKeyStore {
         try change { (store) throws(KeyStoreError) in try store.accept(statements, topic: topic, at: now) }
     }
 
-    /// Deletes the item; a damaged one too.
+    /// Deletes the item, even a damaged one.
     public func purgeEverything() throws(KeyStoreError) { try item.delete() }
 
     // MARK: The item
 
-    /// For opening, which says that there are no keys at all.
+    /// For opening; throws if there are no keys at all.
     private func existing() throws(KeyStoreError) -> KeychainTransaction {
         guard let found = try item.read() else { throw item.missing }
         return KeychainTransaction(found.contents)
@@ -161,7 +161,7 @@ public final class KeychainKeyStore: DeviceKeyStore {
         KeychainTransaction(try item.read()?.contents ?? KeychainContents())
     }
 
-    /// Changes what is there now, or makes it; again from the start when another process has changed it meanwhile.
+    /// Changes the contents or creates them; starts over if another process has changed them meanwhile.
     private func change<R>(
         _ body: (KeychainTransaction) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R {
@@ -178,6 +178,110 @@ public final class KeychainKeyStore: DeviceKeyStore {
                 }
             if isDone { return result }
         }
-        throw KeyStoreError(.storeBusy, "others change the device's keys all the time: try again")
+        throw KeyStoreError(.storeBusy, "other processes keep changing the device's keys: try again")
+    }
+}
+
+/// A change of a Keychain item before it is written; a failure on the way discards it.
+final class KeychainTransaction: DeviceStorage, KeyNames {
+    private(set) var contents: KeychainContents
+    private(set) var isChanged = false
+
+    init(_ contents: KeychainContents) { self.contents = contents }
+
+    private func change(_ body: (inout KeychainContents) -> Void) {
+        body(&contents)
+        isChanged = true
+    }
+
+    // MARK: Names
+
+    var deviceNames: KeychainTransaction { self }
+    var kind: KeyKind { .device }
+
+    func exists(_ name: String) -> Bool { contents.keys.contains { StoreName.areEqual($0.name, name) } }
+
+    func hasKeyID(_ id: KeyID) -> Bool { deviceKeyRow(id: id) != nil }
+
+    func all() -> [String] {
+        deviceKeyRows().map(\.name).reduce(into: []) { names, name in
+            if !(names.last.map { StoreName.areEqual($0, name) } ?? false) { names.append(name) }
+        }
+    }
+
+    func defaultName() -> String? { contents.defaultName }
+
+    func setDefaultName(_ name: String?) {
+        guard name.map({ Bytes($0.utf8) }) != contents.defaultName.map({ Bytes($0.utf8) }) else { return }
+        change { $0.defaultName = name }
+    }
+
+    // MARK: Device keys
+
+    func deviceKeyRows() -> [KeychainContents.KeyRow] {
+        contents.keys.sorted { a, b in
+            StoreName.areEqual(a.name, b.name)
+                ? a.generation < b.generation : a.name.utf8.lexicographicallyPrecedes(b.name.utf8)
+        }
+    }
+
+    func deviceKeyRows(_ name: String) -> [KeychainContents.KeyRow] {
+        contents.keys.filter { StoreName.areEqual($0.name, name) }
+    }
+
+    func deviceKeyRow(id: KeyID) -> KeychainContents.KeyRow? { contents.keys.first { $0.publicKey.id == id } }
+
+    func secret(of row: KeychainContents.KeyRow) -> DeviceKey { row.key }
+
+    func addDeviceKey(
+        _ key: DeviceKey, name: String, topic: Topic?, generation: UInt64, state: DeviceKeyRecord.State,
+        at now: Timestamp
+    ) -> KeychainContents.KeyRow {
+        let row = KeychainContents.KeyRow(
+            name: name, topic: topic, key: key, generation: generation, state: state, createdAt: now)
+        change { $0.keys.append(row) }
+        return row
+    }
+
+    func move(
+        _ row: KeychainContents.KeyRow, to state: DeviceKeyRecord.State, retiresAt: Timestamp?
+    ) -> KeychainContents.KeyRow {
+        var moved = row
+        moved.state = state
+        moved.retiresAt = retiresAt
+        change { contents in
+            for index in contents.keys.indices where contents.keys[index].publicKey == row.publicKey {
+                contents.keys[index] = moved
+            }
+        }
+        return moved
+    }
+
+    func delete(_ row: KeychainContents.KeyRow) {
+        change { $0.keys.removeAll { $0.publicKey == row.publicKey } }
+    }
+
+    // MARK: Trusted senders
+
+    func trustedSenders() -> [TrustedSenderRow] { contents.senders }
+
+    func newSenderNumber() throws(KeyStoreError) -> Int64 {
+        let (number, overflow) = (contents.senders.last?.id ?? 0).addingReportingOverflow(1)
+        guard !overflow else { throw KeychainContents.damaged }
+        return number
+    }
+
+    func put(_ row: TrustedSenderRow) {
+        change { contents in
+            if let index = contents.senders.firstIndex(where: { $0.id == row.id }) {
+                contents.senders[index] = row
+            } else {
+                contents.senders.append(row)
+            }
+        }
+    }
+
+    func delete(_ row: TrustedSenderRow) {
+        change { $0.senders.removeAll { $0.id == row.id } }
     }
 }

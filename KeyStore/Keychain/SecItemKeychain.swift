@@ -1,22 +1,22 @@
-// Not compiled and not run on Linux, where the project is tested; everything above it is. Nothing is decided here.
+// Neither compiled nor run on Linux, where the project is tested; everything above it is. It makes no decisions.
 #if canImport(Security)
     internal import CoreFoundation
     internal import Pushcrypt
     internal import Security
 
     extension KeychainKeyStore {
-        /// Uses the system's Keychain.
+        /// Creates a store in the system's Keychain.
         ///
         /// - Parameters:
-        ///   - accessGroup: the Keychain Sharing group of the app and its extensions, with the team's prefix, as in
+        ///   - accessGroup: The Keychain Sharing group of the app and its extensions, with the team's prefix, as in
         ///     `AB12CD34EF.com.example.app.keys`.
-        ///   - service: tells several stores of one group apart.
+        ///   - service: Distinguishes several stores in one group.
         public convenience init(accessGroup: String, service: String = standardService) {
             self.init(items: SecItemKeychain(), accessGroup: accessGroup, service: service)
         }
     }
 
-    /// Hands each query to `SecItem`, and the data of an item to guarded memory.
+    /// Passes each query to `SecItem`, and copies the data of an item into guarded memory.
     private struct SecItemKeychain: SecItems {
         func add(_ attributes: KeychainQuery) -> Int32 { SecItemAdd(dictionary(attributes), nil) }
 
@@ -45,7 +45,7 @@
 
         func delete(_ query: KeychainQuery) -> Int32 { SecItemDelete(dictionary(query)) }
 
-        /// Without Foundation nothing bridges a Swift dictionary.
+        /// Without Foundation, Swift dictionaries are not bridged.
         private func dictionary(_ query: KeychainQuery) -> CFDictionary {
             var keys = kCFTypeDictionaryKeyCallBacks
             var values = kCFTypeDictionaryValueCallBacks

@@ -1,70 +1,71 @@
 public import Pushcrypt
 
-/// What a provider says of one device, when it says so of many.
+/// A change to one of a provider's devices, for an import of many.
 ///
-/// Whoever passes on what phones have sent says itself which device, and whose: a phone's own word for these would let it
-/// take another's place.
+/// A caller that forwards what phones sent decides itself which device, and whose, it is: a phone that could say so
+/// could take another phone's place.
 public enum DeviceChange: Hashable, Sendable {
-    /// The device with this id registered; `updatedAt` is when it did so last at a store that has exported this, and nil
-    /// when the registration is not from there.
+    /// The device with this id registered. `updatedAt` is when it last did so at the store that exported this change;
+    /// nil if the registration does not come from an export.
     case registered(
         id: String, DeviceRegistration, owner: DeviceOwner = .unchanged, updatedAt: Timestamp? = nil)
     /// The device was removed.
     case removed(RemovedDevice)
 }
 
-/// What became of a batch of changes.
+/// The result of importing changes.
 public struct DeviceImportResult: Sendable {
-    /// A change that was not taken.
+    /// A change that was refused.
     public struct Refusal: Sendable {
-        /// Its place in the batch, from 0.
+        /// The index of the change in the batch.
         public let index: Int
-        /// Why.
+        /// The reason.
         public let error: KeyStoreError
     }
 
-    /// How many devices are new.
+    /// The number of new devices.
     public fileprivate(set) var added = 0
-    /// How many records have changed.
+    /// The number of changed records.
     public fileprivate(set) var updated = 0
-    /// How many said what was held already.
+    /// The number of changes that match the stored records.
     public fileprivate(set) var unchanged = 0
-    /// How many removals were taken.
+    /// The number of devices removed.
     public fileprivate(set) var removed = 0
-    /// How many were older than what is held, and changed nothing.
+    /// The number of changes older than the stored records, which were ignored.
     public fileprivate(set) var stale = 0
-    /// What was not taken, and why; the others were.
+    /// The changes that were refused; the others were applied.
     public fileprivate(set) var refused: [Refusal] = []
 }
 
 extension SQLiteKeyStore {
-    /// The most changes that one transaction takes.
+    /// The number of changes in one transaction.
     ///
-    /// Random ids lie on pages all over the table: the more of them a transaction takes, the fewer pages are written
-    /// twice. So many hold off other writers for half a second.
+    /// Random ids are spread over the pages of the table: the more of them share a transaction, the fewer pages are
+    /// written twice. This many block other writers for half a second.
     package static let importChunk = 50_000
 
-    /// Takes many changes, 50 000 to a transaction.
+    /// Imports many changes, 50 000 per transaction.
     ///
-    /// A registration with `updatedAt` is what another store held then, and is taken as it is when that is later than what
-    /// this one holds; so two stores that take each other's exports hold the same in the end. One without counts as
-    /// `addDevice` would take it, unless the device was removed: then its key must say that it was made after that. A
-    /// removal is taken unless the device registered after it. No time counts as later than `now`, and one that is later by
-    /// more than a day decides nothing: it is refused. `replace` takes a change whatever is held.
+    /// A registration with `updatedAt` is what another store had at that time, and is accepted as it is if that is
+    /// later than what this store has; so two stores that import each other's exports end up equal. A registration
+    /// without it is treated as by `addDevice`, unless the device was removed: then its key must be newer than the
+    /// removal. A removal is accepted unless the device registered after it. Times later than `now` count as `now`; a
+    /// change whose time is more than a day ahead is refused. `replace` accepts a change whatever is stored.
     ///
-    /// They are taken in the order of their ids, so a large batch costs less than many small ones; the changes of one
-    /// device in the order in which they come.
+    /// Changes are applied in the order of their ids, so one large batch costs less than many small ones; changes of
+    /// the same device are applied in the given order.
     ///
-    /// When it throws, whole chunks from the start of the batch have been taken; the same batch again does no harm.
+    /// If this throws, whole chunks from the start of the batch have been applied; importing the same batch again does
+    /// no harm.
     ///
-    /// - Returns: also what was refused: `invalidName`, `futureTime`, `generationRollback`, `topicMismatch`, and
-    ///   `corruptStore` where a row that is held is damaged.
-    /// - Throws: what concerns the store and not one change: `storeBusy`, `diskFull`, `inputOutput`, `corruptStore`.
+    /// - Returns: Counts, and the changes that were refused: `invalidName`, `futureTime`, `generationRollback`,
+    ///   `topicMismatch`, and `corruptStore` if the stored row is damaged.
+    /// - Throws: Errors that concern the whole store: `storeBusy`, `diskFull`, `inputOutput`, `corruptStore`.
     public func importDevices(
         _ batch: [DeviceChange], replace: Bool = false, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceImportResult {
-        // In the order of the table, so that a page is read and written once for all its rows; the index keeps several
-        // changes of one device in the order in which they came.
+        // In the order of the table, so that a page is read and written once for all its rows; the index keeps changes
+        // of the same device in the given order.
         let order = batch.indices.map { (id: Bytes(batch[$0].id.utf8), index: $0) }
             .sorted { a, b in a.id == b.id ? a.index < b.index : a.id.lexicographicallyPrecedes(b.id) }
         var result = DeviceImportResult()
@@ -103,7 +104,7 @@ extension DeviceChange {
         }
     }
 
-    /// Refuses what no store takes, whatever it holds: `invalidName`, and `futureTime` for a time of another store's.
+    /// Throws `invalidName` for a change no store accepts, and `futureTime` for a time in the future.
     package func check(at now: Timestamp) throws(KeyStoreError) {
         try StoreName.checkDeviceID(id)
         switch self {
@@ -116,12 +117,12 @@ extension DeviceChange {
 }
 
 extension Timestamp {
-    /// Clocks differ, but not by a day: what is later decides nothing, or it would win against all that comes after it.
+    /// Clocks differ, but not by a day: a time beyond that must not decide, or it would win against all later changes.
     func checkIsPast(_ now: Timestamp, _ what: StaticString) throws(KeyStoreError) {
         guard self <= now.adding(milliseconds: Freshness.clockTolerance) else {
             throw KeyStoreError(
                 .futureTime,
-                "\(what), \(self), lies more than a day ahead: check the clock that it is from, and that it is in milliseconds"
+                "\(what), \(self), is more than a day in the future: check the clock it comes from, and that it is in milliseconds"
             )
         }
     }
@@ -152,9 +153,10 @@ extension StoreTransaction {
                 return .registered(try take(registration, id: id, owner: owner, updatedAt: time))
             }
             if let removed = try removedDevice(id) {
-                // A record that was kept from before says nothing of today, and one without its time may be such.
+                // A record kept from before says nothing about today, and a registration without a time may be such a
+                // record.
                 guard let time = updatedAt ?? registration.createdAt else { return .stale }
-                try time.checkIsPast(now, "the time at which the device's key was made")
+                try time.checkIsPast(now, "the creation time of the device's key")
                 guard min(time, now) > removed.removedAt else { return .stale }
                 try delete(RemovedDeviceRow.self, key: .text(id))
             }
@@ -170,7 +172,7 @@ extension StoreTransaction {
         }
     }
 
-    /// Takes what another store held, unless this one holds something later.
+    /// Accepts another store's record, unless this store's is later.
     private func merge(
         _ registration: DeviceRegistration, id: String, owner: DeviceOwner, updatedAt: Timestamp
     ) throws(KeyStoreError) -> ChangeOutcome {
@@ -182,7 +184,7 @@ extension StoreTransaction {
             return .registered(.added)
         }
         let isSame = !new.says(somethingElseThan: old)
-        // Of two that registered in one millisecond the later key is the same one for both stores.
+        // If both registered in the same millisecond, both stores choose the later key.
         guard (new.updatedAt, new.generation) > (old.updatedAt, old.generation) else {
             return isSame && new.updatedAt == old.updatedAt ? .unchanged : .stale
         }

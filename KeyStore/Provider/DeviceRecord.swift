@@ -2,25 +2,25 @@ public import Pushcrypt
 
 /// A device that a provider seals to.
 public struct DeviceRecord: Hashable, Sendable {
-    /// The provider's own name for it, 1 to 255 bytes.
+    /// The provider's name for the device, 1 to 255 bytes.
     public let id: String
-    /// Whose it is, by the provider's own name for the user, 1 to 255 bytes; nil when nobody has said.
+    /// The user of the device, by the provider's name, 1 to 255 bytes; nil if unknown.
     public let user: String?
-    /// What to seal to.
+    /// The key to seal to.
     public let publicKey: DevicePublicKey
-    /// The app the key is for; nil when it is not bound to one.
+    /// The app that the key is for; nil if it is not bound to one.
     public let topic: Topic?
-    /// Counts the device's keys.
+    /// The number of the key among the device's keys.
     public let generation: UInt64
-    /// When the device made its key; when it came first, if the device has not said.
+    /// When the device generated its key; if it did not say, when the key first arrived.
     public let createdAt: Timestamp
-    /// When the device registered last.
+    /// When the device last registered.
     public let updatedAt: Timestamp
-    /// The sender key that the device said it believes.
+    /// The sender key that the device reported as trusted.
     public let pinnedSender: SenderPublicKey?
-    /// The suites that the device said it opens, in ascending order.
+    /// The suites that the device reported it can open, in ascending order.
     public let suites: [UInt8]
-    /// The version of the app that the device said it runs.
+    /// The version of the app that the device reported.
     public let appVersion: AppVersion?
 }
 
@@ -34,7 +34,7 @@ extension DeviceRecord {
         publicKey = registration.publicKey
         self.topic = topic
         generation = registration.generation
-        // Who does not say when the key was made says nothing new of a key that is held.
+        // A registration without a creation time keeps the known one of the same key.
         let known = old?.publicKey == registration.publicKey ? old?.createdAt : nil
         createdAt = registration.createdAt ?? known ?? updatedAt
         self.updatedAt = updatedAt
@@ -59,7 +59,7 @@ struct DeviceRow: StoredRow {
     static let table = StoreTable(
         "devices", key: "id", "public_key", "topic", "generation", "created", "updated", "pinned_sender",
         added: ["suites", "app_version", "user"])
-    /// What NULL stands for: nearly every device says this, and a device of an older store has said nothing else.
+    /// The value stored as NULL: nearly every device reports it, and older stores had nothing else.
     private static let usualSuites = [Envelope.suite]
 
     let record: DeviceRecord
@@ -90,5 +90,30 @@ struct DeviceRow: StoredRow {
             record.suites == Self.usualSuites ? .null : .blob(Bytes(record.suites)),
             .text(record.appVersion?.description), .text(record.user),
         ]
+    }
+}
+
+/// The owner to record for a device that registers.
+public enum DeviceOwner: Hashable, Sendable {
+    /// The previous owner.
+    case unchanged
+    /// No owner.
+    case nobody
+    /// The user with this name, 1 to 255 bytes without control characters.
+    case user(String)
+}
+
+extension DeviceOwner {
+    func check() throws(KeyStoreError) {
+        guard case .user(let name) = self else { return }
+        try StoreName.check(name, "a user id")
+    }
+
+    func user(after old: String?) -> String? {
+        switch self {
+        case .unchanged: old
+        case .nobody: nil
+        case .user(let name): name
+        }
     }
 }

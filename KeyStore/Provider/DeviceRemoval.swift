@@ -1,18 +1,75 @@
 public import Pushcrypt
 
-/// What became of the removals of a batch.
+/// A removed device; remembered so that older data cannot bring it back.
+public struct RemovedDevice: Hashable, Sendable {
+    /// The provider's name for the device.
+    public let id: String
+    /// When it was removed, or the system noticed that it was gone.
+    public let removedAt: Timestamp
+    /// The reason, for people and logs: 1 to 255 bytes without control characters, such as `unregistered`.
+    public let reason: String?
+
+    /// Creates a record.
+    public init(id: String, removedAt: Timestamp, reason: String? = nil) {
+        self.id = id
+        self.removedAt = removedAt
+        self.reason = reason
+    }
+}
+
+extension RemovedDevice {
+    /// Throws `invalidName` for an invalid reason, and `futureTime`.
+    func check(at now: Timestamp) throws(KeyStoreError) {
+        if let reason { try StoreName.check(reason, "the reason of a removal") }
+        try removedAt.checkIsPast(now, "the time of a removal")
+    }
+}
+
+struct RemovedDeviceRow: StoredRow {
+    static let table = StoreTable("removed_devices", key: "id", "removed", "reason")
+
+    let record: RemovedDevice
+
+    init(_ record: RemovedDevice) { self.record = record }
+
+    init(_ columns: inout ColumnReader) throws(KeyStoreError) {
+        let id = try columns.text()
+        let removedAt = try columns.time()
+        record = RemovedDevice(id: id, removedAt: removedAt, reason: try columns.optionalText())
+    }
+
+    var values: [SQLiteValue] { [.text(record.id), .time(record.removedAt), .text(record.reason)] }
+}
+
+extension KeyStoreError {
+    static func removed(_ device: RemovedDevice) -> KeyStoreError {
+        let reason = device.reason.map { " (\($0))" } ?? ""
+        return KeyStoreError(
+            .removedDevice,
+            "device '\(device.id)' was removed at \(device.removedAt)\(reason); it can be sealed to once it registers again"
+        )
+    }
+
+    static func unknownDevice(_ id: String) -> KeyStoreError {
+        // Nothing has checked this name, so it is quoted only if a terminal can show it.
+        let name = StoreName.isAllowed(id) ? "'\(id)'" : Bytes(id.utf8.prefix(32)).hex
+        return KeyStoreError(.unknownDevice, "no device \(name) in the store")
+    }
+}
+
+/// The result of removing devices.
 public struct DeviceRemovalResult: Hashable, Sendable {
-    /// How many devices were removed.
+    /// The number of devices removed.
     public fileprivate(set) var removed = 0
-    /// How many were not, because they have registered since.
+    /// The number of devices kept, because they have registered since.
     public fileprivate(set) var kept = 0
-    /// How many are not there, or not any more.
+    /// The number of devices not found.
     public fileprivate(set) var unknown = 0
 
-    /// Counts nothing.
+    /// Creates a result that counts nothing.
     package init() {}
 
-    /// Adds what became of other removals.
+    /// Adds the counts of another result.
     package mutating func add(_ other: DeviceRemovalResult) {
         removed += other.removed
         kept += other.kept
@@ -20,15 +77,16 @@ public struct DeviceRemovalResult: Hashable, Sendable {
     }
 }
 
-// Devices that are gone.
+// MARK: Removing devices
 extension SQLiteKeyStore {
-    /// Removes a device, and remembers that: older data does not bring it back. Tells whether there was one.
+    /// Removes a device, and remembers that, so that older data does not bring it back.
     ///
     /// - Parameters:
-    ///   - id: the provider's own name for the device.
-    ///   - reason: for people and logs, 1 to 255 bytes without control characters.
-    ///   - now: when it was removed. What the device itself registers brings it back, older data does not.
-    /// - Throws: `invalidName` for another id or reason.
+    ///   - id: The provider's name for the device.
+    ///   - reason: For people and logs, 1 to 255 bytes without control characters.
+    ///   - now: The time of the removal. A later registration by the device itself brings it back; older data does not.
+    /// - Returns: Whether the device existed.
+    /// - Throws: `invalidName` for an invalid id or reason.
     @discardableResult
     public func removeDevice(id: String, reason: String? = nil, at now: Timestamp) throws(KeyStoreError) -> Bool {
         let removal = RemovedDevice(id: id, removedAt: now, reason: reason)
@@ -38,13 +96,14 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Removes devices of which it is known since when they are gone, 50 000 to a transaction; one that has registered after
-    /// that is kept. The same batch again does no harm.
+    /// Removes devices known to be gone since a certain time, 50 000 per transaction; keeps those that have registered
+    /// since.
     ///
-    /// When it throws, whole chunks from the start of the batch have been taken; none for the errors that are named here.
+    /// If this throws one of the errors named here, nothing was removed; otherwise whole chunks from the start of the
+    /// batch were. Repeating the same batch does no harm.
     ///
-    /// - Throws: `invalidName` for a reason that is not 1 to 255 bytes without control characters; `futureTime` for a time
-    ///   more than a day later than `now`, which would remove devices that are alive.
+    /// - Throws: `invalidName` for a reason that is not 1 to 255 bytes without control characters; `futureTime` for a
+    ///   time more than a day after `now`, which would remove live devices.
     public func removeDevices(
         _ batch: [RemovedDevice], at now: Timestamp
     ) throws(KeyStoreError) -> DeviceRemovalResult {
@@ -62,11 +121,11 @@ extension SQLiteKeyStore {
         return result
     }
 
-    /// Forgets that devices were removed, if that was not after `time`; tells of how many.
+    /// Forgets removals up to and including `time`; returns how many.
     public func forgetRemovedDevices(upTo time: Timestamp) throws(KeyStoreError) -> Int {
         var count = 0
         while true {
-            // No more than an import holds off other writers.
+            // At most as many as an import, so that other writers are not blocked for longer.
             let deleted = try write { (store) throws(KeyStoreError) in
                 try store.connection.rows(
                     """
@@ -80,7 +139,7 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Gives every device that was removed to `body`, as `forEachDevice` does.
+    /// Calls `body` with every removed device, as `forEachDevice` does.
     public func forEachRemovedDevice(_ body: (Result<RemovedDevice, KeyStoreError>) throws -> Void) throws {
         try forEachRow(of: RemovedDeviceRow.self) { try body($0.map(\.record)) }
     }
@@ -103,7 +162,7 @@ extension DeviceRemovalResult {
 }
 
 extension StoreTransaction {
-    /// Removes a device, if there is one, and then remembers it; `isChecked` keeps one that has registered since.
+    /// Removes a device if it exists, and remembers that; `isChecked` keeps one that has registered since.
     fileprivate func remove(
         _ removal: RemovedDevice, at now: Timestamp, isChecked: Bool
     ) throws(KeyStoreError) -> RemovalOutcome {
@@ -111,10 +170,10 @@ extension StoreTransaction {
         do throws(KeyStoreError) {
             guard let device = try device(id: removal.id)?.record else { return .unknown }
             guard !isChecked || device.updatedAt <= removal.removedAt else { return .kept }
-            // A clock that was set back must not make the device the later of the two.
+            // Even if the clock was set back, the removal must be the later of the two.
             time = max(time, device.updatedAt)
         } catch {
-            // A row that is damaged is of no use, and goes.
+            // A damaged row is useless, and is deleted.
             guard error.concernsOneRow else { throw error }
         }
         try delete(DeviceRow.self, key: .text(removal.id))

@@ -1,26 +1,28 @@
 public import Pushcrypt
 
-/// What a registration did to what was held.
+/// The effect of a registration on the stored record.
 public enum RegistrationOutcome: Hashable, Sendable {
-    /// Nothing was held under this name.
+    /// There was no record under this name.
     case added
     /// The record has changed.
     case updated
-    /// The record said the same already.
+    /// The record already said the same.
     case unchanged
 }
 
-// A provider's devices, by an id of the provider's own.
+// MARK: A provider's devices
 extension SQLiteKeyStore {
     private static let pageLength = 1000
 
-    /// Takes a device's registration, over an authenticated channel of the caller's: now, and from the device itself.
+    /// Stores a device's registration, which arrived just now, from the device itself, over a channel that the caller
+    /// authenticated.
     ///
-    /// A registration without a topic keeps the topic that is held. A device that was removed is taken again. `replace`
-    /// takes the registration whatever is held, for a device that was set up anew; it never comes from the device itself.
+    /// A registration without a topic keeps the stored topic. A removed device is added again. `replace` accepts the
+    /// registration whatever is stored, for a device that was set up again; the device itself must never decide about
+    /// it.
     ///
-    /// - Throws: `invalidName`; `generationRollback` for a lower generation than is held, or the same with another key;
-    ///   `topicMismatch` for a device that is held for another app.
+    /// - Throws: `invalidName`; `generationRollback` for a lower generation than the stored one, or the same with
+    ///   another key; `topicMismatch` for a device stored for another app.
     @discardableResult
     public func addDevice(
         _ registration: DeviceRegistration, id: String, owner: DeviceOwner = .unchanged, replace: Bool = false,
@@ -32,13 +34,14 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Gives every device to `body`, by id, and a failure (`corruptStore`) for a row that is damaged. The store is not held
-    /// while `body` runs: of devices that others add or remove meanwhile, some may be seen.
+    /// Calls `body` with every device, by id, and with a failure (`corruptStore`) for each damaged row.
+    ///
+    /// The store is not locked while `body` runs: it may see some of the devices that others add or remove meanwhile.
     public func forEachDevice(_ body: (Result<DeviceRecord, KeyStoreError>) throws -> Void) throws {
         try forEachRow(of: DeviceRow.self) { try body($0.map(\.record)) }
     }
 
-    /// How many devices there are.
+    /// Returns the number of devices.
     public func deviceCount() throws(KeyStoreError) -> Int {
         try readOnce { (store) throws(KeyStoreError) in
             Int(clamping: try store.connection.integer("SELECT count(*) FROM devices"))
@@ -81,24 +84,24 @@ extension StoreTransaction {
         guard registration.generation >= old.generation else {
             throw KeyStoreError(
                 .generationRollback,
-                "device '\(id)' registered generation \(old.generation) before, this is \(registration.generation): an old copy; --replace takes it if the device was set up anew"
+                "device '\(id)' registered generation \(old.generation) before, this is generation \(registration.generation): an old copy"
             )
         }
         guard registration.generation > old.generation || registration.publicKey == old.publicKey else {
             throw KeyStoreError(
                 .generationRollback,
-                "device '\(id)' registered another key with generation \(old.generation) before; --replace takes this one if the device was set up anew"
+                "device '\(id)' registered another key with generation \(old.generation) before"
             )
         }
         if let topic = registration.topic, let oldTopic = old.topic, topic != oldTopic {
             throw KeyStoreError(
-                .topicMismatch, "device '\(id)' is held for \(oldTopic), not for \(topic); --replace takes it")
+                .topicMismatch, "device '\(id)' is stored for \(oldTopic), not for \(topic)")
         }
         let record = DeviceRecord(
             registration, id: id, user: owner.user(after: old.user), topic: registration.topic ?? old.topic,
             updatedAt: max(now, old.updatedAt), after: old)
         guard record.says(somethingElseThan: old) else {
-            // A device that says the same is alive all the same, which is what a late removal is held against.
+            // A device that reports the same is still alive, and a late removal must not remove it.
             if isLive { try put(DeviceRow(record)) }
             return .unchanged
         }
@@ -106,7 +109,7 @@ extension StoreTransaction {
         return .updated
     }
 
-    /// Accepts a registration whatever is held, which also repairs a damaged row.
+    /// Accepts a registration whatever is stored, which also repairs a damaged row.
     func take(
         _ registration: DeviceRegistration, id: String, owner: DeviceOwner, updatedAt: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
@@ -123,5 +126,91 @@ extension StoreTransaction {
                     registration, id: id, user: owner.user(after: user), topic: registration.topic,
                     updatedAt: updatedAt)))
         return isNew ? .added : .updated
+    }
+}
+
+/// Looks up many of a provider's devices in one snapshot; valid during the call that provides it.
+package struct DeviceReader {
+    private let store: StoreTransaction
+
+    fileprivate init(store: StoreTransaction) { self.store = store }
+
+    /// Returns the device with this id. The row is authenticated: nobody without the store key can exchange its public
+    /// key.
+    ///
+    /// Failures are `unknownDevice`, `removedDevice`, and `corruptStore` for a damaged row; they concern only this
+    /// device.
+    package func device(id: String) throws(KeyStoreError) -> Result<DeviceRecord, KeyStoreError> {
+        try Self.ofOneRow { () throws(KeyStoreError) in
+            if let device = try store.device(id: id) { return device.record }
+            if let removed = try store.removedDevice(id) { throw .removed(removed) }
+            throw .unknownDevice(id)
+        }
+    }
+
+    /// Returns the devices of a user, by id, and a failure for each damaged row; none if no device has this user.
+    ///
+    /// A row that was deleted, or hidden from the index, is not noticed.
+    package func devices(ofUser user: String) throws(KeyStoreError) -> [Result<DeviceRecord, KeyStoreError>] {
+        var order = RowOrder(of: DeviceRow.table.name)
+        return try store.connection.rows(DeviceRow.selectByUser, [.text(user)]) { (row) throws(KeyStoreError) in
+            // A forged index may list a device repeatedly.
+            try order.append(row[0])
+            return try Self.ofOneRow { () throws(KeyStoreError) in
+                let device: DeviceRow = try store.proved(row)
+                // The database found the row by a text that its declarations may compare differently.
+                guard let owner = device.record.user, StoreName.areEqual(owner, user) else {
+                    throw .damagedRow(row[0], in: DeviceRow.table.name)
+                }
+                return device.record
+            }
+        }
+    }
+
+    private static func ofOneRow(
+        _ body: () throws(KeyStoreError) -> DeviceRecord
+    ) throws(KeyStoreError) -> Result<DeviceRecord, KeyStoreError> {
+        do throws(KeyStoreError) {
+            return .success(try body())
+        } catch {
+            switch error.code {
+            case .corruptStore, .removedDevice, .unknownDevice: return .failure(error)
+            default: throw error
+            }
+        }
+    }
+}
+
+extension DeviceRow {
+    fileprivate static let selectByUser = "\(table.select) WHERE user = ? ORDER BY id"
+}
+
+extension SQLiteKeyStore {
+    /// Calls `body` with the devices as they are now, unaffected by concurrent writes; `body` must not use this store.
+    package func readDevices<R>(_ body: (DeviceReader) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
+        try read { (store) throws(KeyStoreError) in try body(DeviceReader(store: store)) }
+    }
+
+    /// Returns the device with this id, or nil. The row is authenticated: nobody without the store key can exchange its
+    /// public key.
+    public func device(id: String) throws(KeyStoreError) -> DeviceRecord? {
+        try readOnce { (store) throws(KeyStoreError) in try store.device(id: id)?.record }
+    }
+
+    /// Returns the devices of a user, by id, and a failure (`corruptStore`) for each damaged row; none if no device has
+    /// this user.
+    ///
+    /// Someone who can write the database can hide a device here, as by deleting it, but cannot add one.
+    public func devices(ofUser user: String) throws(KeyStoreError) -> [Result<DeviceRecord, KeyStoreError>] {
+        try readDevices { (reader) throws(KeyStoreError) in try reader.devices(ofUser: user) }
+    }
+}
+
+extension StoreTransaction {
+    func device(id: String) throws(KeyStoreError) -> DeviceRow? { try row(key: .text(id)) }
+
+    func removedDevice(_ id: String) throws(KeyStoreError) -> RemovedDevice? {
+        let row: RemovedDeviceRow? = try row(key: .text(id))
+        return row?.record
     }
 }

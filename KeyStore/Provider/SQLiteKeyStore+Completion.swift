@@ -1,14 +1,15 @@
 internal import Pushcrypt
 
-// What a prompt offers. The rows are not authenticated: who uses a name reads what it stands for.
+// Names for completion and listing. The rows are not authenticated: read the device before using one.
 extension SQLiteKeyStore {
-    /// The first ids that begin so, byte for byte; none that no store takes, such as one that would pass for a key.
+    /// Returns the first ids with this prefix, byte for byte; only those that a store accepts, not one that looks like
+    /// a key.
     package func deviceIDs(startingWith start: String, count: Int) throws(KeyStoreError) -> [String] {
         let sql = "SELECT id FROM devices WHERE id >= ? ORDER BY id LIMIT \(count)"
         return try texts(sql, startingWith: start).filter(DeviceID.isAllowed)
     }
 
-    /// The first users that begin so, byte for byte.
+    /// Returns the first users with this prefix, byte for byte.
     package func users(startingWith start: String, count: Int) throws(KeyStoreError) -> [String] {
         let sql = "SELECT DISTINCT user FROM devices WHERE user >= ? ORDER BY user LIMIT \(count)"
         return try texts(sql, startingWith: start).filter(StoreName.isAllowed)
@@ -21,5 +22,45 @@ extension SQLiteKeyStore {
                 return String(exactly: bytes)
             }
         }.filter { $0.utf8.starts(with: start.utf8) }
+    }
+}
+
+/// The ids of some of a provider's devices, in order.
+package struct DevicePage: Sendable {
+    /// The ids. The rows are not authenticated: read the device before using one.
+    package let ids: [String]
+    /// An error for each id that no store accepts: a forged one, meant to be mistaken for something else, such as a key
+    /// or two lines.
+    package let damaged: [KeyStoreError]
+    /// Whether this is the last page.
+    package var isLast: Bool { end == nil }
+
+    fileprivate let end: SQLiteValue?
+}
+
+extension SQLiteKeyStore {
+    /// Returns at most `count` ids after those of `page`, or the first ones for nil.
+    package func devicePage(after page: DevicePage?, count: Int) throws(KeyStoreError) -> DevicePage {
+        let next = try readOnce { (store) throws(KeyStoreError) in
+            try store.page(of: DeviceRow.self, after: page?.end, length: count, DeviceRow.listedID)
+        }
+        var ids: [String] = []
+        var damaged: [KeyStoreError] = []
+        for entry in next.entries {
+            switch entry {
+            case .success(let id): ids.append(id)
+            case .failure(let error): damaged.append(error)
+            }
+        }
+        return DevicePage(ids: ids, damaged: damaged, end: next.end)
+    }
+}
+
+extension DeviceRow {
+    fileprivate static func listedID(_ row: SQLiteRow) -> Result<String, KeyStoreError> {
+        guard case .text(let bytes) = row[0], let id = String(exactly: bytes), DeviceID.isAllowed(id) else {
+            return .failure(.damagedRow(row[0], in: table.name))
+        }
+        return .success(id)
     }
 }

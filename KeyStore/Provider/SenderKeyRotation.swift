@@ -4,29 +4,30 @@ public import Pushcrypt
 public struct SenderKeyRotation: Hashable, Sendable {
     /// The record of the new key.
     public let record: SenderKeyRecord
-    /// The statement, signed by both keys, that replaces the old key by the new one.
+    /// The statement, signed by both keys, that the new key replaces the old one.
     public let statement: RotationStatement
 }
 
-// The rotation of a signing key, and what messages announce of it. (`Docs/KeyRotation.md`)
+// MARK: Rotation of a signing key, and its announcement in messages (`Docs/KeyRotation.md`)
 extension SQLiteKeyStore {
-    /// How long every message announces a rotation unless the caller says otherwise: 60 days.
+    /// How long every message announces a rotation if the caller does not say: 60 days.
     public static let standardAnnouncement = Interval.days(60)
 
-    /// Gives a name a new key, with a statement that both keys have signed; the old secret is destroyed.
+    /// Replaces the key of a name, and issues a statement signed by both keys; the old secret is destroyed.
     ///
-    /// When it returns, the old secret is in none of the store's files, not even sealed; should another process be
-    /// reading what was before, the connection that closes last removes it from the log. nil means the default name.
+    /// When it returns, the old secret is in none of the store's files, not even sealed. If another process is still
+    /// reading the previous state, the connection that closes last removes the secret from the log.
     ///
     /// - Parameters:
-    ///   - name: whose key; nil for the default name.
-    ///   - overlap: for how many seconds devices go on believing messages of the old key; at most 60 days.
-    ///   - acceptFor: for how many seconds devices accept the statement.
-    ///   - announceFor: for how long messages carry the statement to devices that have not reported the new key.
-    ///   - force: rotates although a message cannot announce one more; devices that missed the oldest are lost.
-    ///   - now: when the statement is issued; every duration above counts from here.
-    /// - Throws: `unknownName`, `ambiguousName`, `tooManyAnnouncements`; `rotationRefused` for an overlap above 60 days, or
-    ///   after the last generation there is.
+    ///   - name: The name; nil for the default.
+    ///   - overlap: How long devices still trust messages of the old key; at most 60 days.
+    ///   - acceptFor: How long devices accept the statement.
+    ///   - announceFor: How long messages carry the statement to devices that have not reported the new key.
+    ///   - force: Whether to rotate even though a message cannot carry one more announcement; devices that missed the
+    ///     oldest are lost.
+    ///   - now: When the statement is issued; every interval above starts here.
+    /// - Throws: `unknownName`, `ambiguousName`, `tooManyAnnouncements`; `rotationRefused` for an overlap above 60
+    ///   days, or after the last possible generation.
     public func rotateSenderKey(
         named name: String? = nil, overlap: Interval = .seconds(UInt64(RotationStatement.standardOverlap)),
         acceptFor: Interval = .seconds(UInt64(RotationStatement.standardAcceptFor)),
@@ -40,7 +41,7 @@ extension SQLiteKeyStore {
             guard force || announced.count < RotationStatement.maximumPerMessage else {
                 throw KeyStoreError(
                     .tooManyAnnouncements,
-                    "\(announced.count) rotations are being announced, and a message carries no more: wait until the first has been announced for its time, or force it and lose the devices that missed it"
+                    "\(announced.count) rotations are being announced, the most a message can carry: wait until the oldest announcement ends, or force it and lose the devices that missed it"
                 )
             }
             let oldKey = try old.key(keys)
@@ -65,19 +66,19 @@ extension SQLiteKeyStore {
                     announcedUntil: now.adding(announceFor)))
             return SenderKeyRotation(record: try store.record(row), statement: statement)
         }
-        // The rotation is done: that a reader keeps the log for a moment is no reason to report a failure.
+        // The rotation is done; if a reader keeps the log for a moment, that is not a failure.
         try? withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
         return result
     }
 
-    /// The statements that a message signed by `sender` must carry, oldest first, at most the newest four.
+    /// Returns the statements that a message signed by `sender` must carry, oldest first, at most the newest four.
     ///
     /// - Parameters:
-    ///   - sender: the key that signs the message.
-    ///   - pinned: the sender key that the device reported last. None is needed when that is `sender`; when it is an
-    ///     older key of the chain, all from that key on are, however long they have been announced, as long as devices
-    ///     accept them; otherwise those that are still announced.
-    ///   - now: the present time.
+    ///   - sender: The key that signs the message.
+    ///   - pinned: The sender key that the device last reported. If it is `sender`, no statement is needed; if it is an
+    ///     older key of the chain, all statements from that key on are, as long as devices accept them, even if they
+    ///     are no longer announced; otherwise those still announced.
+    ///   - now: The present time.
     public func announcements(
         for sender: SenderPublicKey, to pinned: SenderPublicKey?, at now: Timestamp
     ) throws(KeyStoreError) -> [RotationStatement] {
@@ -85,8 +86,8 @@ extension SQLiteKeyStore {
         return try announcements().statements(endingAt: sender, pinned: pinned, at: now)
     }
 
-    /// Every rotation that messages may have to announce, for whoever seals many: to be read again when the store's version
-    /// has changed.
+    /// Returns every rotation that messages may have to announce, for sealing many; read it again when the store's
+    /// version has changed.
     package func announcements() throws(KeyStoreError) -> AnnouncementChain {
         try readOnce { (store) throws(KeyStoreError) in try store.announcementChain() }
     }
@@ -136,24 +137,24 @@ struct AnnouncementRow: StoredRow {
     }
 }
 
-/// The rotations of a store's sender keys, each of which leads from one key to the next.
+/// The rotations of a store's sender keys, each leading from one key to the next.
 package struct AnnouncementChain: Sendable {
     let rows: [AnnouncementRow]
 
-    /// The statements that a message signed by `sender` must carry to a device that reported `pinned`, oldest first, as
-    /// `announcements(for:to:now:)` gives them.
+    /// Returns the statements that a message signed by `sender` must carry to a device that reported `pinned`, oldest
+    /// first, as `announcements(for:to:at:)` does.
     package func statements(
         endingAt sender: SenderPublicKey, pinned: SenderPublicKey?, at now: Timestamp
     ) -> [RotationStatement] {
         guard pinned != sender, !rows.isEmpty else { return [] }
         var chain: [AnnouncementRow] = []
         var key = sender
-        // No more steps than rows, whatever the rows say.
+        // At most as many steps as rows, even if the rows form a cycle.
         while chain.count < rows.count, let row = rows.first(where: { $0.newKey == key }) {
             chain.append(row)
             key = row.oldKey
         }
-        // Newest first until here; one that is missing makes those before it useless.
+        // Newest first so far; without one of them, the ones before it are useless.
         let needed: ArraySlice<AnnouncementRow>
         if let pinned, let reported = chain.firstIndex(where: { $0.oldKey == pinned }) {
             needed = chain[...reported].prefix { $0.isAccepted(at: now) }

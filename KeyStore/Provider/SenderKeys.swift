@@ -1,8 +1,102 @@
 public import Pushcrypt
 
-// A provider's signing keys: one name for each app.
+/// The record of one of the provider's signing keys; holds no secret.
+public struct SenderKeyRecord: Hashable, Sendable {
+    /// The name of the key: one name per app.
+    public let name: String
+    /// The app that the key signs for; nil if it is not bound to one.
+    public let topic: Topic?
+    /// The key that devices trust.
+    public let publicKey: SenderPublicKey
+    /// The first 4 bytes of a hash of the public key.
+    public let keyID: KeyID
+    /// The number of the key among the keys of this name, from 1.
+    public let generation: UInt64
+    /// When the key was generated or imported.
+    public let createdAt: Timestamp
+    /// Whether this name is the default.
+    public let isDefault: Bool
+}
+
+/// A sender key with its record.
+public struct StoredSenderKey: Sendable {
+    /// The record.
+    public let record: SenderKeyRecord
+    /// The key.
+    public let key: SenderKey
+}
+
+/// A sender key as stored: each name has one, and a rotation overwrites it.
+struct SenderKeyRow: StoredRow {
+    static let table = StoreTable(
+        "sender_keys", key: "id", "name", "topic", "public_key", "key_id", "generation", "created", "sealed")
+
+    let id: Int64
+    let name: String
+    let topic: Topic?
+    let publicKey: SenderPublicKey
+    let generation: UInt64
+    let createdAt: Timestamp
+    private let sealed: Bytes
+
+    init(
+        id: Int64, name: String, topic: Topic?, key: SenderKey, generation: UInt64, createdAt: Timestamp,
+        keys: StoreKeys
+    ) {
+        self.id = id
+        self.name = name
+        self.topic = topic
+        publicKey = key.publicKey
+        self.generation = generation
+        self.createdAt = createdAt
+        sealed = key.withSeed { keys.seal($0, at: Self.place(id, generation)) }
+    }
+
+    init(_ columns: inout ColumnReader) throws(KeyStoreError) {
+        id = try columns.integer()
+        name = try columns.text()
+        topic = try columns.topic()
+        publicKey = try columns.senderPublicKey()
+        guard try columns.integer() == Int64(publicKey.id.value) else { throw columns.damaged }
+        generation = try columns.unsigned()
+        createdAt = try columns.time()
+        sealed = try columns.blob()
+    }
+
+    var values: [SQLiteValue] {
+        [
+            .integer(id), .text(name), .text(topic?.bundleID), .blob(publicKey.bytes),
+            .integer(Int64(publicKey.id.value)), .unsigned(generation), .time(createdAt), .blob(sealed),
+        ]
+    }
+
+    // A sender key has only one state.
+    private static func place(_ id: Int64, _ generation: UInt64) -> StoreKeys.Place {
+        StoreKeys.Place(table: table.name, row: id, generation: generation, state: 0)
+    }
+
+    func key(_ keys: StoreKeys) throws(KeyStoreError) -> SenderKey {
+        let place = Self.place(id, generation)
+        guard
+            let key = try? keys.open(sealed, at: place).withSpan({ (seed) throws(KeyError) in
+                try SenderKey(seed: seed)
+            }), key.publicKey == publicKey
+        else { throw .damagedRow(.integer(id), in: Self.table.name) }
+        return key
+    }
+
+    func checkSecret(_ keys: StoreKeys) throws(KeyStoreError) { _ = try key(keys) }
+
+    func record(defaultName: String?) -> SenderKeyRecord {
+        SenderKeyRecord(
+            name: name, topic: topic, publicKey: publicKey, keyID: publicKey.id, generation: generation,
+            createdAt: createdAt, isDefault: defaultName.map { StoreName.areEqual($0, name) } ?? false)
+    }
+}
+
+// MARK: A provider's signing keys, one name per app
 extension SQLiteKeyStore {
-    /// Makes the first key of a name: generation 1.
+    /// Generates the first key of a name: generation 1.
     ///
     /// - Throws: `nameTaken`, `invalidName`.
     public func generateSenderKey(
@@ -14,9 +108,9 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Takes a key that was made elsewhere as the first of a name.
+    /// Imports a key generated elsewhere as the first of a name.
     ///
-    /// - Throws: `nameTaken`, `invalidName`; `keyIDTaken` when the store holds this key, or one with its id.
+    /// - Throws: `nameTaken`, `invalidName`; `keyIDTaken` if the store holds this key, or one with its id.
     public func importSenderKey(
         _ key: SenderKey, named name: String = defaultName, topic: Topic? = nil, at now: Timestamp
     ) throws(KeyStoreError) -> SenderKeyRecord {
@@ -26,7 +120,7 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// The current key of every name.
+    /// Returns the current key of every name.
     public func senderKeys() throws(KeyStoreError) -> [SenderKeyRecord] {
         try read { (store) throws(KeyStoreError) in
             let defaultName = try store.senderNames.defaultName()
@@ -34,7 +128,7 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// The current key of a name; nil means the default name.
+    /// Returns the current key of a name; nil means the default name.
     ///
     /// - Throws: `unknownName`, `ambiguousName`.
     public func senderKey(named name: String?) throws(KeyStoreError) -> StoredSenderKey {
@@ -44,7 +138,7 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Makes a name the one that is meant when none is given; throws `unknownName`.
+    /// Sets the default name; throws `unknownName`.
     public func setDefaultSenderKey(named name: String) throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in try store.senderNames.setDefault(name) }
     }
@@ -54,8 +148,8 @@ extension StoreTransaction {
     func senderKeyRow(_ name: String?) throws(KeyStoreError) -> SenderKeyRow {
         let name = try senderNames.resolve(name)
         guard let row = try row(SenderKeyRow.self, "WHERE name = ?", .text(name)) else {
-            // Only a setting that outlived its key leads here.
-            throw KeyStoreError(.unknownName, "no sender key is called '\(name)' here: make it with 'keygen sender'")
+            // Only reached if a setting outlived its key.
+            throw KeyStoreError(.unknownName, "no sender key is named '\(name)'")
         }
         return row
     }

@@ -4,7 +4,7 @@ internal import Pushcrypt
 struct ReplayMessage: Sendable {
     let sender: SenderPublicKey
     let id: MessageID
-    /// A hash of the request's id, which may have any length.
+    /// A hash of the request's identifier, which may have any length.
     let request: Bytes
     let sentAt: Timestamp
     let expiresAt: Timestamp
@@ -20,40 +20,39 @@ struct ReplayMessage: Sendable {
     }
 }
 
-/// What a guard remembers of a message: one row for each sender and message id.
+/// A guard's memory of a message: one row per sender and message id.
 struct ReplayRow: Hashable, Sendable {
     let request: Bytes
     let firstSeen: Timestamp
 }
 
-/// Where a guard keeps its rows; whoever implements it makes one `ReplayRules.judge` one transaction.
+/// The storage of a guard's rows; a conforming type runs each `ReplayRules.judge` in one transaction.
 protocol ReplayStorage {
     associatedtype Failure: Error
 
     func row(of message: ReplayMessage) throws(Failure) -> ReplayRow?
-    /// What was sent at this moment or before it, and has no row, counts as seen.
+    /// Messages sent at or before this moment, and without a row, count as seen.
     func floor(of sender: SenderPublicKey) throws(Failure) -> Timestamp
     func count(of sender: SenderPublicKey) throws(Failure) -> Int
 
     mutating func insert(_ message: ReplayMessage, firstSeen: Timestamp) throws(Failure)
-    /// Keeps a row for as long as this copy of its message lives, if that is longer than the copies before.
+    /// Keeps a row as long as this copy of its message lives, if that is longer than for earlier copies.
     mutating func extend(_ message: ReplayMessage) throws(Failure)
-    /// Drops every row whose message has expired.
+    /// Deletes every row whose message has expired.
     mutating func dropExpired(at now: Timestamp) throws(Failure)
-    /// Drops the row of a sender that was sent first; the moment at which it was sent.
+    /// Deletes the row of a sender that was sent first; returns when it was sent.
     mutating func dropEarliest(of sender: SenderPublicKey) throws(Failure) -> Timestamp
     mutating func raiseFloor(of sender: SenderPublicKey, to floor: Timestamp) throws(Failure)
 }
 
-/// How a receiver tells a message from its copies. (`Docs/Format.md`, Replay)
+/// The rules by which a receiver recognises copies of a message. (`Docs/Format.md`, Replay)
 enum ReplayRules {
-    /// How many messages of one sender are remembered.
+    /// The number of messages remembered per sender.
     static let rowsPerSender = 4096
-    /// How long after the first copy one with the same request id keeps its sound, in milliseconds.
+    /// How long after the first copy a copy with the same request identifier keeps its sound, in milliseconds.
     static let soundWindow: UInt64 = 60_000
-    /// How far before now the floor of a guard lies that had to be made anew, in milliseconds: the message in hand still
-    /// counts as new.
-    static let remadeFloorAge: UInt64 = 600_000
+    /// How far before now the floor of a recreated guard is, in milliseconds: the present message still counts as new.
+    static let recreatedFloorAge: UInt64 = 600_000
 
     /// Judges without remembering.
     static func verdict(
@@ -66,15 +65,15 @@ enum ReplayRules {
 
     /// Judges, and remembers a message that is new.
     ///
-    /// What has expired goes first and needs no floor, because nothing expired is judged; while there is room it stays for
-    /// twice as long as clocks may be wrong, so that a clock that jumps ahead and back forgets nothing. When a message
-    /// that still lives has to go, the floor rises to it: a copy of it then counts as seen.
+    /// Expired rows are deleted first; they need no floor, because nothing expired is judged. While there is room, rows
+    /// stay for twice the clock tolerance, so that a clock that jumps ahead and back loses nothing. If a live message
+    /// must be deleted, the floor rises to it, and a copy of it counts as seen.
     static func judge<Storage: ReplayStorage>(
         _ message: ReplayMessage, in storage: inout Storage, at now: Timestamp
     ) throws(Storage.Failure) -> ReplayVerdict {
         let row = try storage.row(of: message)
         let verdict = verdict(of: message, row: row, floor: try storage.floor(of: message.sender), at: now)
-        // A message may have been sealed again under its id, to live longer than the copy that was seen.
+        // A message may have been sealed again under its id, to live longer than the copy seen.
         if row != nil { try storage.extend(message) }
         guard verdict == .new else { return verdict }
         try storage.dropExpired(at: now.subtracting(milliseconds: 2 * Freshness.clockTolerance))

@@ -1,9 +1,9 @@
-/// The tables of a store, as an append-only list of migrations: `user_version` counts those a file has had.
+/// The tables of a store, as an append-only list of migrations; `user_version` counts those applied to a file.
 ///
-/// A migration that has been published is never changed; each runs in a transaction of its own. Every row of every table
-/// has a tag, which a column that is added later leaves as it is while it has no value.
+/// A published migration never changes; each runs in its own transaction. Every row of every table has a tag; a column
+/// added later does not change it as long as it has no value.
 package enum Schema {
-    /// "PCKS": tells a key store from another program's database.
+    /// "PCKS": distinguishes a key store from another program's database.
     static let applicationID: Int64 = 0x5043_4B53
 
     package static let migrations: [String] = [
@@ -34,9 +34,9 @@ package enum Schema {
             id TEXT PRIMARY KEY NOT NULL, public_key BLOB NOT NULL, topic TEXT, generation INTEGER NOT NULL,
             created INTEGER NOT NULL, updated INTEGER NOT NULL, pinned_sender BLOB, tag BLOB NOT NULL) WITHOUT ROWID;
         """,
-        // What a registration says beside the key. Nothing that a store holds is written anew.
+        // The registration's other members. Existing rows are not rewritten.
         "ALTER TABLE devices ADD COLUMN suites BLOB; ALTER TABLE devices ADD COLUMN app_version TEXT",
-        // Whose a device is, and which were removed.
+        // The users of devices, and the removed devices.
         """
         ALTER TABLE devices ADD COLUMN user TEXT;
         CREATE INDEX devices_of_users ON devices (user) WHERE user IS NOT NULL;
@@ -45,11 +45,11 @@ package enum Schema {
         """,
     ]
 
-    /// Brings a database up to the last migration; the caller has checked that the store key opens it.
+    /// Applies the missing migrations; the caller has checked that the store key opens the database.
     static func migrate(_ connection: SQLiteConnection, by migrations: [String]) throws(KeyStoreError) {
         while try version(of: connection) < migrations.count {
             try connection.transaction(.writing) { () throws(KeyStoreError) in
-                // Another process may have been here while this one waited.
+                // Another process may have migrated while this one waited.
                 let version = try version(of: connection)
                 guard version < migrations.count else { return }
                 try connection.execute(migrations[version])
@@ -62,7 +62,7 @@ package enum Schema {
         Int(max(0, try connection.integer("PRAGMA user_version")))
     }
 
-    /// The tables, indexes and whatever else a database declares.
+    /// Returns the tables, indexes and other objects that a database declares.
     static func objects(of connection: SQLiteConnection) throws(KeyStoreError) -> [[SQLiteValue]] {
         try connection.rows("SELECT type, name, sql FROM sqlite_schema ORDER BY name")
     }

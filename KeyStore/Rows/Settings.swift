@@ -1,6 +1,6 @@
 internal import Pushcrypt
 
-/// A small text under a name. The store's own settings have a dot in their names.
+/// A short text under a name. The names of the store's own settings contain a dot.
 struct SettingRow: StoredRow {
     static let table = StoreTable("settings", key: "name", "value")
 
@@ -35,22 +35,24 @@ extension StoreTransaction {
 }
 
 extension SQLiteKeyStore {
-    /// The longest value of a setting in bytes.
+    /// The maximum length of a setting's value, in bytes.
     public static let maximumSettingLength = 4096
 
-    /// A text that a program keeps in the store, such as `title`; nil when it was never set.
+    /// Returns a text that a program keeps in the store, such as `title`; nil if it was never set.
     public func setting(named name: String) throws(KeyStoreError) -> String? {
         try checkSettingName(name)
         return try read { (store) throws(KeyStoreError) in try store.setting(named: name) }
     }
 
-    /// Keeps a text of at most 4096 bytes under a name of ASCII letters, digits and `-`; nil removes it.
+    /// Stores a text of at most 4096 bytes under a name of ASCII letters, digits and `-`; nil removes it.
     ///
-    /// Throws `invalidName` for another name or a longer text. The text is authenticated, not secret.
+    /// The text is authenticated, not secret.
+    ///
+    /// - Throws: `invalidName` for another name or a longer text.
     public func setSetting(_ value: String?, named name: String) throws(KeyStoreError) {
         try checkSettingName(name)
         guard value?.utf8.count ?? 0 <= Self.maximumSettingLength else {
-            throw KeyStoreError(.invalidName, "the value of a setting has at most \(Self.maximumSettingLength) bytes")
+            throw KeyStoreError(.invalidName, "a setting may have at most \(Self.maximumSettingLength) bytes")
         }
         try write { (store) throws(KeyStoreError) in try store.setSetting(value, named: name) }
     }
@@ -58,7 +60,7 @@ extension SQLiteKeyStore {
     private func checkSettingName(_ name: String) throws(KeyStoreError) {
         let isAllowed = name.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
         guard isAllowed, (1...StoreName.maximumLength).contains(name.utf8.count) else {
-            throw KeyStoreError(.invalidName, "the name of a setting is made of ASCII letters, digits and '-'")
+            throw KeyStoreError(.invalidName, "the name of a setting may only contain ASCII letters, digits and '-'")
         }
     }
 }

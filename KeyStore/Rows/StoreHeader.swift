@@ -1,11 +1,46 @@
 internal import Pushcrypt
 
-/// The one row that says how the store key is had, and proves that it is the right one.
+/// A passphrase that opens a key store, in guarded memory; it is never printed.
+///
+/// The caller wipes the bytes passed in. They are bytes and not a `String`, because a string cannot be wiped.
+public final class StorePassphrase: Sendable {
+    /// The maximum length of a passphrase, in bytes.
+    public static let maximumLength = 1024
+
+    private let secret: SecretBytes
+
+    /// Creates a copy of 1 to 1024 bytes, exactly as they are; throws `invalidPassphrase`.
+    public init(_ bytes: Span<UInt8>) throws(KeyStoreError) {
+        guard (1...Self.maximumLength).contains(bytes.count) else {
+            throw KeyStoreError(
+                .invalidPassphrase,
+                bytes.isEmpty
+                    ? "the passphrase is empty" : "the passphrase is longer than \(Self.maximumLength) bytes")
+        }
+        secret = SecretBytes(copying: bytes)
+    }
+
+    func storeKey(salt: Span<UInt8>, cost: StoreKDF.Cost) throws(SodiumRefusal) -> SecretBytes {
+        try secret.withSpan { (text) throws(SodiumRefusal) in
+            try StoreKDF.key(passphrase: text, salt: salt, cost: cost)
+        }
+    }
+}
+
+extension StorePassphrase: CustomStringConvertible, CustomReflectable {
+    /// The name of the type.
+    public var description: String { "StorePassphrase" }
+
+    /// An empty mirror.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The single row that says how to obtain the store key, and proves that it is the right one.
 struct StoreHeader: StoredRow {
     static let table = StoreTable("store", key: "id", "store_id", "salt", "passes", "memory", "created", "key_check")
     static let id: Int64 = 1
 
-    /// How a passphrase becomes the store key; nil for a store that has a `store.key`.
+    /// How the store key is derived from a passphrase; nil for a store with a `store.key`.
     struct Derivation {
         let salt: Bytes
         let cost: StoreKDF.Cost
@@ -36,7 +71,7 @@ struct StoreHeader: StoredRow {
             derivation = nil
             return
         }
-        // Nothing has proved these yet: the ceilings keep a hostile file from taking the machine.
+        // Not authenticated yet: the limits keep a hostile file from exhausting the machine.
         guard salt.count == StoreKDF.saltLength, let passes, let memory = memory.flatMap({ Int(exactly: $0) }),
             let cost = StoreKDF.Cost(passes: passes, memory: memory)
         else { throw columns.damaged }
@@ -53,7 +88,7 @@ struct StoreHeader: StoredRow {
 }
 
 extension StoreHeader.Derivation {
-    /// A new salt at the given cost.
+    /// Creates a derivation with a new salt at the given cost.
     init(cost: StoreKDF.Cost) {
         self.init(salt: Sodium.randomBytes(StoreKDF.saltLength), cost: cost)
     }
@@ -64,7 +99,7 @@ extension StoreHeader.Derivation {
         } catch {
             throw KeyStoreError(
                 .inputOutput,
-                "turning the passphrase into a key takes \(cost.memory >> 20) MiB of memory, which the system does not give: free some and try again"
+                "deriving the key from the passphrase takes \(cost.memory >> 20) MiB of memory, which the system refused: free some memory and try again"
             )
         }
     }

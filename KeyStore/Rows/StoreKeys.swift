@@ -1,6 +1,6 @@
 internal import Pushcrypt
 
-/// The two keys under which a store's rows are kept: one seals secret columns, one authenticates whole rows.
+/// The two keys that protect a store's rows: one seals secret columns, one authenticates whole rows.
 final class StoreKeys: Sendable {
     static let storeIDLength = 16
     private static let context: StaticString = "pcstore1"
@@ -11,28 +11,37 @@ final class StoreKeys: Sendable {
     }
 
     let storeID: Bytes
-    private let sealingKey: SecretBytes
-    private let authenticationKey: SecretBytes
+    /// The key that seals, then the key that authenticates.
+    private let keys: SecretBytes
 
     init(storeKey: borrowing SecretBytes, storeID: Bytes) {
         self.storeID = storeID
-        sealingKey = StoreKDF.subkey(Purpose.sealing.rawValue, context: Self.context, of: storeKey)
-        authenticationKey = StoreKDF.subkey(Purpose.authentication.rawValue, context: Self.context, of: storeKey)
+        keys = StoreKDF.subkeys(
+            Purpose.sealing.rawValue...Purpose.authentication.rawValue, context: Self.context, of: storeKey)
     }
 
-    /// The keys of a new store.
+    /// Creates the keys of a new store.
     convenience init(newStoreWith storeKey: consuming SecretBytes) {
         self.init(storeKey: storeKey, storeID: Sodium.randomBytes(Self.storeIDLength))
     }
 
+    private func withKey<R: ~Copyable, E: Error>(
+        for purpose: Purpose, _ body: (Span<UInt8>) throws(E) -> R
+    ) throws(E) -> R {
+        let start = Int(purpose.rawValue - 1) * StoreKDF.keyLength
+        return try keys.withSpan { (keys) throws(E) in
+            try body(keys.extracting(start..<start + StoreKDF.keyLength))
+        }
+    }
+
     // MARK: Rows
 
-    /// The tag of a row: it belongs to these values, in this table, of this store.
+    /// Returns the tag of a row, which binds it to these values, in this table, of this store.
     func tag(of values: ArraySlice<SQLiteValue>, in table: StaticString) -> Bytes {
         tag(in: table) { message in for value in values { message.append(value) } }
     }
 
-    /// The tag of the first columns of a row where it lies.
+    /// Returns the tag of the first columns of a row in place.
     func tag(of row: SQLiteRow, columns: Int, in table: StaticString) -> Bytes {
         tag(in: table) { message in for column in 0..<columns { message.append(row, column) } }
     }
@@ -43,15 +52,15 @@ final class StoreKeys: Sendable {
         message.append("pushcrypt/1 store row\0")
         appendLabel(table, to: &message)
         appendValues(&message)
-        return authenticationKey.withSpan { BLAKE2b.tag(of: message.span, key: $0) }
+        return withKey(for: .authentication) { BLAKE2b.tag(of: message.span, key: $0) }
     }
 
-    /// Tells a wrong store key from a damaged row: the tag of no row at all.
+    /// The tag of no row; distinguishes a wrong store key from a damaged row.
     var check: Bytes { tag(of: [], in: "key check") }
 
     // MARK: Secret columns
 
-    /// Where a secret lies; sealed with it, so that a secret moved to another place does not open.
+    /// The place of a secret; authenticated with it, so that a secret moved to another place does not open.
     struct Place {
         let table: StaticString
         let row: Int64
@@ -61,17 +70,17 @@ final class StoreKeys: Sendable {
 
     func seal(_ secret: Span<UInt8>, at place: Place) -> Bytes {
         let data = associatedData(place)
-        let sealed = sealingKey.withSpan { key in
+        let sealed = withKey(for: .sealing) { key in
             try? XChaCha20Poly1305.seal(secret, key: key, authenticating: data.span)
         }
         guard let sealed else { preconditionFailure("libsodium refused a key of 32 bytes") }
         return sealed
     }
 
-    /// Opens a secret; refused when it was sealed elsewhere, or changed.
+    /// Opens a secret; refuses one that was sealed for another place, or changed.
     func open(_ sealed: Bytes, at place: Place) throws(SodiumRefusal) -> Ephemeral {
         let data = associatedData(place)
-        return try sealingKey.withSpan { (key) throws(SodiumRefusal) in
+        return try withKey(for: .sealing) { (key) throws(SodiumRefusal) in
             try XChaCha20Poly1305.open(sealed.span, key: key, authenticating: data.span)
         }
     }
@@ -85,7 +94,7 @@ final class StoreKeys: Sendable {
         return data
     }
 
-    /// The store's id and a table's name with its length.
+    /// Appends the store's id, and a table's name with its length.
     private func appendLabel(_ table: StaticString, to bytes: inout Bytes) {
         bytes.append(contentsOf: storeID)
         bytes.append(UInt8(truncatingIfNeeded: table.utf8CodeUnitCount))

@@ -1,12 +1,12 @@
 internal import Pushcrypt
 
-/// A row of one table: how it is written, and how it is read once its tag has proved it.
+/// A row of one table: how it is written, and how it is read after its tag was checked.
 protocol StoredRow {
     static var table: StoreTable { get }
-    /// One value for each column of the table, the primary key first.
+    /// One value per column of the table, the primary key first.
     var values: [SQLiteValue] { get }
     init(_ columns: inout ColumnReader) throws(KeyStoreError)
-    /// Opens the secret that the row seals, if it has one, and throws `corruptStore` when it cannot.
+    /// Opens the secret that the row seals, if any; throws `corruptStore` if it does not open.
     func checkSecret(_ keys: StoreKeys) throws(KeyStoreError)
 }
 
@@ -14,19 +14,19 @@ extension StoredRow {
     func checkSecret(_ keys: StoreKeys) throws(KeyStoreError) {}
 }
 
-/// The name and the columns of a table. The row's tag, which is not listed, is read and written as the last.
+/// The name and columns of a table. The row's tag is not listed; it is read and written as the last column.
 struct StoreTable: Sendable {
     let name: StaticString
     let key: StaticString
     let count: Int
-    /// How many of the columns the table had at first.
+    /// The number of columns in the table's first version.
     private let first: Int
     let select: String
     let selectByKey: String
     let put: String
     let delete: String
 
-    /// `added` are the columns of later migrations, in their order; they can be NULL.
+    /// Creates a table; `added` are the columns of later migrations, in order, which can be NULL.
     init(_ name: StaticString, key: StaticString, _ columns: StaticString..., added: [StaticString] = []) {
         var list = "\(key)"
         var values = "?"
@@ -42,7 +42,7 @@ struct StoreTable: Sendable {
         count = first + added.count
         select = "SELECT \(list), tag FROM \(name)"
         selectByKey = "\(select) WHERE \(key) = ?"
-        // REPLACE would silently delete other rows that are in the way of a unique index.
+        // REPLACE would silently delete other rows that violate a unique index.
         put = """
             INSERT INTO \(name) (\(list), tag) VALUES (\(values), ?)
             ON CONFLICT (\(key)) DO UPDATE SET \(updates)tag = excluded.tag
@@ -50,16 +50,16 @@ struct StoreTable: Sendable {
         delete = "DELETE FROM \(name) WHERE \(key) = ?"
     }
 
-    /// What a row's tag covers: all its values but the NULLs in which its added columns end.
+    /// Returns the values covered by a row's tag: all except trailing NULLs of added columns.
     ///
-    /// So the tag of a row that is older than a column stays right. What is left of two rows still tells them apart.
+    /// So the tag of a row older than a column stays valid, and different rows still have different covered values.
     func tagged(_ values: ArraySlice<SQLiteValue>) -> ArraySlice<SQLiteValue> {
         var values = values
         while values.count > first, case .null? = values.last { values = values.dropLast() }
         return values
     }
 
-    /// As many columns of a row as its tag covers.
+    /// Returns the number of columns covered by a row's tag.
     func taggedCount(_ row: SQLiteRow) -> Int {
         var count = count
         while count > first, row.isNull(count - 1) { count -= 1 }
@@ -67,7 +67,7 @@ struct StoreTable: Sendable {
     }
 }
 
-/// Takes the columns of an authenticated row one by one. A value of the wrong kind is an error like a wrong tag.
+/// Reads the columns of an authenticated row one by one. A value of the wrong kind is an error, like a wrong tag.
 struct ColumnReader {
     private let table: StaticString
     private let count: Int
@@ -147,14 +147,14 @@ struct ColumnReader {
         return version
     }
 
-    /// Without the import check: the tag proves that the key passed it before.
+    /// Skips the import check: the tag proves that the key passed it before.
     mutating func devicePublicKey() throws(KeyStoreError) -> DevicePublicKey {
         let bytes = try blob()
         guard bytes.count == DevicePublicKey.length else { throw damaged }
         return DevicePublicKey(checked: bytes)
     }
 
-    /// Without the import check, which costs 60 µs: the tag proves that the key passed it before.
+    /// Skips the import check, which costs 60 µs: the tag proves that the key passed it before.
     mutating func senderPublicKey() throws(KeyStoreError) -> SenderPublicKey {
         guard let key = try optionalSenderPublicKey() else { throw damaged }
         return key
@@ -168,12 +168,12 @@ struct ColumnReader {
 }
 
 extension KeyStoreError {
-    /// Names a row that is not used any more, by its primary key.
+    /// Creates the error for a damaged row, named by its primary key.
     static func damagedRow(_ key: SQLiteValue, in table: StaticString) -> KeyStoreError {
         let name =
             switch key {
             case .integer(let number): "\(number)"
-            // Nothing has proved this text, so it is shown only if a terminal can take it.
+            // Nothing has authenticated this text, so it is quoted only if a terminal can show it.
             case .text(let bytes):
                 if let text = String(exactly: bytes), StoreName.isAllowed(text) {
                     "'\(text)'"
@@ -185,7 +185,7 @@ extension KeyStoreError {
             }
         return KeyStoreError(
             .corruptStore,
-            "row \(name) of table \(table) is damaged, or was changed without the store key, and is not used; 'doctor' lists all such rows; restore a backup or recreate the row",
+            "row \(name) of table \(table) is damaged, or was changed without the store key, and is not used: restore a backup or recreate the row",
             concernsOneRow: true)
     }
 }

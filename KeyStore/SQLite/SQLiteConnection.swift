@@ -9,30 +9,30 @@ internal import Pushcrypt
     internal import Darwin
 #endif
 
-/// One connection to one database; not for two threads at once.
+/// A connection to a database; not safe for concurrent use.
 @safe
 final class SQLiteConnection {
     static let memory = ":memory:"
 
     private let database: OpaquePointer
     let path: String
-    private var statements: [String: SQLiteStatement] = [:]
+    /// A list, since comparing a text with these few takes less time than hashing it.
+    private var statements: [(sql: String, statement: SQLiteStatement)] = []
 
-    /// The milliseconds between two looks at whether a database is free.
+    /// The milliseconds between two attempts while a database is busy.
     private static let wait = 5
 
-    /// Ceilings, so that a damaged or hostile file cannot make SQLite take memory or time without bound.
+    /// Limits, so that a damaged or hostile file cannot make SQLite use unbounded memory or time.
     private static let limits: [(Int32, Int32)] = [
         (SQLITE_LIMIT_LENGTH, 1 << 20), (SQLITE_LIMIT_SQL_LENGTH, 1 << 16), (SQLITE_LIMIT_COLUMN, 64),
         (SQLITE_LIMIT_EXPR_DEPTH, 64), (SQLITE_LIMIT_COMPOUND_SELECT, 8), (SQLITE_LIMIT_ATTACHED, 0),
         (SQLITE_LIMIT_TRIGGER_DEPTH, 0), (SQLITE_LIMIT_VARIABLE_NUMBER, 32), (SQLITE_LIMIT_WORKER_THREADS, 0),
     ]
 
-    /// Opens a file that exists, or a new database in memory.
+    /// Opens an existing file, or creates a database in memory.
     ///
-    /// `secure_delete` overwrites what is deleted; `synchronous` waits for the disk, also until it has forgotten a rollback
-    /// journal, which would take the change back; `temp_store` keeps what SQLite sorts off the disk; the others distrust what
-    /// stands in the file.
+    /// `secure_delete` overwrites deleted content; `synchronous` waits for the disk, also until a rollback journal is
+    /// gone, which would undo the change; `temp_store` keeps temporary data off the disk; the others distrust the file.
     init(path: String, busyTimeout milliseconds: Int32) throws(KeyStoreError) {
         var handle: OpaquePointer?
         var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
@@ -43,7 +43,7 @@ final class SQLiteConnection {
         }
         unsafe database = opened
         self.path = path
-        // From here on deinit closes, as SQLite asks for after a failure too.
+        // From here on deinit closes the handle, as SQLite requires after a failure too.
         guard code == SQLITE_OK else { throw failure(code) }
         unsafe sqlite3_extended_result_codes(database, 1)
         waitForOthers(milliseconds)
@@ -55,10 +55,10 @@ final class SQLiteConnection {
             """)
     }
 
-    /// Waits for as long as this when another connection is in the way, and looks again every few milliseconds.
+    /// Waits up to this long while another connection holds the database, trying again every few milliseconds.
     ///
-    /// SQLite's own wait looks ten times a second in the end: too seldom for the moments between the transactions of a
-    /// large import, so that a writer could miss all of them.
+    /// SQLite's own handler ends up trying ten times a second: too rarely for the short gaps between the transactions
+    /// of a large import, so that a writer could miss them all.
     private func waitForOthers(_ milliseconds: Int32) {
         let looks = Int(milliseconds) / Self.wait
         unsafe sqlite3_busy_handler(
@@ -72,25 +72,25 @@ final class SQLiteConnection {
     }
 
     deinit {
-        for statement in statements.values { statement.finalize() }
+        for (_, statement) in statements { statement.finalize() }
         unsafe sqlite3_close_v2(database)
     }
 
     // MARK: Statements
 
-    /// Runs one or more statements that give no rows.
+    /// Runs one or more statements that return no rows.
     func execute(_ sql: String) throws(KeyStoreError) {
         let code = unsafe sqlite3_exec(database, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// Runs one statement, prepared once, and gives its rows.
+    /// Runs one statement, prepared once, and returns its rows.
     @discardableResult
     func rows(_ sql: String, _ values: [SQLiteValue] = []) throws(KeyStoreError) -> [[SQLiteValue]] {
         try rows(sql, values) { row in (0..<row.count).map { row[$0] } }
     }
 
-    /// Runs one statement, prepared once, and makes something of each row where it lies. `body` must not use the connection.
+    /// Runs one statement, prepared once, and calls `body` with each row in place. `body` must not use the connection.
     func rows<R>(
         _ sql: String, _ values: [SQLiteValue], _ body: (SQLiteRow) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> [R] {
@@ -102,7 +102,7 @@ final class SQLiteConnection {
         return results
     }
 
-    /// Runs one statement up to its first row, and makes something of it where it lies; nil when it gives none.
+    /// Runs one statement up to its first row, and calls `body` with it in place; returns nil if there is none.
     func firstRow<R>(
         _ sql: String, _ values: [SQLiteValue] = [], _ body: (SQLiteRow) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R? {
@@ -112,41 +112,42 @@ final class SQLiteConnection {
         return try step(statement) ? try body(statement.row) : nil
     }
 
-    /// Tells whether there is one row more.
+    /// Steps to the next row; returns false if there is none.
     private func step(_ statement: SQLiteStatement) throws(KeyStoreError) -> Bool {
         let code = statement.step()
         guard code == SQLITE_ROW || code == SQLITE_DONE else { throw failure(code) }
         return code == SQLITE_ROW
     }
 
-    /// The one integer that a statement gives, such as a pragma or a count.
+    /// Returns the one integer that a statement produces, such as a pragma or a count.
     func integer(_ sql: String, _ values: [SQLiteValue] = []) throws(KeyStoreError) -> Int64 {
         guard case .integer(let value)? = try rows(sql, values).first?.first else {
-            throw KeyStoreError(.corruptStore, "\(path) gives no number where it must: restore it from a backup")
+            throw KeyStoreError(
+                .corruptStore, "\(path) does not return a number where it must: restore it from a backup")
         }
         return value
     }
 
-    /// What is thrown for a row that no version writes.
+    /// The error for a row that no version writes.
     var damaged: KeyStoreError {
-        KeyStoreError(.corruptStore, "\(path) holds a value of another kind than it must")
+        KeyStoreError(.corruptStore, "\(path) holds a value of the wrong kind")
     }
 
-    /// How many rows the last statement changed.
+    /// The number of rows changed by the last statement.
     var changes: Int { Int(unsafe sqlite3_changes(database)) }
 
-    /// Two values are equal when nothing was changed in between, by this connection or any other.
+    /// Returns the state; two states are equal if nothing changed in between, by this connection or any other.
     func state() throws(KeyStoreError) -> (others: Int64, own: Int32) {
         (try integer("PRAGMA data_version"), unsafe sqlite3_total_changes(database))
     }
 
     private func prepared(_ sql: String) throws(KeyStoreError) -> SQLiteStatement {
-        if let statement = statements[sql] { return statement }
+        for (text, statement) in statements where text == sql { return statement }
         var handle: OpaquePointer?
         try check(unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil))
         guard let handle = unsafe handle else { preconditionFailure("an empty statement") }
         let statement = unsafe SQLiteStatement(handle)
-        statements[sql] = statement
+        statements.append((sql, statement))
         return statement
     }
 
@@ -157,7 +158,7 @@ final class SQLiteConnection {
         /// Waits for other writers at the start, so that nothing read before the first write can be out of date.
         case writing = "BEGIN IMMEDIATE"
 
-        /// How it ends well. To commit fails where one damaged page was met; of reading there is nothing to keep.
+        /// The statement that ends it successfully. COMMIT fails after a damaged page; a reader has nothing to commit.
         fileprivate var end: String {
             switch self {
             case .reading: "ROLLBACK"
@@ -166,7 +167,7 @@ final class SQLiteConnection {
         }
     }
 
-    /// Runs `body` in one transaction: all of what it writes, or, when it throws, nothing.
+    /// Runs `body` in one transaction: all of its changes are kept, or none if it throws.
     func transaction<R>(_ access: Access, _ body: () throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
         try rows(access.rawValue)
         do throws(KeyStoreError) {
@@ -174,39 +175,39 @@ final class SQLiteConnection {
             try rows(access.end)
             return result
         } catch {
-            // SQLite has rolled back by itself after some failures, and then this says that there is nothing to do.
+            // SQLite has already rolled back after some failures; then this fails, harmlessly.
             _ = try? rows("ROLLBACK")
             throw error
         }
     }
 
-    /// Keeps changes in a write-ahead log from now on, so that readers and the writer do not wait for each other.
+    /// Switches to a write-ahead log, so that readers and the writer do not wait for each other.
     func useLog() throws(KeyStoreError) {
         let mode = try rows("PRAGMA journal_mode = WAL").first?.first
         guard mode == .text("wal") || mode == .text("memory") else {
             throw KeyStoreError(
-                .inputOutput, "the file system of \(path) cannot share memory between processes: use a local disk")
+                .inputOutput, "the file system of \(path) does not support shared memory: use a local disk")
         }
     }
 
-    /// Copies the write-ahead log into the database and cuts it to nothing, so that what was deleted lies in neither.
+    /// Copies the write-ahead log into the database and truncates it, so that deleted content is in neither.
     func emptyLog() throws(KeyStoreError) {
         try check(unsafe sqlite3_wal_checkpoint_v2(database, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil))
-        // SQLite does not wait for the disk to cut it: without power it would be there again, as long as it was.
+        // SQLite does not sync after truncating: after a power failure, the log could be back at its old length.
         let log = "\(path)-wal"
         guard path != Self.memory, try FileFacts(at: log) != nil else { return }
         try Descriptor(log, O_RDONLY).synchronize()
     }
 
-    /// Looks through the whole file for damage to its structure, and compares indexes with tables.
+    /// Checks the structure of the whole file, and compares indexes with tables.
     func isSound() throws(KeyStoreError) -> Bool {
         try rows("PRAGMA integrity_check(1)").first?.first == .text("ok")
     }
 
-    /// Refuses a database that declares more than tables and their indexes: a view or a virtual table in the place of a
-    /// table would compute its rows, without an end if its author likes, and a trigger would run on every change.
+    /// Refuses a database that declares more than tables and their indexes: a view or virtual table instead of a table
+    /// could compute rows, without end, and a trigger would run on every change.
     ///
-    /// SQLite runs the text of a declaration, whatever kind it claims to be of.
+    /// SQLite runs the text of a declaration, whatever kind it claims to be.
     func refuseForeignObjects() throws(KeyStoreError) {
         let foreign = try integer(
             """
@@ -216,7 +217,7 @@ final class SQLiteConnection {
         guard foreign == 0 else {
             throw KeyStoreError(
                 .corruptStore,
-                "\(path) has views, triggers or virtual tables, which no store has: somebody has changed it; restore it from a backup"
+                "\(path) has views, triggers or virtual tables, which no store has: it was changed; restore it from a backup"
             )
         }
     }
@@ -227,7 +228,7 @@ final class SQLiteConnection {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// Says what a result code means for whoever uses the store. Bound values never appear in it.
+    /// Returns the error for a result code. Bound values never appear in it.
     private func failure(_ code: Int32) -> KeyStoreError {
         let systemError = unsafe sqlite3_system_errno(database)
         switch code & 0xff {
@@ -240,10 +241,10 @@ final class SQLiteConnection {
                 .inputOutput, "cannot write \(path): run chmod u+w \(quoted(path)), or use a disk that is not read-only"
             )
         case SQLITE_CANTOPEN where systemError == ENOENT && (try? FileFacts(at: path)) != nil:
-            // The last of several tries to open a log or its index, and not the one that says why.
+            // This is the last of several attempts to open a log or its index, which does not tell the cause.
             return KeyStoreError(
                 .inputOutput,
-                "cannot make the files beside \(path): see that the disk has room, and its directory may be written")
+                "cannot create the files beside \(path): check that the disk has room and the directory is writable")
         case SQLITE_CANTOPEN, SQLITE_IOERR:
             return systemError == 0
                 ? KeyStoreError(.inputOutput, "cannot use \(path): \(Self.text(of: code))")
@@ -260,6 +261,14 @@ final class SQLiteConnection {
         return unsafe String(cString: text)
     }
 
-    /// The version of the library that is linked, for example `3.40.1`.
+    /// The version of the linked library, for example `3.40.1`.
     static var version: String { unsafe String(cString: sqlite3_libversion()) }
+}
+
+extension SQLiteKeyStore {
+    /// Configures SQLite for a command, before the process opens its first database: SQLite does not count its memory, which
+    /// takes a lock for each allocation, and does not allocate pages in advance.
+    ///
+    /// For the whole process, so not for a library inside an app.
+    package static func prepareProcess() { pushcrypt_save_time() }
 }

@@ -1,2 +1,8 @@
 // SQLite 3.36, which iOS 15.0 has, or later: the system's own package on Linux, the SDK's on Apple systems.
 #include <sqlite3.h>
+
+/// What Swift cannot call, because it has variable arguments; without effect once SQLite has started.
+static inline void pushcrypt_save_time(void) {
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    sqlite3_config(SQLITE_CONFIG_PAGECACHE, (void *)0, 0, 0);
+}

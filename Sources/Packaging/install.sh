@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The command without its symbols, a manual page for each command and completions, below a prefix. The one list of what is installed:
-# `make install`, `make uninstall` and package.sh use it.
+# The stripped command, a manual page for each command, and completions, below a prefix. The only list of installed
+# files: `make install`, `make uninstall` and package.sh use it.
 # Usage: install.sh install PROGRAM PREFIX [ZSH-FOLDER]      ZSH-FOLDER below share/zsh: site-functions, unless it is given
 #        install.sh remove PREFIX                            what `install` has put there, and nothing else
 set -euo pipefail
@@ -8,7 +8,7 @@ umask 022
 
 pages=share/man/man1
 
-# For each shell, where it looks.
+# Each shell's own folder.
 completions() {
     echo "bash share/bash-completion/completions/pushcrypt"
     echo "zsh share/zsh/${1:-site-functions}/_pushcrypt"
@@ -22,7 +22,7 @@ install)
     program=$2 prefix=$3
     install -d "$prefix/bin" "$prefix/$pages"
     install -s -m 755 "$program" "$prefix/bin/pushcrypt"
-    # Those of an earlier version may be about commands that are gone.
+    # Pages of an earlier version may describe removed commands.
     remove_pages "$prefix"
     "$program" man --out "$prefix/$pages"
     completions "${4:-}" | while read -r shell file; do

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Packs what `make build` and `make library` have made. README.md beside this file says what is in it.
+# Packages the output of `make build` and `make library`. README.md beside this file describes the contents.
 # Usage: package.sh deb      .build/packages/NAME_VERSION_ARCHITECTURE.deb: pushcrypt, libpushcrypt0, libpushcrypt-dev
 #        package.sh tarball  .build/packages/pushcrypt-VERSION-SYSTEM-MACHINE.tar.gz
 #        package.sh check    installs the Debian packages into a clean root, and runs the demo there; as root
-# SOURCE_DATE_EPOCH is the time in the packages; that of the last commit otherwise.
+# SOURCE_DATE_EPOCH is the time in the packages; by default that of the last commit.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 program=.build/release/pushcrypt
@@ -24,7 +24,7 @@ export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export LC_ALL=C TZ=UTC
 umask 022
 
-# What `make install` puts below a prefix, pages packed, and a folder for the licence.
+# The files of `make install`, with compressed manual pages, and a folder for the licence.
 stage() {
     local root=$1
     Sources/Packaging/install.sh install "$program" "$root" vendor-completions
@@ -40,7 +40,7 @@ stage_library() {
     forget_folder "$1/$2/libpushcrypt.so.0"
 }
 
-# What compiling against it takes; the third argument is where the prefix will be.
+# The files for compiling against it; the third argument is the final prefix.
 stage_development() {
     install -d "$1/$2/pkgconfig" "$1/include"
     install -m 644 "$header" "$1/include/"
@@ -58,21 +58,21 @@ Libs: -L\${libdir} -lpushcrypt
 END
 }
 
-# The folder of the build is mixed into the hashes of Swift's modules, which nothing reads, and so into the identifier of the build,
-# which is made anew from the rest.
+# The build folder affects the hashes of Swift's modules, which nothing reads, and so the build identifier, which is
+# recomputed from the rest.
 forget_folder() {
     local offset size sum
     read -r offset size < <(section "$1" .swift_modhash)
     overwrite "$1" "$offset" < <(head -c "$size" /dev/zero)
     read -r offset size < <(section "$1" .note.gnu.build-id)
-    # Behind the note's header and its name.
+    # After the note's header and its name.
     overwrite "$1" $((offset + 16)) < <(head -c 20 /dev/zero)
     sum=$(sha1sum "$1" | cut -c 1-40)
     # shellcheck disable=SC2059
     overwrite "$1" $((offset + 16)) < <(printf "$(sed 's/../\\x&/g' <<<"$sum")")
 }
 
-# Where a section stands in a file, and how long it is.
+# The offset and length of a section in a file.
 section() {
     local numbers
     numbers=$(readelf -SW "$1" | sed -nE "s/.* \\$2 +[A-Z]+ +[0-9a-f]+ ([0-9a-f]+) ([0-9a-f]+) .*/\\1 \\2/p")
@@ -82,12 +82,12 @@ section() {
 
 overwrite() { dd of="$1" bs=1 seek="$2" conv=notrunc status=none; }
 
-# A tar file that is the same wherever and by whomever it is made.
+# A tar file that does not depend on the machine or the user.
 archive() {
     tar --create --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" "$@"
 }
 
-# What Debian's programs expect to find of a source package.
+# The parts of a source package that Debian's programs require.
 debian_source() {
     mkdir -p "$work/source/debian"
     printf 'Source: pushcrypt\n\nPackage: %s\nArchitecture: any\n' "$1" >"$work/source/debian/control"
@@ -109,16 +109,16 @@ pushcrypt ($version) unstable; urgency=medium
 END
 }
 
-# With the files, if any, that the libraries of others are linked into.
+# With the files, if any, that contain libraries of others.
 copyright() {
     printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: pushcrypt\n\n'
     printf 'Files: *\nCopyright: 2026 The pushcrypt authors\nLicense: ISC\n'
-    # The licence, its title and the line of the copyright left out.
+    # The licence, without its title and the copyright line.
     sed '1,/^Copyright/d' LICENSE | sed -E '1{/^$/d}; s/^$/./; s/^/ /'
     [ -z "$1" ] || sed "s|@FILES@|$1|" Sources/Packaging/copyright-of-others
 }
 
-# Makes a package of its folder in `work`, with the lines of `control` that are its own and its description from standard input.
+# Creates a package from its folder in `work`, with its own lines of `control` and its description from standard input.
 pack() {
     local name=$1 root=$work/$1 file=$out/$1_${version}_$architecture.deb
     install -d "$root/DEBIAN" "$root/usr/share/doc/$name"
@@ -163,7 +163,7 @@ Section: utils
 Description: end-to-end encrypted push notifications
  Seals the content of push notifications on a server, so that a phone's
  notification service extension opens them and nobody on the way can read
- them: neither Apple's push service nor whoever else passes them on.
+ them: neither Apple's push service nor any other relay.
  .
  Holds the keys of providers and devices, and changes them without losing a
  notification in flight.
@@ -177,7 +177,7 @@ deb_library() {
     install -d "$root/DEBIAN"
     printf 'libpushcrypt 0 libpushcrypt0 (>= %s)\n' "$version" >"$root/DEBIAN/shlibs"
     printf 'activate-noawait ldconfig\n' >"$root/DEBIAN/triggers"
-    # It fails when the library shows other symbols than the list, which says since when each is there.
+    # Fails if the library's symbols differ from the list, which has the first version of each.
     (cd "$(debian_source libpushcrypt0)" && dpkg-gensymbols -c4 -plibpushcrypt0 -v"$version" -P"$OLDPWD/$root" \
         -I"$OLDPWD/Sources/Packaging/libpushcrypt0.symbols" -O"$OLDPWD/$root/DEBIAN/symbols")
     depends=$(dependencies libpushcrypt0 "$root/usr/$folder/libpushcrypt.so.0")
@@ -189,7 +189,7 @@ Section: libs
 Description: end-to-end encrypted push notifications (library)
  Seals the content of push notifications on a server, so that a phone's
  notification service extension opens them and nobody on the way can read
- them: neither Apple's push service nor whoever else passes them on.
+ them: neither Apple's push service nor any other relay.
  .
  This package has the library for programs that are not in Swift.
 END
@@ -206,13 +206,13 @@ Section: libdevel
 Description: end-to-end encrypted push notifications (development)
  Seals the content of push notifications on a server, so that a phone's
  notification service extension opens them and nobody on the way can read
- them: neither Apple's push service nor whoever else passes them on.
+ them: neither Apple's push service nor any other relay.
  .
  This package has the header of the library, whose comments are its reference.
 END
 }
 
-# The units are well-formed, and hardened; that the command is not installed here is no fault of theirs.
+# The units are well-formed and hardened; it is not an error that the command is not installed here.
 systemd_check() {
     local unit said
     command -v systemd-analyze >/dev/null || fail 'the units cannot be checked without systemd-analyze: apt-get install systemd'
@@ -267,7 +267,7 @@ check() {
     echo "installed into a clean root: the demo and a program in C ran, every file is as packed, and all could be removed"
 }
 
-# The example in C of Docs/OtherLanguages.md, compiled here against what was installed there, and run there.
+# The C example of Docs/OtherLanguages.md, compiled here against the files installed there, and run there.
 check_library() {
     local root=$1 folder
     folder=$(dirname "$(find "$root/usr/lib" -name pushcrypt.pc)")

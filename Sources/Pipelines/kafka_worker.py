@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Seals what arrives in one Kafka topic, and writes it to another.
+"""Seals the lines of one Kafka topic and writes them to another.
 
-An offset is committed only after the sealed line has been acknowledged, so a crash loses nothing. What it leaves to be sealed
-again has the same message id, and a phone shows it once. What cannot be sealed goes to a third topic, with the reason.
+An offset is committed only after the sealed line was acknowledged, so a crash loses nothing. A line sealed again after
+a crash has the same message id, and a phone shows it once. Lines that cannot be sealed are written to a third topic,
+with the reason.
 
     kafka_worker.py --config kafka.json --from pushes --to sealed --refused refused \
         -- pushcrypt seal --batch --topic com.example.app
@@ -25,31 +26,31 @@ stopping = threading.Event()
 for number in signal.SIGTERM, signal.SIGINT:
     signal.signal(number, lambda *_: stopping.set())
 
-# In a session of its own, so that Control-C does not reach it: it ends when its input does. The wide pipes let it work on
-# while the broker acknowledges.
+# In a separate session, so that Control-C does not reach it: it ends when its input does. Large pipe buffers let it
+# continue while the broker acknowledges.
 sealer = subprocess.Popen(
     options["command"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=1 << 20, start_new_session=True)
-pending = collections.deque()  # What was given to the sealer, in the order of its answers.
-acknowledged, safe = queue.SimpleQueue(), {}  # The offsets up to which the output is safe: those to come, those to commit.
+pending = collections.deque()  # The lines passed to the sealer, in the order of its answers.
+acknowledged, safe = queue.SimpleQueue(), {}  # The offsets up to which the output is safe: future ones, and those to commit.
 
 
 def line(message):
-    """One line for the sealer: the message, with an id that is the same when it is delivered again."""
-    value = (message.value() or b"").strip().replace(b"\n", b" ")  # JSON has line breaks between its tokens only.
+    """One line for the sealer: the message, with an id that stays the same when it is delivered again."""
+    value = (message.value() or b"").strip().replace(b"\n", b" ")  # JSON has line breaks only between tokens.
     try:
         members = json.loads(value)
         if value.startswith(b"{") and members:
             if "id" not in members:
                 value = b'{"id":%s,' % json.dumps(f"{message.topic()}/{message.partition()}/{message.offset()}").encode() + value[1:]
-            if "to-user" in members:  # Would be answered once for each device; with this it is refused.
+            if "to-user" in members:  # Would be answered once for each device; this makes it fail.
                 value = b'{"to":null,' + value[1:]
     except (ValueError, RecursionError):
-        pass  # The sealer says what is wrong with it.
+        pass  # The sealer reports the error.
     return (value or b"null") + b"\n"
 
 
 def forward():
-    """Writes out what is sealed: each round as much as came while the round before was acknowledged."""
+    """Writes sealed lines: each round contains the lines that arrived while the previous round was acknowledged."""
     rest, failures = b"", []
     while chunk := os.read(sealer.stdout.fileno(), 1 << 20):
         done = {}
@@ -69,14 +70,15 @@ def run_forward():
     try:
         forward()
     except BaseException:
-        sealer.kill()  # It would wait for a reader, and who writes to it for the sealer.
+        sealer.kill()  # It would wait for a reader, and its writer for the sealer.
         raise
     finally:
         stopping.set()
 
 
 def commit():
-    """Commits in the thread that consumes: calls from two threads wait for each other. What another worker has by now, it answers."""
+    """Commits in the consuming thread, because calls from two threads wait for each other. Partitions that another
+    worker now has are answered there."""
     while not acknowledged.empty():
         safe.update(acknowledged.get())
     mine = {(place.topic, place.partition) for place in consumer.assignment()}
@@ -104,9 +106,9 @@ try:
         commit()
     sealer.stdin.close()
 except BrokenPipeError:
-    pass  # The sealer has ended; its exit code says why.
+    pass  # The sealer has ended; its exit code gives the reason.
 forwarding.join()
 commit()
 consumer.close()
-# 1 says that lines were refused, and they are answered. What is pending will be delivered again.
+# 1 means that lines were refused; they are answered. Pending lines will be delivered again.
 sys.exit(0 if sealer.wait() in (0, 1) and not pending else 1)

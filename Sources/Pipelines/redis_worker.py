@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Seals what arrives in one Redis stream, and writes it to another.
+"""Seals the entries of one Redis stream and writes them to another.
 
-The output and the acknowledgement are one transaction, so a crash loses nothing. What a dead worker had taken, another one
-takes over and seals under the same message id: a phone shows it once. What cannot be sealed goes to a third stream, with the
-reason. The entries have one field, `line`. All workers on a stream have the same group, and a name each.
+The output and the acknowledgement are one transaction, so a crash loses nothing. Another worker takes over the entries
+of a dead one and seals them under the same message id: a phone shows each once. Entries that cannot be sealed are
+written to a third stream, with the reason. The entries have one field, `line`. All workers on a stream use the same
+group and different names.
 
     redis_worker.py --url redis://localhost --from pushes --to sealed --refused refused --name worker1 \
         -- pushcrypt seal --batch --topic com.example.app
@@ -23,30 +24,30 @@ stopping = threading.Event()
 for number in signal.SIGTERM, signal.SIGINT:
     signal.signal(number, lambda *_: stopping.set())
 
-# In a session of its own, so that Control-C does not reach it: it ends when its input does. The wide pipes let it work on
-# while the server acknowledges.
+# In a separate session, so that Control-C does not reach it: it ends when its input does. Large pipe buffers let it
+# continue while the server acknowledges.
 sealer = subprocess.Popen(
     options["command"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, pipesize=1 << 20, start_new_session=True)
-pending = collections.deque()  # What was given to the sealer, in the order of its answers.
+pending = collections.deque()  # The lines passed to the sealer, in the order of its answers.
 
 
 def line(entry, fields):
-    """One line for the sealer: the entry, with an id that is the same when it is delivered again."""
-    value = fields.get(b"line", b"").strip().replace(b"\n", b" ")  # JSON has line breaks between its tokens only.
+    """One line for the sealer: the entry, with an id that stays the same when it is delivered again."""
+    value = fields.get(b"line", b"").strip().replace(b"\n", b" ")  # JSON has line breaks only between tokens.
     try:
         members = json.loads(value)
         if value.startswith(b"{") and members:
             if "id" not in members:
                 value = b'{"id":%s,' % json.dumps(f"{source}/{entry.decode()}").encode() + value[1:]
-            if "to-user" in members:  # Would be answered once for each device; with this it is refused.
+            if "to-user" in members:  # Would be answered once for each device; this makes it fail.
                 value = b'{"to":null,' + value[1:]
     except (ValueError, RecursionError):
-        pass  # The sealer says what is wrong with it.
+        pass  # The sealer reports the error.
     return (value or b"null") + b"\n"
 
 
 def forward():
-    """Writes out what is sealed. Each round is one transaction with what came during the round before."""
+    """Writes sealed entries. Each round is one transaction with the entries that arrived during the previous round."""
     rest = b""
     while chunk := os.read(sealer.stdout.fileno(), 1 << 20):
         transaction = server.pipeline(transaction=True)
@@ -63,14 +64,14 @@ def run_forward():
     try:
         forward()
     except BaseException:
-        sealer.kill()  # It would wait for a reader, and who writes to it for the sealer.
+        sealer.kill()  # It would wait for a reader, and its writer for the sealer.
         raise
     finally:
         stopping.set()
 
 
 def take(start):
-    """Entries of dead workers first, one round of them every `idle` seconds; then new ones."""
+    """Yields entries of dead workers first, one round every `idle` seconds; then new ones."""
     if start is not None:
         start, entries, _ = server.xautoclaim(source, group, options["name"], int(options["idle"] * 1000), start, count=500)
         return (None if start == b"0-0" else start), entries
@@ -97,7 +98,7 @@ try:
         sealer.stdin.flush()
     sealer.stdin.close()
 except BrokenPipeError:
-    pass  # The sealer has ended; its exit code says why.
+    pass  # The sealer has ended; its exit code gives the reason.
 forwarding.join()
-# 1 says that lines were refused, and they are answered. What is pending will be claimed.
+# 1 means that lines were refused; they are answered. Pending entries will be claimed.
 sys.exit(0 if sealer.wait() in (0, 1) and not pending else 1)

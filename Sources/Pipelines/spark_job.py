@@ -17,12 +17,12 @@ parser.add_argument("output")
 parser.add_argument("command", nargs="+")
 options = parser.parse_args()
 
-# Exit code 1 says that lines were refused, and they are answered; after any other one Spark runs the task again.
+# Exit code 1 means that lines were refused; they are answered. After any other code Spark runs the task again.
 command = shlex.join(["sh", "-c", '"$@" || [ $? -eq 1 ]', "sh", *options.command])
 
 context = SparkSession.builder.appName("seal").getOrCreate().sparkContext
 lines = context.textFile(options.input).filter(lambda line: line.strip())
-# Kept, because what is written twice below would otherwise be sealed twice.
+# Cached, because the two writes below would otherwise seal twice.
 answers = lines.pipe(command, checkCode=True).persist(StorageLevel.DISK_ONLY)
 refused = answers.filter(lambda answer: answer.startswith('{"error":'))
 sealed = answers.filter(lambda answer: not answer.startswith('{"error":'))

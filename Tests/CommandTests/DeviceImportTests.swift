@@ -73,7 +73,7 @@ import Testing
         let answer = #"{"to":"LONG","status":410,"reason":"Unregistered","timestamp":1699999999999}"#
         let failure = #expect(throws: CommandFailure.self) { try SenderAnswer(Self.bytes(answer), at: Self.now) }
         #expect(failure?.message.hasPrefix("malformed-line: ") == true)
-        #expect(failure?.message.contains("'to' has 1 to 255 bytes") == true)
+        #expect(failure?.message.contains("'to' must have 1 to 255 bytes") == true)
     }
 
     private static let now = Timestamp(milliseconds: 1_700_000_000_000)

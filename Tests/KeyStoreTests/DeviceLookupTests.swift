@@ -29,7 +29,7 @@ struct DeviceLookupTests {
         let removed = error { try devices[1].get() }
         #expect(
             removed?.description
-                == "device 'gone' was removed at 2027-01-15T08:01:00Z (unregistered): it is sealed to again once it registers"
+                == "device 'gone' was removed at 2027-01-15T08:01:00Z (unregistered); it can be sealed to once it registers again"
         )
         #expect(error { try devices[2].get() }?.description.hasPrefix("row 'broken' of table devices") == true)
         #expect(error { try devices[3].get() }?.description.contains("no device 'never'") == true)

@@ -42,10 +42,10 @@ struct ReplaySharingTests: ReplayFileSuite {
         )
         let message = ReplayMessage(
             sender: sender, id: MessageID(1), requestID: "r", sentAt: now, expiresAt: now + 600)
-        try first.remake(instead: damaged, at: now)
+        try first.recreate(replacing: damaged, at: now)
         expect(first.judge(message, at: now), .new)
-        try second.remake(instead: damaged, at: now)
-        try second.remake(instead: nil, at: now)
+        try second.recreate(replacing: damaged, at: now)
+        try second.recreate(replacing: nil, at: now)
         expect(second.judge(message, at: now), .sameRequest(soundAllowed: true))
     }
 

@@ -41,7 +41,7 @@ struct UnsafeStoreFileTests {
                 #expect(unsafe rename($0.store, $0.path + "/real") == 0)
                 #expect(unsafe symlink($0.path + "/real", $0.store) == 0)
             },
-            Unsafe(testDescription: "directory a file", fix: "--store") {
+            Unsafe(testDescription: "directory a file", fix: "name another directory") {
                 #expect(unsafe rename($0.store, $0.path + "/real") == 0)
                 try writeFile($0.store, [])
             },

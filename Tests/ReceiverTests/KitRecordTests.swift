@@ -53,7 +53,7 @@ import VectorKit
             try store.addDevice(before, id: "phone1", at: .start)
         }
         try store.addDevice(
-            record, id: "phone1", replace: vector.optional("set-up-anew") == "yes", at: .start)
+            record, id: "phone1", replace: vector.optional("replace") == "yes", at: .start)
         let device = try #require(try store.device(id: "phone1"))
         #expect(device.publicKey.description == vector.optional("key"), "\(vector)")
         #expect(record.deviceID == vector.optional("device"), "\(vector)")

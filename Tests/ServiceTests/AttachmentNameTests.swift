@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushcryptService
 
-/// What a file is called, so that the system knows its type and nobody can play tricks with it.
+/// The names of attachment files: the system recognises the type, and no name is harmful.
 struct AttachmentNameTests {
     @Test(arguments: [
         ("public.jpeg", "photo.jpg", "photo.jpg"),

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The server of `attachment-server.py`, in a process of its own.
+/// The server of `attachment-server.py`, in a separate process.
 final class AttachmentServer: @unchecked Sendable {
     private let process = Process()
     private let input = Pipe()
     let port: Int
 
-    /// Serves the files of a folder; with a certificate, over TLS.
+    /// Serves the files of a folder, over TLS if given a certificate.
     init(_ folder: URL, certificate: (file: URL, key: URL)? = nil) throws {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("attachment-server.py")

@@ -8,7 +8,7 @@ import UserNotifications
 
 @testable import PushcryptService
 
-/// Attachments of a notification, from a transport that is played.
+/// Attachments of a notification, with a scripted transport.
 @Suite(.timeLimit(.minutes(2)))
 struct AttachmentTests {
     private let phone: TestPhone
@@ -49,10 +49,10 @@ struct AttachmentTests {
         (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
     }
 
-    /// Waits until no file is left: whoever tidies up does not hold a delivery up.
+    /// Waits until no file is left: cleaning up does not delay a delivery.
     private func becomesEmpty() async -> Bool { await eventually { filesLeft.isEmpty } }
 
-    // MARK: What arrives
+    // MARK: Success
 
     @Test(arguments: [1, 4095, 65_537, 1 << 20], [false, true])
     func anAttachmentIsShownHoweverItsPiecesCome(_ piece: Int, _ isImmediate: Bool) async throws {
@@ -85,7 +85,7 @@ struct AttachmentTests {
         #expect(transport.mostAtOnce == 2 && transport.asked.count == 8)
     }
 
-    // MARK: What does not
+    // MARK: Failure
 
     /// A bad attachment between two good ones.
     private func showWithBadOne(_ bad: SealedAttachment, _ play: PlayedTransport.Play) async throws
@@ -199,7 +199,7 @@ struct AttachmentTests {
         #expect(FileManager.default.fileExists(atPath: young.path), "another delivery may be at it")
     }
 
-    // MARK: The app's change
+    // MARK: Change by the app
 
     @Test func theAppsChangeSeesTheAttachments() async throws {
         let sealed = photo.sealed

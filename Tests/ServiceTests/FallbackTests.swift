@@ -8,7 +8,7 @@ import TestPhone
 import Testing
 import UserNotifications
 
-/// What is shown of a push that does not open, and what the developer hears of it.
+/// The presentation of a push that does not open, and its report to the developer.
 struct FallbackTests {
     private let phone: TestPhone
     private let reports = Reports()
@@ -31,7 +31,7 @@ struct FallbackTests {
         ]
     }
 
-    /// A push with a hostile clear part around whatever stands under `ENCRYPTED_DATA`.
+    /// A push with a hostile clear part around the given `ENCRYPTED_DATA`.
     private func request(_ data: Any?) throws -> UNNotificationRequest {
         var members = Self.clear
         members["ENCRYPTED_DATA"] = data
@@ -207,7 +207,7 @@ struct FallbackTests {
         #expect(first.fingerprint == EnvelopeFingerprint(of: text))
     }
 
-    // MARK: The base class
+    // MARK: Base class
 
     private final class Service: EncryptedNotificationService {
         nonisolated(unsafe) static var next: NotificationServiceHandler.Configuration?

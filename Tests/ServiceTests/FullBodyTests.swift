@@ -8,7 +8,7 @@ import UserNotifications
 
 @testable import PushcryptService
 
-/// A body that is too long for its push, from a transport that is played.
+/// A body that is too long for its push, with a scripted transport.
 @Suite(.timeLimit(.minutes(2)))
 struct FullBodyTests {
     private static let short = "The beginning…"
@@ -52,7 +52,7 @@ struct FullBodyTests {
             identifier: "1")
     }
 
-    /// Plays the body, and for everything else the photo.
+    /// Serves the body, and the photo for every other URL.
     private func transport(
         isImmediate: Bool = false, body: PlayedTransport.Play? = nil, photo: PlayedTransport.Play? = nil
     ) -> PlayedTransport {
@@ -76,7 +76,7 @@ struct FullBodyTests {
         return (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
     }
 
-    // MARK: What arrives
+    // MARK: Success
 
     @Test(arguments: [false, true]) func theFullBodyIsShownAndItsFileIsGone(_ isImmediate: Bool) async throws {
         let content = try await show(transport(isImmediate: isImmediate))
@@ -106,7 +106,7 @@ struct FullBodyTests {
         #expect(await handler.delivered()?.title == "14 of \(Self.text.count)")
     }
 
-    // MARK: What does not
+    // MARK: Failure
 
     @Test func whatIsCutLongerAnotherOrNotThereLeavesTheShortBody() async throws {
         var tampered = fullBody.sealedFile
@@ -126,7 +126,7 @@ struct FullBodyTests {
         }
     }
 
-    /// A trusted sender may have sealed what is no text.
+    /// A trusted sender may have sealed a file that is not text.
     @Test func aFileThatIsNoTextLeavesTheShortBody() throws {
         let body = FetchedBody()
         let plain = phone.folder.appendingPathComponent("place", isDirectory: true)
@@ -162,14 +162,14 @@ struct FullBodyTests {
         #expect(await eventually { transport.cancelled == ["body"] && filesLeft.isEmpty })
     }
 
-    /// What has come is shown, though a picture has not.
+    /// The full body is shown, although a picture has not arrived.
     @Test(arguments: [15_000, nil]) func aStalledAttachmentDoesNotHoldTheBodyBack(_ milliseconds: UInt64?) async throws
     {
         let transport = transport(isImmediate: true, photo: .stall(ContiguousArray(photo.sealed.prefix(1000))))
         let (service, handler) = (NotificationServiceHandler(configuration: configuration(transport)), Handler())
         service.handle(try request([photo]), contentHandler: handler.handler)
         #expect(await eventually { transport.asked.count == 2 })
-        // The session hears of it on another thread, which other tests may keep waiting.
+        // The session gets it on another thread, which other tests may delay.
         try await Task.sleep(nanoseconds: 3_000_000_000)
         if let milliseconds { clock.advance(milliseconds: milliseconds) } else { service.timeWillExpire() }
         let content = try #require(await handler.delivered())

@@ -7,7 +7,7 @@ import TestPhone
 import Testing
 import UserNotifications
 
-/// What is shown of a push that opens.
+/// The presentation of a push that opens.
 struct OpenedTests {
     private let phone: TestPhone
 
@@ -60,7 +60,7 @@ struct OpenedTests {
         #expect(content.interruptionLevel.rawValue == UInt(number))
     }
 
-    /// The replay guard would not be used in a folder that is open to others.
+    /// The replay guard refuses a folder that others can access.
     @Test func aFolderThatTheAppMadeInTheUsualWayIsOfUse() async throws {
         let path = phone.directory.path
         try FileManager.default.createDirectory(
@@ -113,7 +113,7 @@ struct OpenedTests {
         #expect(!(try await show(TestPhone.payload) is UNMutableNotificationContent))
     }
 
-    /// What is shown of one message that comes under two requests.
+    /// The presentation of one message that arrives under two requests.
     private func showTwice(_ configuration: NotificationServiceHandler.Configuration) async throws
         -> [UNNotificationContent]
     {

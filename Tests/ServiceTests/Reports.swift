@@ -2,7 +2,7 @@ import PushcryptKeyStore
 import PushcryptService
 import TestPhone
 
-/// Keeps what an service reports.
+/// Collects the reports of a handler.
 final class Reports: Sendable {
     private final class State {
         var reports: [DeliveryReport] = []
@@ -16,13 +16,13 @@ final class Reports: Sendable {
     var first: DeliveryReport? { all.first }
     var last: DeliveryReport? { all.last }
 
-    /// Waits for a report, which comes after a delivery that was rescued.
+    /// Waits for a report, which follows a rescued delivery.
     func next(after count: Int = 0) async -> DeliveryReport? {
         await eventually { all.count > count } ? all[count] : nil
     }
 }
 
-/// Rows of a journal, as a handler saw them.
+/// The rows of a journal at the time a content handler was called.
 final class Rows: Sendable {
     private final class State {
         var rows: [JournalEntry] = []

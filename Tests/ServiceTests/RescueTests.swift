@@ -9,7 +9,7 @@ import UserNotifications
 
 @testable import PushcryptService
 
-/// Whatever hangs, is late, comes twice or at once: each request is delivered once.
+/// Hangs, delays, duplicates and concurrency: each request is delivered exactly once.
 @Suite(.timeLimit(.minutes(2)))
 struct RescueTests {
     private let phone: TestPhone
@@ -37,7 +37,7 @@ struct RescueTests {
         return content
     }
 
-    /// A configuration whose keys are behind a gate: a Keychain that hangs.
+    /// A configuration whose keys are behind a gate, like a hanging Keychain.
     private func stalled(_ gate: Gate) -> NotificationServiceHandler.Configuration {
         var configuration = configuration
         configuration.keys = { [phone] in
@@ -47,7 +47,7 @@ struct RescueTests {
         return configuration
     }
 
-    // MARK: What hangs
+    // MARK: Hangs
 
     @Test func aKeychainThatHangsEndsInTheFallbackAtTheDeadline() async throws {
         let (gate, handler) = (Gate(), Handler())
@@ -70,7 +70,7 @@ struct RescueTests {
         #expect(await gate.hasVisitors())
         service.timeWillExpire()
         gate.open()
-        // Time for the late one to do what it must not.
+        // Time for the late delivery to do harm.
         try await Task.sleep(nanoseconds: 200_000_000)
         service.handle(try TestPhone.request(json, identifier: "2"), contentHandler: next.handler)
         #expect(await next.delivered()?.body == "See you at 8")
@@ -117,7 +117,7 @@ struct RescueTests {
         configuration.deadlines = DeliveryDeadlines(delivery: 1000, attachments: 500)
         let service = NotificationServiceHandler(configuration: configuration)
         let handlers = (0..<100).map { _ in Handler() }
-        // The gate stays shut until the end: whatever is delivered, no thread that hangs was waited for.
+        // The gate stays closed until the end, so no delivery waited for the hanging thread.
         for handler in handlers { service.handle(try request(), contentHandler: handler.handler) }
         for handler in handlers { #expect(await handler.delivered() == Self.fallback) }
         #expect(handlers.allSatisfy { $0.count == 1 })
@@ -149,7 +149,7 @@ struct RescueTests {
         #expect(Date().timeIntervalSince(start) < 0.15 && handler.count == 1)
     }
 
-    // MARK: The app's change
+    // MARK: Change by the app
 
     private func changing(_ change: @escaping NotificationServiceHandler.Configuration.Change)
         -> NotificationServiceHandler.Configuration

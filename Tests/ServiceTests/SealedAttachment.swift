@@ -3,7 +3,7 @@ import Pushcrypt
 import PushcryptKeyStore
 import PushcryptService
 
-/// A sealed file, and the reference to it.
+/// A sealed file and its reference.
 struct SealedAttachment {
     let sealed: ContiguousArray<UInt8>
     let reference: AttachmentReference
@@ -23,19 +23,19 @@ struct SealedAttachment {
             url: "https://files.example/\(path)", file: file, type: type, name: name)
     }
 
-    /// Bytes that do not repeat early.
+    /// Bytes with a long period.
     static func plain(_ count: Int) -> ContiguousArray<UInt8> {
         ContiguousArray((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
     }
 }
 
-/// A transport that a test plays: it notes what is asked for, and does what it is told.
+/// A scripted transport that records its requests.
 final class PlayedTransport: AttachmentTransport {
-    /// What happens to one download.
+    /// The script of one download.
     enum Play {
-        /// These bytes come, in pieces of this length, and that is all.
+        /// Delivers these bytes, in pieces of this length, and ends.
         case bytes(ContiguousArray<UInt8>, piece: Int = 4096)
-        /// These bytes come, and then nothing.
+        /// Delivers these bytes and never ends.
         case stall(ContiguousArray<UInt8>)
         case fail(String)
     }
@@ -99,7 +99,7 @@ final class PlayedTransport: AttachmentTransport {
         func cancel() { body() }
     }
 
-    /// Calls back one call at a time, and not after the end.
+    /// Makes one callback at a time, and none after the end.
     private final class Ending: Sendable {
         private final class State {
             var isOver = false

@@ -7,7 +7,7 @@ import UserNotifications
 
 @testable import PushcryptService
 
-/// What a content extension finds in the app group.
+/// The files of a content extension in the app group.
 struct SharedAttachmentTests {
     private let phone: TestPhone
 
@@ -105,7 +105,7 @@ struct SharedAttachmentTests {
         #expect(try texts("1").isEmpty)
     }
 
-    /// Foundation cannot write every value that a system's parser may bring.
+    /// Foundation cannot write every value that a system's parser may return.
     @Test func aPushThatIsNoJSONIsNotTheAppsOwn() {
         let odd: [AnyHashable: Any] = ["number": Double.infinity]
         for (marks, source) in [

@@ -5,7 +5,7 @@ import PushcryptReceiver
 @testable import PushcryptService
 import Testing
 
-/// What the app and its extensions share, and what is the app's alone.
+/// Data shared by the app and its extensions, and data of the app alone.
 @Suite(.serialized) final class SharedKeyStoreTests {
     private static let now = Timestamp(milliseconds: 1_800_000_000_000)
 
@@ -16,7 +16,7 @@ import Testing
         try? FileManager.default.removeItem(at: folder)
     }
 
-    // MARK: The access group
+    // MARK: Access group
 
     @Test func aPropertyListNamesTheAccessGroup() throws {
         #expect(try SharedKeyStore.accessGroup("AB12CD34EF.com.example.keys") == "AB12CD34EF.com.example.keys")
@@ -50,7 +50,7 @@ import Testing
         #expect(found?.record.publicKey == made.publicKey)
     }
 
-    // MARK: The app group
+    // MARK: App group
 
     @Test func theAppReadsAGroupThatNoExtensionHasUsedYet() throws {
         unsafe setenv("PUSHCRYPT_APP_GROUPS", folder.path, 1)
@@ -67,7 +67,7 @@ import Testing
         #expect(error?.description.contains("group.com.example") == true)
     }
 
-    // MARK: The app's file
+    // MARK: Enrolment file
 
     @Test func theStateThatWasWrittenIsReadAgain() throws {
         let file = EnrolmentFile(at: folder.appendingPathComponent("app/enrolment.json"))

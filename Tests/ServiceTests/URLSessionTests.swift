@@ -7,8 +7,8 @@ import Testing
 
 /// Downloads over a real network stack, from a server on this machine.
 ///
-/// Foundation on Linux trusts the system's certificates and no others, so the server that has good files speaks plain HTTP to
-/// a transport that takes `http` for what `https` is elsewhere; TLS itself is tested by what it refuses.
+/// Foundation on Linux trusts only the system's certificates, so the server with the files uses plain HTTP, with a
+/// transport that treats `http` as `https`; TLS itself is tested by its refusals.
 @Suite(.timeLimit(.minutes(2)))
 final class URLSessionTests {
     private static let plain = SealedAttachment.plain(300_000)
@@ -32,7 +32,7 @@ final class URLSessionTests {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// Takes the place of the network that a reference names.
+    /// Replaces the network of a reference's URL.
     private struct LocalTransport: AttachmentTransport {
         let port: Int
         let transport = URLSessionTransport(idleTimeout: 60, scheme: "http")
@@ -140,7 +140,7 @@ final class URLSessionTests {
         let failure = await outcome(URLSessionTransport(), url)
         #expect(failure?.description.hasPrefix("the download failed with NSURLErrorDomain") == true)
 
-        // It serves, to who knows the certificate.
+        // It serves clients that trust the certificate.
         let script = """
             import ssl, sys, urllib.request
             urllib.request.urlopen(sys.argv[1], context=ssl.create_default_context(cafile=sys.argv[2])).read()

@@ -1,4 +1,4 @@
-"""A server for the tests of attachments: prints its port, and serves until its input ends.
+"""A server for the attachment tests: prints its port, and serves until its input ends.
 
     python3 attachment-server.py FOLDER [CERTIFICATE KEY]
 
@@ -48,7 +48,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_response(200)
             self.send_header("Connection", "close")
             self.end_headers()
-            # At the speed of this machine, a client would have written gigabytes before it can stop.
+            # At full speed, a client would write gigabytes before it can stop.
             while not over.wait(0.005):
                 self.wfile.write(b"\0" * 65536)
         elif kind == "status":
@@ -70,7 +70,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def handle(self):
-        # Clients go away in the middle; that is what is tested.
+        # Clients disconnect early; this is part of the test.
         try:
             super().handle()
         except OSError:

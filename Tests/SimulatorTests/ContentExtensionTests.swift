@@ -46,7 +46,7 @@ import UserNotificationsUI
         }
     }
 
-    /// The least that a content extension is.
+    /// The smallest content extension.
     final class Plain: UIViewController, UNNotificationContentExtension {
         func didReceive(_ notification: UNNotification) { title = notification.request.content.title }
     }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import UserNotifications
 
-/// What the system makes of a push before the extension sees it.
+/// The system's content for a push, before the extension gets it.
 @Suite struct ContentTests {
     private func content(of json: String, strings: [String: String] = [:]) async throws -> UNNotificationContent {
         let device = SimulatedDevice()
@@ -69,7 +69,7 @@ import UserNotifications
                 """#, strings: ["INVITE": "%2$@ with %1$@", "PLAIN": "Come %@"])
         #expect(content.title == "8 pm with Ann")
         #expect(content.subtitle == "UNKNOWN")
-        // An argument that is no text is no argument.
+        // An argument that is not a string is ignored.
         #expect(content.body == "Come %@")
     }
 

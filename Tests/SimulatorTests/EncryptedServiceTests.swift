@@ -9,7 +9,7 @@ import TestPhone
 import Testing
 import UserNotifications
 
-/// The extension that opens sealed pushes, on a simulated device: none of the faults of the field.
+/// The extension that opens sealed pushes, on a simulated device, has none of the usual faults.
 @Suite struct EncryptedServiceTests {
     private let phone: TestPhone
 
@@ -70,7 +70,7 @@ import UserNotifications
         #expect(outcome.milliseconds == 25_000)
         #expect(!outcome.isExpired)
 
-        // The message was not shown, so that its next copy is new.
+        // The message was not shown, so its next copy is new.
         gate.open()
         let again = await service.device.push(try push(collapseID: "a"))
         #expect(again.shown?.body == "See you at 8")

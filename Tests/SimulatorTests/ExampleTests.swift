@@ -5,7 +5,7 @@ import PushcryptKeyStore
 import PushcryptService
 import Testing
 
-/// The app's extension; a test gives it keys and a clock of its own.
+/// The app's extension, with a test's keys and clock.
 final class NotificationService: EncryptedNotificationService {
     private let setting: NotificationServiceHandler.Configuration
 
@@ -36,7 +36,7 @@ final class NotificationService: EncryptedNotificationService {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// A device with the app, whose keys come when `waiting` returns.
+    /// A device with the app, whose keys are available after `waiting` returns.
     private func device(waiting: @escaping @Sendable () -> Void = {}) -> SimulatedDevice {
         let (topic, folder) = (topic, folder)
         var configuration = NotificationServiceHandler.Configuration(topic: topic, directory: folder) { [keys] in
@@ -53,7 +53,7 @@ final class NotificationService: EncryptedNotificationService {
         return APNsPush(try Sealer(sender: sender, topic: topic).seal(payload.utf8, to: key, at: now).json)
     }
 
-    /// How the next delivery ended, as the developer hears of it.
+    /// The report of the next delivery.
     private func code() async -> String? {
         var iterator = reports.stream.makeAsyncIterator()
         return await iterator.next()?.code

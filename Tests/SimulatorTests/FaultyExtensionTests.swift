@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import UserNotifications
 
-/// The faults of extensions in the field are seen in the simulator.
+/// The simulator detects the faults of real extensions.
 @Suite struct FaultyExtensionTests {
     private static let push: APNsPush = #"""
         {"aps":{"mutable-content":1,"alert":{"title":"Bank","body":"placeholder"}},"ENCRYPTED_DATA":"c2VjcmV0"}
@@ -42,7 +42,7 @@ import UserNotifications
         clock.advance(by: 1)
         let outcome = await arrival.decided()
         #expect(outcome.deliveries == 2)
-        // What the person sees depends on whether the system has drawn it already.
+        // The user's view depends on whether the system has already drawn it.
         #expect(outcome.faults == [.deliveredTwice, .changedAfterDelivery])
     }
 

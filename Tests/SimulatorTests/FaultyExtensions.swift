@@ -1,11 +1,11 @@
 import DeviceSimulator
 import UserNotifications
 
-// Extensions as they are found in the field, with the faults that they have there. Written for these tests.
+// Typical extensions with their usual faults. Written for these tests.
 
-/// In the shape of the sample in Apple's article: two methods deliver, and neither knows of the other.
+/// Like the sample in Apple's article: two methods deliver, and neither knows about the other.
 ///
-/// What does not decrypt takes the process down, because the sample's text is unwrapped by force.
+/// Undecryptable content crashes the process, because the sample force-unwraps its text.
 final class ArticleExtension: UNNotificationServiceExtension {
     private let decrypt: (String) -> String?
     private var contentHandler: ((UNNotificationContent) -> Void)?
@@ -39,7 +39,7 @@ final class ArticleExtension: UNNotificationServiceExtension {
     }
 }
 
-/// Delivers on failure, and goes on to where success delivers.
+/// Delivers on failure, then continues to the delivery on success.
 final class FallsThroughExtension: UNNotificationServiceExtension {
     override func didReceive(
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
@@ -55,7 +55,7 @@ final class FallsThroughExtension: UNNotificationServiceExtension {
     }
 }
 
-/// Fetches a picture, and delivers from whichever thread is done, and from the one that heard of the end.
+/// Fetches a picture, and delivers both from the thread that is done and from the one that was told of the end.
 final class TwoThreadsExtension: UNNotificationServiceExtension, @unchecked Sendable {
     private let clock: SimulatedClock
     private var contentHandler: ((UNNotificationContent) -> Void)?
@@ -81,7 +81,7 @@ final class TwoThreadsExtension: UNNotificationServiceExtension, @unchecked Send
     }
 }
 
-/// An error on the way, and nobody calls the handler.
+/// On an error, does not call the handler.
 final class SilentExtension: UNNotificationServiceExtension {
     override func didReceive(
         _ request: UNNotificationRequest, withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void

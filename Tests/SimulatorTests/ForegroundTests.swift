@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import UserNotifications
 
-/// The app in front decides what is shown of a notification that comes.
+/// The app in the foreground decides how to present a notification.
 @Suite struct ForegroundTests {
     final class Delegate: NSObject, UNUserNotificationCenterDelegate, @unchecked Sendable {
         let options: [UNNotificationPresentationOptions]

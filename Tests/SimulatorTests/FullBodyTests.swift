@@ -65,7 +65,7 @@ import Testing
     }
 }
 
-/// A transport with one file, or with one that never comes.
+/// A transport with one file, or with none that ever arrives.
 private final class FileTransport: AttachmentTransport {
     private struct Transfer: AttachmentTransfer {
         let end: @Sendable () -> Void

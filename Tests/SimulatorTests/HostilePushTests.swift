@@ -6,9 +6,9 @@ import Testing
 
 @testable import ReceiverTests
 
-/// Whatever a relay sends, the extension that opens sealed pushes delivers once and as the format says.
+/// For any push from a relay, the extension delivers once and as the format says.
 @Suite struct HostilePushTests {
-    /// Those that never reach the extension, because of what is around the envelope.
+    /// Pushes that never reach the extension, because of the JSON around the envelope.
     private static let skipped: [String: SkipReason] = [
         "65,537 bytes": .payloadTooLarge, "a name twice": .silent, "the envelope inside aps": .notMutable,
     ]

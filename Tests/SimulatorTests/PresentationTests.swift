@@ -2,7 +2,7 @@ import DeviceSimulator
 import Testing
 import UserNotifications
 
-/// What a person sees and hears, as settings and lock have it.
+/// The visible and audible presentation, by settings and lock state.
 @Suite struct PresentationTests {
     private let device = SimulatedDevice.changing()
 
@@ -102,7 +102,7 @@ import UserNotifications
         #expect([second.title, second.subtitle, second.body] == ["Title", "", "2 new messages"])
         let mail = try #require(await device.push(alert("secret", aps: #""category":"MAIL""#)).shown)
         #expect([mail.title, mail.subtitle, mail.body] == ["App", "Sub", "Mail"])
-        // Another name, because capitals count.
+        // A different name, because identifiers are case-sensitive.
         #expect(await device.push(alert("secret", aps: #""category":"chat""#)).shown?.body == "Notification")
     }
 
@@ -115,7 +115,7 @@ import UserNotifications
         #expect(device.shown("a")?.body == "secret")
     }
 
-    // MARK: The list
+    // MARK: List
 
     @Test func aCollapseIDReplaces() async {
         _ = await device.push(alert("one", collapseID: "a"))
@@ -139,7 +139,7 @@ import UserNotifications
         #expect(other.badge == 0)
     }
 
-    // MARK: Nothing to read
+    // MARK: Empty content
 
     @Test func whoMayFilterShowsNothing() async {
         let device = SimulatedDevice { ScriptedExtension { _, deliver in deliver(UNNotificationContent()) } }

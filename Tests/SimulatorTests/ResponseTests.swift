@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import UserNotifications
 
-/// What a person does with a notification, and what the app hears of it.
+/// The user's actions on a notification, and the responses that the app gets.
 @Suite struct ResponseTests {
     final class Delegate: NSObject, UNUserNotificationCenterDelegate, @unchecked Sendable {
         let completions: Int
@@ -91,7 +91,7 @@ import UserNotifications
         await show(response.category)
         #expect(await device.respond(response.action, to: "a") == ResponseOutcome(undelivered: response.reason))
         #expect(delegate.seen.all.isEmpty)
-        // A dismissal that nobody hears of is one all the same.
+        // An unreported dismissal is still a dismissal.
         #expect(device.list == (response.action == .dismiss ? [] : ["a"]))
     }
 
@@ -124,7 +124,7 @@ import UserNotifications
         device.center.delegate = delegate
         await show()
         #expect(await device.respond(.tap, to: "a").completions == count)
-        // Who never calls it costs the app's whole time.
+        // Never calling it uses the app's whole time.
         #expect(clock.milliseconds == (count == 0 ? 30_000 : 0))
     }
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import UserNotifications
 
-/// How the system calls the extension, and what it takes from it.
+/// How the system calls the extension, and which delivery it accepts.
 @Suite struct RunTests {
     private let clock = SimulatedClock()
 
@@ -126,7 +126,7 @@ import UserNotifications
     }
 
     @Test func aDeliveryMayComeFromATask() async {
-        // A busy machine may let the task wait.
+        // A busy machine may delay the task.
         let device = SimulatedDevice(clock: .simulated(SimulatedClock(patience: 60))) {
             ScriptedExtension { request, deliver in
                 let handed = Handed((request, deliver))

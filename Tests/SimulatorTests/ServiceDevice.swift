@@ -4,7 +4,7 @@ import PushcryptReceiver
 import PushcryptService
 import UserNotifications
 
-/// The service extension of an app that says what a test says.
+/// A service extension with a test's configuration.
 final class GivenService: EncryptedNotificationService {
     private let given: NotificationServiceHandler.Configuration
 
@@ -16,15 +16,15 @@ final class GivenService: EncryptedNotificationService {
     override var configuration: NotificationServiceHandler.Configuration { given }
 }
 
-/// A device whose extension opens sealed pushes, and the reports of its deliveries.
+/// A device whose extension opens sealed pushes, with the reports of its deliveries.
 struct ServiceDevice {
     let clock: SimulatedClock
     let device: SimulatedDevice
     let reports: Notebook<DeliveryReport>
 
-    /// - Parameter configuration: what the app says; the deadlines are the simulated clock's.
+    /// - Parameter configuration: The app's configuration; its clock is replaced by the simulated one.
     init(_ configuration: NotificationServiceHandler.Configuration) {
-        // So much patience that a busy machine makes no extension look late.
+        // Enough patience that no extension looks late on a busy machine.
         let (clock, reports) = (SimulatedClock(patience: 60), Notebook<DeliveryReport>())
         var configuration = configuration
         configuration.clock = clock
@@ -33,6 +33,6 @@ struct ServiceDevice {
         (self.clock, self.reports) = (clock, reports)
     }
 
-    /// The codes of so many deliveries, whose reports may come a little later.
+    /// The codes of so many deliveries, whose reports may arrive a little later.
     func codes(_ count: Int = 1) async -> [String] { await reports.all(count).map(\.code) }
 }

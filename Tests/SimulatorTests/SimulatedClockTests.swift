@@ -3,7 +3,7 @@ import Foundation
 import PushcryptReceiver
 import Testing
 
-/// A clock that a test moves.
+/// A clock that a test advances.
 @Suite struct SimulatedClockTests {
     private let clock = SimulatedClock()
     private let calls = Notebook<String>()

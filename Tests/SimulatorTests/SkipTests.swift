@@ -3,9 +3,9 @@ import Foundation
 import Testing
 import UserNotifications
 
-/// When the service extension runs, and why not.
+/// When the service extension runs, and the reasons when it does not.
 @Suite struct SkipTests {
-    /// Marks what it was given.
+    /// Marks its content.
     final class Extension: UNNotificationServiceExtension {
         override func didReceive(
             _ request: UNNotificationRequest,

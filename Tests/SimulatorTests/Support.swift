@@ -4,7 +4,7 @@ import Foundation
 import PushcryptKeyStore
 import UserNotifications
 
-/// An extension that does what a test says.
+/// An extension with a test's behaviour.
 final class ScriptedExtension: UNNotificationServiceExtension {
     typealias Handler = (UNNotificationContent) -> Void
 
@@ -30,7 +30,7 @@ final class ScriptedExtension: UNNotificationServiceExtension {
 }
 
 extension SimulatedDevice {
-    /// A device whose extension delivers what `change` makes of each push.
+    /// A device whose extension applies `change` to each push and delivers it.
     static func changing(
         _ change: @escaping @Sendable (UNMutableNotificationContent) -> Void = { _ in }
     ) -> SimulatedDevice {
@@ -45,7 +45,7 @@ extension SimulatedDevice {
     }
 }
 
-/// What several threads have seen.
+/// Notes of several threads.
 final class Notebook<Element>: @unchecked Sendable {
     private let lock = NSLock()
     private var elements: [Element] = []
@@ -53,7 +53,7 @@ final class Notebook<Element>: @unchecked Sendable {
     func add(_ element: Element) { lock.withLock { elements.append(element) } }
     var all: [Element] { lock.withLock { elements } }
 
-    /// What was seen, once there is so much of it; less if that takes too long.
+    /// The notes, once there are so many; fewer if that takes too long.
     func all(_ count: Int) async -> [Element] {
         let end = Date(timeIntervalSinceNow: 20)
         while all.count < count, Date() < end { try? await Task.sleep(nanoseconds: 1_000_000) }
@@ -61,14 +61,14 @@ final class Notebook<Element>: @unchecked Sendable {
     }
 }
 
-/// Takes a value to another thread, which alone uses it from then on.
+/// Passes a value to another thread, which alone uses it from then on.
 struct Handed<Value>: @unchecked Sendable {
     let value: Value
 
     init(_ value: Value) { self.value = value }
 }
 
-/// The main thread, by its queue: on Linux the queue may run on any thread.
+/// The main thread, identified by its queue: on Linux the queue may run on any thread.
 enum Main {
     private static let key: DispatchSpecificKey<Bool> = {
         let key = DispatchSpecificKey<Bool>()

@@ -5,7 +5,7 @@ import UserNotifications
 
 @testable import NotificationSamples
 
-/// The app's side as apps write it, driven by hand.
+/// Typical app code, driven by hand.
 @MainActor
 @Suite(.serialized) struct AppTests {
     private let app = ParcelApp()
@@ -98,7 +98,7 @@ import UserNotifications
         #expect(await fetch(by: AsyncApp(), ["a": 1]) == .newData)
     }
 
-    // The system knows of an app no more than that it has a delegate.
+    // The system knows only that the app has a delegate.
 
     private func presentation(
         by delegate: any UNUserNotificationCenterDelegate

@@ -6,7 +6,7 @@ import UserNotificationsUI
 
 @testable import NotificationSamples
 
-/// Content extensions as apps write them, driven by hand.
+/// Typical content extensions, driven by hand.
 @MainActor
 @Suite struct ContentExtensionTests {
     private let context = NotificationExtensionContext(

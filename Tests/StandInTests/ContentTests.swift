@@ -101,6 +101,6 @@ import UserNotifications
     }
 }
 
-// The compiler takes the second one for a type that is known to be Sendable.
+// The compiler selects the second one for a type known to be Sendable.
 private func isSendable<T>(_: T.Type) -> Bool { false }
 private func isSendable<T: Sendable>(_: T.Type) -> Bool { true }

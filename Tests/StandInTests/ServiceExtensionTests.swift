@@ -4,7 +4,7 @@ import UserNotifications
 
 @testable import NotificationSamples
 
-/// Service extensions as apps write them, driven by hand.
+/// Typical service extensions, driven by hand.
 @Suite struct ServiceExtensionTests {
     private func deliveries(
         of service: UNNotificationServiceExtension, _ request: UNNotificationRequest, expires: Bool = false
@@ -39,7 +39,7 @@ import UserNotifications
         #expect(delivered.map(\.body) == [""])
     }
 
-    /// The shape of the article has this fault, and the stand-in shows it.
+    /// Code like the article's has this fault, and the stand-in shows it.
     @Test func expiryAfterDeliveryDeliversAgainAndChangesWhatWasDelivered() {
         let delivered = deliveries(of: DecryptingService(), secret, expires: true)
         #expect(delivered.map(\.body) == ["", ""])

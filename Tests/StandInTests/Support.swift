@@ -1,7 +1,7 @@
 import Foundation
 import UserNotifications
 
-/// What a handler was given, whatever the thread.
+/// The values passed to a handler on any thread.
 final class Record<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var list: [Value] = []
@@ -11,7 +11,7 @@ final class Record<Value>: @unchecked Sendable {
     func add(_ value: Value) { lock.withLock { list.append(value) } }
 }
 
-/// A directory that goes with the test.
+/// A directory that is removed with the test.
 final class Scratch {
     let url: URL
 
@@ -22,7 +22,7 @@ final class Scratch {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// Makes a file, sparse when it is long.
+    /// Creates a file, sparse if it is long.
     func file(_ name: String, size: UInt64 = 8) throws -> URL {
         let file = url.appendingPathComponent(name)
         try Data("8 bytes.".utf8).write(to: file)
@@ -34,7 +34,7 @@ final class Scratch {
 }
 
 extension UNNotificationRequest {
-    /// A push as the system hands it out.
+    /// A push as the system delivers it.
     static func push(
         _ identifier: String = "1", title: String = "", body: String = "", category: String = "",
         userInfo: [AnyHashable: Any] = [:]

@@ -15,14 +15,21 @@ enum HKDF {
     static func expand(
         prk: Span<UInt8>, length: Int, info: (borrowing HMACSHA256) -> Void
     ) throws(SodiumRefusal) -> Ephemeral {
+        try expand(HMACSHA256(key: prk), length: length, info: info)
+    }
+
+    /// HKDF-Expand with a pseudorandom key that is in the state already.
+    private static func expand(
+        _ keyed: consuming HMACSHA256, length: Int, info: (borrowing HMACSHA256) -> Void
+    ) throws(SodiumRefusal) -> Ephemeral {
         guard (1...maximumLength).contains(length) else { throw SodiumRefusal() }
-        if length == hashLength { return block(1, after: nil, prk: prk, info: info) }
+        if length == hashLength { return block(1, after: nil, keyed, info: info) }
         var output = Ephemeral(count: length)
         var previous: Ephemeral? = nil
         var written = 0
         var counter: UInt8 = 1
         while written < length {
-            let next = block(counter, after: previous.take(), prk: prk, info: info)
+            let next = block(counter, after: previous.take(), HMACSHA256(copying: keyed), info: info)
             let count = min(hashLength, length - written)
             next.withSpan { next in
                 output.withMutableSpan { $0.write(next.extracting(0..<count), at: written) }
@@ -35,13 +42,12 @@ enum HKDF {
     }
 
     private static func block(
-        _ counter: UInt8, after previous: consuming Ephemeral?, prk: Span<UInt8>, info: (borrowing HMACSHA256) -> Void
+        _ counter: UInt8, after previous: consuming Ephemeral?, _ hmac: consuming HMACSHA256,
+        info: (borrowing HMACSHA256) -> Void
     ) -> Ephemeral {
-        let hmac = HMACSHA256(key: prk)
         if let previous { previous.withSpan { hmac.update($0) } }
         info(hmac)
-        let counter: ContiguousArray<UInt8> = [counter]
-        hmac.update(counter.span)
+        hmac.update(counter)
         return hmac.finish()
     }
 
@@ -57,19 +63,49 @@ enum HKDF {
         }
     }
 
-    /// LabeledExpand (RFC 9180, section 4); `length` is 1…8160.
-    static func labeledExpand(
-        prk: Span<UInt8>, suite: Span<UInt8>, label: StaticString, info: Span<UInt8>, length: Int
-    ) throws(SodiumRefusal) -> Ephemeral {
-        try expand(prk: prk, length: length) { hmac in
-            let prefix: ContiguousArray<UInt8> = [
-                UInt8(truncatingIfNeeded: length >> 8), UInt8(truncatingIfNeeded: length),
-            ]
-            hmac.update(prefix.span)
+    /// LabeledExtract with an empty salt, up to its input: the same in every message.
+    static func labeledExtractStart(suite: Span<UInt8>, label: StaticString) -> HMACSHA256.Start {
+        let empty = ContiguousArray<UInt8>()
+        return HMACSHA256.Start(key: empty.span) { hmac in
             hmac.update("HPKE-v1")
             hmac.update(suite)
             hmac.update(label)
-            hmac.update(info)
+        }
+    }
+
+    /// LabeledExtract with an empty salt.
+    static func labeledExtract(_ start: HMACSHA256.Start, ikm: Span<UInt8>) -> Ephemeral {
+        let hmac = HMACSHA256(start)
+        hmac.update(ikm)
+        return hmac.finish()
+    }
+
+    /// One use of LabeledExpand (RFC 9180, section 4): its length, 1…8160, and what comes before its info.
+    struct LabeledExpand: Sendable {
+        private let length: Int
+        private let prefix: ContiguousArray<UInt8>
+
+        init(suite: ContiguousArray<UInt8>, label: StaticString, length: Int) {
+            self.length = length
+            var prefix: ContiguousArray<UInt8> = [
+                UInt8(truncatingIfNeeded: length >> 8), UInt8(truncatingIfNeeded: length),
+            ]
+            prefix.append("HPKE-v1")
+            prefix.append(contentsOf: suite)
+            prefix.append(label)
+            self.prefix = prefix
+        }
+
+        func callAsFunction(prk: Span<UInt8>, info: Span<UInt8>) throws(SodiumRefusal) -> Ephemeral {
+            try self(HMACSHA256(key: prk), info: info)
+        }
+
+        /// The same with a pseudorandom key that is in the state already.
+        func callAsFunction(_ keyed: consuming HMACSHA256, info: Span<UInt8>) throws(SodiumRefusal) -> Ephemeral {
+            try HKDF.expand(keyed, length: length) { hmac in
+                hmac.update(prefix.span)
+                hmac.update(info)
+            }
         }
     }
 }

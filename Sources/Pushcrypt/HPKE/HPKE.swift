@@ -14,6 +14,12 @@ struct HPKEContext: ~Copyable {
     /// "HPKE" || KEM 0x0020 || KDF 0x0001 || AEAD 0x0003
     private static let suite: ContiguousArray<UInt8> = [0x48, 0x50, 0x4b, 0x45, 0x00, 0x20, 0x00, 0x01, 0x00, 0x03]
 
+    private static let infoHash = HKDF.labeledExtractStart(suite: suite.span, label: "info_hash")
+    private static let key = HKDF.LabeledExpand(suite: suite, label: "key", length: ChaCha20Poly1305.keyLength)
+    private static let baseNonce = HKDF.LabeledExpand(
+        suite: suite, label: "base_nonce", length: ChaCha20Poly1305.nonceLength)
+    private static let exporterSecret = HKDF.LabeledExpand(suite: suite, label: "exp", length: HKDF.hashLength)
+
     /// LabeledExtract("", "psk_id_hash", ""), the same in every message of base mode.
     private static let emptyPSKIDHash = pskIDHash(ContiguousArray<UInt8>().span)
 
@@ -35,16 +41,17 @@ struct HPKEContext: ~Copyable {
         mode: Mode, sharedSecret: borrowing Ephemeral, info: Span<UInt8>, psk: Span<UInt8>,
         pskIDHash: ContiguousArray<UInt8>
     ) throws(SodiumRefusal) {
-        let empty = ContiguousArray<UInt8>()
-        var context: ContiguousArray<UInt8> = [mode.rawValue]
+        var context = ContiguousArray<UInt8>()
+        context.reserveCapacity(1 + 2 * HKDF.hashLength)
+        context.append(mode.rawValue)
         context.append(contentsOf: pskIDHash)
-        HKDF.labeledExtract(salt: empty.span, suite: Self.suite.span, label: "info_hash", ikm: info)
-            .withSpan { context.append(copying: $0) }
+        HKDF.labeledExtract(Self.infoHash, ikm: info).withSpan { context.append(copying: $0) }
         let secret = sharedSecret.withSpan { sharedSecret in
             HKDF.labeledExtract(salt: sharedSecret, suite: Self.suite.span, label: "secret", ikm: psk)
         }
-        let key = try Self.expand(secret, "key", context, ChaCha20Poly1305.keyLength)
-        let baseNonce = try Self.expand(secret, "base_nonce", context, ChaCha20Poly1305.nonceLength)
+        let keyed = secret.withSpan { HMACSHA256(key: $0) }
+        let key = try Self.key(HMACSHA256(copying: keyed), info: context.span)
+        let baseNonce = try Self.baseNonce(keyed, info: context.span)
         self.secret = secret
         self.key = key
         self.baseNonce = baseNonce
@@ -58,24 +65,18 @@ struct HPKEContext: ~Copyable {
             .withSpan { ContiguousArray(copying: $0) }
     }
 
-    private static func expand(
-        _ secret: borrowing Ephemeral, _ label: StaticString, _ info: ContiguousArray<UInt8>, _ length: Int
-    ) throws(SodiumRefusal) -> Ephemeral {
-        try secret.withSpan { (secret) throws(SodiumRefusal) in
-            try HKDF.labeledExpand(prk: secret, suite: suite.span, label: label, info: info.span, length: length)
-        }
-    }
-
     /// The exporter secret; the envelope exports nothing, the vectors check it.
     func exporterSecret() throws(SodiumRefusal) -> Ephemeral {
-        try Self.expand(secret, "exp", keyScheduleContext, HKDF.hashLength)
+        try secret.withSpan { (secret) throws(SodiumRefusal) in
+            try Self.exporterSecret(prk: secret, info: keyScheduleContext.span)
+        }
     }
 
     /// Export (RFC 9180, section 5.3).
     func export(_ context: Span<UInt8>, length: Int) throws(SodiumRefusal) -> Ephemeral {
         let exporter = try exporterSecret()
         return try exporter.withSpan { (exporter) throws(SodiumRefusal) in
-            try HKDF.labeledExpand(prk: exporter, suite: Self.suite.span, label: "sec", info: context, length: length)
+            try HKDF.LabeledExpand(suite: Self.suite, label: "sec", length: length)(prk: exporter, info: context)
         }
     }
 
@@ -122,6 +123,11 @@ enum DHKEM {
     /// "KEM" || I2OSP(0x0020, 2)
     private static let suite: ContiguousArray<UInt8> = [0x4b, 0x45, 0x4d, 0x00, 0x20]
 
+    private static let dkpPRK = HKDF.labeledExtractStart(suite: suite.span, label: "dkp_prk")
+    private static let scalar = HKDF.LabeledExpand(suite: suite, label: "sk", length: X25519.keyLength)
+    private static let eaePRK = HKDF.labeledExtractStart(suite: suite.span, label: "eae_prk")
+    private static let sharedSecret = HKDF.LabeledExpand(suite: suite, label: "shared_secret", length: secretLength)
+
     /// A key pair that lives for one message.
     struct KeyPair: ~Copyable {
         let secret: Ephemeral
@@ -137,11 +143,8 @@ enum DHKEM {
     /// DeriveKeyPair (RFC 9180, section 7.1.3).
     static func deriveKeyPair(ikm: Span<UInt8>) throws(SodiumRefusal) -> KeyPair {
         let empty = ContiguousArray<UInt8>()
-        let prk = HKDF.labeledExtract(salt: empty.span, suite: suite.span, label: "dkp_prk", ikm: ikm)
-        let secret = try prk.withSpan { (prk) throws(SodiumRefusal) in
-            try HKDF.labeledExpand(
-                prk: prk, suite: suite.span, label: "sk", info: empty.span, length: X25519.keyLength)
-        }
+        let prk = HKDF.labeledExtract(dkpPRK, ikm: ikm)
+        let secret = try prk.withSpan { (prk) throws(SodiumRefusal) in try scalar(prk: prk, info: empty.span) }
         let publicKey = try secret.withSpan { (secret) throws(SodiumRefusal) in try X25519.publicKey(of: secret) }
         return KeyPair(secret: secret, publicKey: publicKey)
     }
@@ -176,11 +179,7 @@ enum DHKEM {
 
     /// ExtractAndExpand (RFC 9180, section 4.1), also what the authenticated modes of the test vectors need.
     static func extractAndExpand(dh: Span<UInt8>, context: Span<UInt8>) throws(SodiumRefusal) -> Ephemeral {
-        let empty = ContiguousArray<UInt8>()
-        let prk = HKDF.labeledExtract(salt: empty.span, suite: suite.span, label: "eae_prk", ikm: dh)
-        return try prk.withSpan { (prk) throws(SodiumRefusal) in
-            try HKDF.labeledExpand(
-                prk: prk, suite: suite.span, label: "shared_secret", info: context, length: secretLength)
-        }
+        let prk = HKDF.labeledExtract(eaePRK, ikm: dh)
+        return try prk.withSpan { (prk) throws(SodiumRefusal) in try sharedSecret(prk: prk, info: context) }
     }
 }

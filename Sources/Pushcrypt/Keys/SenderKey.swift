@@ -62,10 +62,10 @@ public final class SenderKey: Sendable {
     /// The first 4 bytes of a hash of the public key.
     public var id: KeyID { publicKey.id }
 
-    /// libsodium's secret key (seed || public key), then the hedge key.
+    /// libsodium's secret key (seed || public key), then HMAC's state under the hedge key.
     private let secret: SecretBytes
 
-    private static let hedgeKeyRange = Ed25519.secretKeyLength..<Ed25519.secretKeyLength + HMACSHA256.tagLength
+    private static let hedgeRange = Ed25519.secretKeyLength..<Ed25519.secretKeyLength + HMACSHA256.stateLength
 
     /// Makes a new key from the system's random source.
     public convenience init() {
@@ -98,9 +98,10 @@ public final class SenderKey: Sendable {
             hmac.update("pushcrypt/1 hedge\0")
             return hmac.finish()
         }
-        secret = SecretBytes(count: Self.hedgeKeyRange.upperBound) { output in
+        let hedge = hedgeKey.withSpan { HMACSHA256(key: $0) }
+        secret = SecretBytes(count: Self.hedgeRange.upperBound) { output in
             secretKey.withSpan { output.write($0, at: 0) }
-            hedgeKey.withSpan { output.write($0, at: Self.hedgeKeyRange.lowerBound) }
+            hedge.write(stateTo: &output, at: Self.hedgeRange.lowerBound)
         }
         publicKey = secret.withSpan { secret in
             SenderPublicKey(
@@ -121,7 +122,7 @@ public final class SenderKey: Sendable {
 
     /// Starts a hedged value: HMAC under the hedge key. (`Docs/Format.md`, Randomness)
     func hedged() -> HMACSHA256 {
-        secret.withSpan { HMACSHA256(key: $0.extracting(Self.hedgeKeyRange)) }
+        secret.withSpan { HMACSHA256(state: $0.extracting(Self.hedgeRange)) }
     }
 
     /// The 64 bytes of a signature.

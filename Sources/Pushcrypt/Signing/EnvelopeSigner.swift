@@ -42,7 +42,8 @@ package final class ExternalSigner: Sendable {
     let publicKey: SenderPublicKey
 
     private let signer: any MessageSigner
-    private let hedgeKey: SecretBytes
+    /// HMAC's state under the hedge key.
+    private let hedge: SecretBytes
 
     /// Asks for the one signature that is kept: the hedge key comes of it.
     init(_ signer: any MessageSigner) throws(SigningError) {
@@ -58,13 +59,14 @@ package final class ExternalSigner: Sendable {
         }
         let hmac = HMACSHA256(key: seed.span)
         hmac.update("pushcrypt/1 hedge\0")
-        hedgeKey = hmac.finish().withSpan { SecretBytes(copying: $0) }
+        let hedge = hmac.finish().withSpan { HMACSHA256(key: $0) }
+        self.hedge = SecretBytes(count: HMACSHA256.stateLength) { hedge.write(stateTo: &$0, at: 0) }
         self.publicKey = publicKey
         self.signer = signer
     }
 
     func hedged() -> HMACSHA256 {
-        hedgeKey.withSpan { HMACSHA256(key: $0) }
+        hedge.withSpan { HMACSHA256(state: $0) }
     }
 
     /// Asks for signatures, which nobody has checked: as many as there are messages.

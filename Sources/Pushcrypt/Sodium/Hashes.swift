@@ -52,6 +52,7 @@ package struct SHA256: ~Copyable {
 @safe
 struct HMACSHA256: ~Copyable {
     static let tagLength = 32
+    static let stateLength = MemoryLayout<crypto_auth_hmacsha256_state>.size
 
     private let state: UnsafeMutablePointer<crypto_auth_hmacsha256_state>
 
@@ -62,6 +63,35 @@ struct HMACSHA256: ~Copyable {
         Sodium.expectSuccess(unsafe key.withBase { unsafe crypto_auth_hmacsha256_init(state, $0, $1) })
     }
 
+    /// Continues from a start that was kept.
+    init(_ start: borrowing Start) {
+        unsafe state = .allocate(capacity: 1)
+        unsafe state.initialize(to: start.state)
+    }
+
+    /// Continues from where another one is.
+    init(copying other: borrowing HMACSHA256) {
+        unsafe state = .allocate(capacity: 1)
+        // From heap to heap, never through the stack: the state holds the key.
+        unsafe state.initialize(from: other.state, count: 1)
+    }
+
+    /// Continues from a state that `write(stateTo:at:)` wrote.
+    init(state bytes: Span<UInt8>) {
+        precondition(bytes.count == Self.stateLength, "not the state of an HMAC")
+        unsafe state = .allocate(capacity: 1)
+        unsafe bytes.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return }
+            unsafe UnsafeMutableRawPointer(state).copyMemory(from: base, byteCount: Self.stateLength)
+        }
+    }
+
+    /// Writes the state, `stateLength` bytes, into memory that the caller guards as it would guard the key.
+    func write(stateTo output: inout MutableSpan<UInt8>, at offset: Int) {
+        let bytes = unsafe UnsafeRawBufferPointer(start: state, count: Self.stateLength)
+        output.write(unsafe bytes.bindMemory(to: UInt8.self).span, at: offset)
+    }
+
     func update(_ bytes: Span<UInt8>) {
         Sodium.expectSuccess(
             unsafe bytes.withBase { unsafe crypto_auth_hmacsha256_update(state, $0, UInt64($1)) })
@@ -70,6 +100,11 @@ struct HMACSHA256: ~Copyable {
     func update(_ label: StaticString) {
         Sodium.expectSuccess(
             unsafe crypto_auth_hmacsha256_update(state, label.utf8Start, UInt64(label.utf8CodeUnitCount)))
+    }
+
+    func update(_ byte: UInt8) {
+        Sodium.expectSuccess(
+            unsafe withUnsafePointer(to: byte) { unsafe crypto_auth_hmacsha256_update(state, $0, 1) })
     }
 
     /// Ends a tag that stays secret: a derived key.
@@ -90,6 +125,19 @@ struct HMACSHA256: ~Copyable {
     deinit {
         unsafe sodium_memzero(state, MemoryLayout<crypto_auth_hmacsha256_state>.size)
         unsafe state.deallocate()
+    }
+}
+
+extension HMACSHA256 {
+    /// A public key and what every message begins with, worked into a state once: three compressions of SHA-256 and the calls.
+    struct Start: Sendable {
+        fileprivate let state: crypto_auth_hmacsha256_state
+
+        init(key: Span<UInt8>, _ feed: (borrowing HMACSHA256) -> Void) {
+            let hmac = HMACSHA256(key: key)
+            feed(hmac)
+            state = unsafe hmac.state.pointee
+        }
     }
 }
 

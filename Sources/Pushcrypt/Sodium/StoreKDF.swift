@@ -53,16 +53,28 @@ package enum StoreKDF {
 
     /// One of the independent sub-keys of a store key; `context` has exactly 8 bytes.
     package static func subkey(_ number: UInt64, context: StaticString, of key: borrowing SecretBytes) -> SecretBytes {
+        subkeys(number...number, context: context, of: key)
+    }
+
+    /// Some of the independent sub-keys of a store key, one after the other in one allocation; `context` has exactly 8 bytes.
+    package static func subkeys(
+        _ numbers: ClosedRange<UInt64>, context: StaticString, of key: borrowing SecretBytes
+    ) -> SecretBytes {
         precondition(context.utf8CodeUnitCount == Int(crypto_kdf_contextbytes()) && key.count == keyLength)
         _ = Sodium.started
-        return SecretBytes(count: keyLength) { output in
+        return SecretBytes(count: numbers.count * keyLength) { output in
             let code = key.withSpan { key in
-                unsafe output.withMutableBase { base, count in
+                unsafe output.withMutableBase { base, _ in
                     unsafe key.withBase { k, _ in
                         unsafe context.utf8Start.withMemoryRebound(
                             to: CChar.self, capacity: context.utf8CodeUnitCount
-                        ) {
-                            unsafe crypto_kdf_derive_from_key(base, count, number, $0, k)
+                        ) { context in
+                            var code: Int32 = 0
+                            for (index, number) in numbers.enumerated() {
+                                code |= unsafe crypto_kdf_derive_from_key(
+                                    base + index * keyLength, keyLength, number, context, k)
+                            }
+                            return code
                         }
                     }
                 }

@@ -6,17 +6,17 @@ extension Explanation {
             AttachmentError.Code.malformedReference, .attachments,
             summary: "the payload's reference to an attachment cannot be used",
             cause: """
-                A member is missing or breaks its rule: a url that is not https, a key or hash that is not base64url of
-                32 bytes, a name with a slash, a type that is not a uniform type identifier.
+                A member is missing, or url is not https, key or hash not base64url of 32 bytes, name has a slash, or
+                type is not a uniform type identifier.
                 """,
             fix: """
-                Give the sealer exactly what sealing the file returned, with the address of the stored file. See
-                Attachments in Docs/Format.md.
+                Give the sealer what sealing the file returned, with the stored file's address. See Attachments in
+                Docs/Format.md.
                 """),
         Explanation(
             AttachmentError.Code.tooMany, .attachments, .sealing,
             summary: "more than the 8 attachments that a notification may have",
-            cause: "Each reference costs about 200 bytes of the payload, and a phone has seconds for all of them.",
+            cause: "Each costs about 200 bytes of the payload, and a phone has seconds for all.",
             fix: "Send 8 or fewer. Most phones show one.",
             shown: "Nothing is sealed. From another sealer: the notification with its first 8 attachments."),
         Explanation(
@@ -30,7 +30,7 @@ extension Explanation {
             summary: "the file changed while it was being sealed",
             cause: "It is read twice, for its hash and to seal it, and something was still writing to it.",
             fix: "Seal it again when nothing writes to it. Discard the output.",
-            shown: "Only the caller gets it. No reference was made, so no phone is affected."),
+            shown: "Only the caller gets it, and no reference was made."),
         Explanation(
             AttachmentError.Code.notSealed, .attachments,
             summary: "the file does not begin as a sealed file does",

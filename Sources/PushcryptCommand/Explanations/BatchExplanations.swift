@@ -7,11 +7,10 @@ extension Explanation {
             LineError.Code.malformedLine, .batches,
             summary: "a line of a batch or an import, or an answer of APNs, breaks its rules",
             cause: """
-                It is JSON but not an object, or a member is missing or wrong: neither or both of to and to-user, a
-                payload that is a string, a payload although one is given for all, a ttl without a unit, an unknown
-                member of placeholder. In an import: no device, no record, or a line of an export, which needs
-                --from-export. For 'device remove --from-apns-410': no status, or a gone device without its id or the
-                time in milliseconds.
+                It is not an object, or a member is missing or wrong: neither or both of to and to-user, a payload that
+                is a string or, with one for all, given again, a ttl without a unit, an unknown member of placeholder.
+                In an import: no device, no record, or a line of an export, which needs --from-export. For 'device
+                remove --from-apns-410': no status, or a gone device without its id or time in milliseconds.
                 """,
             fix: "Write the line as --help says, and give it again; the other lines are done.",
             shown: refusedLine),
@@ -19,8 +18,8 @@ extension Explanation {
             LineError.Code.lineTooLong, .batches,
             summary: "a line is longer than 1 MiB in a batch, or 64 KiB in an import or in answers of APNs",
             cause: """
-                A newline is missing, or the input is not newline-delimited JSON. Such a line is skipped unkept, so only
-                its number is reported.
+                A newline is missing, or the input is not newline-delimited JSON. The line is not kept, so only its
+                number is reported.
                 """,
             fix: "Write one object a line, and end each line with a newline.",
             shown: refusedLine),
@@ -28,8 +27,8 @@ extension Explanation {
             LineError.Code.reservedKey, .batches,
             summary: "a key that is passed through is one of the answer's own",
             cause: """
-                Unknown keys are passed from a line to its answer. One has the name of a member that the answer itself
-                has, such as unencrypted, or fingerprint with --json. The error leaves it out.
+                Unknown keys pass from a line to its answer, which itself has a member of this name, such as
+                unencrypted, or fingerprint with --json. The error leaves it out.
                 """,
             fix: "Rename the key in the line."),
         Explanation(
@@ -37,17 +36,14 @@ extension Explanation {
             summary: "the user has no device",
             cause: "None was added with --user, or all were removed.",
             fix: """
-                Name the user when a device is added: 'pushcrypt device add --user'. For a user without a device nothing
-                needs to be done.
+                Name the user when adding a device: 'pushcrypt device add --user'. A user without a device needs
+                nothing.
                 """),
         Explanation(
             LineError.Code.noKey, .batches,
             summary: "the device has no key to seal to",
             cause: "The line has null for to: the app has not registered a key, mostly because it is an old version.",
-            fix: """
-                Leave the device out until it has registered, or send its pushes as they are, readable to the relay,
-                with --unencrypted pass.
-                """),
+            fix: "Wait until it registers, or send its pushes readable to the relay, with --unencrypted pass."),
         Explanation(
             LineError.Code.noTopic, .batches,
             summary: "nothing says which app the message is for",
@@ -64,7 +60,7 @@ extension Explanation {
     ]
 
     private static let refusedLine = """
-        In a batch the error is the line's answer, and the command ends with 1. 'device import' and 'device remove' name the \
-        line on standard error, and end with 65. Other lines are unaffected.
+        In a batch the error is the line's answer, and the command ends with 1; 'device import' and 'device remove' name the \
+        line on standard error and end with 65. Other lines are unaffected.
         """
 }

@@ -16,9 +16,8 @@ extension Explanation {
             summary: "the enrolment state is damaged",
             cause: "The file was not written in one step, and the app or the phone stopped halfway.",
             fix: """
-                Write the file atomically. The keys are kept. Every account registers under a new device id; the
-                provider should forget the old one when APNs refuses its token, or when the same token arrives with
-                another id.
+                Write the file atomically. Keys are kept; every account registers under a new device id. The provider
+                should forget the old one when APNs refuses its token, or when that token arrives with another id.
                 """,
             shown: "Perhaps the same notification twice, the second time without sound, until the old id is gone."),
         Explanation(
@@ -29,8 +28,7 @@ extension Explanation {
                 complete.
                 """,
             fix: """
-                None needed: the next launch tries again. Give the file the protection
-                completeUntilFirstUserAuthentication, as the keys have it.
+                Give the file the keys' protection, completeUntilFirstUserAuthentication. The next launch tries again.
                 """,
             shown: nothingDone),
         Explanation(
@@ -53,9 +51,7 @@ extension Explanation {
             EnrolmentPlan.Reason.keyIsOld, .enrolment,
             summary: "the device key is older than the app's policy allows",
             cause: "It was made 30 days ago, or as many as the app sets.",
-            fix: """
-                None needed: a new one is made and registered. The old one opens what is under way for another 31 days.
-                """),
+            fix: "None needed: a new one is registered. The old one opens for another 31 days."),
         Explanation(
             EnrolmentPlan.Reason.keyNotAcknowledged, .enrolment,
             summary: "the provider has not acknowledged the phone's current key",

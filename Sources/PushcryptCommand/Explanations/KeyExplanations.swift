@@ -7,13 +7,13 @@ extension Explanation {
             KeyError.Code.malformedKey, .keys,
             summary: "not the text of a key",
             cause: """
-                A character that no key has, white space or a line break inside, mixed case, or the wrong length, mostly
-                because a form field cut the text or an e-mail wrapped it. In another program's key: a JWK without one
-                of its members or with padding, PEM not in the form of RFC 8410, base64 of another length.
+                An invalid character, white space, mixed case or wrong length, mostly because a form field cut the text
+                or an e-mail wrapped it. In another program's key: a JWK with padding or without a member, PEM not as in
+                RFC 8410, base64 of another length.
                 """,
             fix: """
-                Copy the key again, whole and on one line. Public keys are all lower case, secret ones all upper case.
-                Copy another program's from its first brace or BEGIN to the end.
+                Copy the key again, whole and on one line: public keys are lower case, secret ones upper case. Copy
+                another program's from its first brace or BEGIN to the end.
                 """),
         Explanation(
             KeyError.Code.wrongChecksum, .keys,
@@ -28,8 +28,8 @@ extension Explanation {
                 PCS-SECRET-1.
                 """,
             fix: """
-                Give the kind that the message names. A secret key that was pasted where a public one belongs, such as a
-                ticket or a chat, is no longer secret: replace it.
+                Give the kind that the message names. A secret key pasted into a ticket or chat is no longer secret:
+                replace it.
                 """),
         Explanation(
             KeyError.Code.weakKey, .keys, .rotation,
@@ -47,26 +47,26 @@ extension Explanation {
                 passphrase, one of OpenSSH, or a certificate.
                 """,
             fix: """
-                A device's key is X25519, a sender's Ed25519. Decrypt an encrypted key first, as Docs/migration/keys.md
-                says; instead of any other, make a new one with 'pushcrypt keygen'.
+                Device keys are X25519, sender keys Ed25519. Decrypt an encrypted one first (Docs/migration/keys.md);
+                instead of any other, make one with 'pushcrypt keygen'.
                 """),
         Explanation(
             KeyError.Code.unequalHalves, .keys,
             summary: "the public half is not that of the secret half",
             cause: """
-                In a JWK, x does not belong to d; PEM, or libsodium's 64 bytes, has another key's public half. Two keys
-                were mixed up, or someone changed one half.
+                In a JWK x does not belong to d, or PEM or libsodium's 64 bytes have another public half: keys were
+                mixed up, or someone changed one half.
                 """,
             fix: """
-                Get the key again from where it was made. Do not repair one half from the other until you know how they
-                came together: a program that signs with such a pair reveals its secret half.
+                Get the key again from its source. Do not repair one half from the other before you know the reason:
+                signing with such a pair reveals the secret half.
                 """),
         Explanation(
             KeyError.Code.malformedRecord, .keys,
             summary: "the record around a key breaks its rules",
             cause: """
-                The registration or sender record is not a JSON object, has no public_key, has a key_id of another key,
-                a suite other than 1, a number that is not an integer, or a device id that no provider can keep.
+                It is not a JSON object, has no public_key, another key's key_id, a suite other than 1, a number that is
+                not an integer, or a device id that no provider can keep.
                 """,
             fix: "Pass on what the app, or 'pushcrypt export --json', has written. See Records in Docs/Format.md."),
     ]
@@ -83,8 +83,8 @@ extension Explanation {
             RotationError.Code.untrustedKey, .rotation,
             summary: "the old key is not trusted here",
             cause: """
-                This device never pinned that sender, or the app itself replaced the key. A device enrolled in the
-                middle of a chain knows only the later keys, which is harmless.
+                This device never pinned that sender, was enrolled later in the chain, which is harmless, or the app
+                itself replaced the key.
                 """,
             fix: """
                 None needed while messages open. Otherwise give the device the sender's current key through the app's

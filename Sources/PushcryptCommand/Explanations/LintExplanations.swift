@@ -5,7 +5,7 @@ extension Explanation {
     static let lint = lintedShowing + lintedLeaks + lintedHeaders
 
     private static let readOnTheWay =
-        "No difference for the user. The relay, and anyone who can read what it stores, sees the value."
+        "The relay, and anyone who reads its storage, sees the value; the user notices nothing."
 
     // MARK: Presentation
 
@@ -14,8 +14,8 @@ extension Explanation {
             PayloadLint.Code.missingField, .lint,
             summary: "the push of a Live Activity lacks a field",
             cause: """
-                Each one needs timestamp and event, an update also content-state, a start content-state, attributes,
-                attributes-type and an alert. The system silently drops it otherwise.
+                The system silently drops it. All need timestamp and event; all but an end, content-state; a start,
+                attributes, attributes-type and an alert too.
                 """,
             fix: "Add the field that the place names.",
             shown: "The Live Activity as it was, or none."),
@@ -23,8 +23,8 @@ extension Explanation {
             PayloadLint.Code.unknownField, .lint,
             summary: "a field of aps that the system does not know",
             cause: """
-                A typo, a field that Apple has withdrawn, or the app's own key. Once sealed, nothing reads it: a
-                receiver gives the app only the members beside aps.
+                A typo, a withdrawn field, or the app's own key, which nothing reads once sealed: the app gets only the
+                members beside aps.
                 """,
             fix: "Correct the name, or move the app's own key beside aps.",
             shown: "The notification, as if the field were absent."),
@@ -32,8 +32,8 @@ extension Explanation {
             PayloadLint.Code.extensionNotStarted, .lint,
             summary: "mutable-content is not the number 1",
             cause: """
-                Only then does the system start a service extension for an alert. A client dropped the field, or wrote a
-                string or true. Sealing adds it to a push that is not sealed yet.
+                Without that the system starts no service extension for an alert. A client dropped it, or wrote a string
+                or true. Sealing adds it.
                 """,
             fix: "Send what 'pushcrypt seal' prints, unchanged, and check what the client really sends.",
             shown: "The placeholder, because nothing opens the push."),
@@ -41,8 +41,8 @@ extension Explanation {
             PayloadLint.Code.alsoWakesApp, .lint,
             summary: "an alert that also wakes the app",
             cause: """
-                With content-available the system may start the app besides the extension, a few times an hour at most.
-                Both see the push.
+                With content-available the system may also start the app, a few times an hour at most. Both see the
+                push.
                 """,
             fix: "Leave content-available out of alerts, unless the app has work to do before the user opens it.",
             shown: "The notification; perhaps twice, if the app also shows what it opens."),
@@ -78,8 +78,7 @@ extension Explanation {
             PayloadLint.Code.growsWhenRewritten, .lint,
             summary: "a push that a client may make longer than Apple accepts",
             cause: """
-                Clients rewrite a push with spaces, and with escapes for characters outside ASCII, slashes and some
-                signs. It fits as it is, but not in the widest form.
+                It fits, but not if a client adds spaces, and escapes characters outside ASCII, slashes and some signs.
                 """,
             fix: "Shorten the clear part. If the client sends the very bytes it is given, add --exact.",
             shown: "Nothing, if the client's form is too long: Apple refuses the push."),
@@ -98,8 +97,8 @@ extension Explanation {
             PayloadLint.Code.clearText, .lint,
             summary: "a text for the user is in the clear",
             cause: """
-                A title, subtitle or body, or the key or an argument of a localised one, is outside the envelope and not
-                a placeholder: the push is not sealed, or someone added to its clear part.
+                A title, subtitle or body, or a key or argument of a localised one, is not a placeholder: the push is
+                not sealed, or someone added to its clear part.
                 """,
             fix: "Seal the push, or remove the text. The phone shows what is sealed.",
             shown: readOnTheWay),
@@ -107,12 +106,12 @@ extension Explanation {
             PayloadLint.Code.clearField, .lint,
             summary: "a field of aps says something about the message",
             cause: """
-                The conversation, category, badge, the app's own sound or another such field is in the clear. Sealing
-                keeps one there only for --clear or --sound.
+                The conversation, category, badge, the app's own sound or another such field is clear, which sealing
+                allows only for --clear or --sound.
                 """,
             fix: """
-                Leave it to the envelope: an opened notification gets it from there. Keep only what the fallback needs,
-                such as the category for its text on a locked screen; the relay reads it.
+                Leave it to the envelope. Keep only what the fallback needs, such as the category for its text on a
+                locked screen; the relay reads it.
                 """,
             shown: readOnTheWay),
         Explanation(
@@ -131,8 +130,8 @@ extension Explanation {
             PayloadLint.Code.readableCollapseID, .lint,
             summary: "a collapse id that does not look like a keyed hash",
             cause: """
-                It goes to Apple in the clear, and has not the shape of a hash or a random UUID. That is a guess: a hash
-                without a key passes, though anyone who knows the names can try them all.
+                Apple reads it, and it does not have the shape of a hash or a random UUID. That is a guess: a hash
+                without a key passes, though all names can be tried.
                 """,
             fix: "Send a keyed hash of the name in base64url or hexadecimal, such as HMAC-SHA256.",
             shown: readOnTheWay),
@@ -150,8 +149,8 @@ extension Explanation {
             PayloadLint.Code.wrongTopic, .lint,
             summary: "the topic does not fit the push type",
             cause: """
-                The topic is the app's bundle id, for some types with a suffix such as .voip. The suffix is missing or
-                unexpected, or a character is invalid. Apple refuses the push.
+                Apple refuses it: the suffix that some types add to the bundle id, such as .voip, is missing or
+                unexpected, or a character is invalid.
                 """,
             fix: "Write the topic as the message says. A message is sealed for the bundle id, without the suffix."),
         Explanation(

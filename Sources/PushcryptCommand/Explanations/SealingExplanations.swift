@@ -7,8 +7,8 @@ extension Explanation {
             SealError.Code.malformedPayload, .sealing, .lint,
             summary: "the payload is not JSON as the format requires",
             cause: """
-                It is not one JSON object, not UTF-8, nested deeper than 32, or readers would disagree on it: a name
-                twice in one object, half a surrogate pair, a byte order mark.
+                It is not one JSON object in UTF-8, is nested deeper than 32, or readers would disagree: a name twice in
+                one object, half a surrogate pair, a byte order mark.
                 """,
             fix: """
                 Fix the byte that the message names; 'pushcrypt explain' also knows the code in brackets. Let a JSON
@@ -23,9 +23,8 @@ extension Explanation {
             SealError.Code.invalidField, .sealing, .lint,
             summary: "a field of aps is not what Apple's documentation allows",
             cause: """
-                A field of aps, its alert or its sound has the wrong type or is out of range: a badge as a string, a
-                flag as true instead of 1, a relevance-score above 1. APNs accepts it, and the phone ignores the field
-                or the whole push.
+                A wrong type or range, also in alert and sound: a badge as a string, true instead of 1, a
+                relevance-score above 1. APNs accepts it, and the phone ignores the field or the push.
                 """,
             fix: "Write the field as the message says. Fields unknown to Apple are left alone."),
         Explanation(
@@ -48,8 +47,8 @@ extension Explanation {
             SealError.Code.payloadTooLarge, .sealing, .lint,
             summary: "the payload is longer than the largest bucket holds",
             cause: """
-                Without white space it has more than 2,717 bytes, 3,485 for voip. An announced rotation of the sender's
-                key takes 182 of them, each further one 181, each attachment about 200.
+                Without white space it exceeds 2,717 bytes, 3,485 for voip. An announced rotation takes 182 of them,
+                each further one 181, each attachment about 200.
                 """,
             fix: """
                 Shorten it by the bytes that the message names: replace long content by an id that the app fetches.
@@ -59,8 +58,8 @@ extension Explanation {
             SealError.Code.pushTooLarge, .sealing, .lint,
             summary: "the push is longer than Apple accepts",
             cause: """
-                With its clear part it exceeds 4,096 bytes, 5,120 for voip, in the widest form in which an APNs client
-                may rewrite it: a space after each separator, every character outside ASCII as an escape.
+                It exceeds 4,096 bytes, 5,120 for voip, in the widest form a client may send: a space after each
+                separator, characters outside ASCII as escapes.
                 """,
             fix: """
                 Shorten the placeholder's title and leave out clear fields. If the client sends the very bytes it is
@@ -69,7 +68,9 @@ extension Explanation {
         Explanation(
             SealError.Code.pushTypeNotSealable, .sealing, .lint,
             summary: "the system reads pushes of this type before any code of the app runs",
-            cause: "Liveactivity, widgets and location are such types; or no type has this name.",
+            cause: """
+                The system itself handles types such as liveactivity, widgets and location. Or no type has this name.
+                """,
             fix: "Seal as alert, background or voip. Send the other types without secrets in them."),
         Explanation(
             SealError.Code.invalidPlaceholder, .sealing,
@@ -90,20 +91,19 @@ extension Explanation {
             SealError.Code.invalidRequest, .sealing,
             summary: "the request around the push is not what Apple accepts",
             cause: """
-                A background push with priority 10, which APNs refuses; an empty collapse name, which would make every
-                push of a device replace the one before it; an empty message name, which would make all messages one; a
-                device name that is empty or longer than 255 bytes.
+                A background push with priority 10, which APNs refuses; an empty collapse name, by which every push
+                would replace the last; an empty message name, which would make all messages one; a device name that is
+                empty or longer than 255 bytes.
                 """,
             fix: """
-                Leave the priority out: background pushes then have 5. Leave the collapse name out if only copies of one
-                message are to replace each other, and the message name if it is not sent again.
+                Leave the priority out: it is then 5. Leave the collapse name out if only copies of a message replace
+                each other, and the message name if it is not sent again.
                 """),
         Explanation(
             SealError.Code.unusableKey, .sealing,
             summary: "libsodium refused the device's key",
             cause: """
-                The key exchange gave zero. Import refuses every key known to do this: the key came another way, or
-                libsodium is damaged.
+                The key exchange gave zero. Import refuses every such key: it came another way, or libsodium is damaged.
                 """,
             fix: "Have the device register again, and run 'pushcrypt doctor' on the machine that seals."),
         Explanation(

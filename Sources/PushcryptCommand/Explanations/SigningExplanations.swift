@@ -20,19 +20,19 @@ extension Explanation {
             summary: "the signer did not answer in time",
             cause: "The signer, or the network before it, is overloaded or stuck.",
             fix: """
-                Seal again: a message that has a name keeps its id, and is shown once. If it persists, request fewer
-                signatures at a time or allow more time.
+                Seal again: a named message keeps its id, and is shown once. If it persists, request fewer signatures at
+                a time or allow more time.
                 """),
         Explanation(
             SigningError.Code.wrongSignature, .signing,
             summary: "the signer returned no signature by its key",
             cause: """
-                The signer uses another key than it names, signs a hash of the message (Ed25519ph or a digest), uses
-                another algorithm, mixes up the order of its answers, or returns fewer than requested.
+                It uses another key than it names or another algorithm, signs a hash (Ed25519ph or a digest), mixes up
+                the order of its answers, or returns too few.
                 """,
             fix: """
-                Have it sign the bytes as they are, with pure Ed25519, under the key whose public half it names. No
-                phone would have opened the message.
+                Have it sign the bytes as they are, with pure Ed25519, under the key that it names. No phone would have
+                opened the message.
                 """),
     ]
 }

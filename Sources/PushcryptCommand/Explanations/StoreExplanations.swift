@@ -15,12 +15,12 @@ extension Explanation {
             KeyStoreError.Code.storeMissing, .store,
             summary: "there is no store in this directory",
             cause: """
-                At the command line: none was made yet, or --store or PUSHCRYPT_STORE names another directory. On a
-                phone: the app has not enrolled yet, or its keys, as intended, did not come with a restored backup.
+                None was made, or --store or PUSHCRYPT_STORE names another directory. On a phone: the app has not
+                enrolled, or its keys, as intended, did not come with a backup.
                 """,
             fix: """
-                Make a store with 'pushcrypt init', or name its directory. On a phone let the app enrol at its next
-                launch: it makes and registers a new key.
+                Make one with 'pushcrypt init', or name its directory. A phone makes and registers a new key at the
+                app's next launch.
                 """),
         Explanation(
             KeyStoreError.Code.storeExists, .store,
@@ -31,12 +31,12 @@ extension Explanation {
             KeyStoreError.Code.unsafeStoreFile, .store,
             summary: "a file of the store is within reach of others, or is a link",
             cause: """
-                The directory, a file in it or a directory above it belongs to someone else, can be read or changed by
-                others, is a symbolic link or has a second name; usually after copying as root, or with a lax umask.
+                The directory, one above it or a file in it has another owner, is open to others, is a symbolic link or
+                has a second name; usually after copying as root, or with a lax umask.
                 """,
             fix: """
-                Run the command that the message gives. If the file was exposed for long, replace the keys: 'pushcrypt
-                rotate'. Give key files on a secret mount to --sender-key-file instead, which has no such rule.
+                Run the command in the message. If the file was exposed for long, replace the keys: 'pushcrypt rotate'.
+                Key files on a secret mount go to --sender-key-file, which has no such rule.
                 """),
         Explanation(
             KeyStoreError.Code.storeKeyMissing, .store,
@@ -67,37 +67,33 @@ extension Explanation {
             KeyStoreError.Code.corruptStore, .store,
             summary: "stored data is damaged, or was changed without the store key",
             cause: """
-                A row lacks the tag that only the holder of the store key can make, a secret does not open, or the
-                database itself is damaged: a file system lost writes, or someone edited it.
+                A row lacks the tag that needs the store key, a secret does not open, or the database itself is damaged:
+                a file system lost writes, or someone edited it.
                 """,
             fix: """
-                'pushcrypt doctor' lists every damaged row. Restore a backup, and read Docs/KeyRotation.md first: a
-                restored store has its traps. On a phone let the app purge its keys and enrol again.
+                'pushcrypt doctor' lists every damaged row. Restore a backup, but read Docs/KeyRotation.md on its traps
+                first. On a phone let the app purge its keys and enrol again.
                 """,
-            shown: """
-                The command reports it; the damaged row is not used, and nothing was changed. The phone shows the
-                fallback.
-                """),
+            shown: "The command reports it, uses no damaged row and changes nothing. The phone shows the fallback."),
         Explanation(
             KeyStoreError.Code.storeLocked, .store,
             summary: "the phone has not been unlocked since it started",
             cause: "Until the first unlock the Keychain gives no key to anyone.",
             fix: """
-                None needed: what arrives after the first unlock opens. Let the placeholder read well alone. If the
-                phones were unlocked, other code stored the keys with a stricter accessibility: purge them and enrol
-                again.
+                None needed, but let the placeholder read well alone. If the phones were unlocked, other code stored the
+                keys with a stricter accessibility: purge them and enrol again.
                 """,
-            shown: "The fallback. What arrived before the first unlock stays as it is."),
+            shown: "The fallback, which stays; what arrives after the unlock opens."),
         Explanation(
             KeyStoreError.Code.missingEntitlement, .store,
             summary: "the process may not use the Keychain group that holds the keys",
             cause: """
-                The access group is missing from the entitlements of the app or the extension, is spelled differently in
-                the two, or they are signed by different teams.
+                App and extension do not both have the access group in their entitlements, letter by letter, or are
+                signed by different teams.
                 """,
             fix: """
-                Put one group into keychain-access-groups of both targets, with the prefix $(AppIdentifierPrefix), and
-                sign both with one team. 'pushcrypt lint --ios DIR' compares the files; the signed build counts.
+                Give both one group in keychain-access-groups, with the prefix $(AppIdentifierPrefix), and one team.
+                'pushcrypt lint --ios DIR' compares the files; the signed build counts.
                 """),
         Explanation(
             KeyStoreError.Code.storeBusy, .store,
@@ -114,12 +110,12 @@ extension Explanation {
             KeyStoreError.Code.inputOutput, .store,
             summary: "the system refuses to read or write",
             cause: """
-                Missing rights, a read-only disk, a network file system that cannot lock or share memory, or no memory
-                left. On a phone also an answer of the Keychain without a code here.
+                Missing rights, a read-only disk, a network file system that cannot lock or share memory, no memory, or
+                another error of the Keychain.
                 """,
             fix: """
-                Follow the system's own words in the message. Keep the store on a local disk that its user may write,
-                even for reading.
+                Follow the system's words in the message. Keep the store on a local disk that its user may write, even
+                for reading.
                 """,
             shown: "The phone shows the fallback. \(wholeOrNot)"),
     ]
@@ -130,8 +126,8 @@ extension Explanation {
             KeyStoreError.Code.invalidName, .store,
             summary: "a name, a device id or a setting that cannot be stored",
             cause: """
-                It is empty, longer than 255 bytes or has control characters; a device id begins with pcr1, as a public
-                key does, or is all spaces; or a setting's value is too long.
+                It is empty, too long (255 bytes for names) or has control characters; or a device id begins with pcr1,
+                as a public key does, or is all spaces.
                 """,
             fix: "Choose another name."),
         Explanation(
@@ -155,27 +151,27 @@ extension Explanation {
             KeyStoreError.Code.keyIDTaken, .store,
             summary: "the store already holds this key, or one with its id",
             cause: """
-                The same key was imported before, perhaps under another name. Two keys share an id by chance once in
-                four thousand million times.
+                It was imported before, perhaps under another name. By chance it happens once in four thousand million
+                times.
                 """,
             fix: "Use the existing key, or make another one."),
         Explanation(
             KeyStoreError.Code.generationRollback, .store,
             summary: "a device's registration is older than the one that is held",
             cause: """
-                An old record arrived late or was replayed; a bare key, which counts as generation 1, was given after a
-                rotation; or the device was set up again and counts from 1.
+                An old record arrived late or was replayed, a bare key, which counts as generation 1, followed a
+                rotation, or the device was set up again.
                 """,
             fix: """
-                None needed for a late record. After a rotation give the record ('export device --json'), not the key
-                alone. For a device that was set up again, --replace, by the operator and not by the device.
+                Ignore a late record. After a rotation give the record ('export device --json'), not the key. For a
+                device set up again the operator, not the device, uses --replace.
                 """),
         Explanation(
             KeyStoreError.Code.topicMismatch, .store,
             summary: "the same key or device is held for another app",
             cause: """
-                A device, sender or device key is bound to one bundle id and was used with another: the extension's
-                instead of the app's, the test build's instead of the shop's.
+                It is bound to one bundle id and was used with another: the extension's instead of the app's, the test
+                build's instead of the shop's.
                 """,
             fix: """
                 Use the app's own bundle id on both ends. If the old binding was the mistake, --replace sets the new
@@ -185,12 +181,12 @@ extension Explanation {
             KeyStoreError.Code.futureTime, .store,
             summary: "a time given for a device is more than a day ahead",
             cause: """
-                A clock is wrong, a time is in microseconds instead of milliseconds, or someone made it up: the last one
-                counts, so it would win against everything that the device does from now on.
+                A clock is wrong, the time is in microseconds instead of milliseconds, or invented. The latest counts,
+                so it would win against everything that the device does from now on.
                 """,
             fix: """
-                Set the clock of the machine that wrote the line, or correct the time there. A phone with a wrong clock
-                can be added by 'device add', which requires no time.
+                Set that machine's clock, or correct the time. 'device add', which requires none, adds a phone with a
+                wrong clock.
                 """),
         Explanation(
             KeyStoreError.Code.unknownDevice, .store,
@@ -202,21 +198,18 @@ extension Explanation {
             KeyStoreError.Code.removedDevice, .store,
             summary: "the device was removed",
             cause: """
-                APNs said that the app is gone from it ('device remove --from-apns-410'), or an operator removed it; it
-                has not registered since.
+                APNs reported the app gone ('device remove --from-apns-410'), or an operator removed it; it has not
+                registered since.
                 """,
-            fix: """
-                None needed: a device that returns registers, and 'device add' accepts it again. Stop sending to it
-                until then.
-                """,
+            fix: "Stop sending to it until it registers; 'device add' accepts it again.",
             shown: nothingSealed),
         Explanation(
             KeyStoreError.Code.senderAlreadyTrusted, .store,
             summary: "another key is trusted under this name",
             cause: "A name has one pin, and the sender has another key than the pinned one.",
             fix: """
-                After a planned rotation, none needed: the provider's messages bring the proof. After a theft,
-                --replace, which ends all trust in the old key at once.
+                None needed after a planned rotation: messages bring the proof. After a theft use --replace, which ends
+                all trust in the old key at once.
                 """),
         Explanation(
             KeyStoreError.Code.senderSuperseded, .store,
@@ -228,8 +221,8 @@ extension Explanation {
             summary: "a message cannot carry another rotation",
             cause: "Four rotations of the sender's key are being announced, each for 60 days by default.",
             fix: """
-                Wait until the first announcement has ended, and rotate no more often than every 15 days. --force ends
-                the first one early: devices that missed it need the new key from the app.
+                Wait for the first announcement to end, and rotate at most every 15 days. --force ends it early: devices
+                that missed it need the new key from the app.
                 """),
         Explanation(
             KeyStoreError.Code.rotationRefused, .store,

@@ -197,7 +197,6 @@ extension CommandFailure {
         self = .usage(
             "\(owner) is bound to the topic \(conflict.bound), and \(other) \(conflict.topic)",
             hint: conflict.sender == nil
-                ? "leave --topic out, or name another key" : "name the app's sender with --from"
-        )
+                ? "leave --topic out, or name another key" : "name the app's sender with --from")
     }
 }

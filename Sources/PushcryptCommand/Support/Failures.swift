@@ -8,13 +8,22 @@ internal import PushcryptKeyStore
 extension CommandFailure {
     /// What to do next where that is another command or an option, which the libraries do not know: by error code.
     private static let hints = [
-        "unknown-device": ["pushcrypt device list shows them"]
+        "generation-rollback": ["if the device was set up again, --replace accepts it"],
+        "name-taken": ["pushcrypt rotate replaces its key; --name chooses another name"],
+        "sender-already-trusted": [
+            "a rotation brings its own proof; after a theft, --replace ends all trust in the old key"
+        ],
+        "store-missing": ["pushcrypt init creates one; --store names its directory"],
+        "topic-mismatch": ["--replace changes the app"],
+        "unknown-device": ["pushcrypt device list shows them"],
+        "unknown-name": ["pushcrypt keygen creates a key"],
     ]
 
-    private init(_ exit: ExitCode, _ error: some CodedError, in place: String? = nil) {
+    private init(_ exit: ExitCode, _ error: some CodedError, in place: String? = nil, hints: [String]? = nil) {
         let code = "\(error.code)"
         self.init(
-            exit, (place.map { "\($0): " } ?? "") + "\(code): \(error)", hints: Self.hints[code] ?? [], cause: error)
+            exit, (place.map { "\($0): " } ?? "") + "\(code): \(error)", hints: hints ?? Self.hints[code] ?? [],
+            cause: error)
     }
 
     init(_ error: SealError) {
@@ -45,7 +54,8 @@ extension CommandFailure {
             case .corruptStore, .generationRollback, .futureTime, .rotationRefused, .keyIDTaken: .refused
             default: .usage
             }
-        self.init(exit, error)
+        let isRow = error.code == .corruptStore && error.concernsOneRow
+        self.init(exit, error, hints: isRow ? ["pushcrypt doctor lists all such rows"] : nil)
     }
 }
 

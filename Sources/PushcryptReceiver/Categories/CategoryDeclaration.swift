@@ -1,36 +1,36 @@
-/// A kind of notification, and what a person can do with it; declared once, in Swift or as JSON for tools.
+/// A category of notifications and its actions; declared once, in Swift, or as JSON for tools.
 ///
-/// The fields are those of `UNNotificationCategory`, and the words in JSON are Apple's. A sealed payload names the category
-/// in `aps.category`; the system offers its actions once the notification has been opened.
+/// The fields are those of `UNNotificationCategory`, with Apple's names in JSON. A sealed payload names the category in
+/// `aps.category`; the system offers its actions after the notification has been opened.
 public struct CategoryDeclaration: Hashable, Sendable {
-    /// What a category may be besides.
+    /// The options of a category.
     public enum Option: String, CaseIterable, Hashable, Sendable {
-        /// A dismissal is reported to the app as a response; without it the app never hears of one.
+        /// Dismissals are reported to the app as a response; without it, the app never learns of them.
         case customDismissAction
-        /// It is shown in a car.
+        /// Notifications are shown in CarPlay.
         case allowInCarPlay
-        /// The title is shown although the person hides previews.
+        /// The title is shown even if the user hides previews.
         case hiddenPreviewsShowTitle
-        /// The subtitle is shown although the person hides previews.
+        /// The subtitle is shown even if the user hides previews.
         case hiddenPreviewsShowSubtitle
     }
 
-    /// What `aps.category` names: 1 to 255 bytes without control characters, compared with case.
+    /// The identifier in `aps.category`: 1 to 255 bytes without control characters; case-sensitive.
     public var identifier: String
-    /// At most 10, the most important first: the system shows fewer where there is little room.
+    /// At most 10 actions, the most important first: the system shows fewer where there is little room.
     public var actions: [ActionDeclaration]
-    /// The intents of SiriKit that such a notification belongs to.
+    /// The SiriKit intents that such a notification belongs to.
     public var intentIdentifiers: [String]
-    /// What the body says while previews are hidden, also of a notification that was opened; `%u` stands for the number
-    /// of notifications. nil: the system's own words.
+    /// The body shown while previews are hidden, even for an opened notification; `%u` is replaced by the number of
+    /// notifications. nil: the system's text.
     public var hiddenPreviewsBodyPlaceholder: NotificationContent.Text?
-    /// What a summary of several says; `%u` stands for their number, `%@` for the summary argument. nil: the system's own
-    /// words.
+    /// The summary of several notifications; `%u` is replaced by their number, `%@` by the summary argument. nil: the
+    /// system's text.
     public var summaryFormat: NotificationContent.Text?
-    /// What the category may be besides.
+    /// The options of the category.
     public var options: Set<Option>
 
-    /// Declares a category; a `CategorySet` checks it.
+    /// Creates a category; `CategorySet` checks it.
     public init(
         _ identifier: String, actions: [ActionDeclaration] = [], intentIdentifiers: [String] = [],
         hiddenPreviewsBodyPlaceholder: NotificationContent.Text? = nil,
@@ -45,52 +45,53 @@ public struct CategoryDeclaration: Hashable, Sendable {
     }
 }
 
-/// Something that a person can do with a notification without opening the app.
+/// An action on a notification that does not require opening the app.
 public struct ActionDeclaration: Hashable, Sendable {
-    /// How the system treats an action.
+    /// The options of an action.
     public enum Option: String, CaseIterable, Hashable, Sendable {
-        /// The phone has to be unlocked first; without it, the app runs while protected files are locked.
+        /// The phone must be unlocked first; without it, the app runs while protected files are locked.
         case authenticationRequired
-        /// It is shown as one that destroys something.
+        /// The action is shown as destructive.
         case destructive
-        /// It brings the app to the front.
+        /// The action brings the app to the foreground.
         case foreground
     }
 
-    /// The picture beside the title.
+    /// The icon beside the title.
     public enum Icon: Hashable, Sendable {
-        /// The name of one of Apple's symbols.
+        /// The name of an SF Symbol.
         case system(String)
         /// The name of a template image of the app.
         case template(String)
     }
 
-    /// What asks for a text.
+    /// The text field of an action.
     public struct TextInput: Hashable, Sendable {
-        /// The title of the button that sends it.
+        /// The title of the button that sends the text.
         public var buttonTitle: NotificationContent.Text
-        /// What stands in the field before anything is written.
+        /// The placeholder of the empty field.
         public var placeholder: NotificationContent.Text
 
-        /// Declares a text field.
+        /// Creates a text field.
         public init(buttonTitle: NotificationContent.Text, placeholder: NotificationContent.Text = "") {
             self.buttonTitle = buttonTitle
             self.placeholder = placeholder
         }
     }
 
-    /// What a response names: 1 to 255 bytes without control characters, none of Apple's, and unique in its category.
+    /// The identifier in a response: 1 to 255 bytes without control characters, not one of Apple's, and unique in its
+    /// category.
     public var identifier: String
-    /// What the button says.
+    /// The title of the button.
     public var title: NotificationContent.Text
-    /// How the system treats it.
+    /// The options of the action.
     public var options: Set<Option>
-    /// The picture beside the title.
+    /// The icon beside the title.
     public var icon: Icon?
-    /// The text field, if the action asks for a text.
+    /// The text field, if the action has one.
     public var textInput: TextInput?
 
-    /// Declares an action; the `CategorySet` of its category checks it.
+    /// Creates an action; the `CategorySet` of its category checks it.
     public init(
         _ identifier: String, title: NotificationContent.Text, options: Set<Option> = [], icon: Icon? = nil,
         textInput: TextInput? = nil

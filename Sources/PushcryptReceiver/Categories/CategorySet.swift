@@ -1,22 +1,22 @@
-internal import Pushcrypt
+public import Pushcrypt
 
-/// The categories of one app, checked: what it registers at launch, and what its content extensions may name.
+/// The checked categories of one app: what it registers at launch, and what its content extensions may name.
 ///
-/// Identifiers are compared byte by byte, as the system does; two that differ in case only are refused, because one of
-/// them is a mistake that nobody sees.
+/// Identifiers are compared byte by byte, as the system does. Two that differ only in case are refused, because one of
+/// them must be a mistake that nobody would notice.
 public struct CategorySet: Hashable, Sendable {
-    /// The most actions of a category that the system shows, and only where there is room for all; elsewhere it shows
-    /// the first two or four.
+    /// The most actions of a category that the system shows where there is room; elsewhere it shows the first two or
+    /// four.
     public static let maximumActions = 10
 
     private static let maximumIdentifier = 255
-    /// What the system's own actions are called, for example a dismissal.
+    /// The prefix of the system's own actions, for example a dismissal.
     private static let applePrefix = "com.apple."
 
-    /// The categories in the order in which they were declared.
+    /// The categories in the order of their declaration.
     public let categories: [CategoryDeclaration]
 
-    /// Takes categories; throws `invalidIdentifier`, `repeatedIdentifier`, `tooManyActions` or `emptyTitle`.
+    /// Creates a set; throws `invalidIdentifier`, `repeatedIdentifier`, `tooManyActions` or `emptyTitle`.
     public init(_ categories: [CategoryDeclaration]) throws(CategoryError) {
         var known = KnownIdentifiers()
         for (index, category) in categories.enumerated() {
@@ -26,7 +26,7 @@ public struct CategorySet: Hashable, Sendable {
             guard category.actions.count <= Self.maximumActions else {
                 throw CategoryError(
                     .tooManyActions, at: "\(place).actions",
-                    "\(category.actions.count) actions, and the system shows at most \(Self.maximumActions)")
+                    "\(category.actions.count) actions, but the system shows at most \(Self.maximumActions)")
             }
             var knownActions = KnownIdentifiers()
             for (index, action) in category.actions.enumerated() {
@@ -42,7 +42,7 @@ public struct CategorySet: Hashable, Sendable {
         self.categories = categories
     }
 
-    /// The category with exactly this identifier.
+    /// Returns the category with exactly this identifier.
     public subscript(_ identifier: String) -> CategoryDeclaration? {
         categories.first { $0.identifier.utf8.elementsEqual(identifier.utf8) }
     }
@@ -55,21 +55,22 @@ public struct CategorySet: Hashable, Sendable {
         else {
             throw CategoryError(
                 .invalidIdentifier, at: place,
-                "an identifier has 1 to \(maximumIdentifier) bytes and no control characters")
+                "an identifier must have 1 to \(maximumIdentifier) bytes and no control characters")
         }
         guard !identifier.hasPrefix(applePrefix) else {
             throw CategoryError(
-                .invalidIdentifier, at: place, "identifiers that begin with \(applePrefix) are Apple's: choose another")
+                .invalidIdentifier, at: place,
+                "identifiers starting with \(applePrefix) are reserved by Apple: choose another")
         }
     }
 
     private static func check(title: NotificationContent.Text, at place: String) throws(CategoryError) {
         guard title.isEmpty || title == .localized(key: "", arguments: []) else { return }
-        throw CategoryError(.emptyTitle, at: place, "a button without a title cannot be read: give it one")
+        throw CategoryError(.emptyTitle, at: place, "the button has no title: add one")
     }
 }
 
-/// Finds identifiers that are there twice, or once more in other letters.
+/// Finds repeated identifiers, and those that differ only in case.
 private struct KnownIdentifiers {
     private var places: [String: (identifier: String, place: String)] = [:]
 
@@ -80,9 +81,57 @@ private struct KnownIdentifiers {
             throw CategoryError(
                 .repeatedIdentifier, at: place,
                 isSame
-                    ? "the identifier of \(earlier.place) again"
-                    : "as \(earlier.place) but for the case or the spelling of letters, which counts: choose another")
+                    ? "same identifier as \(earlier.place)"
+                    : "differs from \(earlier.place) only in case or spelling, which is significant: choose another")
         }
         places[folded] = (identifier, place)
     }
+}
+
+/// An error in declared categories. Errors are equal if their codes are.
+public struct CategoryError: CodedError {
+    /// The reason for the error.
+    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+        private enum Known: String, CaseIterable {
+            case malformedCategories = "malformed-categories"
+            case invalidIdentifier = "invalid-identifier"
+            case repeatedIdentifier = "repeated-identifier"
+            case tooManyActions = "too-many-actions"
+            case emptyTitle = "empty-title"
+        }
+
+        private let known: Known
+
+        /// The JSON is malformed: a value of the wrong kind, a missing one, or an unknown name.
+        public static let malformedCategories = Code(known: .malformedCategories)
+        /// An identifier is empty, too long, has control characters, or is reserved by Apple.
+        public static let invalidIdentifier = Code(known: .invalidIdentifier)
+        /// Two categories, or two actions of one, have the same identifier, or identifiers that differ only in case.
+        public static let repeatedIdentifier = Code(known: .repeatedIdentifier)
+        /// There are more actions than the system ever shows.
+        public static let tooManyActions = Code(known: .tooManyActions)
+        /// A button has no title.
+        public static let emptyTitle = Code(known: .emptyTitle)
+
+        /// Every code.
+        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
+
+        /// The code as programs read it, for example `repeated-identifier`.
+        public var description: String { known.rawValue }
+    }
+
+    /// The reason.
+    public let code: Code
+    /// The place, as a path from the top: `categories[2].actions[0].title`.
+    public let place: String
+    private let reason: String
+
+    init(_ code: Code, at place: String, _ reason: String) {
+        self.code = code
+        self.place = place
+        self.reason = reason
+    }
+
+    /// The place, what is wrong, and what to do.
+    public var description: String { "\(place): \(reason)" }
 }

@@ -1,8 +1,60 @@
 public import Pushcrypt
 public import PushcryptKeyStore
 
-/// One account's registration with its provider: says at each launch what is to be done, and does it as far as it
-/// concerns the device.
+/// An app's saved enrolment state.
+public enum SavedEnrolment: Sendable {
+    /// There is no file: this installation has never enrolled. Use this only if the system reports that there is none:
+    /// existing keys are then treated as left by an earlier installation, and deleted.
+    case none
+    /// There is or may be a file, and it cannot be read now.
+    case unreadable
+    /// The contents of the file.
+    case text(ContiguousArray<UInt8>)
+    /// The state as read before.
+    case state(EnrolmentState)
+}
+
+/// The circumstances of an installation at this launch.
+public struct EnrolmentCircumstances: Hashable, Sendable {
+    /// The version of the app, for example its `CFBundleShortVersionString`.
+    public var appVersion: AppVersion?
+    /// The device token from APNs; nil while it is unknown, which changes nothing.
+    public var pushToken: ContiguousArray<UInt8>?
+    /// Whether the user lets the app show alerts. If not, the system never starts a service extension.
+    public var alertsAreShown: Bool
+
+    /// Creates a value from what is known.
+    public init(
+        appVersion: AppVersion? = nil, pushToken: ContiguousArray<UInt8>? = nil, alertsAreShown: Bool = true
+    ) {
+        self.appVersion = appVersion
+        self.pushToken = pushToken
+        self.alertsAreShown = alertsAreShown
+    }
+}
+
+/// The sender to trust before any key is pinned.
+public enum FirstTrust: Hashable, Sendable {
+    /// A key shipped with the app: nothing on the network can replace it.
+    case builtIn(SenderPublicKey)
+    /// The key in the provider's first reply: as trustworthy as the channel of this reply.
+    case reply
+}
+
+/// When an installation acts even though nothing has changed.
+public struct EnrolmentPolicy: Hashable, Sendable {
+    /// The age at which a device key is replaced; 30 days. nil: never automatically.
+    public var keyAge: Interval? = .days(30)
+    /// How long a registration counts as known to the provider, which may lose data; a day.
+    public var repeatAfter = Interval.days(1)
+    /// How long a replaced key still opens messages under way; 31 days.
+    public var grace = SQLiteKeyStore.standardGrace
+
+    /// Creates the default policy.
+    public init() {}
+}
+
+/// One account's registration with its provider: returns at each launch what to do, and does the device's part of it.
 ///
 ///     switch enrolment.reconcile(saved, in: circumstances, at: now) {
 ///     case .plan(let plan):
@@ -13,16 +65,21 @@ public import PushcryptKeyStore
 ///             let result = try enrolment.handle(reply, to: request, state: &work.state, at: now)
 ///             save(work.state)
 ///         }
-///         for device in work.state.withdrawals { … delete it at the provider; work.state.removeWithdrawal(of: device); save(…) }
+///         for device in work.state.withdrawals {
+///             // Delete it at the provider.
+///             work.state.removeWithdrawal(of: device)
+///             save(work.state)
+///         }
 ///     case .later(let obstacle), .blocked(let obstacle): log(obstacle)
 ///     }
 ///
-/// It sends nothing itself. The channel to the provider is the app's, and has to authenticate both ends. A process may be
-/// killed between any two of these lines: the next launch goes on from there, and loses no key that a provider seals to. It
-/// makes a key only when it knows that there is none: a store or a state that cannot be read changes nothing.
+/// It sends nothing itself. The channel to the provider is the app's, and must authenticate both ends. The process may
+/// be killed between any two of these lines: the next launch continues from there, and loses no key that a provider
+/// seals to. It generates a key only if it is certain that there is none: a store or a state that cannot be read
+/// changes nothing.
 ///
-/// What messages have changed is folded in before (`Docs/KeyRotation.md`). Several accounts share one state and one store;
-/// each has a key and a device id of its own.
+/// Merge the changes made by messages before (`Docs/KeyRotation.md`). Several accounts share one state and one store;
+/// each has its own key and device id.
 public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     let store: Store
     let account: String
@@ -31,15 +88,15 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     let firstTrust: FirstTrust
     let policy: EnrolmentPolicy
 
-    /// Takes one account of an app.
+    /// Creates the enrolment of one account of an app.
     ///
     /// - Parameters:
-    ///   - store: the device's keys and pins, shared by all accounts.
-    ///   - account: the name of its device keys, 1 to 255 bytes without control characters.
-    ///   - sender: the name under which its provider's key is pinned; the same for all accounts at one provider.
-    ///   - topic: the app's bundle id, to which its keys and its registration are bound.
-    ///   - firstTrust: whom to believe before any key is pinned.
-    ///   - policy: when a registration is repeated, and a key replaced.
+    ///   - store: The device's keys and pins, shared by all accounts.
+    ///   - account: The name of its device keys, 1 to 255 bytes without control characters.
+    ///   - sender: The name under which its provider's key is pinned; the same for all accounts at one provider.
+    ///   - topic: The app's bundle id, to which its keys and its registration are bound.
+    ///   - firstTrust: The sender to trust before any key is pinned.
+    ///   - policy: When a registration is repeated, and a key replaced.
     public init(
         store: Store, account: String = Store.defaultName, sender: String = "provider", topic: Topic,
         firstTrust: FirstTrust, policy: EnrolmentPolicy = EnrolmentPolicy()
@@ -52,15 +109,15 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
         self.policy = policy
     }
 
-    /// Says what is to be done; changes nothing.
+    /// Returns what to do; changes nothing.
     ///
-    /// Keys or a state that cannot be read are no error and no reason to make others: the answer is `later` for what passes
-    /// by itself, `blocked` for what does not.
+    /// Keys or a state that cannot be read are not an error, and no reason to generate new keys: the result is `later`
+    /// for a temporary problem, `blocked` for a permanent one.
     ///
     /// - Parameters:
-    ///   - saved: what the app has saved of its enrolments; `none` only when the system says that there is no file.
-    ///   - circumstances: what this launch is like.
-    ///   - now: the present time.
+    ///   - saved: The app's saved state; `none` only if the system reports that there is no file.
+    ///   - circumstances: The circumstances of this launch.
+    ///   - now: The present time.
     public func reconcile(
         _ saved: SavedEnrolment, in circumstances: EnrolmentCircumstances, at now: Timestamp
     ) -> Reconciliation {
@@ -129,7 +186,7 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
         return plan
     }
 
-    /// Why what the provider was told last is not enough.
+    /// Returns why the last report to the provider is no longer enough.
     private func reasons(
         against acknowledged: EnrolmentState.Acknowledgement, key: DeviceKeyRecord,
         _ circumstances: EnrolmentCircumstances, _ now: Timestamp
@@ -146,21 +203,21 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
         if present.token != nil && present.token != last.token { reasons.append(.tokenChanged) }
         if present.appVersion != last.appVersion { reasons.append(.appVersionChanged) }
         if present.alertsAreShown != last.alertsAreShown { reasons.append(.alertsChanged) }
-        // A clock that was set back says nothing about how long ago it was.
+        // A clock that was set back does not tell how long ago it was.
         if now < acknowledged.at || acknowledged.at.adding(policy.repeatAfter) <= now {
             reasons.append(.timePassed)
         }
         return reasons
     }
 
-    // MARK: What there is
+    // MARK: The present state
 
-    /// The keys of the account, oldest generation first.
+    /// Returns the keys of the account, oldest generation first.
     func deviceKeys() throws(KeyStoreError) -> [DeviceKeyRecord] {
         try store.deviceKeys().filter { $0.name.utf8.elementsEqual(account.utf8) }
     }
 
-    /// What the device believes of its provider now.
+    /// Returns the provider's key that the device trusts now.
     func pinnedSender() throws(KeyStoreError) -> SenderPublicKey? {
         try store.trustedSenders()
             .first { $0.state == .pinned && $0.name.utf8.elementsEqual(sender.utf8) }?.key
@@ -188,7 +245,7 @@ extension EnrolmentPlan {
 }
 
 extension KeyStoreError {
-    /// Whether the same call may succeed without anybody doing anything.
+    /// Whether the same call may succeed later without anyone's action.
     fileprivate var passes: Bool {
         code == .storeLocked || code == .storeBusy || code == .diskFull || code == .inputOutput
     }

@@ -1,59 +1,59 @@
 public import Pushcrypt
 internal import PushcryptKeyStore
 
-/// What `Enrolment` says at a launch.
+/// The answer of `Enrolment` at a launch.
 public enum Reconciliation: Sendable {
-    /// Do this, in this order; nothing when there are no steps.
+    /// Do this, in this order; nothing if there are no steps.
     case plan(EnrolmentPlan)
     /// Nothing can be done now, and nothing is wrong: try again at the next launch, or after the first unlock.
     case later(EnrolmentObstacle)
-    /// Nothing can be done until the app, its entitlements or its store change. Nothing was deleted or made.
+    /// Nothing can be done until the app, its entitlements or its store change. Nothing was deleted or generated.
     case blocked(EnrolmentObstacle)
 }
 
-/// What is to be done for one account.
+/// The steps to take for one account.
 public struct EnrolmentPlan: Sendable, CustomStringConvertible {
-    /// One thing to do.
+    /// One step.
     public enum Step: Hashable, Sendable {
-        /// Delete the keys and pins that an earlier installation of the app has left.
+        /// Delete the keys and pins left by an earlier installation of the app.
         case purgeLeftovers
-        /// Tell the provider to forget a device: one that was logged out, or that it holds under an id which this
-        /// installation has given up.
+        /// Tell the provider to forget a device: one that was logged out, or one under an id that this installation no
+        /// longer uses.
         case withdraw(device: String)
-        /// Make the pending key active, which the provider has acknowledged before.
+        /// Activate the pending key, which the provider has already acknowledged.
         case confirm(KeyID)
-        /// Register for the first time, or again because no reply has ever come.
+        /// Register for the first time, or again because no reply has ever arrived.
         case register
-        /// Register again, and why.
+        /// Register again, for these reasons.
         case registerAgain([Reason])
-        /// Delete the keys whose grace has ended.
+        /// Delete the keys whose grace period has ended.
         case purgeRetired
     }
 
-    /// Why a registration is repeated.
+    /// A reason to register again.
     public enum Reason: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
-        /// The keys are gone and the state is there: the app was restored to another phone from a backup.
+        /// The keys are gone but the state exists: the app was restored to another phone from a backup.
         case keysLost = "keys-lost"
-        /// The key is older than the policy lets it become: another one is made.
+        /// The key is older than the policy allows: another one is generated.
         case keyIsOld = "key-is-old"
-        /// The provider has not acknowledged the key that the device has now.
+        /// The provider has not acknowledged the device's current key.
         case keyNotAcknowledged = "key-not-acknowledged"
-        /// The device believes another sender key than it last reported.
+        /// The device trusts another sender key than it last reported.
         case senderChanged = "sender-changed"
-        /// APNs has given another device token.
+        /// APNs has issued another device token.
         case tokenChanged = "token-changed"
-        /// Another version of the app runs, a later or an earlier one.
+        /// Another version of the app is running, a later or an earlier one.
         case appVersionChanged = "app-version-changed"
-        /// The person has turned alerts on or off.
+        /// The user has turned alerts on or off.
         case alertsChanged = "alerts-changed"
-        /// The provider may have lost the last one.
+        /// The provider may have lost the last registration.
         case timePassed = "time-passed"
 
         /// The reason as programs read it.
         public var description: String { rawValue }
     }
 
-    /// What the app should know, and nothing is done about.
+    /// Information for the app that requires no step.
     public enum Notice: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
         /// Alerts are off: nothing is shown, and the service extension does not run.
         case alertsOff = "alerts-off"
@@ -65,12 +65,12 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         public var description: String { rawValue }
     }
 
-    /// What to do, in this order.
+    /// The steps, in this order.
     public internal(set) var steps: [Step] = []
-    /// What the app should know.
+    /// Information for the app.
     public internal(set) var notices: [Notice] = []
 
-    /// The state as it was read, or a new one.
+    /// The state as read, or a new one.
     var state: EnrolmentState
     let circumstances: EnrolmentCircumstances
 
@@ -79,7 +79,7 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         self.circumstances = circumstances
     }
 
-    /// For the developer's log, for example `register-again(sender-changed)`.
+    /// A description for the developer's log, for example `register-again(sender-changed)`.
     public var description: String {
         let words = steps.map(\.description) + notices.map { "notice(\($0))" }
         return words.isEmpty ? "nothing" : words.joined(separator: ", ")
@@ -87,7 +87,7 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
 }
 
 extension EnrolmentPlan.Step: CustomStringConvertible {
-    /// For the developer's log, for example `confirm(654db668)`.
+    /// A description for the developer's log, for example `confirm(654db668)`.
     public var description: String {
         switch self {
         case .purgeLeftovers: "purge-leftovers"
@@ -100,11 +100,11 @@ extension EnrolmentPlan.Step: CustomStringConvertible {
     }
 }
 
-/// Why nothing can be done.
+/// The reason nothing can be done.
 public struct EnrolmentObstacle: Hashable, Sendable, CustomStringConvertible {
-    /// What programs read: the code of a `KeyStoreError` or an `EnrolmentStateError`, or `unreadable-enrolment`.
+    /// The code as programs read it: that of a `KeyStoreError` or an `EnrolmentStateError`, or `unreadable-enrolment`.
     public let code: String
-    /// What happened, and what to do.
+    /// A description of what happened, and what to do.
     public let description: String
 
     init(_ error: KeyStoreError) {
@@ -122,10 +122,10 @@ public struct EnrolmentObstacle: Hashable, Sendable, CustomStringConvertible {
         self.description = description
     }
 
-    /// The code of a state that cannot be read now.
+    /// The code for a state that cannot be read now.
     public static let unreadableCode = "unreadable-enrolment"
 
     static let unreadableState = EnrolmentObstacle(
         code: unreadableCode,
-        description: "the enrolment state cannot be read now; it is asked for again when the phone is unlocked")
+        description: "the enrolment state cannot be read now; it is read again when the phone is unlocked")
 }

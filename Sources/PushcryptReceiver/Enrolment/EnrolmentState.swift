@@ -1,22 +1,22 @@
-internal import Pushcrypt
+public import Pushcrypt
 
-/// What an installation of the app remembers of its registrations; it holds no secret and no push token.
+/// An installation's record of its registrations; it holds no secret and no push token.
 ///
-/// The app keeps it as a file in its own container, which goes with the app while the Keychain stays: a device key without
-/// this file was left by an earlier installation. Best kept out of backups, under the protection
-/// `completeUntilFirstUserAuthentication`, and replaced in one step (`Data.WritingOptions.atomic`).
+/// The app keeps it as a file in its own container, which is deleted with the app while the Keychain stays: a device
+/// key without this file was left by an earlier installation. Exclude the file from backups, protect it with
+/// `completeUntilFirstUserAuthentication`, and replace it in one step (`Data.WritingOptions.atomic`).
 public struct EnrolmentState: Hashable, Sendable {
-    /// What the provider has been told about one account.
+    /// A report to the provider about one account.
     struct Report: Hashable, Sendable {
         var publicKey: DevicePublicKey
         var sender: SenderPublicKey?
         var appVersion: AppVersion?
-        /// A digest of the push token; nil when none was known.
+        /// A digest of the push token; nil if none was known.
         var token: String?
         var alertsAreShown: Bool
     }
 
-    /// What the provider has acknowledged, and when.
+    /// A report that the provider has acknowledged.
     struct Acknowledgement: Hashable, Sendable {
         var report: Report
         var at: Timestamp
@@ -25,23 +25,25 @@ public struct EnrolmentState: Hashable, Sendable {
     /// One account's registration.
     struct Account: Hashable, Sendable {
         let name: String
-        /// The id under which the provider keeps this account of this installation.
+        /// The id under which the provider stores this account of this installation.
         let device: String
         var acknowledged: Acknowledgement?
     }
 
-    /// The most registrations that wait to be withdrawn.
+    /// The maximum number of pending withdrawals.
     static let maximumWithdrawals = 64
 
     var accounts: [Account] = []
 
-    /// Device ids that the provider should forget, oldest first: the app tells it, and then calls `removeWithdrawal(of:)`.
+    /// Device ids that the provider should forget, oldest first: the app tells it, and then calls
+    /// `removeWithdrawal(of:)`.
     public internal(set) var withdrawals: [String] = []
 
-    /// Starts with nothing: for an app that has used its key store without enrolment before, and wants to keep those keys.
+    /// Creates an empty state; for an app that has used its key store without enrolment before, and wants to keep those
+    /// keys.
     public init() {}
 
-    /// Notes that the provider has forgotten a device.
+    /// Records that the provider has forgotten a device.
     public mutating func removeWithdrawal(of device: String) { withdrawals.removeAll { $0 == device } }
 
     // MARK: Accounts
@@ -50,7 +52,7 @@ public struct EnrolmentState: Hashable, Sendable {
 
     private func index(of name: String) -> Int? { accounts.firstIndex { $0.name.utf8.elementsEqual(name.utf8) } }
 
-    /// The device id of an account, which gets one if it has none.
+    /// Returns the device id of an account, creating one if it has none.
     mutating func deviceID(of name: String) -> String {
         if let account = account(name) { return account.device }
         // 16 random bytes: no other installation has the same.
@@ -64,10 +66,10 @@ public struct EnrolmentState: Hashable, Sendable {
         accounts[index].acknowledged = Acknowledgement(report: report, at: now)
     }
 
-    /// Forgets an account.
+    /// Removes an account.
     ///
-    /// - Parameter withdrawing: whether the provider should forget the device too; not when another phone may live on
-    ///   under its id.
+    /// - Parameter withdrawing: Whether the provider should forget the device too; false if another phone may still use
+    ///   its id.
     mutating func remove(_ name: String, withdrawing: Bool) {
         guard let index = index(of: name) else { return }
         let account = accounts.remove(at: index)
@@ -78,8 +80,133 @@ public struct EnrolmentState: Hashable, Sendable {
 }
 
 extension EnrolmentState.Report {
-    /// Tells one push token from another, and cannot be turned back into it.
+    /// Returns a digest that distinguishes push tokens, and from which the token cannot be computed.
     static func digest(ofToken token: ContiguousArray<UInt8>) -> String {
         ContiguousArray(SHA256.digest(token.span).prefix(16)).hex
+    }
+}
+
+/// An error in an enrolment state. Errors are equal if their codes are.
+public struct EnrolmentStateError: CodedError {
+    /// The reason for the error.
+    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+        private enum Known: String, CaseIterable {
+            case newerState = "newer-enrolment"
+            case damagedState = "damaged-enrolment"
+        }
+
+        private let known: Known
+
+        /// It was written by a newer version of the app.
+        public static let newerState = Code(known: .newerState)
+        /// It is damaged: truncated or changed.
+        public static let damagedState = Code(known: .damagedState)
+
+        /// Every code.
+        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
+
+        /// The code as programs read it, for example `newer-enrolment`.
+        public var description: String { known.rawValue }
+    }
+
+    /// The reason.
+    public let code: Code
+    /// A description of what happened, and what to do.
+    public let description: String
+
+    static let newer = EnrolmentStateError(
+        code: .newerState,
+        description: "the enrolment state was written by a newer version of the app: leave it, and update the app")
+    static let damaged = EnrolmentStateError(
+        code: .damagedState,
+        description: "the enrolment state is damaged: write it in one step; every account registers again")
+}
+
+// One object:
+//
+//     {"version":1,
+//      "accounts":[{"name":"…","device":"32 hex digits",
+//                   "acknowledged":{"public_key":"pcr1…","sender":"pcs1…","app_version":"…","token":"32 hex digits",
+//                                   "alerts":true,"at":…}}],
+//      "withdrawals":["32 hex digits"]}
+extension EnrolmentState {
+    private static let version = 1
+
+    /// Parses a state as written by `json`; throws `newerState` or `damagedState`.
+    public init(json: ContiguousArray<UInt8>) throws(EnrolmentStateError) {
+        guard let root = try? JSONDocument(parsing: json).root, let version = root["version"]?.integer, version >= 1
+        else { throw .damaged }
+        guard version == Self.version else { throw .newer }
+        guard let accounts = root["accounts"], accounts.kind == .array, let withdrawals = root["withdrawals"],
+            withdrawals.kind == .array
+        else { throw .damaged }
+        self.init()
+        for value in accounts.elements {
+            let account = try Account(value)
+            guard self.account(account.name) == nil else { throw .damaged }
+            self.accounts.append(account)
+        }
+        for value in withdrawals.elements {
+            guard let device = value.string else { throw .damaged }
+            self.withdrawals.append(device)
+        }
+    }
+
+    /// The state as minified JSON.
+    public var json: ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        json.object { json in
+            json.integer(Self.version, for: "version")
+            json.array(for: "accounts") { json in for account in accounts { account.write(to: &json) } }
+            json.array(for: "withdrawals") { json in for device in withdrawals { json.string(device) } }
+        }
+        return json.bytes
+    }
+}
+
+extension EnrolmentState.Account {
+    fileprivate init(_ value: JSONValue) throws(EnrolmentStateError) {
+        guard let name = value["name"]?.string, let device = value["device"]?.string else { throw .damaged }
+        self.init(name: name, device: device)
+        if let value = value["acknowledged"] { acknowledged = try EnrolmentState.Acknowledgement(value) }
+    }
+
+    fileprivate func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.string(name, for: "name")
+            json.string(device, for: "device")
+            guard let acknowledged else { return }
+            let report = acknowledged.report
+            json.object(for: "acknowledged") { json in
+                json.string(report.publicKey.description, for: "public_key")
+                if let sender = report.sender { json.string(sender.description, for: "sender") }
+                if let version = report.appVersion { json.string(version.description, for: "app_version") }
+                if let token = report.token { json.string(token, for: "token") }
+                json.bool(report.alertsAreShown, for: "alerts")
+                json.integer(acknowledged.at.milliseconds, for: "at")
+            }
+        }
+    }
+}
+
+extension EnrolmentState.Acknowledgement {
+    fileprivate init(_ value: JSONValue) throws(EnrolmentStateError) {
+        guard let publicKey = value["public_key"]?.string.flatMap(DevicePublicKey.init),
+            let alertsAreShown = value["alerts"]?.bool, let at = value["at"]?.integer.flatMap(UInt64.init(exactly:))
+        else { throw .damaged }
+        report = EnrolmentState.Report(
+            publicKey: publicKey, sender: try value.read("sender", SenderPublicKey.init),
+            appVersion: try value.read("app_version", AppVersion.init), token: try value.read("token") { $0 },
+            alertsAreShown: alertsAreShown)
+        self.at = Timestamp(milliseconds: at)
+    }
+}
+
+extension JSONValue {
+    /// Parses an optional member; throws if it is present but invalid.
+    fileprivate func read<R>(_ name: String, _ parse: (String) -> R?) throws(EnrolmentStateError) -> R? {
+        guard let value = self[name] else { return nil }
+        guard let result = value.string.flatMap(parse) else { throw .damaged }
+        return result
     }
 }

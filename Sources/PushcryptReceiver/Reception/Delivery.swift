@@ -3,8 +3,8 @@ public import PushcryptKeyStore
 
 /// The notification shown for one push, and the reason for it.
 ///
-/// Every push ends in exactly one delivery. An opened notification depends on the sealed payload alone; a fallback keeps
-/// the clear title and sound, and nothing else. (`Docs/Format.md`, Opened notification and fallback)
+/// Every push ends in exactly one delivery. An opened notification depends on the sealed payload alone; a fallback
+/// keeps the clear title and sound, and nothing else. (`Docs/Format.md`, Opened notification and fallback)
 public struct Delivery: Sendable {
     /// The outcome of a delivery; for logs and tests, never for the user.
     public enum Outcome: Hashable, Sendable, CustomStringConvertible {
@@ -23,8 +23,8 @@ public struct Delivery: Sendable {
         package static let all: [Outcome] =
             [.opened, .openedWithoutAttachment, .passed, .suppressed] + Reason.all.map(Outcome.fallback)
 
-        /// The code as programs read it: `opened`, `opened-without-attachment`, `passed`, `suppressed`, or the code of the
-        /// reason.
+        /// The code as programs read it: `opened`, `opened-without-attachment`, `passed`, `suppressed`, or the code of
+        /// the reason.
         public var description: String {
             switch self {
             case .opened: "opened"
@@ -130,4 +130,29 @@ extension Delivery.Reason {
 
     /// Every one of them.
     package static let all = [noTopic, deadline, systemExpired, abandoned]
+}
+
+/// The two texts of a fallback. Apple's sample extension uses the same.
+///
+/// (`Docs/Format.md`, Opened notification and fallback)
+public struct FallbackTexts: Hashable, Sendable {
+    /// `(Encrypted)`, in every language.
+    public static let standard = FallbackTexts(couldNotOpen: "(Encrypted)", notEncrypted: "(Encrypted)")
+
+    /// The app's localised strings for the key `(Encrypted)`. A language without that key shows the key, which is the
+    /// standard text.
+    public static let localized = FallbackTexts(
+        couldNotOpen: .localized(key: "(Encrypted)", arguments: []),
+        notEncrypted: .localized(key: "(Encrypted)", arguments: []))
+
+    /// The subtitle of a push that did not open, or not in time; its body is empty.
+    public var couldNotOpen: NotificationContent.Text
+    /// The body of a push that was not sealed.
+    public var notEncrypted: NotificationContent.Text
+
+    /// Creates a pair of texts, plain or localised.
+    public init(couldNotOpen: NotificationContent.Text, notEncrypted: NotificationContent.Text) {
+        self.couldNotOpen = couldNotOpen
+        self.notEncrypted = notEncrypted
+    }
 }

@@ -1,7 +1,7 @@
 public import Pushcrypt
 public import PushcryptKeyStore
 
-/// What becomes of a message that was already shown under another notification request.
+/// How to treat a message that was already shown under another notification request.
 public enum DuplicatePolicy: String, CaseIterable, Sendable {
     /// The same content is shown, passive and without sound.
     case quiet
@@ -12,7 +12,7 @@ public enum DuplicatePolicy: String, CaseIterable, Sendable {
     case suppress
 }
 
-/// Takes a push through every step of opening, with the keys of a store and a replay guard.
+/// Opens pushes with the keys of a store and a replay guard, in all the steps of the format.
 ///
 /// It always ends in a `Delivery`: a store that cannot be read gives the fallback, and a replay guard that cannot be
 /// written stops nothing. A message that does not open changes nothing, and no lock is held when a call returns.
@@ -20,7 +20,7 @@ public enum DuplicatePolicy: String, CaseIterable, Sendable {
 public struct NotificationReceiver: Sendable {
     /// An app's decisions about its notifications.
     public struct Policy: Sendable {
-        /// What becomes of a message that was already shown under another request.
+        /// How to treat a message that was already shown under another request.
         public var duplicates = DuplicatePolicy.quiet
         /// The texts of the fallback.
         public var texts = FallbackTexts.standard
@@ -53,7 +53,8 @@ public struct NotificationReceiver: Sendable {
     ///   - effects: Where the changes made by an opened message are stored: the store itself, or an extension's own
     ///     file.
     ///   - replay: Remembers the messages that were shown.
-    ///   - topic: The app's bundle id; nil to use the topic of the device key. A device key bound to another topic opens
+    ///   - topic: The app's bundle id; nil to use the topic of the device key. A device key bound to another topic
+    ///     opens
     ///     nothing.
     ///   - defaultTopic: Used if the device key is not bound to a topic.
     ///   - policy: The app's decisions about duplicates and texts.

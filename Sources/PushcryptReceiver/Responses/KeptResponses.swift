@@ -1,22 +1,22 @@
 package import Pushcrypt
 package import PushcryptKeyStore
 
-/// Responses that the app could not take in yet, because the phone is locked and files of its own with it: kept on the
-/// disk, sealed, and given again when the app asks.
+/// Responses that the app could not handle yet, because the phone and the app's files are locked: stored on the disk,
+/// sealed, until the app asks.
 ///
 ///     case .custom("REPLY"): if database.isLocked { try kept.keep(response, sealedTo: key, at: now) }
 ///     …
 ///     for waiting in try kept.waiting(openedWith: keys, at: now) { take(waiting.response); try kept.remove(waiting) }
 ///
-/// Ask when protected data becomes available, and at each launch. What `ResponseFile` says of safety holds.
+/// Ask when protected data becomes available, and at each launch. The guarantees are those of `ResponseFile`.
 package struct KeptResponses: Sendable {
     private let file: ResponseFile
 
-    /// A response that waits.
+    /// A stored response.
     package struct Waiting: Hashable, Sendable {
-        /// What the person did.
+        /// The user's response.
         package let response: NotificationResponseValue
-        /// When it was kept.
+        /// When it was stored.
         package var keptAt: Timestamp { kept.keptAt }
         fileprivate let kept: ResponseFile.Kept
     }
@@ -24,14 +24,15 @@ package struct KeptResponses: Sendable {
     /// Keeps responses in a file.
     package init(in file: ResponseFile) { self.file = file }
 
-    /// Keeps a response for later; it is on the disk when this returns, and the system's completion can be called.
+    /// Stores a response for later; it is on the disk when this returns, and the system's completion handler can be
+    /// called.
     ///
     /// - Parameters:
-    ///   - response: what the person did.
-    ///   - key: the account's device key, for example from the record that was registered.
-    ///   - now: when.
-    /// - Returns: how many of the oldest responses were given up for it; more than 64 are not kept.
-    /// - Throws: as `ResponseFile.keep`.
+    ///   - response: The user's response.
+    ///   - key: The account's device key, for example from its registration.
+    ///   - now: When the user responded.
+    /// - Returns: The number of the oldest responses dropped to make room; at most 64 are kept.
+    /// - Throws: The errors of `ResponseFile.keep`.
     @discardableResult
     package func keep(
         _ response: NotificationResponseValue, sealedTo key: DevicePublicKey, at now: Timestamp
@@ -39,21 +40,21 @@ package struct KeptResponses: Sendable {
         try file.keep(response.json, sealedTo: key, at: now)
     }
 
-    /// The responses that wait, oldest first; each is given until it is removed.
+    /// Returns the stored responses, oldest first; each stays until it is removed.
     ///
-    /// - Throws: as `ResponseFile.responses`; `storeLocked` before the first unlock.
+    /// - Throws: The errors of `ResponseFile.responses`; `storeLocked` before the first unlock.
     package func waiting(
         openedWith keys: some DeviceKeyReading, at now: Timestamp
     ) throws(KeyStoreError) -> [Waiting] {
         var waiting: [Waiting] = []
         for kept in try file.responses(openedWith: keys, at: now) {
-            // A later version of the app has kept it: it stays for that.
+            // Stored by a later version of the app; it stays for that.
             guard let response = NotificationResponseValue(json: kept.response) else { continue }
             waiting.append(Waiting(response: response, kept: kept))
         }
         return waiting
     }
 
-    /// Forgets a response that the app has taken in; throws as `ResponseFile.remove`.
+    /// Removes a response that the app has handled; throws the errors of `ResponseFile.remove`.
     package func remove(_ waiting: Waiting) throws(KeyStoreError) { try file.remove(waiting.kept) }
 }

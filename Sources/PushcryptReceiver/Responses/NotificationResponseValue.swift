@@ -1,12 +1,13 @@
-internal import Pushcrypt
+public import Pushcrypt
+internal import PushcryptKeyStore
 
-/// What a person did with a notification, as a value.
+/// The user's response to a notification, as a value.
 public struct NotificationResponseValue: Hashable, Sendable {
-    /// What was done.
+    /// The action that the user chose.
     public enum Action: Hashable, Sendable {
         /// The notification itself was tapped.
         case open
-        /// It was dismissed; reported only for a category with `customDismissAction`.
+        /// The notification was dismissed; reported only for a category with `customDismissAction`.
         case dismiss
         /// One of the category's actions.
         case custom(String)
@@ -14,7 +15,7 @@ public struct NotificationResponseValue: Hashable, Sendable {
         private static let openIdentifier = "com.apple.UNNotificationDefaultActionIdentifier"
         private static let dismissIdentifier = "com.apple.UNNotificationDismissActionIdentifier"
 
-        /// Takes the `actionIdentifier` of a response.
+        /// Creates an action from the `actionIdentifier` of a response.
         public init(identifier: String) {
             switch identifier {
             case Self.openIdentifier: self = .open
@@ -23,7 +24,7 @@ public struct NotificationResponseValue: Hashable, Sendable {
             }
         }
 
-        /// As a response has it.
+        /// The identifier as in a response.
         public var identifier: String {
             switch self {
             case .open: Self.openIdentifier
@@ -33,29 +34,29 @@ public struct NotificationResponseValue: Hashable, Sendable {
         }
     }
 
-    /// Where `userInfo` and the category come from, as far as they tell it themselves.
+    /// The source of `userInfo` and the category, as far as they show it.
     public enum Source: Hashable, Sendable {
-        /// The app or its extension has set them: of an opened notification, of a fallback, which has none, or of a local
+        /// Set by the app or its extension: of an opened notification, of a fallback, which has none, or of a local
         /// one.
         case app
-        /// They came with a push that the extension has not opened: `received` does.
+        /// From a push that the extension has not opened; `received(by:at:mayPass:keptAt:)` opens it.
         case sealed
-        /// They came with a push that was never sealed: anybody on the way may have written them.
+        /// From a push that was never sealed: anyone on the way may have written it.
         case clear
     }
 
-    /// The notification's request.
+    /// The identifier of the notification's request.
     public var requestIdentifier: String
-    /// What was done.
+    /// The action that the user chose.
     public var action: Action
-    /// What was written, for an action with a text field.
+    /// The text the user entered, for an action with a text field.
     public var userText: String?
     /// The notification's `userInfo`, as the text of one JSON object.
     public var userInfo: ContiguousArray<UInt8>
     /// The notification's category.
     public var categoryIdentifier: String
 
-    /// Takes a response apart.
+    /// Creates a response.
     public init(
         requestIdentifier: String, action: Action, userText: String? = nil,
         userInfo: ContiguousArray<UInt8> = NotificationContent.emptyUserInfo, categoryIdentifier: String = ""
@@ -67,10 +68,10 @@ public struct NotificationResponseValue: Hashable, Sendable {
         self.categoryIdentifier = categoryIdentifier
     }
 
-    /// Where `userInfo` comes from. What is no JSON object counts as `clear`.
+    /// The source of `userInfo`; `clear` if it is not a JSON object.
     ///
-    /// A push keeps its `aps` in the `userInfo` that the system makes of it; an opened notification has only the app's own
-    /// members of the sealed payload there.
+    /// The system keeps the `aps` of a push in its `userInfo`; an opened notification has only the app's own members of
+    /// the sealed payload there.
     public var source: Source {
         guard let root = try? JSONDocument(parsing: userInfo).root, root.kind == .object else { return .clear }
         if root[PayloadKeys.encryptedData]?.string != nil { return .sealed }
@@ -78,12 +79,12 @@ public struct NotificationResponseValue: Hashable, Sendable {
     }
 }
 
-// One object: {"version":1,"request":"…","action":"…","text":"…","user_info":"…","category":"…"}. `user_info` is a string,
-// because an object in another one might be nested deeper than JSON is read.
+// One object: {"version":1,"request":"…","action":"…","text":"…","user_info":"…","category":"…"}. `user_info` is a
+// string, because a nested object could exceed the depth limit of the JSON parser.
 extension NotificationResponseValue {
     private static let version: Int64 = 1
 
-    /// Reads what `json` has written; nil for anything else.
+    /// Parses a response as written by `json`; nil for anything else.
     init?(json: ContiguousArray<UInt8>) {
         guard let root = try? JSONDocument(parsing: json).root,
             root["version"]?.integer == Self.version, let request = root["request"]?.string,
@@ -107,5 +108,92 @@ extension NotificationResponseValue {
             json.string(categoryIdentifier, for: "category")
         }
         return json.bytes
+    }
+}
+
+/// The user's response to a notification, with only the authentic part of that notification.
+public struct ReceivedResponse: Hashable, Sendable {
+    /// The source of the custom keys and the category.
+    public enum Origin: Hashable, Sendable {
+        /// The app or its service extension: of an opened notification, of a fallback, which has none, or of a local
+        /// one.
+        case app
+        /// The sealed payload, opened for this response because the extension never did.
+        case opened
+        /// A push that was never sealed, which the app's policy lets pass.
+        case passed
+        /// None, because the push did not open, or was never sealed; they are empty.
+        case unknown(Delivery.Reason)
+    }
+
+    /// The response. If the origin is unknown, the custom keys and the category are empty: anyone on the way may have
+    /// written what the user saw, so the app should only open.
+    public let value: NotificationResponseValue
+    /// The source of the custom keys and the category.
+    public let origin: Origin
+    /// When it was stored for later; nil if it is handled at once. A stored response may be delivered twice.
+    public let keptAt: Timestamp?
+
+    init(_ value: NotificationResponseValue, _ origin: Origin, keptAt: Timestamp?) {
+        self.value = value
+        self.origin = origin
+        self.keptAt = keptAt
+    }
+
+    /// Whether the push did not open because the phone has not been unlocked since it started.
+    public var waitsForUnlock: Bool {
+        guard case .unknown(let reason) = origin else { return false }
+        return reason.code == KeyStoreError.Code.storeLocked.description
+    }
+}
+
+extension NotificationResponseValue {
+    /// The response, if its notification was set by the app or its extension; nil for a push as it came.
+    public var receivedIfAuthentic: ReceivedResponse? {
+        source == .app ? ReceivedResponse(self, .app, keptAt: nil) : nil
+    }
+
+    /// Returns the authentic part of a response, after opening its push if that was never done.
+    ///
+    /// A message opened here counts as shown from then on, under the same request. The user responded to the clear
+    /// part, which the relay may have written: an action of a category, and a text, become a mere tap.
+    ///
+    /// - Parameters:
+    ///   - receiver: Opens the push; only evaluated if there is one to open.
+    ///   - now: The present time.
+    ///   - mayPass: Whether a push that was never sealed is accepted as it is.
+    ///   - keptAt: When the response was stored, if it was.
+    public func received(
+        by receiver: @autoclosure () -> NotificationReceiver, at now: Timestamp, mayPass: Bool = false,
+        keptAt: Timestamp? = nil
+    ) -> ReceivedResponse {
+        switch source {
+        case .app: return ReceivedResponse(self, .app, keptAt: keptAt)
+        case .clear where mayPass: return ReceivedResponse(self, .passed, keptAt: keptAt)
+        case .clear: return unknown(Delivery.Reason(.notEncrypted), keptAt)
+        case .sealed:
+            let delivery = receiver().receive(userInfo, requestID: requestIdentifier, at: now).delivery
+            switch delivery.outcome {
+            case .opened, .openedWithoutAttachment:
+                var response = self
+                // The user saw the clear part, which also offered the action: nobody agreed to the sealed one.
+                if case .custom = action { (response.action, response.userText) = (.open, nil) }
+                response.userInfo = delivery.content.userInfo
+                response.categoryIdentifier = delivery.content.categoryIdentifier
+                return ReceivedResponse(response, .opened, keptAt: keptAt)
+            case .fallback(let reason): return unknown(reason, keptAt)
+            case .suppressed, .passed:
+                return unknown(
+                    Delivery.Reason(OpenError(.duplicate, "the message was already shown under another request")),
+                    keptAt)
+            }
+        }
+    }
+
+    private func unknown(_ reason: Delivery.Reason, _ keptAt: Timestamp?) -> ReceivedResponse {
+        var response = self
+        response.userInfo = NotificationContent.emptyUserInfo
+        response.categoryIdentifier = ""
+        return ReceivedResponse(response, .unknown(reason), keptAt: keptAt)
     }
 }

@@ -1,31 +1,31 @@
 internal import PushcryptKeyStore
 
-/// One response, one completion: the system's completion handler, called exactly once, whatever happens.
+/// One response, one completion: calls the system's completion handler exactly once, whatever happens.
 ///
-/// It is called when the work is over, at the latest when the deadline passes or the last reference goes; on whatever thread
-/// that is, and outside every lock. Without it the system counts the app as hanging, ends it, and may not wake it for the
-/// next response; called twice, it ends the app.
+/// It is called when the work is done, at the latest when the deadline passes or the last reference is released; on any
+/// thread, and outside every lock. Without the call the system considers the app hanging, kills it, and may not wake it
+/// for the next response; a second call crashes the app.
 ///
 ///     let gate = ResponseGate(clock: clock, completion: completionHandler)
-///     Task { await take(response); gate.complete() }
+///     Task { await handle(response); gate.complete() }
 ///
-/// What the app does for the response goes on after the deadline, as long as the system lets it.
+/// The app's work for the response continues after the deadline, as long as the system lets it.
 public final class ResponseGate: @unchecked Sendable {
-    /// How long a response may take unless the app says otherwise, in milliseconds: less than the system gives.
+    /// How long a response may take if the app does not say, in milliseconds: less than the system allows.
     public static let standardDeadline: UInt64 = 20_000
 
     private let state: Locked<State>
 
-    /// What the lock guards.
+    /// The state guarded by the lock.
     private final class State {
-        /// Gone after the call, and with it whatever it holds.
+        /// nil after the call, which releases whatever it holds.
         var completion: (() -> Void)?
         var timer: (any ScheduledCall)?
 
         init(_ completion: @escaping () -> Void) { self.completion = completion }
     }
 
-    /// Takes the completion handler, and starts the deadline.
+    /// Creates a gate for a completion handler, and starts the deadline, in milliseconds.
     public init(
         deadline: UInt64 = standardDeadline, clock: any DeliveryClock, completion: @escaping () -> Void
     ) {
@@ -43,7 +43,7 @@ public final class ResponseGate: @unchecked Sendable {
     /// Whether the handler was called, or is being called on another thread.
     public var isOver: Bool { state.withLock { $0.completion == nil } }
 
-    /// Calls the handler, if nobody has.
+    /// Calls the handler, if it has not been called.
     public func complete() {
         let (completion, timer) = state.withLock { state in
             defer { (state.completion, state.timer) = (nil, nil) }

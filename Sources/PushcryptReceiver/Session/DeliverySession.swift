@@ -37,11 +37,11 @@ package struct DeliverySteps<Content> {
 ///
 /// Events may arrive on any thread, several at once, late or repeated. After `receive()`, `deliver` is called exactly
 /// once and outside the lock: at the latest when the deadline passes, the system's time ends, or the last reference to
-/// the session is released. Content is frozen when it arrives, and a separate copy is delivered, so that nobody changes it
-/// afterwards.
+/// the session is released. Content is frozen when it arrives, and a separate copy is delivered, so that nobody changes
+/// it afterwards.
 ///
-/// The session opens nothing and fetches nothing: `steps` starts that work, which reports back with events. Events after
-/// the delivery are ignored. The steps should hold the session weakly; they are released with the delivery.
+/// The session opens nothing and fetches nothing: `steps` starts that work, which reports back with events. Events
+/// after the delivery are ignored. The steps should hold the session weakly; they are released with the delivery.
 package final class DeliverySession<Content>: @unchecked Sendable {
     private let progress: Locked<Progress>
     private let freeze: @Sendable (Content) -> Content

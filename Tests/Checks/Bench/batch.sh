@@ -14,7 +14,7 @@ provider=$work/provider
 "$pushcrypt" --store "$provider" init 2>/dev/null
 "$pushcrypt" --store "$provider" keygen sender >/dev/null
 "$pushcrypt" keygen sender --output "$work/sender.key" >/dev/null
-# As many devices as a small app has, each with a key of its own.
+# As many devices as a small app has, each with its own key.
 "$bench" devices "$devices" >"$work/devices.ndjson"
 "$pushcrypt" --store "$provider" device import "$work/devices.ndjson" 2>/dev/null
 
@@ -43,13 +43,13 @@ seconds() { # JOBS FILE OPTION…
 with_keys=(--sender-key-file "$work/sender.key")
 with_store=(--store "$provider")
 
-# Five times in turn, so that a busy moment hits all of them.
+# Five times in turn, so that a busy moment affects all of them.
 for _ in 1 2 3 4 5; do
     echo "$("$bench" bare "$lines")" "$(seconds 1 "$work/keys" "${with_keys[@]}")" \
         "$(seconds 2 "$work/keys" "${with_keys[@]}")" "$(seconds 1 "$work/ids" "${with_store[@]}")"
 done >"$work/batches"
 
-# What the processors did for 10,000 lines, and for a million to the same devices, and the memory of the latter.
+# The processor time for 10,000 lines, and for a million to the same devices, and the memory of the latter.
 cost() { # LINES: user and system seconds, kilobytes
     write_lines "$1" id 10000 >"$work/many"
     /usr/bin/time -f '%U %S %M' -o "$work/cost" \
@@ -61,7 +61,7 @@ many=$(cost "$million")
 rm -f "$work/many"
 "$bench" batch "$lines" "$few" ${many} <"$work/batches"
 
-# A key in a service that takes 10 ms for a signature: what counts is how many are on their way at once.
+# A key in a service that takes 10 ms per signature: the number of concurrent requests matters.
 python=python3
 "$python" -c 'import cryptography' 2>/dev/null || python=/usr/bin/python3
 head -c 32 /dev/urandom >"$work/seed"

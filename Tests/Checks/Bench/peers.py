@@ -1,8 +1,8 @@
-"""Measures what one message costs elsewhere, and prints a table. Called by peers.sh.
+"""Measures the cost of one message in other tools, and prints a table. Called by peers.sh.
 
 usage: peers.py PUSHCRYPT WORK
 
-Each row is the best of five rounds, and all of them take turns, so that a busy moment hits every one.
+Each row is the best of five rounds. All rows take turns, so that a busy moment affects all of them.
 """
 import os, subprocess, sys, time
 

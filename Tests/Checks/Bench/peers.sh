@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Measures what others cost beside this project, on this machine: `make bench-peers`. setup.sh
-# installs them.
+# Measures other tools beside this project, on this machine: `make bench-peers`. setup.sh installs them.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Measures how fast and how small everything is, and prints a table: what is above the bare libsodium calls, what one process
-# costs beside `age`, and whether each limit is met. Called by `make bench`, which builds the command and installs the rest, with
-# the options of `swift build` that it built with.
-# A limit that is not met is no failure: another machine, or a busy one, has other figures.
+# Measures speed and size, and prints a table: the overhead over the bare libsodium calls, the cost of one process
+# beside `age`, and whether each limit is met. Called by `make bench`, which builds the command and installs the rest,
+# with the options of `swift build` that it built with. A missed limit is not a failure: a different or busy machine has
+# other figures.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -14,7 +14,7 @@ bench=.build/release/PushcryptBench
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Shows what a command says only when it fails.
+# Shows a command's output only if it fails.
 quietly() {
     "$@" >"$work/log" 2>&1 || {
         cat "$work/log" >&2
@@ -22,15 +22,15 @@ quietly() {
     }
 }
 
-# The library: five processes, because each has its memory elsewhere.
+# The library: five processes, because each has a different memory layout.
 for _ in 1 2 3 4 5; do "$bench" sample; done >"$work/samples"
 "$bench" library <"$work/samples"
 
 # A million devices.
 "$bench" store "$work/devices"
 
-# A phone: one delivery, and memory, each in a process of its own.
-# Foundation is not for static linking (it wants libcurl's archive), and other options would have everything built anew.
+# A phone: one delivery, and memory, each in a separate process. Foundation cannot be linked statically (it needs
+# libcurl's archive), and other options would rebuild everything.
 service=.build/service-bench
 swift build -c release --scratch-path $service --product ServiceBench $quiet
 read -r delivery bare <<<"$($service/release/ServiceBench "$work/extension")"
@@ -50,7 +50,8 @@ if [ -n "$missing" ]; then
     echo "SKIPPED: one command beside age: missing:$missing"
     exit 0
 fi
-# A copy, like an installed command: the system maps what the linker wrote page by page, which takes 0.2 ms longer.
+# A copy, like an installed command: a file just written by the linker is mapped page by page, which takes 0.2 ms
+# longer.
 pushcrypt=$work/pushcrypt
 cp .build/release/pushcrypt "$pushcrypt"
 
@@ -73,7 +74,7 @@ quietly age-keygen -o "$work/age.key"
 seal=("$pushcrypt" --store "$provider" seal --to phone1 --topic com.example.app "$payload")
 age=(age -r "$(age-keygen -y "$work/age.key")" "$payload")
 
-# Five times in turn, so that a busy moment hits both. -N: no shell, whose start would be measured too.
+# Five times in turn, so that a busy moment affects both. -N: no shell, whose start would also be measured.
 commands=()
 for _ in 1 2 3 4 5; do commands+=("$(printf '%q ' "${seal[@]}")" "$(printf '%q ' "${age[@]}")"); done
 quietly hyperfine -N --warmup 10 --runs 100 --export-csv "$work/times" "${commands[@]}"

@@ -1,4 +1,4 @@
-"""Has a browser lay out what `pushcrypt preview` draws, light and dark, and checks where everything lies and in which colours."""
+"""Lays out drawings of `pushcrypt preview` in a browser, light and dark, and checks positions and colours."""
 import base64, json, pathlib, re, subprocess, sys
 
 FOLDER, PROGRAM, PICTURES = pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
@@ -51,7 +51,7 @@ def draw(name, kind):
 
 
 def browse(page, scheme, *options):
-    """What a headless browser says of a page."""
+    """The result of a page in a headless browser."""
     done = subprocess.run(
         ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={FOLDER}/profile",
          "--window-size=1200,3200", SCHEMES[scheme], *options, page.as_uri()], capture_output=True, text=True, timeout=120)
@@ -66,7 +66,7 @@ def result(page, scheme):
 
 
 def measure(file, scheme):
-    """Where everything lies in a copy of the drawing that has the script in it."""
+    """The positions in a copy of the drawing that contains the script."""
     text = file.read_text()
     if file.suffix == ".svg":
         text = f'<!DOCTYPE html><meta charset="utf-8"><body style="margin:0">{text.partition("?>")[2]}</body>'
@@ -135,7 +135,7 @@ def check_direction(place, found):
 
 
 def check_policy(file):
-    """A script in the drawing as it is written does not run, because its policy forbids that."""
+    """A script in the drawing itself does not run, because its policy forbids it."""
     copy = FOLDER / "policy.html"
     copy.write_text(file.read_text().replace("</body>", '<p id="p">no</p><script>document.getElementById("p").textContent = "yes"</script></body>'))
     page = browse(copy, "light", "--dump-dom")

@@ -1,5 +1,5 @@
-"""Calls libpushcrypt.so from Python, with the module that Docs/OtherLanguages.md has: against the command, with what must be refused,
-with the test kit, and with random bytes.
+"""Calls libpushcrypt.so from Python, with the module in Docs/OtherLanguages.md: against the command, with invalid
+input, with the test kit, and with random bytes.
 
 Usage: calls.py ROOT PUSHCRYPT; COUNT and SEED are of the random part.
 """
@@ -77,11 +77,11 @@ assert (report["sent_at"], report["expires_at"]) == (opened.sent_at, opened.expi
 opened, payload = open_push(sealed_by_command(), SECRET, SENDER, TOPIC, now)
 assert payload == PAYLOAD and opened.sender == SENDER and opened.device_key == DEVICE and opened.file_count == 0
 
-# A newline behind each key, as files of keys have it, and empty lines.
+# A newline after each key, as in key files, and empty lines.
 open_push(push, b"\n" + SECRET + b"\n\n", SENDER + b"\n", TOPIC, now)
 seal(PAYLOAD, DEVICE + b"\n", SIGNING + b"\n", TOPIC, now)
 
-# Files travel as references with keys: nobody gets those.
+# References to files contain keys, which no caller gets.
 with tempfile.TemporaryDirectory() as folder:
     plain, sealed, reference, key = (os.path.join(folder, name) for name in ("cat.jpg", "cat.sealed", "cat.reference", "key"))
     with open(plain, "wb") as file:
@@ -155,12 +155,12 @@ for code, result, call in [
     for secret in (SIGNING, SECRET):
         assert secret[12:24].decode() not in said, said
 
-# Whatever the relay changes inside gives one answer, to the letter.
+# Any change by the relay gives exactly the same answer.
 said = {refused("authentication-failed", REFUSED, opening(sender=other_sender)),
         refused("authentication-failed", REFUSED, opening(json.dumps(changed).encode()))}
 assert len(said) == 1, said
 
-# Keys with an end: the last millisecond is part of it.
+# Keys with an end: the last millisecond is included.
 both = other_secret + b"\n" + SECRET
 open_push(push, both + b" %d" % now, SENDER + b" %d" % now, TOPIC, now)
 refused("unknown-recipient-key", REFUSED, lambda: open_push(push, both + b" %d" % (now - 1), SENDER, TOPIC, now))
@@ -170,7 +170,7 @@ refused("authentication-failed", REFUSED, lambda: open_push(push, both, SENDER +
 
 
 def follow(senders, opened):
-    """What the header has the caller do to its list."""
+    """The update of the caller's list that the header describes."""
     lines = senders.split(b"\n")
     for rotation in opened.rotations[: opened.rotation_count]:
         lines = [line + b" %d" % rotation.old_until if line == rotation.old_sender else line for line in lines]
@@ -191,16 +191,16 @@ opened, _ = open_push(once, SECRET, old, TOPIC, now)
 assert opened.rotation_count == 1 and opened.rotations[0].old_sender == old and opened.sender == opened.rotations[0].new_sender
 assert abs(opened.rotations[0].old_until - now - 86_400_000) < 3_600_000
 senders = follow(old, opened)
-# It says no more than once what is known, and the old key's messages open until its end.
+# It reports a known statement only once, and the old key's messages open until its end.
 assert open_push(once, SECRET, senders, TOPIC, now)[0].rotation_count == 0
 until = opened.rotations[0].old_until
 open_push(before, SECRET, senders, TOPIC, until)
 refused("authentication-failed", REFUSED, lambda: open_push(before, SECRET, senders, TOPIC, until + 1))
-# Two at a time, and one after the other, end in the same.
+# Two at a time and one after another have the same result.
 opened, _ = open_push(twice, SECRET, old, TOPIC, now)
 assert opened.rotation_count == 2
 assert sorted(follow(old, opened).split()) == sorted(follow(senders, open_push(twice, SECRET, senders, TOPIC, now)[0]).split())
-# A key with an end has no say in who follows it.
+# A key with an end cannot name its successor.
 refused("authentication-failed", REFUSED, lambda: open_push(once, SECRET, old + b" %d" % (now + 86_400_000), TOPIC, now))
 print("library: Python: the command, options, refusals, rotation")
 
@@ -221,7 +221,7 @@ def kit_file(path):
 
 
 def trusted(header):
-    """The list of senders, or None where it cannot be said."""
+    """The list of senders, or None if it cannot be expressed."""
     lines = list(header.get("sender", []))
     for value in header.get("superseded", []):
         key, _, statement = value.partition(b" ")
@@ -238,7 +238,7 @@ for folder in ("envelopes", "pushes"):
     for name in sorted(os.listdir(directory)):
         header, body = kit_file(os.path.join(directory, name))
         expected = header["expect"][0].decode()
-        # What a list of keys cannot say: that a superseded key has signed another statement.
+        # A list of keys cannot express that a superseded key signed another statement.
         if expected == "rotation-conflict" or header.get("told"):
             left_out += 1
             continue
@@ -282,7 +282,7 @@ results = {}
 
 
 def spoilt(text):
-    """Something else: random bytes, or the text with some bytes changed, cut, doubled or put in."""
+    """Different input: random bytes, or the text with some bytes changed, removed, doubled or inserted."""
     kind = generator.randrange(5)
     if kind == 0:
         return generator.randbytes(generator.choice([0, 1, 31, 62, 63, 70, 200, 4000, 70_000]))

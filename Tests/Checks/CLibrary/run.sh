@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Calls libpushcrypt.so as other languages do: from C (calls.c), from Python (calls.py), and as the examples of
-# Docs/OtherLanguages.md, which are taken out of the document. Called by `make test-library`, which builds library and command.
+# Calls libpushcrypt.so as other languages do: from C (calls.c), from Python (calls.py), and through the examples in
+# Docs/OtherLanguages.md. Called by `make test-library`, which builds library and command.
 # COUNT=1000 makes the random part short; SEED=… runs the same again.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -15,7 +15,7 @@ fail() {
     exit 1
 }
 
-for file in "$library" "$pushcrypt"; do [ -f "$file" ] || fail "there is no $file: make library build"; done
+for file in "$library" "$pushcrypt"; do [ -f "$file" ] || fail "$file is missing: run make library build"; done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export LD_LIBRARY_PATH=$built PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$work
@@ -24,7 +24,7 @@ export LD_LIBRARY_PATH=$built PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$work
 
 shown=$(nm -D --defined-only --extern-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort | tr '\n' ' ')
 [ "$shown" = 'pushcrypt_last_error pushcrypt_open pushcrypt_seal pushcrypt_version ' ] || fail "the library shows $shown"
-# Each function of the header, and none that is not there.
+# Exactly the functions of the header.
 declared=$(sed -nE 's/^[a-z][a-z_ ]*[ *](pushcrypt_[a-z_]+)\(.*/\1/p' "$include/pushcrypt.h" | sort | tr '\n' ' ')
 [ "$shown" = "$declared" ] || fail "the header declares $declared"
 dynamic=$(readelf -dW "$library")

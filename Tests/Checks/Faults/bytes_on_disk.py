@@ -1,8 +1,8 @@
-"""A store's files as they lie, read without the product: by Python's own SQLite, and byte by byte."""
+"""A store's files as they are, read without the product: by Python's own SQLite, and byte by byte."""
 import contextlib, dataclasses, pathlib, shutil, sqlite3, tempfile
 
 DATABASE = "keystore.db"
-# What may lie in a store's folder once every command has ended by itself.
+# The files allowed in a store's folder after every command has ended normally.
 SETTLED = {DATABASE, "store.key", "replay.db"}
 PENDING, ACTIVE, RETIRING = 1, 2, 3
 
@@ -18,7 +18,7 @@ class Key:
 
 @dataclasses.dataclass(frozen=True)
 class Contents:
-    """What a store's database holds, its log and journal played in."""
+    """The contents of a store's database, with log and journal applied."""
     keys: tuple
     # Generation by name.
     senders: dict
@@ -30,7 +30,7 @@ class Contents:
 
 
 def contents(store):
-    """Reads a copy of the database, so that nothing is played into the store itself; None where there is no store."""
+    """Reads a copy of the database, so that the store itself is not recovered; None if there is no store."""
     store = pathlib.Path(store)
     if not (store / DATABASE).exists():
         return None
@@ -62,12 +62,12 @@ def _read(database):
 # MARK: Secrets
 
 def pieces(sealed):
-    """The nonce, the ciphertext and the tag of a sealed secret; a piece of it is as bad as the whole."""
+    """The nonce, the ciphertext and the tag of a sealed secret; a part is as bad as the whole."""
     return {sealed[:24], sealed[24:56], sealed[56:]}
 
 
 def forms(text):
-    """A secret key in every form in which it could lie in a file: its text, in either case, and its bytes."""
+    """A secret key in every form that could be in a file: its text, in either case, and its bytes."""
     text = text.strip()
     letters = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l"
     # Five bits each, after the last 1, without the six of the checksum.
@@ -80,7 +80,7 @@ def forms(text):
 
 
 def found_in(store, needles):
-    """The files of a store that hold one of these byte strings."""
+    """The files of a store that contain one of these byte strings."""
     found = []
     for file in sorted(pathlib.Path(store).iterdir()):
         data = file.read_bytes()

@@ -12,22 +12,22 @@ IMPORTED = 200
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One command on a scene. `life` is copied for each fault; nothing changes it any more."""
+    """One command on a scene. `life` is copied for each fault and never changed."""
     name: str
     life: Life
     arguments: tuple
     before: Facts
     after: Facts
-    # The store, by its name below the scene, or none; and what the command reads.
+    # The store, by its name below the scene, or none; and the command's input.
     store: str | None = "D"
     input: bytes = b""
-    # What the command writes once it is done, on standard output or standard error.
+    # The output of the command when it is done, on standard output or standard error.
     says: bytes = b""
-    # How the command ends when it is done a second time.
+    # The exit code of a second run.
     again: tuple = (0,)
-    # A rotation of a sender key that is repeated is one rotation more.
+    # Repeating the rotation of a sender key rotates once more.
     adds: int = 0
-    # It may be done although it is refused: what comes after the change is a part of it, such as to empty the log.
+    # It may fail after it made its change, because later steps such as emptying the log are part of it.
     may_be_done: bool = False
     # Another process has the store open meanwhile.
     is_shared: bool = False
@@ -51,7 +51,7 @@ class Case:
         return Bounds(self.after if is_acknowledged else self.before, self.after)
 
     def repeat(self, stores):
-        """What a person does who has seen the command end in some other way than well."""
+        """The user's next step after a command that did not end well."""
         done = stores.run(self.place(stores), *self.words(stores), input=self.input)
         if done.exit not in self.again:
             raise Failure(f"repeated, it ended with {done.exit}: {done.messages.decode()}")
@@ -60,7 +60,7 @@ class Case:
 # MARK: Scenes
 
 def facts(life, **changes):
-    """What holds of a scene now."""
+    """The current facts of a scene."""
     provider, phone = map(bytes_on_disk.contents, life.stores)
     found = Facts(
         provider=provider is not None, phone=phone is not None, messages=tuple(life.messages),
@@ -78,7 +78,7 @@ def facts(life, **changes):
 
 
 def grown(root, generations=2):
-    """Two stores whose phone has changed its key, with messages to each generation; one was shown already."""
+    """Two stores whose phone has rotated its key, with messages to each generation; one was already shown."""
     life = Life(root).begin().send(1)
     for generation in range(2, generations + 1):
         life.rotate().confirm()
@@ -87,7 +87,7 @@ def grown(root, generations=2):
 
 
 def crashed(life, store, syscall, *arguments):
-    """The scene after a command was killed at the first call of this kind: its log or its journal is left."""
+    """The scene after a command was killed at the first call of this kind, leaving its log or its journal."""
     done = life.run(life.root / store, *arguments, before=program.strace(
         "-o/dev/null", f"-etrace={syscall}", f"-einject={syscall}:signal=KILL:when=1"))
     if done.exit != -9:
@@ -147,7 +147,7 @@ def keygen_imported(root):
 
 
 def key_file(root):
-    """A key without a store: a file that is there whole, or not at all."""
+    """A key without a store: a file that is complete or absent."""
     root.mkdir()
     return Case(
         "key-file", Life(root), ("keygen", "device", "--output", f"{{root}}/{KEY_FILE}"), Facts(), Facts(key_file=True),
@@ -210,7 +210,7 @@ def log_out(root):
 
 
 def open_message(root):
-    """A message is shown for the first time, and the replay guard remembers it; another is remembered already."""
+    """A message is shown for the first time, and the replay guard records it; another is already recorded."""
     life = grown(root)
     message, shown = life.messages[-1], life.messages[0]
     life.open([shown], "first")
@@ -237,7 +237,8 @@ def shared(make, root):
 
 
 def confirm_after_crash(root):
-    """The rotation before was killed when it was on the disk, and not yet said: the log has to be played in."""
+    """The previous rotation was killed after it was on the disk, before it was acknowledged: the log must be applied.
+    """
     case = rotate_device(root)
     crashed(case.life, "D", "write", *case.arguments)
     after = replace(case.after, active=3)
@@ -246,7 +247,7 @@ def confirm_after_crash(root):
 
 
 def open_after_crash(root):
-    """The opening before was killed when the guard's journal was to go: it has to be played back."""
+    """The previous opening was killed before the guard's journal was deleted: it must be rolled back."""
     case = open_message(root)
     life = case.life
     crashed_input = json.dumps(life.messages[1].push).encode()

@@ -1,4 +1,4 @@
-"""What must hold of two stores after whatever has happened to them."""
+"""The requirements for two stores after any fault."""
 import dataclasses, json, re
 
 import bytes_on_disk, scene
@@ -6,9 +6,9 @@ from bytes_on_disk import ACTIVE, PENDING, SETTLED
 from program import Failure
 
 
-# What doctor advises of a store that is well.
+# The advice of `doctor` for an intact store.
 DUE = "is pending: register it", "the store has no key", "no sender is trusted", "has retired: destroy it"
-# A replay guard whose making was interrupted; the next one that is made removes them.
+# A replay guard whose creation was interrupted; creating the next one removes them.
 GUARD_BEGUN = {"replay.db.new", "replay.db.new-journal"}
 
 KEY_FILE = "phone.key"
@@ -16,7 +16,7 @@ KEY_FILE = "phone.key"
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-    """How far the stores are. Generations are those of the default names, 0 for no key."""
+    """The expected state of the stores. Generations are those of the default names, 0 for no key."""
     provider: bool = False
     phone: bool = False
     sender: int = 0
@@ -25,30 +25,31 @@ class Facts:
     active: int = 0
     trusted: bool = False
     devices: frozenset = frozenset()
-    # On their way, and inside the grace.
+    # In transit, and inside the grace.
     messages: tuple = ()
-    # Shown already, under the request `first`.
+    # Already shown, under the request `first`.
     shown: tuple = ()
-    # Bytes that lie nowhere any more.
+    # Bytes that must be in no file.
     gone: frozenset = frozenset()
     # Whether the secret key was written to a file outside the stores.
     key_file: bool = False
-    # Secrets, which never lie in a store in the clear.
+    # Secrets, which are never in a store in the clear.
     secrets: frozenset = frozenset()
 
 
 @dataclasses.dataclass(frozen=True)
 class Bounds:
-    """What was acknowledged, and what was begun: the stores are at one of the two, or on a step between."""
+    """The acknowledged state and the state of the command in progress: the stores have one of them, or a step between.
+    """
     low: Facts
     high: Facts
 
 
 def check(stores, bounds, repeat=None, replay_is_kept=True):
-    """Checks everything, and goes on using the stores; they are of no use afterwards.
+    """Checks everything. Uses the stores, so they are useless afterwards.
 
-    `repeat` is what a person does next, with no step by hand before it. Without `replay_is_kept` a message that was shown
-    may count as new again.
+    `repeat` is the user's next command, without any manual step before it. Without `replay_is_kept` a shown message may
+    count as new again.
     """
     low, high = bounds.low, bounds.high
     settled = SETTLED if replay_is_kept else SETTLED | GUARD_BEGUN
@@ -81,7 +82,7 @@ def destroyed(store, needles):
 # MARK: As the files lie
 
 def look(stores, bounds):
-    """Reads the stores as they are, before any command has repaired anything. Tells whether the keys were given up."""
+    """Reads the stores as they are, before any command repairs anything. Returns whether the keys were purged."""
     low, high = bounds.low, bounds.high
     for store in stores.stores:
         if store.exists() and (found := bytes_on_disk.found_in(store, low.secrets)):
@@ -146,7 +147,7 @@ def open_each_once(stores, messages):
 
 
 def doctor(stores, store):
-    """Everything about a store is well."""
+    """The store is intact."""
     done = stores.run(store, "doctor", "--json")
     found = [json.loads(line) for line in done.output.splitlines()]
     bad = [finding for finding in found if finding["level"] != "ok" and not any(due in finding["text"] for due in DUE)]
@@ -155,7 +156,7 @@ def doctor(stores, store):
 
 
 def go_on(stores, facts):
-    """What is missing is made, and a new message goes from the provider to the phone."""
+    """Creates what is missing, and sends a new message from the provider to the phone."""
     if not facts.provider:
         stores.must(stores.provider, "init")
     if not facts.sender:

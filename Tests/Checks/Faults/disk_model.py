@@ -1,19 +1,19 @@
-"""A disk that loses its power: what may lie on it after any of the calls that were recorded.
+"""A disk that loses power: its possible contents after each recorded call.
 
-What a file holds is certain up to its last fsync. That a name stands for a file is certain once its directory was
-fsynced, and not by the file's own fsync. Everything since may be there or not, in any mixture.
+The content of a file is certain up to its last fsync. Its name is certain once its directory was fsynced, not by the
+file's own fsync. Everything since may be present or absent, in any mixture.
 """
 import dataclasses, os, pathlib, random
 
 SECTOR = 512
 
-# What becomes of data and of names that nobody has waited for.
+# The handling of data and names that were not synchronised.
 MODES = ("kept", "dropped", "names", "contents", "torn")
 
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """One line of the shim's log. `mark` is put in between by whoever records."""
+    """One line of the shim's log. The recorder inserts `mark`."""
     kind: str
     process: int = 0
     descriptor: int = 0
@@ -42,7 +42,7 @@ def calls(log):
 
 
 class File:
-    """One file, whatever it is called. `stable` is certain; `pending` are the writes and cuts since."""
+    """One file, independent of its name. `stable` is certain; `pending` are the later writes and truncations."""
 
     def __init__(self):
         self.stable = bytearray()
@@ -56,7 +56,7 @@ class File:
 
 def write(data, offset):
     def change(content, keeps=lambda: True):
-        # Sectors are whole or not there; the length of the file is as if all were.
+        # Each sector is complete or missing; the length of the file is as if all were written.
         if len(content) < offset + len(data):
             content.extend(bytes(offset + len(data) - len(content)))
         position = offset
@@ -77,13 +77,13 @@ def truncate(size):
 
 
 class Disk:
-    """What was done to the files below one folder, and how much of it is certain."""
+    """The operations on the files below one folder, and which of them are certain."""
 
     def __init__(self, root):
         self.root = str(root)
-        # Name to file, or to None for a directory; as a program sees it, and as is certain.
+        # From name to file, or None for a directory: as a program sees it, and as is certain.
         self.names, self.stable = {self.root: None}, {self.root: None}
-        # What became of names since, each with the directory whose fsync makes it certain.
+        # The later changes of names, each with the directory whose fsync makes it certain.
         self.pending = []
         self.open = {}
 
@@ -135,11 +135,11 @@ class Disk:
                 _change(names, changes)
         found = {}
         for path in sorted(names):
-            # What lies in a directory that is not there cannot be reached.
+            # Files in a missing directory cannot be reached.
             if path != self.root and str(pathlib.PurePath(path).parent) not in found:
                 continue
             file = names[path]
-            # The log's index is in memory only, and made anew.
+            # The log's index is in memory only, and recreated.
             if not path.endswith("-shm"):
                 found[path] = None if file is None else self._content(file, mode, chance)
         return found

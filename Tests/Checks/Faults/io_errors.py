@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails each call of each command that changes a file, or writes half of it, and checks what is said and what is left.
+"""Fails each call of each command that changes a file, or writes half of it, and checks the output and the stores.
 
 Usage: io_errors.py [CASE ['NUMBER MODE CODE']]    for example: io_errors.py rotate-sender '12 once 28'
 """
@@ -15,15 +15,15 @@ PLANS = (
     f"once {errno.ENOSPC}", f"once {errno.EIO}", f"once {errno.EINTR}", f"on {errno.ENOSPC}", f"on {errno.EIO}",
     "half", f"half-on {errno.ENOSPC}",
 )
-# What a failure may be called.
+# The allowed codes of a failure.
 CODES = ("disk-full", "input-output")
-# Standard output, and a file that was named, are no files of a store: the system's words are enough.
+# Standard output and a named file are not files of a store: the system's message is enough.
 OUTPUT = "cannot write standard output"
 NAMED = r"error: cannot (make|write|write into) '.*': (no space left on device|input/output error|interrupted system call)"
 
 
 def plans(case, folder):
-    """Every plan for every call that a run makes whom nobody disturbs."""
+    """Every plan for every call of an undisturbed run."""
     log = folder.with_suffix(".log")
     stores = case.life.copy(folder)
     done = case.run(stores, environment=program.through_shim(stores.root, log))
@@ -32,7 +32,7 @@ def plans(case, folder):
     kinds = [line.split(" ", 1)[0] for line in log.read_text().splitlines()]
     for number, kind in enumerate(kinds, 1):
         for plan in PLANS:
-            # Half of something can only be written.
+            # Only writes can be partial.
             if kind == "write" or not plan.startswith("half"):
                 yield f"{number} {plan}"
 
@@ -59,7 +59,8 @@ def trial(case, seen):
 
 
 def said(case, run):
-    """A command that fails says why and ends with 1; a push that cannot be opened ends in the fallback, as on a phone."""
+    """A command that fails prints the reason and ends with 1; a push that does not open ends in the fallback, as on a
+    phone."""
     text = run.messages.decode()
     if "Fatal error" in text or run.exit not in (1, 65):
         raise program.Failure(f"it ended with {run.exit}: {text}")
@@ -69,7 +70,7 @@ def said(case, run):
         answer = json.loads(run.output)
         if case.name.startswith("open") and answer["outcome"] == "fallback" and answer["code"] in CODES:
             return
-    # The words of the system, for another file than the one that failed.
+    # The system's message, for a different file than the one that failed.
     if "No such file" in text:
         raise program.Failure(f"the reason is another one: {text.strip()}")
     if run.exit != 1 or not re.search(rf"error: ({'|'.join(CODES)}): cannot .{{10,}}", text):
@@ -77,12 +78,12 @@ def said(case, run):
 
 
 def keeps(run):
-    """A message is shown although the guard, or what it has changed, could not be written; that is said."""
+    """A message is shown although the guard or the message's changes could not be written; a warning reports it."""
     return b"warning: " not in run.messages
 
 
 def is_done(case, stores):
-    """Whether the database holds what the command has said that it could not do."""
+    """Whether the database contains the change that the command reported as failed."""
     try:
         checker.look(stores, checker.Bounds(case.before, case.before))
         return False

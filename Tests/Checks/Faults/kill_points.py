@@ -12,7 +12,7 @@ PART = "kill_points"
 
 
 def calls(case, folder):
-    """Every system call of a run that nobody disturbs, as its name and the how many-th of the name it is in its thread."""
+    """Every system call of an undisturbed run: its name, and its number among the calls of this name in its thread."""
     log = folder.with_suffix(".log")
     done = case.run(case.life.copy(folder), program.strace(f"-o{log}"))
     if done.exit != 0:
@@ -32,7 +32,8 @@ def killed(case, point, folder):
     """Kills a run before the call is made."""
     call, number = point.split(":")
     stores = case.life.copy(folder)
-    # The first thread that comes to this number ends. Only an import has two, one of which reads lines and no store.
+    # The first thread that reaches this number is killed. Only an import has two, one of which reads lines and no
+    # store.
     run = case.run(stores, program.strace(
         "-o/dev/null", f"-etrace={call}", f"-einject={call}:signal=KILL:when={number}"))
     if run.exit != -signal.SIGKILL:

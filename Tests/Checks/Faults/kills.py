@@ -12,16 +12,16 @@ from scene import PHONE, Life, Message
 
 PART = "kills"
 WORKERS = 2
-# After so many kills everything is looked at, and not only what the last one can have touched.
+# The number of kills after which everything is checked, not only what the last one can have touched.
 FULL = 100
-# As many messages are under way.
+# The number of messages in transit.
 UNDER_WAY = 40
 BATCH = 12
 OTHER = "other"
 
 
 class LongLife(Life):
-    """Two stores that live on however often a command is killed, and what was said of them."""
+    """Two stores that are kept through all kills, and their expected state."""
 
     def __init__(self, root, seed):
         super().__init__(root)
@@ -32,7 +32,7 @@ class LongLife(Life):
         self.life_time = {}
         self.kills = 0
         self.counts = collections.Counter()
-        # Of the phone's key, and of the provider's: acknowledged, or seen since.
+        # Of the phone's key and the provider's key: acknowledged, or seen since.
         self.newest, self.active, self.sender = 1, 1, 1
         # Generations that may have ended.
         self.ended = set()
@@ -44,9 +44,9 @@ class LongLife(Life):
     # MARK: Killing
 
     def killed(self, name, store, *arguments, input=b""):
-        """Runs a command and kills it at a random moment; its output as far as it came, and whether it ended before."""
+        """Runs a command and kills it at a random moment. Returns its output so far, and whether it ended before."""
         if name not in self.life_time:
-            # The first run of each is not disturbed, and tells how long one takes.
+            # The first run of each is undisturbed and measures its duration.
             start = time.monotonic()
             output = self.must(store, *arguments, input=input)
             self.life_time[name] = time.monotonic() - start
@@ -66,7 +66,7 @@ class LongLife(Life):
             return output, False
         if process.returncode != 0:
             raise Failure(f"{name} ended with {process.returncode}: {messages.decode()}")
-        # It was done sooner than before, so it is to be killed sooner.
+        # It ended earlier than before, so kill it earlier.
         self.life_time[name] *= 0.98
         return output, True
 
@@ -93,7 +93,7 @@ class LongLife(Life):
             self.gone |= {needle for generation in self.ended for needle in self.needles["device", generation]}
 
     def rotate_sender(self):
-        # The phone follows first, and tells so: a message carries four statements at most.
+        # The phone follows first and reports it: a message carries at most four statements.
         self.open_all([self.sealed_now()])
         self.register()
         output, is_done = self.killed("rotate sender", self.provider, "rotate", "sender", "--force")
@@ -131,7 +131,7 @@ class LongLife(Life):
         self.devices = found
 
     def log_in_or_out(self):
-        """A second account of the phone comes and goes; its secret is known, because it is brought along."""
+        """A second account of the phone is added and removed; its secret is known, because it is imported."""
         names = {key.name for key in bytes_on_disk.contents(self.phone).keys}
         if OTHER not in names:
             file = self.root / "other.key"
@@ -146,7 +146,7 @@ class LongLife(Life):
         _, is_done = self.killed(
             "log-out", self.phone, "rotate", "device", "--purge", "--everything", "--name", OTHER, "--json")
         if not is_done:
-            # As a person does who has not seen it end.
+            # As a user does who has not seen it end.
             self.must(self.phone, "rotate", "device", "--purge", "--everything", "--name", OTHER)
         self.gone |= sealed | self.other_secret
 
@@ -167,7 +167,7 @@ class LongLife(Life):
             raise Failure(f"after {self.kills} kills, {step.__name__}: {failure}") from None
 
     def look(self, newest, active, sender):
-        """Nothing that was acknowledged is lost; what was begun may have happened, and counts from now on."""
+        """Nothing acknowledged is lost; a command in progress may have taken effect, and counts from now on."""
         phone, provider = bytes_on_disk.contents(self.phone), bytes_on_disk.contents(self.provider)
         checker.one_active(phone)
         keys = {key.generation: key for key in phone.keys if key.name == "default"}
@@ -182,7 +182,7 @@ class LongLife(Life):
         if missing:
             raise Failure(f"the keys of the generations {sorted(missing)} are lost")
         if found == active:
-            # The confirmation that was to end it has not happened.
+            # The confirmation that would end it has not happened.
             self.ended.discard(active)
         self.newest, self.active, self.sender = max(keys), found, provider.senders["default"]
         for key in keys.values():
@@ -208,7 +208,7 @@ class LongLife(Life):
         return [message for message in self.messages if message.generation not in self.ended]
 
     def sealed_now(self):
-        """A message to the newest key there is."""
+        """A message to the newest key."""
         self.register()
         self.number += 1
         return self.seal([f"message {self.number} now"], self.registered)[0]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Plants what the other parts look for, and sees that each is found: a check that cannot fail shows nothing.
+"""Plants the faults that the other parts look for, and verifies that each is found: a check that cannot fail shows
+nothing.
 
 Usage: planted.py
 """
@@ -14,7 +15,7 @@ PART = "fault_checker"
 
 @contextlib.contextmanager
 def database(store, name=bytes_on_disk.DATABASE):
-    """The database as somebody edits it who has no key."""
+    """The database, edited without the store key."""
     with contextlib.closing(sqlite3.connect(store / name)) as connection:
         yield connection
         connection.commit()
@@ -31,14 +32,14 @@ def edit(side, statement, *values):
 # MARK: What is planted
 
 def purge_without_overwriting(stores, life):
-    """What SQLite does without secure_delete: the row is gone, and its bytes are not."""
+    """SQLite without secure_delete: the row is deleted, but its bytes remain."""
     with database(stores.phone) as connection:
         connection.execute("PRAGMA secure_delete = OFF")
         connection.execute("DELETE FROM device_keys WHERE generation = 1")
 
 
 def statement_in_a_transaction_of_its_own(stores, life):
-    """The new key is there, and the statement that leads to it is not yet."""
+    """The new key exists, but its statement does not yet."""
     stores.must(stores.provider, "rotate", "sender")
     edit("P", "DELETE FROM announcements")(stores, life)
 
@@ -48,7 +49,7 @@ def secret_in_a_file(stores, life):
 
 
 def older_copy(stores, life):
-    """The rotation was acknowledged, and a copy from before lies there."""
+    """The rotation was acknowledged, but the store is an older copy."""
     stores.must(stores.phone, "rotate", "device")
     shutil.copyfile(life.phone / bytes_on_disk.DATABASE, stores.phone / bytes_on_disk.DATABASE)
 
@@ -79,7 +80,8 @@ def nothing(stores, life):
     pass
 
 
-# What is done to the stores, in the scene of which command, whether that command counts as acknowledged, and what is said.
+# The change of the stores, the command of the scene, whether that command counts as acknowledged, and the expected
+# finding.
 EDITS = (
     ("nothing", nothing, "rotate-device", False, None),
     ("no active key", edit("D", "DELETE FROM device_keys WHERE state = 2"), "rotate-device", False,
@@ -104,7 +106,7 @@ EDITS = (
 
 
 def found(name, plant, command, is_acknowledged, words, folder):
-    """What the checker says of a plant; None where it must not say anything."""
+    """The checker's finding for a plant; None if it must find nothing."""
     case = cases.make(command, folder / "life")
     stores = case.life.copy(folder / "planted")
     plant(stores, case.life)
@@ -118,7 +120,8 @@ def found(name, plant, command, is_acknowledged, words, folder):
 # MARK: A store that does not wait
 
 def without_waiting(folder):
-    """The story of a store that never waits for the disk; what is said of the first power cut that it does not survive."""
+    """The story of a store that never waits for the disk; the finding for the first power cut that it does not survive.
+    """
     story = Story.tell(Story(folder))
     calls = [call for call in disk_model.calls(story.log.read_bytes()) if call.kind != "sync"]
     trial = power_loss.trial(story, calls, list(power_loss.begun(story, calls)), Seen())

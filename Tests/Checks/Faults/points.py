@@ -1,15 +1,15 @@
-"""Runs very many small trials on two workers, and says how to run again what fails."""
+"""Runs very many small trials on two workers, and prints how to repeat a failure."""
 import hashlib, itertools, multiprocessing, os, pathlib, shutil, sys, time, traceback
 
 from program import Failure
 
 WORKERS = 2
-# How many failures are told of.
+# The most failures to report.
 LISTED = 10
 
 
 class Trials:
-    """Trials of one part. Each is given a folder that does not exist, and gives counts that are added up."""
+    """Trials of one part. Each gets a folder that does not exist, and returns counts that are added up."""
 
     def __init__(self, part, folder):
         self.part = part
@@ -18,7 +18,8 @@ class Trials:
         self.failures = 0
 
     def run(self, name, trial, items):
-        """Runs `trial(item, folder)` for every item. What it needs besides, it has when the workers are forked."""
+        """Runs `trial(item, folder)` for every item. Everything else it needs must exist before the workers are forked.
+        """
         start = time.monotonic()
         items = list(items)
         if not items:
@@ -41,7 +42,7 @@ class Trials:
         print(f"{name}: {line} seconds={time.monotonic() - start:.0f}", flush=True)
 
     def end(self, **more):
-        """Prints the figure, if everything holds."""
+        """Prints the figure, if every trial passed."""
         if self.failures:
             sys.exit(f"{self.part}: {self.failures} trials have failed")
         line = " ".join(f"{key}={number}" for key, number in (self.counts | more).items())
@@ -64,7 +65,7 @@ def _attempt(item):
 
 
 class Seen:
-    """Which states of the stores were checked already, in this process: equal bytes are checked once."""
+    """The states of the stores already checked in this process: equal bytes are checked once."""
 
     def __init__(self):
         self.states = set()
@@ -72,7 +73,7 @@ class Seen:
     def is_new(self, stores, *circumstances):
         state = hashlib.sha256(repr(circumstances).encode())
         for file in sorted(stores.root.rglob("*")):
-            # The log's index is made anew from the log when the last process is gone.
+            # The log's index is rebuilt from the log after the last process has ended.
             if not file.name.endswith("-shm"):
                 content = file.read_bytes() if file.is_file() else b""
                 state.update(f"{file.relative_to(stores.root)} {file.is_file()} {len(content)}\n".encode() + content)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes away the power after every call that changes a file, and checks what a disk may hold then.
+"""Cuts the power after every call that changes a file, and checks every possible state of the disk.
 
 Usage: power_loss.py [STORY ['CUT MODE']]    for example: power_loss.py alone '120 torn'
 The environment's SEED chooses the mixtures.
@@ -16,13 +16,13 @@ MIXTURES = 4
 
 
 def begun(story, calls):
-    """For each call the step it belongs to, and whether the step has said before that it is done."""
+    """For each call, its step, and whether the step had already reported that it is done."""
     steps = iter(story.steps)
     step, is_said = next(steps), False
     for call in calls:
         yield step, is_said
         if call.kind == "mark":
-            # After the last step only the processes beside come to their end.
+            # After the last step only the other processes end.
             following = next(steps, None)
             step, is_said = following or step, following is None
         elif call.path == "stdout" and call.length and call.process not in story.others:
@@ -32,7 +32,7 @@ def begun(story, calls):
 def trial(story, calls, owners, seen):
     @functools.lru_cache(1)
     def disk_at(cut):
-        """The disk when everything before the cut has happened."""
+        """The disk after everything before the cut."""
         disk = disk_model.Disk(story.life.root)
         for call in calls[:cut]:
             disk.apply(call)

@@ -6,7 +6,7 @@ CHECKOUT = HERE.parent.parent
 PUSHCRYPT = str(CHECKOUT / ".build/release/pushcrypt")
 BUILT = CHECKOUT / ".build/faults"
 
-# What no run takes: a command waits for others for five seconds.
+# Longer than any run: a command waits for others for five seconds.
 LIMIT = 60
 
 # The exit code (negative for a signal), standard output and standard error.
@@ -16,11 +16,11 @@ ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "SWIFT_BACKTR
 
 
 class Failure(Exception):
-    """A claim does not hold."""
+    """A requirement is violated."""
 
 
 def run(arguments, input=b"", before=(), environment=None):
-    """Runs the command to its end, whatever the end is."""
+    """Runs the command to its end, however it ends."""
     done = subprocess.run(
         [*before, PUSHCRYPT, *map(str, arguments)], input=input, capture_output=True, timeout=LIMIT,
         env=ENVIRONMENT | (environment or {}))
@@ -28,7 +28,7 @@ def run(arguments, input=b"", before=(), environment=None):
 
 
 def must(arguments, input=b"", environment=None):
-    """Runs the command, which must succeed, and gives its output."""
+    """Runs the command, which must succeed. Returns its output."""
     done = run(arguments, input, environment=environment)
     if done.exit != 0:
         raise Failure(f"{said(arguments)} ended with {done.exit}: {done.messages.decode()}")
@@ -36,7 +36,7 @@ def must(arguments, input=b"", environment=None):
 
 
 def said(arguments):
-    """A command as a person types it, without the folder that only this run has."""
+    """A command as a user types it, without this run's folder."""
     return "pushcrypt " + " ".join(str(argument).rsplit("/", 1)[-1] for argument in arguments)
 
 
@@ -72,6 +72,6 @@ CHEAP = {"LD_PRELOAD": shim(), "FAULTS_CHEAP": "1"}
 # MARK: strace
 
 def strace(*options, environment=None):
-    """What stands before a command that is traced. The variables are the command's, and not strace's own."""
+    """The prefix of a traced command. The variables are the command's, not strace's."""
     variables = [f"-E{name}={value}" for name, value in (environment or {}).items()]
     return ("strace", "-f", "-qq", *variables, *options, "--")

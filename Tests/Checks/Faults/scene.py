@@ -7,13 +7,13 @@ from program import Failure
 APP = "com.example.app"
 PHONE = "phone1"
 
-# A message on its way: its text, the generation of the key that it is sealed to, and the push as it is received.
+# A message in transit: its text, the generation of the key that it is sealed to, and the push as received.
 Message = collections.namedtuple("Message", "text generation push")
 
 
 @contextlib.contextmanager
 def scratch(part):
-    """A folder in memory, because what is kept without power is another question than whether a disk is fast."""
+    """A folder in memory: these tests are not about the speed of a disk."""
     parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix=f"pushcrypt-faults-{part}-", dir=parent) as folder:
         yield pathlib.Path(folder)
@@ -39,7 +39,7 @@ class Scene:
         return self.provider, self.phone
 
     def copy(self, root):
-        """The same stores in another folder, to be spoilt."""
+        """A copy of the stores in another folder, to damage."""
         shutil.copytree(self.root, root)
         return Scene(root, self.passphrase)
 
@@ -70,7 +70,7 @@ class Scene:
             for text, answer in zip(texts, answers, strict=True)]
 
     def open(self, messages, request):
-        """What a person is shown of each message, under a notification request of that name."""
+        """The text shown for each message, under a notification request of that name."""
         lines = b"".join(received(message.push, request) for message in messages)
         done = self.run(self.phone, "open", "--batch", "--duplicates", "suppress", input=lines)
         answers = [json.loads(line) for line in done.output.splitlines()]
@@ -80,7 +80,7 @@ class Scene:
 
     @contextlib.contextmanager
     def somebody_beside(self, store, environment=None):
-        """Another process that has the store open for as long as this lasts, so that no log is emptied at the end. Its id."""
+        """Another process that keeps the store open meanwhile, so that no log is emptied at the end. Its id."""
         if store == self.provider:
             arguments, line = ["seal", "--batch"], json.dumps(request(PHONE, "beside")).encode() + b"\n"
         else:
@@ -110,7 +110,7 @@ def received(push, request):
 
 
 def shown(answer):
-    """The text that a person is shown, or the outcome in brackets."""
+    """The text that the user is shown, or the outcome in brackets."""
     if "error" in answer:
         return f"({answer['error']['code']})"
     notification = answer["notification"]
@@ -120,18 +120,18 @@ def shown(answer):
 # MARK: What a store goes through
 
 class Life(Scene):
-    """A scene that is being made: it also remembers every secret that it has had, in every form."""
+    """A scene under construction. It also records every secret that it had, in every form."""
 
     def __init__(self, root, passphrase=None):
         super().__init__(root, passphrase)
-        # The bytes that must lie nowhere once the key is destroyed, by side and generation.
+        # The bytes that must be in no file after the key is destroyed, by side and generation.
         self.needles = collections.defaultdict(set)
-        # The secrets in the clear, which never lie in a store.
+        # The secrets in the clear, which are never in a store.
         self.secrets = set()
         self.messages = []
 
     def note(self):
-        """Takes down the sealed forms that lie in the stores now, and the secrets of the active keys."""
+        """Records the sealed forms now in the stores, and the secrets of the active keys."""
         for side, store in ("device", self.phone), ("sender", self.provider):
             found = bytes_on_disk.contents(store)
             if found is None:
@@ -168,7 +168,7 @@ class Life(Scene):
         self.must(self.provider, "device", "add", PHONE, input=self.must(self.phone, "export", "device", "--json"))
 
     def send(self, generation, count=2):
-        """Some messages on their way, to the key that the provider has."""
+        """Some messages in transit, to the key that the provider has."""
         first = len(self.messages)
         self.messages += self.seal([f"message {first + number}" for number in range(count)], generation)
         return self

@@ -9,9 +9,9 @@ import checker, program, scene
 from scene import PHONE, Life
 
 PART = "soak"
-# How long a replaced key opens, how long a message is under way at most, and how late it may be opened, in seconds.
+# How long a replaced key opens, how long a message is in transit at most, and how late it may be opened, in seconds.
 GRACE, DELAY, LIMIT = 30, 12, 25
-# As many messages wait to be opened at most; on a slow machine the sealers pause.
+# The most messages waiting to be opened; on a slow machine the sealers pause.
 WAITING = 600
 BATCH = 20
 
@@ -22,14 +22,14 @@ class Soak:
         self.end = time.monotonic() + seconds
         self.random = random.Random(seed)
         self.lock = threading.Lock()
-        # Said also when there were none: told to come again, and opened after the time that a message is under way.
+        # Printed even if zero: commands told to retry, and messages opened after their time in transit.
         self.counts = collections.Counter(busy=0)
         self.failures = []
-        # What is under way: when it is due, its text, the request; and the pushes by text with the time of sealing.
+        # Messages in transit: when each is due, its text, the request; and the pushes by text with the time of sealing.
         self.waiting = []
         self.pushes = {}
         self.shown = collections.Counter()
-        # A push that nobody was given yet, by the id of the key that it is sealed to.
+        # An undelivered push, by the id of the key that it is sealed to.
         self.unopened = {}
         self.purged = []
         # Opened only after the grace of their keys, because the machine was busy with something else.
@@ -38,7 +38,7 @@ class Soak:
     # MARK: Commands
 
     def command(self, name, store, *arguments, input=b""):
-        """Runs a command until it is not told that the store is busy; no other failure is expected."""
+        """Runs a command until the store is not busy; no other failure is expected."""
         while True:
             done = self.life.run(store, *arguments, input=input)
             if done.exit == 0:
@@ -79,14 +79,14 @@ class Soak:
                 push = json.loads(answer)["payload"]
                 self.unopened.setdefault(key_id(push), push)
                 if self.unopened[key_id(push)] is push:
-                    # It is kept, to be opened after its key was destroyed.
+                    # It is held back, to be opened after its key is destroyed.
                     continue
                 self.pushes[text] = push, start
                 for request in "first", "second":
                     heapq.heappush(self.waiting, (start + chance.uniform(0, DELAY), text, request))
 
     def rotate_sender(self, chance):
-        """The next rotation waits until the phone has followed the one before."""
+        """The next rotation waits until the phone has followed the previous one."""
         own = json.loads(self.command("exports", self.life.provider, "export", "sender", "--json"))["public_key"]
         pinned = json.loads(self.command("exports", self.life.phone, "export", "device", "--json"))["sender"]
         if own == pinned:
@@ -172,7 +172,7 @@ class Soak:
         self.twice = [text for text in self.pushes if self.shown[text] > 1]
         if self.lost or self.twice:
             raise program.Failure(f"lost: {self.lost[:5]}, shown twice: {self.twice[:5]}")
-        # What this machine was too slow for says nothing, so little may be of that kind.
+        # A failure because this machine was too slow proves nothing, so only a few are allowed.
         if len(self.late) > len(self.pushes) // 50:
             raise program.Failure(f"{len(self.late)} of {len(self.pushes)} messages were opened after the grace: too slow a machine")
         refused = 0

@@ -1,4 +1,4 @@
-"""What happens to two stores from their making to a log-out, recorded call by call."""
+"""The history of two stores from their creation to a log-out, recorded call by call."""
 import dataclasses, json
 
 import bytes_on_disk, cases, program
@@ -26,7 +26,8 @@ class Step:
 
 
 class Story:
-    """Runs the commands one after the other through the shim. Nothing is copied: what a step leaves unsafe stays unsafe."""
+    """Runs the commands one after another through the shim. Nothing is copied: data left unsafe by a step stays unsafe.
+    """
 
     def __init__(self, folder):
         self.life = Life(folder / "story")
@@ -36,7 +37,7 @@ class Story:
         self.steps = []
         self.gone = frozenset()
         self.kept = ()
-        # The processes beside, whose output is no answer of a step.
+        # The other processes, whose output is not a step's answer.
         self.others = set()
 
     def facts(self):
@@ -57,7 +58,7 @@ class Story:
         return done.output
 
     def note(self):
-        """Looks at the stores without a command, which would change their files unrecorded."""
+        """Reads the stores without a command, which would change their files unrecorded."""
         for side, store in ("device", self.life.phone), ("sender", self.life.provider):
             found = bytes_on_disk.contents(store)
             if found is not None and side == "device":
@@ -68,7 +69,7 @@ class Story:
                     piece for sealed in found.sealed for piece in bytes_on_disk.pieces(sealed)}
 
     def send(self, generation):
-        """A message that is on its way from now on."""
+        """A message in transit from now on."""
         text = f"message {len(self.life.messages)}"
         line = json.dumps({"to": "phone1", "payload": {"aps": {"alert": text}}}).encode() + b"\n"
         answer = json.loads(self.step(f"seal {text}", "P", "seal", "--batch", input=line))
@@ -116,7 +117,7 @@ class Story:
         return self
 
     def tell_beside_others(self):
-        """The same, while other processes have both stores open, so that neither log is ever emptied at an end."""
+        """The same, while other processes have both stores open, so that neither log is ever emptied."""
         self.make()
         with (
             self.life.somebody_beside(self.life.provider, self.environment) as one,

@@ -5,8 +5,8 @@
 #        run.sh minimise [TARGET ...]          puts what was found into the corpus: as few files as reach as much
 #        run.sh try TARGET FILE                runs one input
 #        run.sh figures                        prints the sums of the ledger
-# FUZZ_PROGRAMS names a folder with a copy of what was built before, .build/fuzz/release/{Fuzz*,commit}; FUZZ_JOBS says how many
-# targets run at a time.
+# FUZZ_PROGRAMS names a folder with a copy of an earlier build, .build/fuzz/release/{Fuzz*,commit}; FUZZ_JOBS is the
+# number of targets to run at a time.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 here=Tests/Checks/Fuzz
@@ -16,7 +16,7 @@ ledger=$here/ledger.tsv
 programs=${FUZZ_PROGRAMS:-}
 jobs=${FUZZ_JOBS:-2}
 
-# Each target with the program that it is in, and the longest input that is tried.
+# Each target with its program and the longest input to try.
 table='arguments FuzzProgram 256
 attachment FuzzFormat 120
 batch FuzzProgram 512
@@ -29,7 +29,8 @@ rotation FuzzFormat 200
 row FuzzProgram 200'
 all=$(cut -d ' ' -f 1 <<<"$table")
 
-# A crash must end the run at once. Leaks are not looked for: what all inputs share is kept for the life of the process.
+# A crash must end the run immediately. Leak detection is off: data shared by all inputs is kept for the life of the
+# process.
 export SWIFT_BACKTRACE=enable=no
 export ASAN_OPTIONS=detect_leaks=0
 
@@ -38,7 +39,7 @@ fail() {
     exit 1
 }
 
-# The commit that is built, with a + where the sources differ from it.
+# The commit being built, with a + if the sources differ from it.
 version() {
     local commit
     commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || { echo -; return; }
@@ -59,7 +60,7 @@ build() {
     version >"$programs/commit"
 }
 
-# Sets `command` to what runs a target, without what it is to do.
+# Sets `command` to the command line of a target, without its task.
 command_of() {
     local target program longest
     read -r target program longest < <(grep "^$1 " <<<"$table") || fail "no target is called $1: there are $(xargs <<<"$all")"
@@ -68,7 +69,7 @@ command_of() {
     [ ! -f "$here/dictionaries/$target.dict" ] || command+=("-dict=$here/dictionaries/$target.dict")
 }
 
-# Runs a target from its corpus, and says how to see a fault again. What is found goes to a folder; the other arguments are
+# Runs a target from its corpus, and prints how to reproduce a fault. Findings go to a folder; the other arguments are
 # libFuzzer's.
 run() {
     local target=$1 found=$2 command log=$logs/$1.log input
@@ -85,7 +86,7 @@ run() {
     return 1
 }
 
-# How many inputs a target has tried in its last run.
+# The number of inputs that a target tried in its last run.
 executions() {
     local count
     count=$(sed -nE 's/^stat::number_of_executed_units: +//p' "$logs/$1.log" | tail -n 1)
@@ -144,7 +145,7 @@ figures() {
         if ($6 > edges[$3]) edges[$3] = $6
         if ($7 != "ok") faults++
     } END {
-        # Those that never ran, too.
+        # Also those that never ran.
         count = split(all, targets, " ")
         least = total
         for (i = 1; i <= count; i++) {
@@ -163,7 +164,7 @@ figures() {
 
 what=${1:-}
 shift || true
-# A short run beside a long one leaves its logs alone.
+# A short run concurrent with a long one does not touch its logs.
 [ "$what" != short ] || logs=$work-short/logs
 mkdir -p "$logs" "$work/faults"
 case $what in

@@ -1,4 +1,4 @@
-"""The receivers as processes: a line with a question goes in, a line with the answer comes out. README.md has the language."""
+"""The receivers as processes: each question is a line, and so is each answer. README.md describes the language."""
 import os
 import subprocess
 import threading
@@ -20,7 +20,7 @@ PATIENCE = 120
 
 
 class Failure(Exception):
-    """Something is not as it must be. The text says what, and how to ask again."""
+    """A violated requirement. The text describes it and how to repeat the question."""
 
 
 def word(data):
@@ -42,7 +42,7 @@ class Driver:
         threading.Thread(target=self.watch, daemon=True).start()
 
     def watch(self):
-        """Ends a receiver that hangs, so that whoever waits for its answer goes on."""
+        """Ends a receiver that hangs, so that the waiting caller continues."""
         while self.process.poll() is None:
             since = self.since
             if since is not None and time.monotonic() - since > PATIENCE:
@@ -50,7 +50,7 @@ class Driver:
             time.sleep(1)
 
     def ask(self, questions):
-        """The words of each answer, in order. The questions go in while the answers come out."""
+        """The words of each answer, in order. Questions are written while answers are read."""
         writer = threading.Thread(target=self.write, args=(questions,))
         writer.start()
         answers = []

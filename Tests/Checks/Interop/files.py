@@ -32,7 +32,7 @@ def make(seed):
 
 
 def run(driver, seed):
-    """How many files were opened by each."""
+    """The number of files that each opened."""
     some, count = random.Random(f"files {driver.language} {seed}"), len(SIZES) + RANDOM_SIZES
     for number in range(count):
         with open(path(f"plain{number}"), "rb") as file:

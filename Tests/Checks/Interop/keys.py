@@ -27,7 +27,7 @@ def main():
             return subprocess.run([program, "key", *words], input=given, check=True, capture_output=True).stdout.strip()
 
         def taken(role, secret, public):
-            """Takes both halves, and gives both back as bytes."""
+            """Imports both halves, and exports both as bytes."""
             told = run("import", role, *RAW, "-o", key_file, "--force", given=base64.b64encode(secret))
             if run("import", "public", *RAW, "--kind", role, given=base64.urlsafe_b64encode(public)) != told:
                 sys.exit(f"interop: the halves of a {role}'s key of PyNaCl are those of two keys here")

@@ -1,4 +1,4 @@
-"""Runs a receiver against the test kit: each file gives questions, and what has to be answered."""
+"""Runs a receiver against the test kit: each file determines questions and the required answers."""
 import base64
 import hashlib
 import json
@@ -8,7 +8,7 @@ import random
 from drivers import Failure, data, word
 from kit_files import KIT, NOT_ASKED, check_reader, files
 
-# What the sealers among the receivers do not offer.
+# Features that the receivers' sealers lack.
 NOT_OFFERED = {"kept", "attachment", "sent-exactly"}
 KINDS = {"device-public": "pcr", "sender-public": "pcs", "device-secret": "pcr-secret-", "sender-secret": "pcs-secret-"}
 
@@ -165,14 +165,15 @@ def is_asked(folder, header):
 
 
 def misuse(driver):
-    """What a caller can get wrong: the receiver is asked to get it wrong by itself."""
+    """Misuse by a caller: the receiver's driver misuses it."""
     answer = driver.ask([f"misuse {DEVICE_PUBLIC} {SENDER_SECRET}"])[0]
     if answer != ["ok"]:
         raise Failure(f"{driver.language}: misuse: {' '.join(answer)}")
 
 
 def outcomes(driver):
-    """Each file that is asked about, with the `Failure` when it has another outcome than it claims; first of all a file that opens."""
+    """Each file asked about, with the `Failure` if its outcome is not the claimed one; a file that opens comes first.
+    """
     check_reader()
     asked = [file for file in files() if is_asked(file[0], file[2])]
     first = next(file for file in asked if file[0] == "envelopes" and file[2]["expect"] == ["opened"])
@@ -190,8 +191,8 @@ def outcomes(driver):
 
 
 def run(driver):
-    """How many files had the outcome that they claim, and how many were not asked about. Raises a `Failure` that names those with
-    another outcome."""
+    """The number of files with the claimed outcome, and of files not asked about. Raises a `Failure` that names all
+    others."""
     found = [failure for _, failure in outcomes(driver)]
     failures, count = [str(failure) for failure in found if failure], len(found) - 1
     if failures:

@@ -10,7 +10,7 @@ COMMON = {"expect", "rule", "comment", "encoding"}
 SITUATION = {"time", "context", "device", "sender", "superseded"}
 OPENED = {"payload-sha256", "message-id", "sent-at", "time-to-live", "signed-by"}
 AFTER = {"sender-after", "superseded-after"}
-# Headers that say what is asked, which any file may have.
+# Headers of the question, allowed in any file.
 HEADERS = {
     "envelopes": SITUATION | {"fingerprint"},
     "pushes": SITUATION,
@@ -23,7 +23,7 @@ HEADERS = {
     "full-bodies": set(),
     "payloads": {"push-type", "time", "time-to-live", "title", "clear-sound", "kept", "attachment", "statements", "sent-exactly"},
 }
-# Headers that each file with a good outcome has, and no other.
+# Headers required in each file with a good outcome, and allowed in no other.
 WHEN_GOOD = {
     "envelopes": OPENED,
     "pushes": OPENED,
@@ -31,7 +31,7 @@ WHEN_GOOD = {
     "references": {"url", "key", "size", "sha256", "type", "name"},
     "payloads": {"bucket", "payload-sha256", "clear", "length", "widest-length"},
 }
-# Headers that a file with a good outcome may have, and no other.
+# Headers allowed only in files with a good outcome.
 IF_GOOD = {
     "envelopes": AFTER | {"told"},
     "pushes": AFTER | {"told"},
@@ -41,9 +41,9 @@ IF_GOOD = {
 }
 GOOD = {"envelopes": {"opened"}, "pushes": {"opened"}, "attachments": {"opened"}, "attachment-lists": {"opened"}}
 GOOD |= {"statements": {"accepted", "unchanged"}}
-# What else is known of an input that is refused, by its outcome.
+# Further headers of a refused input, by its outcome.
 KNOWN = {("keys", "weak-key"): {"bytes"}}
-# What is no part of a receiver: it has no store, shows nothing and registers nowhere.
+# Parts that a receiver does not have: it has no store, shows nothing and does not register.
 NOT_ASKED = {"notifications", "records", "replies", "sequences", "stores"}
 CODES = {
     "envelopes": {
@@ -83,7 +83,7 @@ def read(path):
 
 
 def check_header(folder, path, header):
-    """A header says something of each file that has it, or the file is refused: of the wrong outcome it would not be looked at."""
+    """Refuses a file with a header that does not apply to its outcome, because it would not be checked."""
     names, expected = set(header), set(header.get("expect", []))
     good = GOOD.get(folder, {"accepted"})
     if not expected or expected - good - CODES[folder]:
@@ -116,7 +116,7 @@ def files():
             yield folder, path, header, body
 
 
-# Headers that a file may not have, or may not lack, of files that are good otherwise.
+# Headers that otherwise good files must not have, or must not lack.
 WRONG = [
     ("envelopes", {"expect": ["expired"], "payload-sha256": ["00"]}),
     ("envelopes", {"expect": ["expired"], "sender-after": ["pcs1"]}),
@@ -137,7 +137,7 @@ WRONG = [
 
 
 def check_reader():
-    """A reader that took any header anywhere would prove nothing."""
+    """A reader that accepted any header anywhere would prove nothing."""
     for folder, header in WRONG:
         try:
             check_header(folder, "a wrong file", header)

@@ -14,7 +14,7 @@ SPACES = ("",) * 12 + (" ", "\n", "\t", "\r", "\r\n", "  ")
 
 
 class Pool:
-    """A long text of random characters, each in one of the forms that JSON has for it. A string is a part of it."""
+    """A long text of random characters, each in one of its JSON forms, from which strings are cut."""
 
     def __init__(self, seed, length=60_000):
         some, characters = random.Random(seed), []
@@ -36,14 +36,14 @@ class Pool:
         self.ends = list(itertools.accumulate(len(character.encode()) for character in characters))
 
     def part(self, length, some):
-        """About as many bytes, and not more."""
+        """About as many bytes, but not more."""
         start = some.randrange(len(self.characters) // 2)
         before = self.ends[start - 1] if start else 0
         return "".join(self.characters[start : bisect.bisect_right(self.ends, before + length)])
 
 
 def form(point, some):
-    """A character of a JSON string: as it is, or as one of its escapes."""
+    """A character of a JSON string: literal, or one of its escapes."""
     short = {0x22: '\\"', 0x5C: "\\\\", 0x2F: "\\/", 8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}
     if point in short and (point in (0x22, 0x5C) or some.random() < 0.5):
         return short[point]
@@ -81,7 +81,7 @@ class Payloads:
         tokens, count = [], some.choice((0, 1, 1, 2, 3))
         for index in range(count):
             tokens += [","] if index else []
-            # A name is never there twice: its number is a part of it.
+            # A name never occurs twice, because it contains its number.
             tokens += [self.string(9)[:-1] + f'{index}"', ":"] if kind < 7 else []
             tokens += self.value(depth + 1)
         return ["{", *tokens, "}"] if kind < 7 else ["[", *tokens, "]"]
@@ -104,7 +104,7 @@ class Payloads:
         return members
 
     def tokens(self, push_type, length):
-        """A payload of about as many bytes. Between the numbers of what is random there is a string that fills it up."""
+        """A payload of about as many bytes. A string between the random members fills it up."""
         some, tokens = self.some, ["{", '"aps"', ":", "{"]
         for index, (name, *rest) in enumerate(self.aps(push_type)):
             tokens += [","] * (index > 0) + [f'"{name}"', *rest]
@@ -120,7 +120,7 @@ class Payloads:
             filler = self.pool.part(length - size - 10, some)
             tokens += [",", '"fill"', ":", '"' + filler + '"']
             if some.random() < 0.7:
-                # To the last byte that the bucket holds.
+                # Up to the last byte of the bucket.
                 missing = length - sum(len(token.encode()) for token in tokens) - 1
                 tokens[-1] = tokens[-1][:-1] + "x" * max(missing, 0) + '"'
         return [*tokens, "}"]
@@ -138,7 +138,7 @@ class Payloads:
         return "".join(token + self.some.choice(SPACES) for token in tokens)
 
     def message(self, statement_count):
-        """What is said of one message, with its payload in minimal form and in another."""
+        """The parameters of one message, with its payload in minimal form and in another."""
         some = self.some
         push_type = some.choice(PUSH_TYPES)
         room = 1 + STATEMENT * statement_count if statement_count else 0
@@ -167,5 +167,5 @@ def corrupted(text, some):
 
 
 def name_of(json_text):
-    """The name that the text of a JSON string is."""
+    """The name in the text of a JSON string."""
     return json.loads(f'"{json_text}"')

@@ -1,7 +1,7 @@
-"""Leaves one check after the other out of each receiver, and expects the test kit to notice every time.
+"""Removes one check after another from each receiver, and expects the test kit to notice every time.
 
-Without it nobody would know that a receiver which passes the kit has the checks, and not only the arithmetic. What is replaced has to
-stand in its file exactly once, so that the list cannot fall behind the receivers unseen.
+This verifies that a receiver that passes the kit has the checks, not only the arithmetic. The replaced text must occur
+in its file exactly once, so that the list cannot become outdated unnoticed.
 """
 import functools
 import os
@@ -246,17 +246,18 @@ JAVA = {
     "key that is not printed": ("Attachments.java", 'return "Reference";', "return java.util.Arrays.toString(key);"),
 }
 MUTANTS = {"python": PYTHON, "javascript": JAVASCRIPT, "c": C, "java": JAVA}
-# What the platform checks as well, which then goes unnoticed. A libsodium without the fix of CVE-2025-69277 needs the second one.
+# Checks that the platform also makes, so that removing them goes unnoticed. A libsodium without the fix of
+# CVE-2025-69277 needs the second one.
 TWICE = {("python", "all-zero result"), ("c", "order of a sender key")}
 
 
-# A check that is left out may leave an argument unused, and an out-of-bounds read that the sanitizer ends.
+# Removing a check may leave an argument unused, or allow an out-of-bounds read, which the sanitizer stops.
 GCC = ["gcc", "-std=c11", "-O1", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
 @functools.cache
 def compiled(source):
-    """The object of a source in C as it is, compiled once."""
+    """The object of an unchanged C source, compiled once."""
     objects = os.path.join(drivers.BUILT, "mutants")
     os.makedirs(objects, exist_ok=True)
     result = os.path.join(objects, os.path.basename(source) + ".o")
@@ -265,7 +266,7 @@ def compiled(source):
 
 
 def build(language, folder, file):
-    """The command of a receiver that was copied with its driver, and of which one file is another."""
+    """The command of a copied receiver with its driver, in which one file is replaced."""
     receivers, tests = os.path.join(folder, "Sources/Languages", language), os.path.join(folder, "Tests/Checks/Interop", language)
     if language == "c":
         program, mutated = os.path.join(folder, "driver"), os.path.join(receivers, file)
@@ -284,9 +285,9 @@ def build(language, folder, file):
 
 
 def noticed_by(language, name, file, old, new):
-    """The first file of the kit with another outcome, or `None`.
+    """The first file of the kit with a different outcome, or `None`.
 
-    The mutant has to open a genuine message first: otherwise it may be broken altogether, and what it refuses shows nothing.
+    The mutant must open a genuine message first: otherwise it may be broken altogether, and its refusals show nothing.
     """
     with tempfile.TemporaryDirectory() as folder:
         for part in ("Sources/Languages", "Tests/Checks/Interop"):
@@ -312,7 +313,8 @@ def noticed_by(language, name, file, old, new):
 
 
 def run(languages):
-    """The figure. Raises a `Failure` that names the mutants that the kit did not notice, and those that it did not have to."""
+    """The figure. Raises a `Failure` that names the mutants that the kit did not notice, and those wrongly listed as
+    unnoticed."""
     counts, wrong, twice = [], [], 0
     for language in languages:
         noticed = 0

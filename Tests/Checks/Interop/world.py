@@ -12,17 +12,17 @@ from drivers import BUILT, ROOT, Driver, Failure
 PUSHCRYPT = os.path.join(ROOT, ".build/release/pushcrypt")
 FOLDER = os.path.join(BUILT, "world")
 TOPICS = ("com.example.app", "com.example.Other-App", "a")
-# How often each provider has changed its key. It announces each change in every message.
+# How often each provider rotated its key. It announces each rotation in every message.
 ROTATIONS = (0, 1, 2, 4)
 DEVICES = 6
-# How many messages are made, and opened, at a time.
+# The number of messages sealed, and opened, at a time.
 CHUNK = 10_000
-# One in so many messages is there a second time with a byte changed.
+# One in so many messages is repeated with a changed byte.
 CORRUPTED = 10
 
 
 def pushcrypt(*arguments, stdin="", codes=(0,)):
-    """What the command prints. Text is not touched on its way: Python would take U+2028 and others for ends of lines."""
+    """The output of the command, as bytes: Python would treat U+2028 and others as line ends."""
     done = subprocess.run([PUSHCRYPT, *arguments], input=stdin.encode(), capture_output=True)
     if done.returncode not in codes:
         raise Failure(f"pushcrypt {' '.join(arguments)}: exit {done.returncode}: {done.stderr.decode()[:2000]}")
@@ -34,7 +34,7 @@ def now():
 
 
 class World:
-    """Made once by `make`, and read by the process of each language."""
+    """Created once by `make`, and read by the process of each language."""
 
     def __init__(self):
         with open(os.path.join(FOLDER, "world.json")) as file:
@@ -52,13 +52,13 @@ class World:
         return ",".join(self.devices[(index + step) % DEVICES]["secret"] for step in range(3))
 
     def trusts(self, index):
-        """Whom a phone may trust that is to believe a provider: what it had first, alone or among others, or what it has now."""
+        """The possible trust of a phone in a provider: its first key, alone or among others, or its current key."""
         first, last = self.providers[index]["first"], self.providers[index]["public"]
         everybody = [provider["first"] for provider in self.providers]
         return [first + ";-", ",".join(everybody) + ";-", last + ";-"]
 
     def open_with_pushcrypt(self, index, lines):
-        """The answers to lines for one device, by the number that stands in each."""
+        """The answers to lines for one device, by the number in each."""
         device, senders = self.devices[index], []
         for provider in self.providers:
             senders += ["--sender", provider["first"]]
@@ -103,7 +103,7 @@ def make(seed, count):
 
 
 def make_provider(index, rotations, device):
-    """A store whose key was changed so often; the statements are those that a phone finds in its messages."""
+    """A store whose key was rotated so often; the statements are those in its messages."""
     store, key = os.path.join(FOLDER, f"provider{index}"), os.path.join(FOLDER, f"sender{index}.key")
     first = public = make_provider_store(store)
     for _ in range(rotations):
@@ -150,7 +150,7 @@ def make_chunk(world, payloads, start, count):
 
 
 def line_to_seal(device, message, number):
-    # A line of a batch ends at a line feed, so none may stand inside.
+    # A line of a batch ends at a line feed, so it must not contain one.
     payload = message["spaced"].replace("\n", " ")
     name = f'"id":"{message["id"]}",' if message["id"] else ""
     placeholder = json.dumps({"title": message["title"], "sound": message["sound"]})
@@ -161,7 +161,7 @@ def line_to_seal(device, message, number):
 
 
 def corrupt(world, records, some):
-    """Changes a byte of some envelopes, and asks the command for the code."""
+    """Changes a byte of some envelopes, and gets the code from the command."""
     lines = [[] for _ in range(DEVICES)]
     for number, record in enumerate(records):
         if number % CORRUPTED == 0:

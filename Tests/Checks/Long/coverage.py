@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judges which lines the tests have run, by a file in lcov's form: coverage.py LINES.info"""
+"""Checks which lines the tests have run, from a file in lcov's form: coverage.py LINES.info"""
 
 import os
 import pathlib
@@ -25,7 +25,7 @@ def read_lines(path):
 
 
 class Excuse:
-    """Why no test runs a place, which words of one of its lines tell."""
+    """The reason that no test runs a place, identified by words of one of its lines."""
 
     def __init__(self, path, words, reason):
         self.path, self.words, self.reason = path, words, reason
@@ -53,7 +53,7 @@ def percent(lines):
 
 
 def ranges(lines):
-    """The places that no test runs: the first and the last line of each. Lines without code part nothing."""
+    """The places that no test runs: the first and the last line of each. Lines without code do not separate places."""
     places, inside = [], False
     for number, ran in sorted(lines.items()):
         if ran:

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Which lines of the libraries the tests run: coverage.py judges it, and coverage-exceptions.txt names what they do not run.
+# Measures which lines of the libraries the tests run: coverage.py checks it, and coverage-exceptions.txt lists the
+# exceptions.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 state=.build/long/coverage
@@ -12,11 +13,11 @@ tools=$(dirname "$(readlink -f "$(command -v swift)")")
 scratch=$state/build
 products=$scratch/debug
 
-# Some counts are differences of others, so that a count that two threads lose makes a line look as if it had not run.
+# Some counts are differences of others, so a count lost between two threads makes a line look as if it had not run.
 nice -n 5 swift build --build-tests --enable-code-coverage --scratch-path "$scratch" --quiet \
     -Xswiftc -Xllvm -Xswiftc -instrprof-atomic-counter-update-all
-# Each run clears what the one before has counted. A process that a test kills leaves half a file of counts, which the toolchain's own
-# merging does not bear, so its failure says nothing of the tests; what they say of themselves does.
+# Each run clears the previous counts. A process that a test kills leaves a truncated file of counts, which breaks the
+# toolchain's own merging, so its failure says nothing about the tests; their own results do.
 . Tests/Checks/Scripts/waiting.sh
 rm -rf "$state"/profiles && mkdir -p "$state"/profiles
 run() {

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# What takes longer than `make test` may: each part is a script beside this one, runs by itself, and prints one line
+# Tests too long for `make test`: each part is a script beside this one, runs alone, and prints one line
 #     figure: NAME key=value key=value …
-# which Docs/Assurance.md quotes. A part whose figure is there for the same sources is not run again, so that an interrupted run goes on
-# where it stopped; FRESH=1 runs all of them. Arguments name the parts to run.
+# which Docs/Assurance.md quotes. A part with a figure for the same sources is not run again, so that an interrupted run
+# resumes; FRESH=1 runs all parts. Arguments name the parts to run.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 export SWIFT_BACKTRACE=enable=no
 state=.build/long
 mkdir -p "$state"
 
-# What the figures depend on, as it lies here, and what a run was told; documents are not in it.
+# Everything that the figures depend on, and the run's options; documents are excluded.
 sources=$({
     git ls-files -z --cached --others --exclude-standard -- Package.swift Sources KeyStore Tests Sources/Languages ':!Tests/Checks/Fuzz/ledger.tsv' |
         LC_ALL=C sort -z | xargs -0 sha256sum 2>/dev/null

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# The whole test suite under the address sanitizer, then under the thread sanitizer. What cannot run there is named below, each with
-# its reason, and counted. Leaks are not looked for: Swift's runtime and SQLite keep what they need until the process ends.
+# The whole test suite under the address sanitizer, then under the thread sanitizer. Tests that cannot run there are
+# listed below with their reasons, and counted. Leak detection is off: Swift's runtime and SQLite keep memory until the
+# process ends.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 state=.build/long/sanitizers
 mkdir -p "$state"
-# A sanitizer answers for memory in its own way, so that a signal that a test expects must go past it.
+# A sanitizer handles memory faults itself, so an expected signal must bypass it.
 export ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0:allocator_may_return_null=1
-# Nor does a program wait for a second at its end, in case that another thread is about to race: tests measure how long one takes.
+# Nor does a program wait for a second at its end for races in other threads: tests measure durations.
 export TSAN_OPTIONS=handle_segv=0:handle_abort=0:halt_on_error=0:exitcode=66:atexit_sleep_ms=0
 export SWIFT_BACKTRACE=enable=no
 TMPDIR=$(mktemp -d)
@@ -38,7 +39,7 @@ for sanitizer in address thread; do
     done
     echo "$sanitizer: builds"
     nice -n 5 swift build --build-tests --sanitize="$sanitizer" --scratch-path "$scratch" --quiet
-    # A test's limit of time says nothing here: a sanitizer takes several times as long. Everything else that a test notes does.
+    # Time limits of tests are ignored here: a sanitizer takes several times as long. All other issues count.
     run() {
         nice -n 5 swift test --skip-build --parallel --sanitize="$sanitizer" --scratch-path "$scratch" "${skip[@]}" "$@" \
             >>"$log" 2>&1 || true
@@ -49,18 +50,18 @@ for sanitizer in address thread; do
     tests=$(LC_ALL=C grep -aoE ' Test run with [0-9]+' "$log" | awk '{ sum += $NF } END { print sum + 0 }')
     issues=$(LC_ALL=C grep -aE '^[^ ]+ Test run with [1-9]' "$log" | sed -nE 's/.* with ([0-9]+) issues?\.$/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')
     issues=$((issues - $(LC_ALL=C grep -acE 'Time limit was exceeded: [0-9.]+ seconds$' "$log" || true)))
-    # What a transcript needs may fail under a sanitizer.
+    # A transcript's requirements may fail under a sanitizer.
     LC_ALL=C grep -aE '^SKIPPED: transcript' "$log" | sed "s/^/$sanitizer: /" || true
     transcripts=$(LC_ALL=C grep -acE '^SKIPPED: transcript' "$log" || true)
     reports=$(LC_ALL=C grep -acE '^(==[0-9]+==ERROR: AddressSanitizer|WARNING: ThreadSanitizer)' "$log" || true)
-    # Each of the two runs came to its end, which a crash would have prevented.
+    # Both runs reached their end, so neither crashed.
     if [ "$runs" -ne 2 ] || [ "$issues" -ne 0 ] || [ "$reports" -ne 0 ]; then
         LC_ALL=C grep -aE '^✘ Test .* recorded an issue|ERROR: AddressSanitizer|WARNING: ThreadSanitizer|^SUMMARY' "$log" | head -n 20 >&2
         echo "sanitizers: error: $sanitizer: $reports reports, $issues issues, $runs of 2 runs ended; the whole log is $log" >&2
         exit 1
     fi
     figures+=("$sanitizer-tests=$tests" "$sanitizer-skipped=$((${#skip[@]} / 2))" "$sanitizer-transcripts-skipped=$transcripts" "$sanitizer-reports=0")
-    # What many threads do to one session, too.
+    # Also many threads on one session.
     if [ "$sanitizer" = thread ]; then
         swift build --sanitize=thread --scratch-path "$scratch" --product Races --quiet
         "$scratch/debug/Races" 100000 >>"$log" 2>&1 || { echo "sanitizers: error: Races: see $log" >&2; exit 1; }

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# No secret lies outside guarded memory, on the stack after use, in arguments, environment, output or messages, of the command as it is
-# installed. Tests/Checks/Proofs/README.md says what that shows and what not. Needs root: nobody else may read that memory.
+# No secret is outside guarded memory, on the stack after use, or in arguments, environment, output or messages of the
+# installed command. Tests/Checks/Proofs/README.md describes what this shows and what it does not. Needs root: no one
+# else may read that memory.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 export SWIFT_BACKTRACE=enable=no
 scratch=.build/long/secrets/build
 mkdir -p "$scratch"
 
-# With the options of `make build`: how it is linked decides what the linker leaves on the stack.
+# With the options of `make build`: linking determines what the dynamic linker leaves on the stack.
 make -s archives
 options=$(make -s --eval 'options: ; @echo $(STATIC)' options)
 for product in pushcrypt Proofs; do

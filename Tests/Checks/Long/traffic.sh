@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A million messages and a thousand rotations, delivered up to the last millisecond of the grace: none is lost, and nothing opens after.
-# Tests/Checks/Proofs/README.md says what that shows and what not. Arguments name one case to run again.
+# A million messages and a thousand rotations, delivered up to the last millisecond of the grace: none is lost, and
+# nothing opens after. Tests/Checks/Proofs/README.md describes what this shows and what it does not. Arguments name one
+# case to run again.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 export SWIFT_BACKTRACE=enable=no

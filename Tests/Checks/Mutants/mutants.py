@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Removes each security check of the product in turn, and shows that a test notices.
+"""Removes each security check of the product in turn, and verifies that a test notices.
 
     mutants.py [NAME …]         only the mutants with one of these texts in their names; nothing is kept then
     mutants.py --check TESTS    looks whether the tables fit the sources, and a program with the tests, and runs nothing
 
-The tables beside this file say what is changed. All mutants are built at once: each change asks whether its mutant is the one that
-is on, and the one that is on is named by a file. So there is one build and one run of tests for each mutant.
+The tables beside this file list the changes. All mutants are built at once: each change tests whether its mutant is on,
+and a file names the mutant that is on. So there is one build, and one run of tests for each mutant.
 """
 
 import hashlib
@@ -24,11 +24,11 @@ ROOT = TABLES.parents[2]
 WORK = ROOT / ".build" / "mutants"
 CHECKOUT = WORK / "checkout"
 BUILD = WORK / "build"
-# Fixed when the sources are changed, and no variable of the environment: tests start programs with an environment of their own.
+# A constant in the changed sources, not an environment variable: tests start programs with their own environment.
 ACTIVE = WORK / "active"
 STATE = ROOT / ".build" / "long" / "mutants"
 
-# Modules with a switch of their own: the second uses no other module of the project.
+# Modules with their own switch: the second uses no other module of the project.
 SWITCHES = {"Sources/Pushcrypt/": "package ", "Sources/PushcryptCommandKit/": ""}
 SOURCES = ["Package.swift", "Sources", "KeyStore", "Tests", "Docs", "README.md"]
 MARK = "MUTANT"
@@ -60,7 +60,7 @@ SWITCH = '''
 
 
 class Mutant:
-    """A change of one place of one file, and the tests that ought to notice it."""
+    """A change of one place in one file, and the tests that should notice it."""
 
     def __init__(self, place, block):
         self.place = place
@@ -119,7 +119,7 @@ def read_tables():
 
 
 def mutated(mutants):
-    """The text of every file that is changed, with all of its mutants in it."""
+    """The text of every changed file, with all of its mutants."""
     texts, problems = {}, []
     for path in {mutant.file for mutant in mutants}:
         original = (ROOT / path).read_text() if (ROOT / path).is_file() else ""
@@ -157,7 +157,8 @@ def write(path, data):
 
 
 def make_checkout(texts):
-    """Writes what has changed only, so that a second build is short. Gives the hash of what a result depends on."""
+    """Writes only changed files, so that a second build is short. Returns the hash of everything that a result depends
+    on."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *SOURCES],
         cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")
@@ -170,7 +171,7 @@ def make_checkout(texts):
         write(CHECKOUT / folder / "Mutant.swift", text.encode())
     for name in sorted(files):
         data = texts[name].encode() if name in texts else files[name].read_bytes()
-        # Some tests read documents; none of those that look for mutants.
+        # Some tests read documents, but none of those that detect mutants.
         if not name.startswith("Docs/") and name != "README.md":
             digest.update(f"{name}\0{len(data)}\0".encode() + data)
         write(CHECKOUT / name, data)
@@ -190,7 +191,7 @@ def build():
 # MARK: Testing
 
 def run(tests, seconds_to_end):
-    """Runs tests in a process of their own. Gives what it printed, and its exit code; None when it did not end by itself."""
+    """Runs tests in a separate process. Returns its output and exit code; None if it did not end on its own."""
     command = [BUILD / "debug" / "pushcryptPackageTests.xctest", "--testing-library", "swift-testing"]
     for test in tests:
         command += ["--filter", test]
@@ -208,7 +209,7 @@ def run(tests, seconds_to_end):
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
     start, code = time.monotonic(), None
-    # A mutant may keep a test waiting that has nothing more to say.
+    # A mutant may make a test wait that has already failed.
     while code is None and time.monotonic() < (failed_at[0] + SECONDS_AFTER_FAILURE if failed_at else start + seconds_to_end):
         try:
             code = process.wait(timeout=0.1)
@@ -229,7 +230,7 @@ def failed_test(output):
 
 
 def judge(number, mutant):
-    """Says what became of a mutant: killed, and by what, or not."""
+    """Reports whether a mutant was killed, and by which test."""
     ACTIVE.write_text(str(number))
     try:
         output, code = run(mutant.filters(), SECONDS_TO_END)
@@ -248,7 +249,7 @@ def judge(number, mutant):
 
 
 def check_filters(mutants, tests):
-    """Every filter names a test that there is."""
+    """Every filter names an existing test."""
     listed = subprocess.run(
         [tests, "--testing-library", "swift-testing", "--list-tests"], check=True, capture_output=True,
         text=True).stdout.splitlines()

@@ -4,7 +4,7 @@ import PushcryptKeyStore
 import PushcryptReceiver
 import Testing
 
-/// What the pages of the API documentation say of their examples, which are compiled beside this file.
+/// The claims of the API documentation about its examples, which are compiled beside this file.
 @Suite(.timeLimit(.minutes(2))) final class CatalogueTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("catalogues-\(UUID())").path
     private let now = Timestamp(secondsSince1970: 1_800_000_000)
@@ -23,7 +23,7 @@ import Testing
         #expect(opened.sentAt == now)
     }
 
-    // MARK: The provider
+    // MARK: Provider
 
     @Test func aWorkerSendsPutsBackAndGivesUp() throws {
         let phone = DeviceKey()
@@ -82,7 +82,7 @@ import Testing
         #expect(tokens == (0..<50).filter { $0 != 7 }.map { "token\($0)" })
     }
 
-    // MARK: Keys that change
+    // MARK: Key rotation
 
     @Test func aChangedDeviceKeyOpensWhatWasOnItsWayToTheOldOne() throws {
         let pair = try Enrolled(in: folder, at: now)
@@ -117,7 +117,7 @@ import Testing
         #expect(error?.code == .authenticationFailed)
     }
 
-    // MARK: The receiver
+    // MARK: Receiver
 
     @Test func aConsoleShowsWhatOpensAndNoTextOfWhatDoesNot() throws {
         let pair = try Enrolled(in: folder, at: now)
@@ -152,7 +152,7 @@ import Testing
 
 private struct Unexpected: Error {}
 
-/// Signs until it is tired.
+/// Signs a limited number of times.
 private final class TiredSigner: MessageSigner, @unchecked Sendable {
     private let key = SenderKey()
     var isTired = false

@@ -9,13 +9,13 @@ import UserNotifications
 
 @testable import Migration
 
-/// What Docs/migration promises, with the extensions of its guides. Where an old scheme is opened, a dummy stands for it.
+/// The claims of Docs/migration, with the extensions of its guides. A dummy replaces the old schemes.
 @Suite(.serialized, .timeLimit(.minutes(2))) final class MigrationTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("migration-\(UUID())")
     private let provider = SenderKey()
     private let topic: Topic
 
-    /// The extensions look for keys and files where a phone's variables say.
+    /// The extensions find keys and files through a phone's environment variables.
     init() throws {
         topic = try Topic("com.example.app")
         setenv("PUSHCRYPT_KEYCHAIN", folder.appendingPathComponent("keychain").path, 1)
@@ -29,14 +29,14 @@ import UserNotifications
 
     private var now: Timestamp { Timestamp(secondsSince1970: Date().timeIntervalSince1970) }
 
-    /// A guide's extension, and what its provider sends in the old form.
+    /// A guide's extension, and its provider's push in the old form.
     struct Guide: Sendable, CustomTestStringConvertible {
         let testDescription: String
         /// Before the date, and after it.
         let before, after: @Sendable () -> UNNotificationServiceExtension
         /// After `aps`.
         let old: String
-        /// What the app shows of it.
+        /// The text that the app shows.
         let title: String
         let clear = #""alert":{"title":"Clear","body":"clear"}"#
 
@@ -87,7 +87,7 @@ import UserNotifications
         #expect(outcome.deliveries == 1)
     }
 
-    /// An envelope beside the old form is the new form, and this one does not open.
+    /// An envelope beside the old form takes precedence, and this one does not open.
     @Test(arguments: guides)
     func theOldFormIsNoWayAroundTheNewOne(_ guide: Guide) async {
         let push = #"{"aps":{"mutable-content":1,\#(guide.clear)}\#(guide.old),"ENCRYPTED_DATA":"AQ"}"#

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Server
 
-/// What Docs/SwiftServers.md promises to somebody else's package, run with its own examples.
+/// The claims of Docs/SwiftServers.md for an outside package, tested with its own examples.
 @Suite(.timeLimit(.minutes(2))) struct ServerTests {
     private let sender = SenderKey()
     private let device = DeviceKey()
@@ -90,7 +90,7 @@ import Testing
         try await answerQueue(with: Sealer(sender: sender, topic: topic), count: 500)
     }
 
-    /// A service that takes 10 ms for a signature, any number of them at the same time.
+    /// A service that takes 10 ms per signature, any number at the same time.
     private struct SlowService: KeyService {
         let key: SenderKey
 
@@ -113,7 +113,7 @@ import Testing
             let key: SenderKey
 
             func sign(_ message: Data) async throws -> Data {
-                // The sealer is made, and nothing after it.
+                // The sealer is created, and nothing after it.
                 guard message.count < 100 else { throw Failure() }
                 return key.sign([ContiguousArray(message)]).reduce(Data()) { $0 + $1 }
             }
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    /// Every message is sent, but for one that is refused, and every receipt comes back in order.
+    /// Every message is sent, except a refused one, and every receipt is returned in order.
     private func answerQueue(with sealer: Sealer, count: Int) async throws {
         let phone = phone
         let queue = AsyncStream { continuation in

@@ -1,8 +1,8 @@
-"""Kafka topics of events go through workers that are killed a hundred times; every phone shows every message once.
+"""Workers process Kafka topics of events and are killed a hundred times; every phone shows every message once.
 
-The brokers are librdkafka's own mock, which lives in this process. A group needs some seconds to see that a worker is dead, so
-several topics, each with a group of two workers, are gone through at once. The mock keeps 5 MB of a partition: enough for a
-topic's share.
+The brokers are librdkafka's own mock, in this process. A group needs some seconds to notice that a worker is dead, so
+several topics, each with a group of two workers, are processed at once. The mock keeps 5 MB of a partition: enough for
+a topic's share.
 """
 import json, os, random, sys, threading
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -15,7 +15,7 @@ FOLDER, PROGRAM, WORKER = sys.argv[1:]
 
 
 def read(servers, topics, deliver, finished):
-    """Gives every line of the topics to `deliver`, until the end of each after `finished`."""
+    """Passes every line of the topics to `deliver`, until the end of each after `finished`."""
     consumer = Consumer({**servers, "group.id": "reader", "enable.auto.commit": False})
     known = consumer.list_topics(timeout=10).topics
     consumer.assign([TopicPartition(topic, number, 0) for topic in topics for number in known[topic].partitions])
@@ -32,7 +32,7 @@ def read(servers, topics, deliver, finished):
 
 
 def uncommitted(servers):
-    """How many messages would be delivered again."""
+    """The number of messages that would be delivered again."""
     count = 0
     for lane in range(LANES):
         consumer = Consumer({**servers, "group.id": f"sealers{lane}"})
@@ -50,7 +50,7 @@ def test():
     servers = {"bootstrap.servers": addresses, **QUIET}
     outputs = ["refused", *(f"sealed{lane}" for lane in range(LANES))]
     for topic in [*outputs, *(f"pushes{lane}" for lane in range(LANES))]:
-        broker.list_topics(topic, timeout=10)  # Asking for it makes it.
+        broker.list_topics(topic, timeout=10)  # Requesting it creates it.
 
     feed = Producer({**servers, "compression.type": "lz4"})
     broken = dict(zip(random.sample(range(EVENTS), len(BROKEN) + 1), (*BROKEN, TO_USER)))

@@ -1,4 +1,4 @@
-"""A Redis stream of events goes through workers that are killed; every phone shows every message once."""
+"""Workers process a Redis stream of events and are killed; every phone shows every message once."""
 import json, os, random, subprocess, sys, threading, time
 import redis
 from scene import BROKEN, TO_USER, Phones, Provider, count, expect, event, main, wait
@@ -10,7 +10,7 @@ SOCKET = os.path.join(FOLDER, "redis.sock")
 
 
 def read(server, phones, refused, finished):
-    """Gives every sealed entry to the phones, until the end of the streams after `finished`."""
+    """Passes every sealed entry to the phones, until the end of the streams after `finished`."""
     places = {"sealed": "0", "refused": "0"}
     while True:
         over = finished.is_set()

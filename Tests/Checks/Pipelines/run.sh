@@ -21,7 +21,7 @@ for name; do
     *) echo "run.sh: error: there is no pipeline called $name" >&2 && exit 64 ;;
     esac
     mkdir "$work/$name"
-    # In the background, so that a signal to this script is answered at once.
+    # In the background, so that this script reacts to a signal immediately.
     "$python" "Tests/Checks/Pipelines/${name}_test.py" "$work/$name" "$pushcrypt" "$PWD/Sources/Pipelines/$recipe" &
     wait $! || {
         for log in "$work/$name"/*.log; do [ ! -s "$log" ] || tail -n 20 "$log" >&2; done

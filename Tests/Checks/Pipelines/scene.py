@@ -1,11 +1,11 @@
-"""A provider, its phones, and the events that it tells them of: what the tests of all pipelines share."""
+"""A provider, its phones and its events, shared by the tests of all pipelines."""
 import collections, concurrent.futures, json, os, signal, subprocess, sys, threading, time
 
 APP = "com.example.app"
-# A phone remembers the last 4,096 messages of a provider, and no real one is sent more within minutes.
+# A phone remembers the last 4,096 messages of a provider, more than any real phone gets within minutes.
 PHONES = [f"phone{number}" for number in range(40)]
 
-# Each is answered by one line with its code, and the lines around it are sealed.
+# Each is answered by one line with its code, and the other lines are sealed.
 BROKEN = (
     (b"", "malformed-line"),
     (b"{}", "malformed-line"),
@@ -15,12 +15,12 @@ BROKEN = (
     (b'{"to":"nobody","payload":{"aps":{"alert":"Hello"}}}', "unknown-device"),
     (b'{"to":"phone1","payload":{"aps":{"alert":"%s"}}}' % (b"x" * 5_000), "payload-too-large"),
 )
-# This would be answered once for each device, so a worker has it refused.
+# This would be answered once for each device, so a worker makes it fail.
 TO_USER = (b'{"to-user":"alice","payload":{"aps":{"alert":"Hello"}}}', "malformed-line")
 
 
 class Failure(Exception):
-    """What was counted is not what it must be."""
+    """A count is wrong."""
 
 
 def expect(name, found, expected):
@@ -34,7 +34,7 @@ def count(name, number, kind="pipelines"):
 
 
 def wait(condition, seconds, what, threads=()):
-    """Waits for a condition, as long as the threads that must make it true are alive."""
+    """Waits for a condition while the threads that must make it true are alive."""
     end = time.monotonic() + seconds
     while not condition():
         if any(not thread.is_alive() for thread in threads):
@@ -53,7 +53,7 @@ def phone_of(number):
 
 
 def event(number, keys=None):
-    """A line as a provider's service writes it. Every tenth has no id."""
+    """A line of a provider's service. Every tenth has no id."""
     phone = phone_of(number)
     name = "" if number % 10 == 3 else f'"id":"order-{number}",'
     return (
@@ -92,18 +92,18 @@ class Provider:
 
 
 class Phones:
-    """What arrives at the phones, in its order, and what they show of it."""
+    """The messages that arrive at the phones, in order, and those that are shown."""
 
     def __init__(self, provider):
         self.provider = provider
         self.names = {name: phone for phone, key in provider.keys.items() for name in (phone, key)}
-        self.copies = collections.Counter()  # event -> how many copies arrived
-        self.arrived = collections.Counter()  # lane -> how many events arrived
+        self.copies = collections.Counter()  # event -> number of copies that arrived
+        self.arrived = collections.Counter()  # lane -> number of events that arrived
         self.times = []  # when the first copy and the latest one arrived
         self.inboxes = {phone: open(provider.store_of(phone) + ".inbox", "w") for phone in PHONES}
 
     def deliver(self, text, lane=0):
-        """Takes a sealed line. Each copy is a notification request of its own, as when a relay delivers twice."""
+        """Receives a sealed line. Each copy is a separate notification request, as when a relay delivers twice."""
         line = json.loads(text)
         number, phone = line["event"], self.names[line["to"]]
         expect(f"where event {number} goes", (phone, line["token"]), (phone_of(number), token(number)))
@@ -119,7 +119,7 @@ class Phones:
         return round((len(self.copies) - 1) / (self.times[1] - self.times[0]))
 
     def open(self, phone):
-        """What a phone says of each push."""
+        """A phone's result for each push."""
         self.inboxes[phone].close()
         done = subprocess.run(
             [self.provider.program, "--store", self.provider.store_of(phone), "open", "--batch", "--jobs", "1",
@@ -130,7 +130,7 @@ class Phones:
         return [json.loads(text) for text in done.stdout.splitlines()]
 
     def check(self, events):
-        """Every event was sealed at least once, always under one message id, and a person was shown it exactly once."""
+        """Every event was sealed at least once, always under one message id, and shown exactly once."""
         copies = sum(self.copies.values())
         expect("events that arrived", len(self.copies), events)
         shown, outcomes, messages = collections.Counter(), collections.Counter(), set()
@@ -150,7 +150,7 @@ class Phones:
 
 
 def main(test):
-    """Runs a test, and ends with 1 if it fails. SIGTERM ends it so too, with everything that it has started."""
+    """Runs a test, and ends with 1 if it fails. SIGTERM ends it too, with everything that it started."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         test()

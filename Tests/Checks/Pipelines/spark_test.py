@@ -1,4 +1,5 @@
-"""A folder of events goes through a Spark job, some of whose sealers are killed; every phone shows every message once."""
+"""A Spark job processes a folder of events, and some of its sealers are killed; every phone shows every message once.
+"""
 import glob, json, os, random, signal, subprocess, sys, threading, time
 from scene import APP, BROKEN, Phones, Provider, count, event, expect, main
 from workers import kill
@@ -8,7 +9,7 @@ FOLDER, PROGRAM, JOB = sys.argv[1:]
 
 
 def write_events(provider, folder):
-    """Writes the events in some files, with keys in the lines: the machines of a cluster have no store."""
+    """Writes the events to several files, with keys in the lines: the machines of a cluster have no store."""
     os.mkdir(folder)
     broken = [line.replace(b"phone1", provider.keys["phone1"].encode()) for line, _ in BROKEN if line]
     for number in range(FILES):
@@ -21,7 +22,7 @@ def write_events(provider, folder):
 
 
 def sealers():
-    """The sealers that the job has started; the shells around them are no program of this name."""
+    """The sealers that the job started; the shells around them have another name."""
     for path in glob.glob("/proc/[0-9]*/cmdline"):
         try:
             with open(path, "rb") as file:
@@ -42,7 +43,7 @@ def kill_some(job, killed):
 
 
 def end_all(job):
-    """Ends the job with everything that it has started."""
+    """Ends the job with everything that it started."""
     try:
         os.killpg(job.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -61,7 +62,7 @@ def test():
     broken = write_events(provider, given)
     provider.run("--store", provider.store, "export", "sender", "--secret", "--output", key)
 
-    # Local mode with four attempts at each task, as a cluster has them.
+    # Local mode with four attempts per task, as on a cluster.
     submit = [os.path.join(os.path.dirname(sys.executable), "spark-submit"), "--master", "local[2,4]",
         "--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127.0.0.1", JOB, given, made, "--",
         PROGRAM, "seal", "--batch", "--jobs", "1", "--topic", APP, "--sender-key-file", key]
@@ -78,7 +79,7 @@ def test():
         killer.join()
     finally:
         end_all(job)
-    # Lines were refused, which is exit code 1.
+    # Some lines were refused, hence exit code 1.
     expect("the job", (job.returncode, said.strip()),
         (1, f"spark_job: {EVENTS + broken} lines, {EVENTS} sealed, {broken} refused"))
     expect("sealers killed", len(killed), KILLS)

@@ -19,7 +19,7 @@ def children(pid):
 
 
 class Workers:
-    """Workers that are started again whenever they end, as an operator's supervisor does it."""
+    """Workers that are restarted whenever they end, as by an operator's supervisor."""
 
     def __init__(self, commands, log):
         self.commands, self.log = commands, open(log, "ab")
@@ -46,7 +46,7 @@ class Workers:
         self.kills += 1
 
     def kill_at(self, moments, arrived):
-        """Kills in a thread of its own, a moment after so many events have arrived."""
+        """Kills in a separate thread, a moment after so many events have arrived."""
 
         def run():
             for moment in moments:
@@ -58,7 +58,7 @@ class Workers:
         threading.Thread(target=run, daemon=True).start()
 
     def stop(self):
-        """Ends the workers as an operator does; they finish what they have taken, and leave nothing running."""
+        """Ends the workers as an operator does; they finish their work and leave nothing running."""
         wait(lambda: all(children(worker.pid) for worker in self.running), 60, "every worker has started")
         self.stopping.set()
         for worker in self.running:
@@ -68,7 +68,7 @@ class Workers:
         wait(lambda: not any(map(self.seals, self.sealers)), 10, "no sealer outlives its worker")
 
     def seals(self, pid):
-        """Whether a process is a sealer, and not another that has got its number."""
+        """Whether a process is a sealer, not another process with a reused number."""
         try:
             with open(f"/proc/{pid}/cmdline", "rb") as file:
                 return b"\0seal\0" in file.read()
@@ -76,7 +76,7 @@ class Workers:
             return False
 
     def end(self):
-        """Whatever has happened: nothing goes on running."""
+        """In any case nothing continues to run."""
         self.stopping.set()
         for worker in self.running:
             for pid in [*children(worker.pid), worker.pid] if worker else []:
@@ -84,5 +84,5 @@ class Workers:
 
 
 def moments(events, kills):
-    """When to kill: spread over the time in which the events arrive, but not so late that none would follow."""
+    """When to kill: spread over the arrival of the events, but not so late that none would follow."""
     return sorted(random.sample(range(events * 95 // 100), kills))

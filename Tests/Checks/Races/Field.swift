@@ -81,7 +81,7 @@ final class Field: @unchecked Sendable {
         case 10: session.handle(.extended(slip))
         default: _ = session.isOver
         }
-        // Whoever has handed content in goes on using it.
+        // The caller continues to use the content that it passed.
         slip.number = Slip.spoilt
     }
 

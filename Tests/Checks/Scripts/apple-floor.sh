@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Checks that the sources shared with Apple platforms use nothing newer than iOS 15 (macOS 12 has the same Swift library).
 #
-# On Linux the compiler ignores `platforms:` in the manifest, and no declaration is ever too new. So the Swift library is made into
-# modules for iOS once, from the interface files that every toolchain carries (3 seconds, kept in .build), and against these
-# the real compiler typechecks the shared targets for an iPhone. C comes from libsodium's and SQLite's own headers and, for
-# Darwin, from the declarations in AppleFloor. A second pass looks at the text, for what no compiler sees: branches for other
-# systems, and what SQL and SQLite calls ask of the SQLite that the phone has.
+# On Linux the compiler ignores `platforms:` in the manifest, and no declaration is ever too new. So this script
+# compiles the Swift library to modules for iOS once, from the interface files in every toolchain (3 seconds, kept in
+# .build), and the real compiler typechecks the shared targets for an iPhone against them. C declarations come from
+# libsodium's and SQLite's own headers and, for Darwin, from AppleFloor. A second pass searches the text for what no
+# compiler sees: branches for other systems, and SQL and SQLite calls that the phone's SQLite lacks.
 #
 # On a Mac the compiler knows what is too new, and only the second pass runs.
 set -euo pipefail
@@ -25,7 +25,7 @@ sources_in() { find "$@" -name '*.swift' | LC_ALL=C sort; }
 
 # --- The text -------------------------------------------------------------------------------------------------------------------
 
-# An extended regular expression, then what is wrong with it. iOS 15.0 has SQLite 3.36.
+# An extended regular expression, then the reason to refuse it. iOS 15.0 has SQLite 3.36.
 too_new='
 import (Synchronization)\b = the Synchronization module needs iOS 18
 import (Foundation|FoundationEssentials)\b = the shared sources do not use Foundation
@@ -53,7 +53,7 @@ check_text() {
 
 # --- The compiler ---------------------------------------------------------------------------------------------------------------
 
-# Finds the toolchain behind whatever `swift` is in the path (a version manager's proxy perhaps).
+# Finds the toolchain behind the `swift` in the path, which may be a version manager's proxy.
 find_toolchain() {
     resources=$(swift -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
     frontend=$resources/../../bin/swift-frontend
@@ -63,8 +63,9 @@ find_toolchain() {
     [ -f "${interfaces[0]}" ] || fail "no interface of the Swift library in $resources/linux: use a toolchain from swift.org"
 }
 
-# Makes one module of the Swift library for iOS. Bodies are skipped (a tenth of the time, and some call Linux functions); the
-# attribute @backDeployed goes because it demands a body and says nothing about availability; the library itself is not checked.
+# Builds one module of the Swift library for iOS. Skips bodies (a tenth of the time, and some call Linux functions) and
+# removes the attribute @backDeployed, which requires a body and does not affect availability. The library itself is not
+# checked.
 make_library_module() {
     local module=$1 flags
     sed -e "s/-target [^ ]*/-target $triple/" -e '/^ *@backDeployed(/d' -e '/^import Glibc$/d' \
@@ -77,7 +78,8 @@ make_library_module() {
         fail "$resources/linux/$module.swiftmodule/$interface does not become a module for iOS: is this toolchain newer than this script?"
 }
 
-# Makes, in .build, whatever does not depend on the project's sources, unless it is there for this toolchain and this script.
+# Builds, in .build, everything that does not depend on the project's sources, unless it exists for this toolchain and
+# this script.
 prepare() {
     local key sodium sqlite
     key=$(pwd && cksum Tests/Checks/Scripts/apple-floor.sh "$parts"/Darwin* "${interfaces[@]}")
@@ -87,7 +89,8 @@ prepare() {
     mkdir -p "$work/include/sys"
     for module in Swift _Concurrency _StringProcessing Synchronization; do make_library_module $module; done
 
-    # libsodium's (of its minimal build, as in swift-sodium) and SQLite's headers are seen, the system's own, written for Linux, are not: empty ones take their place.
+    # Uses libsodium's headers (of its minimal build, as in swift-sodium) and SQLite's. Empty files replace the system's
+    # headers, which are for Linux.
     touch "$work"/include/{stdio,stdlib,string}.h
     echo '#include <stddef.h>' >"$work/include/sys/types.h"
     sodium=$(pkg-config --variable=includedir libsodium 2>/dev/null || echo /usr/include)
@@ -114,7 +117,7 @@ compile() {
         "$@"
 }
 
-# Typechecks a target's folder and, for the targets after it, makes its module.
+# Typechecks a target's folder and builds its module for the targets after it.
 check_target() {
     local module=$1 files
     mapfile -t files < <(sources_in "$2")
@@ -125,7 +128,7 @@ check_target() {
 
 # --- The check's own test -------------------------------------------------------------------------------------------------------
 
-# Compares the lines of Refused.swift that each pass refuses with those that say so.
+# Compares the lines of Refused.swift that each pass refuses with the marked ones.
 check_the_check() {
     local probe=$parts/Refused.swift said
     said=$(compile Refused -typecheck "$probe" 2>&1 || true)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Does what README.md tells a new user in a Debian 12 that has nothing but Swift, what Swift itself needs, make and git: so it shows what
-# `make setup` has to install. Needs root, debootstrap and the network; the Swift of this machine is lent to the root, read-only.
+# Follows README.md as a new user, in a Debian 12 with nothing but Swift, its own dependencies, make and git: so it
+# tests what `make setup` installs. Needs root, debootstrap and the network; this machine's Swift is mounted read-only.
 # Usage: clean-root.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -9,15 +9,15 @@ fail() {
     echo "clean-root: error: $1" >&2
     exit 1
 }
-[ "$(id -u)" -eq 0 ] || fail "only root may make a root"
+[ "$(id -u)" -eq 0 ] || fail "this script must run as root"
 command -v debootstrap >/dev/null || fail "debootstrap is missing: apt-get install debootstrap"
 swift=$(realpath "$(command -v swift)")
-# A toolchain is a folder with usr/bin/swift in it, wherever it lies.
+# A toolchain is any folder with usr/bin/swift in it.
 toolchain=${swift%/usr/bin/*}
-[ -x "$toolchain/usr/bin/swift" ] && [ -n "$toolchain" ] || fail "$swift is in no folder of its own, which could be lent"
+[ -x "$toolchain/usr/bin/swift" ] && [ -n "$toolchain" ] || fail "$swift is not in a separate toolchain folder that can be mounted"
 
 place=$(mktemp -d)
-# What is mounted below, is so in a name space of its own, and gone with it.
+# The mounts below are in a separate namespace, and disappear with it.
 trap 'rm -rf --one-file-system "$place"' EXIT
 packages=make,git,ca-certificates,binutils,libc6-dev,libgcc-12-dev,libstdc++-12-dev,libcurl4,libedit2,libncurses6,libsqlite3-0,libxml2,tzdata,zlib1g
 echo "clean-root: a Debian 12 with $packages"

@@ -1,28 +1,31 @@
 #!/usr/bin/env bash
-# Builds the examples of README.md, Docs/ServiceExtension.md, Docs/SwiftServers.md, Docs/migration and the API documentation as a
-# package of somebody else's that depends on this one, runs the tests among them, and opens what the provider's example seals.
+# Builds the examples of README.md, Docs/ServiceExtension.md, Docs/SwiftServers.md, Docs/migration and the API
+# documentation as an outside package that depends on this one, runs the tests among them, and opens the message that
+# the provider's example seals.
 # Usage: document-examples.sh PATH-OF-PUSHCRYPT
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../../.." && pwd)
 command=$(realpath "${1:?the path of the pushcrypt command}")
-# Kept between runs, so that only what changed is compiled again.
+# Kept between runs, so that only changes are recompiled.
 work=$root/.build/document-examples
 mkdir -p "$work"
+: > "$work/written"
 
 fail() {
     echo "document-examples: error: $1" >&2
     exit 1
 }
 
-# Writes standard input to a source file of a target. An unchanged file keeps its time, and is not compiled again.
+# Writes standard input to a source file of a target. An unchanged file keeps its time and is not recompiled.
 source_file() {
     mkdir -p "$work/$(dirname "$1")"
+    echo "$work/$1" >> "$work/written"
     cat > "$work/new"
     cmp -s "$work/new" "$work/$1" || cp "$work/new" "$work/$1"
     rm -f "$work/new"
 }
 
-# Makes a source file of the Swift block that follows <!-- example: NAME --> in a document.
+# Writes the Swift block after <!-- example: NAME --> in a document to a source file.
 example() {
     awk -v name="$2" '
         $0 == "<!-- example: " name " -->" { found = 1; next }
@@ -43,8 +46,6 @@ example $guide choices Sources/ChoosyNotificationService/NotificationService.swi
 example $guide enrolment Sources/App/Enrolment.swift
 example $guide shared Sources/App/Shared.swift
 example $guide journal Sources/App/Journal.swift
-example $guide categories Sources/App/Categories.swift
-example $guide responder Sources/App/Responder.swift
 example $guide test Tests/NotificationServiceTests/NotificationServiceTests.swift
 
 server=Docs/SwiftServers.md
@@ -63,12 +64,12 @@ source_file Tests/MigrationTests/MigrationTests.swift < "$root/Tests/Checks/Outs
 listed=$(cat "$root/README.md" "$root/$guide" "$root/$server" "$root"/Docs/migration/*.md | grep -c "^ *<!-- example: ")
 [ "$compiled" = "$listed" ] || fail "$listed examples are in the documents, and $compiled are compiled here"
 
-# Every Swift block of the catalogues, in one module: a page may go on with what another has begun.
+# Every Swift block of the catalogues, in one module: a page may continue another page's example.
 pages=$("$root/Tests/Checks/Scripts/documentation.py" examples "$work/Tests/CatalogueTests/Examples") || exit 1
 swift format lint --strict --configuration "$root/.swift-format" --recursive "$work/Tests/CatalogueTests/Examples"
 source_file Tests/CatalogueTests/CatalogueTests.swift < "$root/Tests/Checks/Outside/CatalogueTests.swift"
 
-# What the examples take for granted of an app.
+# Code of an app that the examples assume.
 source_file Sources/VendorNotificationService/Vendor.swift <<'EOF'
 import UserNotifications
 
@@ -87,7 +88,7 @@ protocol Server: Sendable {
     func forget(_ device: String) async throws
 }
 EOF
-# What the migration guides call the app's old code: a dummy that shows what stands there, if it is not "no".
+# The old code that the migration guides call: a dummy that returns its input, unless it is "no".
 source_file Sources/Migration/Old.swift <<'EOF'
 import UserNotifications
 
@@ -117,6 +118,10 @@ nonisolated enum SealedBox {
     }
 }
 EOF
+# An example that was removed is not compiled again.
+find "$work/Sources" "$work/Tests" -name '*.swift' ! -path '*/CatalogueTests/Examples/*' | while read -r file; do
+    grep -qxF "$file" "$work/written" || rm "$file"
+done
 cat > "$work/Package.swift" <<EOF
 // swift-tools-version: 6.2
 import PackageDescription
@@ -131,6 +136,7 @@ let sealing: [Target.Dependency] = [
     .product(name: "Pushcrypt", package: "pushcrypt"), .product(name: "PushcryptBatch", package: "pushcrypt"),
 ]
 let simulator: Target.Dependency = .product(name: "DeviceSimulator", package: "pushcrypt")
+let tools: Target.Dependency = .product(name: "PushcryptDeveloperTools", package: "pushcrypt")
 
 let package = Package(
     name: "outside",
@@ -147,7 +153,7 @@ let package = Package(
         .target(name: "App", dependencies: service),
         .target(name: "Migration", dependencies: service),
         .testTarget(name: "MigrationTests", dependencies: ["Migration", simulator] + service),
-        .testTarget(name: "CatalogueTests", dependencies: [simulator] + sealing + service),
+        .testTarget(name: "CatalogueTests", dependencies: [simulator, tools] + sealing + service),
         .testTarget(name: "NotificationServiceTests", dependencies: ["NotificationService", simulator] + service),
     ]
 )

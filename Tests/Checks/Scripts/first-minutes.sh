@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Does what README.md tells a new user, and nothing else: in a fresh copy called `pushcrypt`, with an empty home and an environment
-# without anything of this checkout's. Every ```sh block is run as it stands, every ```console block is typed line by line and compared.
+# Follows README.md as a new user, and does nothing else: in a fresh copy called `pushcrypt`, with an empty home and an
+# environment without anything from this checkout. Every ```sh block is run unchanged, every ```console block is typed
+# line by line and compared.
 # Usage: first-minutes.sh [FOLDER]      FOLDER is kept; otherwise a new one is made, and removed
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -17,7 +18,7 @@ fi
 mkdir "$place/home" "$place/pushcrypt" "$place/session"
 git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$place/pushcrypt"
 
-# The files that the document shows, where it says they are.
+# The files that the document shows, at the places it names.
 block() {
     awk -v mark="$1" '
         $0 == mark { found = 1; next }
@@ -29,7 +30,7 @@ block '<!-- file: Package.swift -->' >"$place/provider/Package.swift"
 block '<!-- example: provider -->' >"$place/provider/Sources/provider/main.swift"
 [ -s "$place/provider/Package.swift" ] && [ -s "$place/provider/Sources/provider/main.swift" ]
 
-# Each block begins in the copy, with what the blocks before have exported. A line is shown before it is run.
+# Each block starts in the copy, with the variables that earlier blocks exported. Each line is shown before it is run.
 awk -v quote="'" '
     /^```sh$/ { inside = 1; print "cd \"$PLACE/pushcrypt\""; next }
     /^```$/ { inside = 0 }
@@ -46,7 +47,7 @@ for line in '│ Table for two' 'Test run with' '9. The provider changes its key
     grep -qF "$line" "$place/log" || { echo "first-minutes: error: nothing printed '$line'" >&2; exit 1; }
 done
 
-# The sessions, with the command that was installed.
+# The sessions, with the installed command.
 cp README.md "$place/session.md"
 cd "$place/session"
 fresh python3 - "$place/session.md" "$place/home/.local/bin" <<'PYTHON'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `make install` and `make uninstall`: what they put below a prefix, with which modes, that `man` and three shells find it there, and that
-# nothing of it is left afterwards.
+# Tests `make install` and `make uninstall`: the files below a prefix and their modes, that `man` and three shells find
+# them, and that nothing is left afterwards.
 # Usage: install.sh PROGRAM      a command that was built
 set -euo pipefail
 program=$(realpath "$1")
@@ -39,7 +39,7 @@ expected=$(
 [ "$(files)" = "$expected" ] || fail "other files than expected: $(diff <(echo "$expected") <(files))"
 [ "$(find "$folder/stage" -type d ! -perm -055 | wc -l)" -eq 0 ] || fail 'a folder that others cannot enter'
 
-# As a login does it: the command is in the path, and everything else follows from that or from the folders of data.
+# As at a login: the command is in the path, and everything else is found from that or from the data folders.
 PATH=$prefix/bin:$PATH
 export PATH
 [ "$(pushcrypt --version)" = "$("$program" --version)" ] || fail 'another command is installed'

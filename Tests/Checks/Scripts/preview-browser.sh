@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Has Chromium lay out what `pushcrypt preview` draws, light and dark, and checks boxes, lines and colours; pictures of it are left in
-# .build/preview for people to look at. Called by `make test-browser`, which builds the command and installs the browser and its fonts.
+# Lays out drawings of `pushcrypt preview` in Chromium, light and dark, and checks boxes, lines and colours. Leaves
+# pictures in .build/preview for inspection. Called by `make test-browser`, which builds the command and installs the
+# browser and its fonts.
 # Usage: preview-browser.sh [PATH-OF-PUSHCRYPT]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Builds the Debian packages of the last commit twice, in two folders that have different names, and compares bytes. Takes as long as two
-# builds from nothing.
-# SOURCE_DATE_EPOCH is the time in both; that of the last commit otherwise.
+# Builds the Debian packages of the last commit twice, in two folders with different names, and compares bytes. Takes as
+# long as two clean builds. SOURCE_DATE_EPOCH is the time in both, by default that of the last commit.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 root=$PWD
@@ -10,7 +9,7 @@ place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 
 [ -z "$(git status --porcelain)" ] || echo 'reproducible: warning: what is not committed is not built' >&2
-# In a folder, with a umask, in a time zone and a language.
+# Builds in a folder, with a umask, a time zone and a language.
 build() {
     local copy=$place/$1
     mkdir -p "${copy%/*}"
@@ -23,7 +22,7 @@ build() {
     }
     mkdir -p "$place/packages/$5"
     mv "$copy"/.build/packages/*.deb "$place/packages/$5/"
-    # Two builds beside each other would need the room of both.
+    # Two concurrent builds would need the space of both.
     rm -rf "$copy"
 }
 build a 022 UTC C one

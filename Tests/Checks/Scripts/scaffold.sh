@@ -5,13 +5,13 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../../.." && pwd)
 command=$(realpath "${1:?the path of the pushcrypt command}")
-# Kept between runs, so that only what changed is compiled again.
+# Kept between runs, so that only changes are recompiled.
 work=$root/.build/scaffold
 mkdir -p "$work"
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
 
-# An unchanged file keeps its time, and is not compiled again.
+# An unchanged file keeps its time and is not recompiled.
 scaffold() {
     local name=$1
     shift
@@ -36,7 +36,7 @@ scaffold full --content-extension --category MESSAGE --category 'A "quoted" \(na
     --sender-key "$(cat "$work/sender.pub")"
 
 export SWIFT_BACKTRACE=enable=no
-# One after the other in one place: the library below them is compiled once.
+# One after another in one folder, so that the library is compiled once.
 swift build --quiet --package-path "$work/plain" --scratch-path "$work/build"
 swift test --quiet --package-path "$work/full" --scratch-path "$work/build" > "$fresh/log" 2>&1 ||
     { cat "$fresh/log" >&2; exit 1; }

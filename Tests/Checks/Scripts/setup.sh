@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes sure that what a target needs is there, and installs with apt what is missing. When nothing is missing it asks pkg-config,
-# starts nothing else, touches no network and prints nothing.
+# Checks that a target's requirements are installed, and installs missing ones with apt. If nothing is missing, it only
+# runs pkg-config, uses no network and prints nothing.
 # Usage: setup.sh            what every target needs
-#        setup.sh test       what `make test` needs besides: the shells that are completed for, and a checker of manual pages
+#        setup.sh test       what `make test` needs besides: the shells that are completed for, a checker of manual pages, and valgrind
 #        setup.sh bench      what `make bench` needs besides
 #        setup.sh peers      what `make bench-peers` needs besides: a Python environment in .build/peers
 #        setup.sh scale      what `make test-scale` needs besides: brokers, and a Python environment in .build/scale
@@ -22,10 +22,10 @@ fail() {
     exit 1
 }
 
-# Swift 6 of this minor version or later. To ask it takes 60 ms, so a good answer is kept, for the very file that gave it.
+# Swift 6 of this minor version or later. Asking takes 60 ms, so a positive answer is cached for that exact file.
 check_swift() {
     local minor=$1 swift file answer version known=.build/setup.swift-6.$1
-    swift=$(command -v swift) || fail "there is no \`swift\` in the path; 6.$minor or later is needed" \
+    swift=$(command -v swift) || fail "no \`swift\` in the path; 6.$minor or later is needed" \
         'https://www.swift.org/install has it for this system; if it is installed, add its usr/bin folder to PATH'
     file=$(ls -lLi "$swift")
     [ ! -f "$known" ] || [ "$(<"$known")" != "$file" ] || return 0
@@ -39,7 +39,7 @@ check_swift() {
     printf '%s\n' "$file" >"$known"
 }
 
-# Adds a package to `missing` unless the command that shows it is there succeeds.
+# Adds a package to `missing` unless the command that tests for it succeeds.
 missing=()
 need() {
     local package=$1
@@ -47,7 +47,7 @@ need() {
     "$@" >/dev/null 2>&1 || missing+=("$package")
 }
 
-# A Python of the path's, or the system's, has the package.
+# Whether Python from the path, or the system's, has the package.
 has_cryptography() {
     local python
     for python in python3 /usr/bin/python3; do
@@ -56,7 +56,7 @@ has_cryptography() {
     return 1
 }
 
-# What is there but older counts as missing.
+# An older version counts as missing.
 has_node_18() {
     node -e 'process.exit(process.versions.node.split(".")[0] >= 18 ? 0 : 1)'
 }
@@ -80,13 +80,14 @@ find_missing() {
         # The tests of attachments download from a server in Python.
         need python3 command -v python3
         need openssl command -v openssl
-        # A signer in Python stands for a key service.
+        # A signer in Python simulates a key service.
         need python3-cryptography has_cryptography
         ;;
     test)
         need zsh command -v zsh
         need fish command -v fish
         need mandoc command -v mandoc
+        need valgrind command -v valgrind
         ;;
     bench)
         need age command -v age
@@ -107,7 +108,7 @@ find_missing() {
         ;;
     browser)
         need python3 command -v python3
-        # 146 MB to fetch and 469 MB on the disk, of which the fonts are 22 and 53; those of East Asia would be 57 and 91 more.
+        # 146 MB to download and 469 MB on disk, including 22 and 53 for fonts; East Asian fonts would add 57 and 91.
         need chromium command -v chromium
         need fonts-noto-core test -f /usr/share/fonts/truetype/noto/NotoSans-Regular.ttf
         need fonts-noto-color-emoji test -f /usr/share/fonts/truetype/noto/NotoColorEmoji.ttf
@@ -132,11 +133,11 @@ find_missing() {
         need openjdk-17-jdk-headless has_jdk_17
         need gcc command -v gcc
         ;;
-    *) fail "there is nothing called $1 to set up" ;;
+    *) fail "unknown setup: $1" ;;
     esac
 }
 
-# A Python environment with exactly the versions that the files pin, made anew when they change.
+# A Python environment with exactly the pinned versions, recreated when the files change.
 environment() {
     local folder=.build/$1 sum file
     shift
@@ -152,7 +153,7 @@ environment() {
         done
     } >.build/setup.log 2>&1 || {
         tail -n 20 .build/setup.log >&2
-        fail "pip could not install what ${file:-venv} needs; all it said is in .build/setup.log"
+        fail "pip could not install what ${file:-venv} needs; its output is in .build/setup.log"
     }
     printf '%s\n' "$sum" >"$folder/pinned"
 }
@@ -198,15 +199,15 @@ install_missing() {
     fi
     echo "setup: installing ${missing[*]}"
     mkdir -p .build
-    # A source that cannot be reached does not matter if the others have the packages, so only the second command decides.
+    # An unreachable source does not matter if the others have the packages, so only the second command decides.
     {
         "${as_root[@]}" apt-get -q update || true
         "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install "${missing[@]}"
     } >"$log" 2>&1 || {
         tail -n 20 "$log" >&2
-        fail "apt-get could not install ${missing[*]}; all it said is in $log"
+        fail "apt-get could not install ${missing[*]}; its output is in $log"
     }
-    # Debian starts a server that it installs, and the tests start their own.
+    # Debian starts a server after installing it, but the tests start their own.
     if [[ " ${missing[*]} " == *' redis-server '* && -d /run/systemd/system ]]; then
         "${as_root[@]}" systemctl disable --now redis-server >>"$log" 2>&1 || true
     fi

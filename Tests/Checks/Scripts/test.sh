@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Runs all tests and says at the end how much of what is counted ran, and what was skipped; none of a kind is a failure, whatever
-# the tests say. What a test prints for this, on a line of its own:
+# Runs all tests and prints at the end the counts of what ran, and what was skipped; a count of zero is a failure,
+# whatever the tests report. Tests print these counts, each on a separate line:
 #     vectors: NAME: COUNT          how many vectors of one file or kind it has just run
 #     interleavings: NAME: COUNT    how many orders of events it has gone through
 #     kills: NAME: COUNT            how many processes it has killed
 #     races: NAME: COUNT            how many sessions several threads have fought over
 #     fuzz: NAME: COUNT             how many inputs a fuzz target has tried
 #     SKIPPED: …                    what it could not run, and why
-# A screen shows what failed and the closing lines; .build/test.log has everything.
+# The terminal shows failures and the closing lines; .build/test.log has everything.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 log=.build/test.log
 
-# What tests leave behind goes with this folder; Foundation keeps a file of each download that is cut.
+# Leftovers of tests are removed with this folder; Foundation keeps a file of each interrupted download.
 TMPDIR=$(mktemp -d)
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
@@ -25,7 +25,7 @@ quiet=--quiet
 echo "swift build --build-tests"
 swift build --build-tests $quiet
 
-# A message goes on until the next line with a mark; what started and what passed is only in the log.
+# A message continues until the next line with a mark; starts and passes are only in the log.
 run() {
     echo "swift test --parallel $*"
     swift test --skip-build --parallel "$@" 2>&1 | tee -a "$log" | LC_ALL=C awk '
@@ -41,28 +41,32 @@ status=0
 run --skip "$waiting"
 run --filter "$waiting"
 
-# The checks that `make test-long` removes one after the other are where its tables say.
+# The checks that `make test-long` removes one after another are where its tables say.
 Tests/Checks/Mutants/mutants.py --check .build/debug/pushcryptPackageTests.xctest 2>&1 | tee -a "$log" || status=1
 
-# The API documentation: every public symbol has its comment and its place.
+# The API documentation: every public symbol has a comment and a topic.
 Tests/Checks/Scripts/documentation.py check .build/debug/Modules || status=1
 
-# What many threads do to one session, built apart: the sanitizer sees two of them meet without a lock.
+# Many threads on one session, built separately: the thread sanitizer detects unlocked accesses.
 echo "races under the thread sanitizer"
 swift build --sanitize=thread --scratch-path .build/races --product Races $quiet &&
     .build/races/debug/Races 100000 2>&1 | tee -a "$log" | { grep -v '^races:' || true; } || status=1
 
-# Every fuzz target from its corpus, and some thousand inputs more.
+# Every fuzz target with its corpus, and some thousand further inputs.
 echo "fuzz targets under the address sanitizer"
 Tests/Checks/Fuzz/run.sh short 2>&1 | tee -a "$log" | { grep -v '^fuzz: [a-z]*: [0-9]' || true; } || status=1
 
-# The examples of the documents, as somebody else's package.
+# The instruction counts of the release build, against the recorded ceilings.
+echo "instructions under callgrind"
+Tests/Checks/Bench/instructions.py check 2>&1 | tee -a "$log" | { grep -v '^instructions:' || true; } || status=1
+
+# The examples of the documents, as an outside package.
 Tests/Checks/Scripts/document-examples.sh .build/debug/pushcrypt || status=1
 
-# What the scaffold writes, as an app that depends on this package.
+# The scaffold's output, as an app that depends on this package.
 Tests/Checks/Scripts/scaffold.sh .build/debug/pushcrypt || status=1
 
-# What `make install` puts below a prefix, and `make uninstall` removes.
+# The files that `make install` installs and `make uninstall` removes.
 Tests/Checks/Scripts/install.sh .build/debug/pushcrypt 2>&1 | tee -a "$log" || status=1
 
 skipped=$(grep -aE '^(SKIPPED|➜ .* skipped)' "$log" | sort | uniq -c | sed -E 's/^ *1 //; s/^ +([0-9]+) (.*)/\2 (\1 times)/') || true
@@ -93,7 +97,7 @@ grep -aE '^(vectors|interleavings|kills|races|fuzz):' "$log" | LC_ALL=C sort | a
         exit bad
     }' || status=1
 
-# Last, because who looks at a log of a machine may see no more than its end.
+# Last, because readers of a CI log may see only its end.
 if [ $status -ne 0 ]; then
     { LC_ALL=C grep -aE '^✘ Test .* recorded an issue|^(error|FAILED):' "$log" || true; } | cut -c 1-400 | head -n 20 >&2
     echo "test: failed; the whole log is $log" >&2

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes what a provider and a push service need, in the current folder: an authority, the service's certificate for `localhost`,
-# certificates of two apps, whose user id names the topic as in Apple's, and two keys for provider tokens.
+# Creates the credentials of a provider and a push service, in the current folder: an authority, the service's
+# certificate for `localhost`, certificates of two apps, whose user id names the topic as in Apple's, and two keys for
+# provider tokens.
 set -euo pipefail
 
 key() { openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$1" 2>/dev/null; }
@@ -19,7 +20,7 @@ openssl req -x509 -new -key authority.key -subj '/CN=Test authority' -days 2 -ou
 signed service '/CN=localhost' 'subjectAltName=DNS:localhost'
 for app in com.example.app com.example.other; do
     signed "$app" "/UID=$app/CN=Apple Push Services: $app" 'extendedKeyUsage=clientAuth'
-    # The form that clients take: certificate and key in one file.
+    # The form that clients expect: certificate and key in one file.
     cat "$app.key" >>"$app.pem"
 done
 key token.p8

@@ -1,4 +1,4 @@
-"""The senders: real clients of Apple's push service, which take what `seal --emit request` writes."""
+"""The senders: real clients of Apple's push service, which send the output of `seal --emit request`."""
 import asyncio, dataclasses, json, os, ssl, time, uuid
 import aioapns, httpx, jwt
 from aioapns.connection import APNsTLSClientProtocol
@@ -23,8 +23,8 @@ def read(folder, name):
 
 
 class Local(APNsTLSClientProtocol):
-    """The client's own protocol, with another address. APNs ends an answer with its only frame; hypercorn sends an empty one more,
-    which the client would take for a reason."""
+    """The client's own protocol, with another address. APNs ends an answer with its only frame; hypercorn sends
+    another, empty one, which the client would treat as a reason."""
     APNS_SERVER = "localhost"
 
     def on_data_received(self, data, stream):
@@ -33,7 +33,7 @@ class Local(APNsTLSClientProtocol):
 
 
 class Aioapns:
-    """Writes the payload anew: with spaces after the separators, in UTF-8."""
+    """Re-encodes the payload: with spaces after the separators, in UTF-8."""
 
     def __init__(self, folder, port, key=None, certificate=None, topic=None):
         options = {"ssl_context": trust(folder), "max_connections": 2, "err_func": self.ignore}
@@ -62,7 +62,7 @@ class Aioapns:
 
 
 class Httpx:
-    """Writes the payload as it is told to: `encode` makes the bytes."""
+    """Writes the payload with the given `encode`."""
 
     def __init__(self, folder, port, encode, key=None, certificate=None):
         context = trust(folder)

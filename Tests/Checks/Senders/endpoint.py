@@ -6,7 +6,7 @@ from hypercorn.asyncio.tcp_server import TCPServer
 from hypercorn.config import Config
 from rules import Connection, Refusal
 
-# Clients end their connections while hypercorn still has frames for them, and what it says of that is no finding.
+# Clients end their connections while hypercorn still has frames for them; its messages about that are not findings.
 logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 
 connection = contextvars.ContextVar("connection")
@@ -21,7 +21,7 @@ class Request:
 
 
 class Server(TCPServer):
-    """ASGI does not say who the client is, so the connection is put where the application finds it."""
+    """ASGI does not identify the client, so the connection is stored where the application finds it."""
 
     async def run(self):
         tls = self.writer.get_extra_info("ssl_object")
@@ -34,7 +34,7 @@ hypercorn.asyncio.run.TCPServer = Server
 
 
 class Endpoint:
-    """Runs in a thread of its own; `arrived` has every request that was accepted, in order."""
+    """Runs in a separate thread; `arrived` has every accepted request, in order."""
 
     def __init__(self, rules, certificate, key, authority):
         self.rules, self.arrived, self.protocols = rules, [], set()

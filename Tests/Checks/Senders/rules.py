@@ -1,6 +1,6 @@
-"""What Apple's push service says of a request: its documented rules, in the order in which a request is read.
+"""The answers of Apple's push service: its documented rules, in the order in which a request is read.
 
-Where Apple documents no reason (a body that is no JSON object), the one here is our own, in lower case.
+Where Apple documents no reason (a body that is not a JSON object), the reason here is our own, in lower case.
 """
 import dataclasses, json, re, time
 import jwt
@@ -24,14 +24,14 @@ class Refusal(Exception):
 
 @dataclasses.dataclass
 class Device:
-    """What a device token stands for."""
+    """The device behind a token."""
     topics: set
     gone_since: int = None  # milliseconds
 
 
 @dataclasses.dataclass
 class Connection:
-    """What APNs knows of a connection: the topic of the client's certificate, and the provider token that came last."""
+    """APNs' state of a connection: the topic of the client's certificate, and the latest provider token."""
     certificate_topic: str = None
     token: str = None
     issued_at: int = None
@@ -69,7 +69,7 @@ class Rules:
         self.check_payload(request.body, VOIP_LIMIT if push_type == "voip" else LIMIT)
 
     def authenticate(self, headers, connection):
-        """Gives the topics that the client may send for."""
+        """Returns the topics that the client may send for."""
         if connection.certificate_topic:
             return with_suffixes(connection.certificate_topic)
         kind, _, token = headers.get("authorization", "").partition(" ")
@@ -126,5 +126,5 @@ class Rules:
 
 
 def with_suffixes(topic):
-    """A certificate and a key are for an app, with the topics that belong to it."""
+    """A certificate and a key are for an app and its topics."""
     return {topic, topic + ".voip"}

@@ -1,4 +1,5 @@
-"""Sends what `pushcrypt seal` writes through real clients to a push service with APNs' rules, and opens what arrived."""
+"""Sends the output of `pushcrypt seal` through real clients to a push service with APNs' rules, and opens what arrived.
+"""
 import asyncio, collections, json, os, subprocess, sys, time
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from clients import TEAM, Aioapns, Answer, Httpx, compact, provider_token, read, send_all, widest
@@ -9,13 +10,13 @@ from scene import APP, PHONES, Failure, Provider, count, expect, main, phone_of,
 FOLDER, PROGRAM = sys.argv[1:]
 KEY, STRANGER = ("KEY1234567", "token.p8"), ("KEY1234567", "stranger.p8")
 ROUNDS = 120  # messages of each way to send
-# The tokens of the last phones are no longer valid: of all but one since a moment after they registered.
+# The tokens of the last phones are no longer valid: all but one since just after they registered.
 GONE, GONE_BEFORE = PHONES[-5:-1], PHONES[-1]
 TITLES = ["New message", "새 메시지가 도착했습니다", "Nachricht von Zoë", "رسالة جديدة", "🎁 선물 👨‍👩‍👧‍👦", 'quoted "title" \\ and / more', "新しいメッセージ"]
 
 
 def notification(number):
-    """Payloads of the kinds that providers send."""
+    """Typical payloads of providers."""
     payload = {"aps": {"alert": {"title": f"Order {number}", "body": TITLES[number % len(TITLES)] * (1 + number % 20)}}, "order": number}
     if number % 2:
         payload["aps"] |= {"sound": "default", "badge": number, "thread-id": "orders"}
@@ -43,7 +44,7 @@ def seal(provider, lines, *options):
 
 
 def fill(provider, name, exact):
-    """The message whose bytes, in the form that counts, are exactly as many as APNs takes; one more is refused."""
+    """The message with exactly as many bytes, in the measured form, as APNs accepts; one more is refused."""
     size = "bytes" if exact else "widest_bytes"
 
     def attempt(body, title):
@@ -64,7 +65,7 @@ def fill(provider, name, exact):
 
 
 def open_arrived(provider, arrived, originals):
-    """Opens the very bytes that arrived, each on its phone, and compares with what the provider wanted to say."""
+    """Opens the exact bytes that arrived, each on its phone, and compares them with the provider's message."""
     pushes = collections.defaultdict(list)
     for request in arrived:
         pushes[phone_of(int(request.path.rsplit("/", 1)[1], 16))].append(request.body)
@@ -85,7 +86,7 @@ def open_arrived(provider, arrived, originals):
 
 
 class Originals(collections.Counter):
-    """What was sealed and has not been opened yet."""
+    """Sealed messages not opened yet."""
 
     def remove(self, text):
         if not self[text]:
@@ -96,7 +97,7 @@ class Originals(collections.Counter):
 
 
 async def send_everything(provider, port, endpoint):
-    """Every kind of message in every way, and messages that fill what APNs takes; gives the originals."""
+    """Every kind of message in every way, and messages of the largest size that APNs accepts. Returns the originals."""
     ways = {
         "aioapns with a token": lambda: Aioapns(FOLDER, port, key=KEY, topic=APP),
         "aioapns with a certificate": lambda: Aioapns(FOLDER, port, certificate=APP),
@@ -124,7 +125,7 @@ async def send_everything(provider, port, endpoint):
         originals.update(json.dumps(one["payload"], sort_keys=True) for one in [*lines, full])
         sizes = [len(request.body) for request in endpoint.arrived[before:]]
         count(f"{way}: sent, the largest with {max(sizes)} bytes", len(sizes), "senders")
-        # Measured as it is, a message may be too long once a client has written it anew.
+        # Measured unchanged, a message may be too long after a client re-encodes it.
         answer = await client.send(sealed_exact)
         taken = isinstance(client, Httpx) and client.encode is compact
         expect(f"{way}: a message that fills all when sent as it is", answer, Answer(200) if taken else Answer(413, "PayloadTooLarge"))
@@ -135,7 +136,7 @@ async def send_everything(provider, port, endpoint):
 
 
 async def be_refused(provider, port):
-    """Each rule once; what is changed of a good request, and the answer."""
+    """Each rule once: the change of a valid request, and the answer."""
     good = seal(provider, [line(0, "refused")])[0]
     voip = seal(provider, [line(3, "refused")])[0]
     plain = {"payload": {"aps": {"alert": {"title": "Order", "body": "x" * 5000}}}}
@@ -208,7 +209,7 @@ async def be_refused(provider, port):
 
 
 async def remove_gone(provider, port):
-    """What is answered with 410 is removed from the store, unless the device has registered since."""
+    """A device answered with 410 is removed from the store, unless it has registered since."""
     lines = [line(number, "gone") for number, phone in enumerate(PHONES) if phone in (*GONE, GONE_BEFORE, PHONES[0])]
     client = Aioapns(FOLDER, port, key=KEY, topic=APP)
     with open(os.path.join(FOLDER, "answers.ndjson"), "w") as file:
@@ -216,7 +217,7 @@ async def remove_gone(provider, port):
         for one, answer in zip(sealed, await send_all(client, sealed), strict=True):
             record = {"to": one["to"], "status": answer.status, "reason": answer.reason, "timestamp": answer.timestamp}
             print(json.dumps(record), file=file)
-        # An answer that is no 410 removes nothing.
+        # An answer other than 410 removes nothing.
         print(json.dumps({"to": PHONES[1], "status": 400, "reason": "BadDeviceToken"}), file=file)
     await client.close()
     provider.run("--store", provider.store, "device", "remove", "--from-apns-410", file.name)

@@ -4,8 +4,9 @@
 usage: signer.py SOCKET SEED-FILE [--delay MILLISECONDS] [--every MILLISECONDS] [--record FILE]
                  [--fault wrong|twice|stranger|refuse|silent|truncate|gone|garbage --after N]
 
-SEED-FILE holds the 32 bytes of an Ed25519 seed. Each answer comes after a delay; with --every they come one after the other, so
-far apart. A fault begins with the message after the first N. --record appends what is signed to a file, a line in hexadecimal each.
+SEED-FILE contains the 32 bytes of an Ed25519 seed. Each answer is delayed; with --every, answers follow one another at
+this interval. A fault begins with the message after the first N. --record appends what is signed to a file, one
+hexadecimal line each.
 """
 import argparse, asyncio, os, struct
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

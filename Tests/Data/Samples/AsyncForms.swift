@@ -2,7 +2,7 @@ import UIKit
 import UserNotifications
 import UserNotificationsUI
 
-/// A delegate with the asynchronous forms; not on the main actor, because a response cannot be sent there.
+/// A delegate with the async forms; not on the main actor, because a response cannot be sent there.
 class AsyncDelegate: NSObject, UNUserNotificationCenterDelegate {
     var log: [String] = []
 
@@ -18,7 +18,7 @@ class AsyncDelegate: NSObject, UNUserNotificationCenterDelegate {
     }
 }
 
-/// An app that takes silent pushes asynchronously.
+/// An app that handles silent pushes asynchronously.
 class AsyncApp: UIResponder, UIApplicationDelegate {
     func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
@@ -27,7 +27,7 @@ class AsyncApp: UIResponder, UIApplicationDelegate {
     }
 }
 
-/// A content extension that takes its responses asynchronously.
+/// A content extension that handles its responses asynchronously.
 class AsyncViewController: UIViewController, UNNotificationContentExtension {
     func didReceive(_ notification: UNNotification) {}
 

@@ -1,6 +1,6 @@
 import UserNotifications
 
-/// A service extension in the shape that Apple's article gives it: a best attempt, kept for when time runs out.
+/// A service extension like the one in Apple's article, with a best attempt for when time runs out.
 class DecryptingService: UNNotificationServiceExtension {
     var contentHandler: ((UNNotificationContent) -> Void)?
     var bestAttemptContent: UNMutableNotificationContent?
@@ -30,6 +30,6 @@ class DecryptingService: UNNotificationServiceExtension {
         }
     }
 
-    /// Stands for decryption: the sample's cipher writes backwards.
+    /// Simulates decryption: the sample's cipher reverses the text.
     func decrypt(_ text: String) -> String { String(text.reversed()) }
 }

@@ -1,7 +1,7 @@
 import UIKit
 import UserNotifications
 
-/// The app's side: permission, registration, categories at launch, and everything that comes back.
+/// The app's side: permission, registration, categories at launch, and responses.
 class ParcelApp: UIResponder, UIApplicationDelegate, UNUserNotificationCenterDelegate {
     var window: UIWindow?
     var token: String?
@@ -77,5 +77,5 @@ class ParcelApp: UIResponder, UIApplicationDelegate, UNUserNotificationCenterDel
     }
 }
 
-/// An app that leaves out everything optional.
+/// An app without any optional method.
 class SilentApp: NSObject, UIApplicationDelegate, UNUserNotificationCenterDelegate {}

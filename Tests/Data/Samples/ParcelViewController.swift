@@ -2,7 +2,8 @@ import UIKit
 import UserNotifications
 import UserNotificationsUI
 
-/// A content extension with labels, a picture, a button and media, made in code: Linux has neither storyboards nor outlets.
+/// A content extension with labels, a picture, a button and media, created in code: Linux has neither storyboards nor
+/// outlets.
 class ParcelViewController: UIViewController, UNNotificationContentExtension {
     let headline = UILabel()
     let details = UILabel()
@@ -66,7 +67,7 @@ class ParcelViewController: UIViewController, UNNotificationContentExtension {
     func mediaPause() { extensionContext?.mediaPlayingPaused() }
 }
 
-/// The smallest content extension: everything optional is left out.
+/// The smallest content extension, without any optional method.
 class PlainViewController: UIViewController, UNNotificationContentExtension {
     func didReceive(_ notification: UNNotification) { title = notification.request.content.title }
 }

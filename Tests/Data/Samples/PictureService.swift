@@ -1,6 +1,6 @@
 import UserNotifications
 
-/// A service extension that attaches a picture; without one, the text is shown all the same.
+/// A service extension that attaches a picture; without one, the text is still shown.
 class PictureService: UNNotificationServiceExtension {
     private(set) var problem: Error?
 

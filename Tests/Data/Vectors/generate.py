@@ -4,10 +4,10 @@
     .build/interop/bin/python Tests/Data/Vectors/generate.py           writes the files beside this one
     .build/interop/bin/python Tests/Data/Vectors/generate.py --check   exits with 1 if they differ
 
-Needs Python 3.11. The output is a function of this source alone: every seed is SHA-256 of a label.
-`reference` implements the format, `cases` says what each case must give. A case is written only after the reference
-gave what it says, every HPKE ciphertext only after pyhpke gave the same, and
-every sealed file only after libsodium, through PyNaCl, gave the same.
+Needs Python 3.11. The output is a function of this source alone: every seed is SHA-256 of a label. `reference`
+implements the format, `cases` states each case's outcome. A case is written only after the reference gave that outcome,
+every HPKE ciphertext only after pyhpke gave the same, and every sealed file only after libsodium, through PyNaCl, gave
+the same.
 """
 
 import json
@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-# The sources lie in a repository; compiled copies of them do not belong there.
+# Compiled copies of the sources do not belong in the repository.
 sys.dont_write_bytecode = True
 
 from cases import (  # noqa: E402
@@ -125,7 +125,7 @@ def kit() -> list[Vector]:
 
 
 def kit_files() -> dict[str, bytes]:
-    """The files of the kit by their place in it, each of which is one sentence in its folder, and the index of them."""
+    """The files of the kit by path, each named by a sentence, and their index."""
     files: dict[str, bytes] = {}
     vectors = kit()
     for vector in vectors:
@@ -137,7 +137,7 @@ def kit_files() -> dict[str, bytes]:
 
 
 def check_names(cases: list[dict[str, Any]]) -> None:
-    """A name says what its case proves, so no two cases of a section share one."""
+    """A name states what its case proves, so no two cases of a section share one."""
     names = [case["name"] for case in cases]
     assert len(names) == len(set(names)), [name for name in names if names.count(name) > 1]
 

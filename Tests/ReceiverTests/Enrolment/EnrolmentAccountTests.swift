@@ -12,7 +12,7 @@ import Testing
         try phone.launch(with: provider)
         phone.account = "second"
         #expect(try phone.launch(with: provider) == "register")
-        #expect(phone.results.map(\.sender) == [.pinned, .believed])
+        #expect(phone.results.map(\.sender) == [.pinned, .trusted])
         #expect(try Set(["default", "second"].map(phone.device)).count == 2)
         for account in ["default", "second"] {
             #expect(try phone.receive(provider.push(to: phone.device(account), at: .start)) == "opened")

@@ -13,7 +13,7 @@ import Testing
         #expect(try phone.launch(with: provider, .recordLost) == "register")
         #expect(try phone.pin == provider.key.publicKey)
         #expect(try phone.launch(with: provider) == "register")
-        #expect(phone.results == [EnrolmentResult(key: .acknowledged, sender: .believed)])
+        #expect(phone.results == [EnrolmentResult(key: .acknowledged, sender: .trusted)])
         #expect(try provider.devices.map(\.pinnedSender) == [provider.key.publicKey])
         #expect(try phone.launch(with: provider) == "nothing")
     }
@@ -26,7 +26,7 @@ import Testing
         phone.firstTrust = .builtIn(try provider.key.publicKey)
         try phone.store.trustSender(provider.key.publicKey, named: "provider", topic: nil, replace: false, at: .start)
         #expect(try phone.launch(with: provider) == "register")
-        #expect(phone.results == [EnrolmentResult(key: .acknowledged, sender: .believed)])
+        #expect(phone.results == [EnrolmentResult(key: .acknowledged, sender: .trusted)])
         #expect(try phone.store.trustedSenders().map(\.topic) == [nil])
     }
 
@@ -38,7 +38,7 @@ import Testing
         phone.firstTrust = .builtIn(builtIn)
         try phone.launch(with: provider)
         #expect(
-            phone.results == [EnrolmentResult(key: .acknowledged, sender: .notTaken(try provider.key.publicKey))])
+            phone.results == [EnrolmentResult(key: .acknowledged, sender: .notAccepted(try provider.key.publicKey))])
         #expect(try phone.pin == builtIn)
     }
 
@@ -51,12 +51,12 @@ import Testing
         phone.circumstances.pushToken = [1]
         try phone.launch(with: stranger)
         #expect(
-            phone.results.last == EnrolmentResult(key: .acknowledged, sender: .notTaken(try stranger.key.publicKey)))
+            phone.results.last == EnrolmentResult(key: .acknowledged, sender: .notAccepted(try stranger.key.publicKey)))
         #expect(try phone.pin == first)
         // Only the app's own decision does.
         try phone.store.trustSender(stranger.key.publicKey, named: "provider", topic: .app, replace: true, at: .start)
         #expect(try phone.launch(with: stranger) == "register-again(sender-changed)")
-        #expect(phone.results.last == EnrolmentResult(key: .acknowledged, sender: .believed))
+        #expect(phone.results.last == EnrolmentResult(key: .acknowledged, sender: .trusted))
     }
 
     @Test(arguments: StoreKind.allCases) func aSupersededKeyIsNotPinnedAgain(_ kind: StoreKind) throws {
@@ -74,7 +74,7 @@ import Testing
         let result = try phone.enrolment.handle(
             RegistrationReply(.acknowledged(request.record.publicKey), sender: old), to: request, state: &state,
             at: .start)
-        #expect(result == EnrolmentResult(key: .acknowledged, sender: .notTaken(old)))
+        #expect(result == EnrolmentResult(key: .acknowledged, sender: .notAccepted(old)))
         phone.firstTrust = .builtIn(old)
         #expect(try begin(phone).request != nil)
         #expect(try phone.pin == nil)
@@ -91,7 +91,7 @@ import Testing
         try phone.store.removeTrustedSender(named: "provider")
         try phone.launch(with: provider)
         #expect(
-            phone.results == [EnrolmentResult(key: .acknowledged, sender: .notTaken(try provider.key.publicKey))])
+            phone.results == [EnrolmentResult(key: .acknowledged, sender: .notAccepted(try provider.key.publicKey))])
         #expect(try phone.pin == nil)
     }
 
@@ -104,7 +104,7 @@ import Testing
         _ = try provider.store.rotateSenderKey(at: .start)
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
         #expect(try phone.launch(with: provider) == "register-again(sender-changed)")
-        #expect(phone.results.last == EnrolmentResult(key: .acknowledged, sender: .believed))
+        #expect(phone.results.last == EnrolmentResult(key: .acknowledged, sender: .trusted))
         #expect(try provider.devices.map(\.pinnedSender) == [provider.key.publicKey])
         #expect(try phone.launch(with: provider) == "nothing")
 

@@ -5,7 +5,7 @@ import PushcryptService
 import Testing
 import UserNotifications
 
-/// Declared categories become the system's.
+/// Declared categories are registered with the system.
 @Suite struct CategoryRegistrationTests {
     private func declared() throws -> CategorySet {
         try CategorySet([
@@ -73,7 +73,7 @@ import UserNotifications
         #expect(app.device.shown("a")?.body == "A message")
     }
 
-    // MARK: What a content extension declares
+    // MARK: Declarations of content extensions
 
     private static func plist(_ categories: Any) -> [String: Any] {
         ["NSExtension": ["NSExtensionAttributes": ["UNNotificationExtensionCategory": categories]]]
@@ -84,7 +84,7 @@ import UserNotifications
         #expect(one.categories == ["MESSAGE"])
         let several = try #require(ContentExtensionDeclaration(infoDictionary: Self.plist(["MESSAGE", "News"])))
         #expect(several.categories == ["MESSAGE", "News"])
-        // Capitals count.
+        // Identifiers are case-sensitive.
         #expect(several.categories(missingIn: try declared()) == ["News"])
     }
 

@@ -9,7 +9,7 @@ import UserNotificationsUI
 
 @testable import PushcryptService
 
-/// The view of an expanded notification over a session.
+/// The view of an expanded notification, based on a session.
 @MainActor
 @Suite struct ContentSessionTests {
     final class Controller: UIViewController, @preconcurrency UNNotificationContentExtension {
@@ -84,7 +84,7 @@ import UserNotificationsUI
         _ = await app.device.push(APNsPush(try app.phone.seal(payload), collapseID: id))
     }
 
-    // MARK: What is shown
+    // MARK: Content
 
     @Test func theOpenedNotificationIsShown() async throws {
         try install()
@@ -109,7 +109,7 @@ import UserNotificationsUI
     ])
     func whatWasNotOpenedShowsTheFallback(_ push: String, _ subtitle: String, _ body: String) async throws {
         try install { _ in .stay }
-        // Without `mutable-content` the service extension is not asked.
+        // Without `mutable-content` the service extension does not run.
         _ = await app.device.push(APNsPush(json: push, collapseID: "a"))
         let (expanded, controller) = try expand()
         let shown = try #require(controller.session.notifications.first)
@@ -118,7 +118,7 @@ import UserNotificationsUI
         #expect(shown.customKeys.isEmpty)
         #expect(shown.categoryIdentifier == "")
 
-        // The app gets the response, without keys; the view is not asked.
+        // The app gets the response, without keys; the view does not decide.
         #expect(await expanded.respond(.choose("MUTE")).completions == 1)
         #expect(controller.asked.isEmpty)
         #expect(app.received.all.count == 1)
@@ -251,7 +251,7 @@ import UserNotificationsUI
         for _ in 0..<2 {
             expanded.pressMediaButton()
             #expect(expanded.isMediaPlaying && controller.media.isPlaying)
-            // A button in the view says the same again.
+            // A button in the view repeats the call.
             controller.media.play()
             expanded.pressMediaButton()
             #expect(!expanded.isMediaPlaying && !controller.media.isPlaying)

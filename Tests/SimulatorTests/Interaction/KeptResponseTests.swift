@@ -8,7 +8,7 @@ import PushcryptService
 import TestPhone
 import Testing
 
-/// Responses that an app cannot take in yet.
+/// Responses that an app cannot handle yet.
 @Suite struct KeptResponseTests {
     @Test func whatTheAppWantsLaterItGetsLater() async throws {
         let app = try RespondingPhone { $0.keptAt == nil ? .later : .done }
@@ -99,7 +99,7 @@ import Testing
             changing: { configuration, phone in
                 configuration.opening.keys = {
                     requests.add(1)
-                    // One is for the response, one for the replay, and with the third, the push is opened.
+                    // The first is for the response, the second for the replay, and with the third the push is opened.
                     guard requests.all.count != 3 else { throw KeyStoreError(.storeLocked, "") }
                     return phone.keys
                 }

@@ -7,7 +7,7 @@ import TestPhone
 import Testing
 import UserNotifications
 
-/// What an app gets of a response: once, with authentic keys or with none.
+/// An app gets each response once, with authentic keys or none.
 @Suite struct ResponderTests {
     private static let actions: [(UserAction, NotificationResponseValue.Action, text: String?)] = [
         (.tap, .open, nil), (.dismiss, .dismiss, nil), (.choose("MUTE"), .custom("MUTE"), nil),
@@ -40,7 +40,7 @@ import UserNotifications
         #expect(app.received.all.isEmpty)
     }
 
-    // MARK: What the extension never opened
+    // MARK: Not opened by the extension
 
     @Test func whatTheExtensionNeverOpenedIsOpenedFirst() async throws {
         let app = try RespondingPhone(opens: false)
@@ -55,7 +55,7 @@ import UserNotifications
     @Test func whatTheExtensionRememberedAndNeverShowedIsStillOpened() async throws {
         let app = try RespondingPhone(opens: false)
         let json = try app.phone.seal(RespondingPhone.payload)
-        // The extension is ended after it has remembered the message.
+        // The extension is ended after it has recorded the message.
         let handler = Handler()
         let service = NotificationServiceHandler(configuration: app.phone.configuration)
         service.handle(try TestPhone.request(json, identifier: "a"), contentHandler: handler.handler)
@@ -85,7 +85,7 @@ import UserNotifications
         #"{"aps":{"alert":"Pay?","category":"CHAT"},"ENCRYPTED_DATA":null,"pushcrypt":{}}"#,
     ])
     func aPushThatWasNeverSealedGivesNothing(_ push: String) async throws {
-        // Without `mutable-content` the extension is not asked.
+        // Without `mutable-content` the extension does not run.
         let app = try RespondingPhone()
         _ = await app.device.push(APNsPush(json: push, collapseID: "a"))
         #expect(await app.respond(.choose("MUTE")).completions == 1)
@@ -115,7 +115,7 @@ import UserNotifications
         #expect(app.keys == [[:]])
     }
 
-    // MARK: The completion handler
+    // MARK: Completion handler
 
     private struct Thrown: Error {}
 
@@ -146,7 +146,7 @@ import UserNotifications
         #expect(await outcome.completions == 1)
         #expect(app.reports.all.isEmpty)
         gate.open()
-        // It is done after all, and the handler is not called again.
+        // It finishes later, and the handler is not called again.
         #expect(await app.reports.all(1) == [ResponseReport(outcome: .done)])
     }
 
@@ -170,7 +170,7 @@ import UserNotifications
         #expect(await app.received.all(1).map(\.origin) == [.opened])
     }
 
-    /// An app that has a delegate already.
+    /// An app with its own delegate.
     private final class Delegate: NSObject, UNUserNotificationCenterDelegate, @unchecked Sendable {
         let responder: NotificationResponder
         let completions = Notebook<Bool>()
@@ -199,7 +199,7 @@ import UserNotifications
         #expect(delegate.completions.all == [true])
     }
 
-    // MARK: In front
+    // MARK: Foreground
 
     @Test func inFrontOfThePersonANotificationIsShownOpened() async throws {
         let app = try RespondingPhone(changing: { configuration, _ in configuration.foreground = [.banner] })

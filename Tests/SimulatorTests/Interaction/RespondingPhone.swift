@@ -7,7 +7,7 @@ import PushcryptService
 import TestPhone
 import UserNotifications
 
-/// A phone whose app hears of responses through a responder, and does with them what a test says.
+/// A phone whose app gets responses through a responder and answers as a test says.
 final class RespondingPhone: Sendable {
     static let categories: CategorySet = {
         let categories = [
@@ -24,14 +24,14 @@ final class RespondingPhone: Sendable {
     }()
 
     let phone: TestPhone
-    /// A machine that is busy is not late: what is to be late, a test makes so.
+    /// A busy machine must not cause a delay: tests create the delays.
     let clock = SimulatedClock(patience: 600)
     let device: SimulatedDevice
     let received = Notebook<ReceivedResponse>()
     let reports = Notebook<ResponseReport>()
     let configuration: NotificationResponder.Configuration
     private let answer: NotificationResponder.Handler
-    /// The system keeps no delegate alive.
+    /// The system does not retain a delegate.
     private let responder: Handed<NotificationResponder>
 
     /// - Parameters:
@@ -69,12 +69,12 @@ final class RespondingPhone: Sendable {
         }
     }
 
-    /// The responder of this app's next process.
+    /// The responder of the app's next process.
     func restarted(_ answer: NotificationResponder.Handler? = nil) -> NotificationResponder {
         Self.responder(configuration, received, answer ?? self.answer)
     }
 
-    /// Shows a sealed push under the identifier `a`; with other clear members, if the test wants.
+    /// Shows a sealed push under the identifier `a`, optionally with other clear members.
     func show(_ payload: String = payload, clear: [String: Any] = [:], clearCategory: String? = nil) async throws {
         var push = try JSONSerialization.jsonObject(with: Data(phone.seal(payload))) as? [String: Any] ?? [:]
         push.merge(clear) { _, new in new }
@@ -88,7 +88,7 @@ final class RespondingPhone: Sendable {
 
     func respond(_ action: UserAction) async -> ResponseOutcome { await device.respond(action, to: "a") }
 
-    /// Custom keys of the responses so far, as far as they are texts.
+    /// The string values among the custom keys of the responses so far.
     var keys: [[String: String]] { received.all.map { $0.value.customKeys as? [String: String] ?? ["": ""] } }
 
     static let payload =
@@ -96,7 +96,7 @@ final class RespondingPhone: Sendable {
 }
 
 extension ReceivedResponse {
-    /// Why nothing is known of the notification.
+    /// The reason that the notification is unknown.
     var unknown: String? {
         guard case .unknown(let reason) = origin else { return nil }
         return reason.code

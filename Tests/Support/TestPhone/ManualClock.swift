@@ -1,7 +1,7 @@
 internal import PushcryptKeyStore
 package import PushcryptReceiver
 
-/// A clock that a test moves by hand.
+/// A clock that a test advances.
 package final class ManualClock: DeliveryClock {
     private final class State {
         var time: UInt64 = 0
@@ -41,7 +41,7 @@ package final class ManualClock: DeliveryClock {
         }
     }
 
-    /// Lets time pass, and makes the calls that are due on this thread.
+    /// Advances the time and makes the due calls on this thread.
     package func advance(milliseconds: UInt64) {
         let due = state.withLock { state in
             state.time += milliseconds

@@ -5,7 +5,7 @@ package import PushcryptKeyStore
 package import PushcryptService
 package import UserNotifications
 
-/// A phone with an enrolled app, a provider that knows it, and a folder that takes the place of the app group.
+/// A phone with an enrolled app, its provider, and a folder instead of the app group.
 package final class TestPhone: Sendable {
     package static let payload =
         #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8"},"sound":"default"},"chat":"c41"}"#
@@ -36,7 +36,7 @@ package final class TestPhone: Sendable {
         KeychainKeyStore(items: keychain.process("keys"), accessGroup: "keys")
     }
 
-    /// Where the extension keeps its files.
+    /// The folder of the extension's files.
     package var directory: URL { folder.appendingPathComponent("extension", isDirectory: true) }
 
     package var configuration: NotificationServiceHandler.Configuration {
@@ -45,7 +45,7 @@ package final class TestPhone: Sendable {
 
     // MARK: Pushes
 
-    /// The JSON that the provider hands to Apple.
+    /// The JSON that the provider sends to Apple.
     package func seal(
         _ payload: String = payload, attachments: [AttachmentReference] = [], fullBody: FullBody? = nil,
         options: Sealer.Options = Sealer.Options()
@@ -57,7 +57,7 @@ package final class TestPhone: Sendable {
             ).json
     }
 
-    /// What the system makes of the JSON of a push; with other top-level members, if the caller wants.
+    /// The system's request for the JSON of a push, optionally with other top-level members.
     package static func request(
         _ json: ContiguousArray<UInt8>, identifier: String = UUID().uuidString, members: [String: Any] = [:]
     ) throws -> UNNotificationRequest {

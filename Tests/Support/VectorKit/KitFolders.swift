@@ -91,7 +91,7 @@ extension KitFolder {
     public static let records = KitFolder(
         "records", taken: ["accepted"], refused: recordCodes.union(["generation-rollback", "topic-mismatch"]),
         once: ["kind"], whenTaken: ["key", "generation"],
-        optional: recordMembers.union(["held-key", "held-generation", "held-topic", "set-up-anew"]),
+        optional: recordMembers.union(["held-key", "held-generation", "held-topic", "replace"]),
         bound: [recordMembers: ["accepted"]])
 
     private static let replyMembers: Set = ["acknowledged", "refused", "sender", "pinned-after"]

@@ -23,11 +23,10 @@ struct StoreBench {
     init(at directory: String) throws {
         store = try SQLiteKeyStore.create(in: directory, at: Self.time)
         sealer = Sealer(sender: SenderKey(), topic: try Topic("com.example.app"))
-        var random = SystemRandomNumberGenerator()
         var ids: [String] = []
         var nanoseconds: UInt64 = 0
-        for _ in 0..<Self.devices / Self.batch {
-            let batch = try (0..<Self.batch).map { _ in try Self.device(&random) }
+        for first in stride(from: 0, to: Self.devices, by: Self.batch) {
+            let batch = try (first..<first + Self.batch).map(Self.device)
             let start = now()
             let result = try store.importDevices(batch.map(\.change), at: Self.time)
             nanoseconds += now() - start
@@ -38,11 +37,10 @@ struct StoreBench {
         importSeconds = Double(nanoseconds) / 1e9
     }
 
-    /// A device like those of a provider that names them by UUIDs.
-    private static func device(
-        _ random: inout some RandomNumberGenerator
-    ) throws -> (id: String, change: DeviceChange) {
-        let id = String(random.next(), radix: 16) + String(random.next(), radix: 16)
+    /// A device like those of a provider that names them by UUIDs: the same in each run, so that runs can be compared.
+    private static func device(_ number: Int) throws -> (id: String, change: DeviceChange) {
+        var random = SeededGenerator(seed: UInt64(number))
+        let id = id(of: number)
         var key = ContiguousArray<UInt8>()
         // No bit 7 anywhere: below 2^255 - 19, and as good a key as any.
         for _ in 0..<32 { key.append(UInt8.random(in: 0...127, using: &random)) }
@@ -81,6 +79,24 @@ struct StoreBench {
             return found
         }
         guard found == ids.count else { throw BenchFailure(what: "self-check: a device is not found") }
+    }
+
+    /// The id of a device: 32 hexadecimal digits.
+    private static func id(of number: Int) -> String {
+        var random = SeededGenerator(seed: ~UInt64(number))
+        let digits = (0..<2).map { _ in String(random.next(), radix: 16) }
+        return digits.map { String(repeating: "0", count: 16 - $0.count) + $0 }.joined()
+    }
+
+    /// Finds so many devices of a store that this bench has made, each by itself.
+    static func find(_ count: Int, at directory: String) throws {
+        let store = try SQLiteKeyStore.open(in: directory)
+        for number in 0..<count {
+            // A prime, so that one is far from the next.
+            guard try store.device(id: id(of: number * 7919 % devices)) != nil else {
+                throw BenchFailure(what: "self-check: a device is not found")
+            }
+        }
     }
 
     private func find(_ id: String) throws -> DevicePublicKey {

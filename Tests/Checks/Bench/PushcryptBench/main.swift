@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-// Called by run.sh:
+// Called by run.sh and counts.py:
 //     sample             measures the library once, and prints a line of numbers
 //     library            reads such lines, prints the table's header and the library's rows
 //     parts              prints where the time of one seal goes
@@ -23,6 +23,12 @@
 //                        do this, and print the most kilobytes that the process had (and, of a million, in the beginning)
 //     seal-file BYTES FILE
 //                        seals so many bytes
+//     seal COUNT [slower], open COUNT
+//                        does this, and prints nothing
+//     make-store DIRECTORY
+//                        makes a key store with a million devices
+//     find COUNT DIRECTORY
+//                        finds so many of them
 //     memory IDLE ONE MILLION-EARLY MILLION-LATE SMALL-FILE LARGE-FILE
 //                        prints the rows of memory
 do {
@@ -46,6 +52,10 @@ do {
         print(peaks.early, peaks.late)
     case ("open-file", let path?): try print(AttachmentBench.open(path))
     case ("seal-file", let bytes?): try AttachmentBench.seal(Int(bytes) ?? 0, to: arguments.last ?? "")
+    case ("seal", let count?): try LibraryBench().seal(Int(count) ?? 0, isSlower: arguments.last == "slower")
+    case ("open", let count?): try LibraryBench().open(Int(count) ?? 0)
+    case ("make-store", let directory?): _ = try StoreBench(at: directory)
+    case ("find", let count?): try StoreBench.find(Int(count) ?? 0, at: arguments.last ?? "")
     case ("memory", _): try MemoryBench.printRows(arguments.dropFirst().compactMap { Double($0) })
     default: throw BenchFailure(what: "start it by `make bench`")
     }

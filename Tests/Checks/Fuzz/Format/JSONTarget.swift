@@ -2,7 +2,7 @@ import FuzzHarness
 
 @testable import Pushcrypt
 
-/// The strict reader of JSON: what it accepts means the same minified and written anew, and SQLite's reader agrees.
+/// The strict JSON reader: accepted text has the same meaning minified and rewritten, and SQLite's reader agrees.
 struct JSONTarget: FuzzTarget {
     static let name = "json"
 
@@ -52,7 +52,7 @@ struct JSONTarget: FuzzTarget {
         var writer = JSONWriter()
         Self.write(root, to: &writer, for: nil)
         guard let written = try? JSONDocument(parsing: writer.bytes) else { fail("json: what is written is accepted") }
-        require(Self.isSame(root, written.root), "json: what is written anew says the same")
+        require(Self.isSame(root, written.root), "json: the rewritten text means the same")
     }
 
     private static func namesAreUnique(_ value: JSONValue) -> Bool {

@@ -3,10 +3,10 @@ import Pushcrypt
 
 @testable import PushcryptKeyStore
 
-/// A row of a store: one that is not as it was written is not used, unless whoever changed it has the store's keys; and not even
-/// then is a secret used in another place.
+/// A row of a store. A changed row is not used unless its author has the store's keys, and even then a secret is not used in
+/// another place.
 ///
-/// Input: which row, read as a row of which table, whether the tag is made anew; then changes of the columns.
+/// Input: which row, read as a row of which table, whether the tag is recomputed; then changes of the columns.
 struct RowTarget: FuzzTarget {
     static let name = "row"
 

@@ -1,4 +1,5 @@
-"""Reads questions from standard input, a line each, and answers them with the receiver in Python. README.md has the language."""
+"""Reads questions from standard input, one per line, and answers them with the Python receiver. README.md describes the
+language."""
 import copy
 import functools
 import hashlib

@@ -1,4 +1,4 @@
-"""What a caller can get wrong, and no file of the kit can ask about: each has to be refused, or to do no harm."""
+"""Misuse by a caller that no file of the kit can express: each call must be refused, or do no harm."""
 import os
 import time
 
@@ -27,7 +27,7 @@ def seals(sender, device, **named):
 
 
 def answers(device, sender, sender_public):
-    """A name for each, and whether it is as it must be. The keys are good ones."""
+    """A name for each, and whether it passed. The keys are valid."""
     half, key = "\ud800", os.urandom(32)
     yield "a title with half of a pair", seals(sender, device, title=half)
     yield "a sound with half of a pair", seals(sender, device, sound=half)

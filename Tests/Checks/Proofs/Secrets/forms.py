@@ -1,4 +1,4 @@
-"""What secrets look like in memory and in text, derived here once more and not by the program that is tested."""
+"""The forms of secrets in memory and in text, derived here independently of the program under test."""
 
 import base64, ctypes, ctypes.util, hashlib, hmac, os, sqlite3
 
@@ -9,13 +9,13 @@ assert sodium.sodium_init() >= 0
 
 
 def key_of_text(text: str) -> bytes:
-    """The 32 bytes of a key's text; it is well formed, because the program wrote it."""
+    """The 32 bytes of a key's text, which is well formed, because the program wrote it."""
     bits = "".join(f"{ALPHABET.index(character):05b}" for character in text.lower().rpartition("1")[2][:-6])
     return bytes(int(bits[start : start + 8], 2) for start in range(0, 256, 8))
 
 
 def text_of_key(prefix: str, key: bytes) -> bytes:
-    """The text without its checksum, which nobody needs to know a key."""
+    """The text without its checksum, which is not needed to know a key."""
     bits = "".join(f"{byte:08b}" for byte in key) + "0000"
     groups = [int(bits[start : start + 5], 2) for start in range(0, 260, 5)]
     return (prefix + "".join(ALPHABET[group] for group in groups)).encode()
@@ -29,7 +29,7 @@ def clamped(scalar: bytes) -> bytes:
 
 
 def signed_digits(scalar: bytes) -> bytes:
-    """The scalar as 64 digits of -8 to 8, as a multiplication of the base point has it."""
+    """The scalar as 64 digits of -8 to 8, as used in a multiplication of the base point."""
     digits = [nibble for byte in scalar for nibble in (byte & 15, byte >> 4)]
     for index in range(63):
         carry = digits[index] + 8 >> 4
@@ -119,7 +119,7 @@ def opened(sealed: bytes, store_key: bytes, store_id: bytes, table: str, row: in
 
 
 def halves(secrets: dict[str, bytes]) -> list[tuple[str, bytes]]:
-    """Either half of each secret as it is, and the text of a key."""
+    """Each half of each secret in bytes, and the text of a key."""
     found = []
     for name, secret in secrets.items():
         half = len(secret) // 2
@@ -132,7 +132,7 @@ def halves(secrets: dict[str, bytes]) -> list[tuple[str, bytes]]:
 
 
 def needles(secrets: dict[str, bytes]) -> list[tuple[str, bytes]]:
-    """These, and every other form in which a secret would stand in a text."""
+    """These, and every other text form of a secret."""
     found = halves(secrets)
     for name, secret in secrets.items():
         beginning = secret[:24]
@@ -141,7 +141,7 @@ def needles(secrets: dict[str, bytes]) -> list[tuple[str, bytes]]:
             (f"{name} (hexadecimal, upper case)", beginning.hex().upper().encode()),
             (f"{name} (base64)", base64.b64encode(beginning)),
             (f"{name} (base64url)", base64.urlsafe_b64encode(beginning)),
-            # PKCS #8 has 16 bytes before a key, so that base64 cuts it elsewhere.
+            # PKCS #8 has 16 bytes before a key, which shifts the base64 groups.
             (f"{name} (base64 in PEM)", base64.b64encode(secret[2:26])),
         ]
     return found

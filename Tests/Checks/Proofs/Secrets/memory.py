@@ -1,4 +1,4 @@
-"""What lies in the memory of another process, as root reads it and as a core dump would hold it."""
+"""The memory of another process, as root reads it and as a core dump would contain it."""
 
 import dataclasses, os, re
 
@@ -16,7 +16,7 @@ class Mapping:
 
     @property
     def is_guarded(self) -> bool:
-        """Left out of core dumps, as `sodium_malloc` has it."""
+        """Excluded from core dumps, as with `sodium_malloc`."""
         return "dd" in self.flags
 
     @property
@@ -48,7 +48,7 @@ def mappings(process: int) -> list[Mapping]:
 
 @dataclasses.dataclass
 class Snapshot:
-    """The bytes of every mapping that was written to."""
+    """The bytes of every written mapping."""
 
     parts: list[tuple[Mapping, bytes]]
 
@@ -57,7 +57,7 @@ class Snapshot:
         return sum(len(data) for _, data in self.parts)
 
     def search(self, needles: list[tuple[str, bytes]]) -> list[tuple[str, Mapping, int]]:
-        """Where any of them lies: its name, the mapping, and the address."""
+        """The locations of these: name, mapping and address."""
         found = []
         for mapping, data in self.parts:
             for name, needle in needles:
@@ -68,14 +68,14 @@ class Snapshot:
 
 
 def snapshot(process: int) -> Snapshot:
-    """Reads the process as it is; whoever calls has stopped it, or knows that it waits."""
+    """Reads the process as it is; the caller has stopped it, or knows that it is waiting."""
     parts = []
     with open(f"/proc/{process}/mem", "rb", buffering=0) as memory:
         for mapping in mappings(process):
             if "r" not in mapping.permissions or not mapping.was_written or mapping.name in ("[vvar]", "[vsyscall]"):
                 continue
             data = bytearray()
-            # A guard page in the middle of nowhere ends the reading early, and says so.
+            # A guard page ends the read early, with an error.
             while len(data) < mapping.end - mapping.start:
                 piece = os.pread(memory.fileno(), mapping.end - mapping.start - len(data), mapping.start + len(data))
                 if not piece:

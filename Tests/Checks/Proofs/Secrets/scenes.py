@@ -1,4 +1,4 @@
-"""A provider's and a phone's store, and the commands that are watched while they work."""
+"""A provider's and a phone's store, and the commands to watch."""
 
 import dataclasses, os, subprocess
 
@@ -8,7 +8,7 @@ PAYLOAD = b'{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}}}'
 PASSPHRASE = b"correct horse battery staple 7731"
 TOPIC = "com.example.app"
 
-# What is made before anything is watched. P is a provider, D its phone, W the same phone behind a passphrase.
+# The setup before watching. P is a provider, D its phone, W the same phone with a passphrase.
 SETUP = """
 pushcrypt --store P init
 pushcrypt --store D init
@@ -39,7 +39,7 @@ class Command:
     forms: tuple[str, ...] = ("key text", "passphrase")
 
 
-# What other programs keep keys in, and our own.
+# Key formats of other programs, and our own.
 FOREIGN = ("base64", "key text")
 
 COMMANDS = [
@@ -65,7 +65,7 @@ COMMANDS = [
 
 
 class Scene:
-    """A directory with the stores in it, and every secret that they have had."""
+    """A directory with the stores, and every secret that they had."""
 
     def __init__(self, program: str, directory: str):
         self.program, self.directory = program, directory
@@ -97,7 +97,7 @@ class Scene:
         return [self.read(word[1:-1]) if word.startswith("{") else word for word in line.split()]
 
     def collect(self) -> None:
-        """Adds the secrets that are there now: a rotation makes some, and destroys others."""
+        """Adds the current secrets: a rotation creates some and destroys others."""
         for store in "PD":
             self.secrets |= forms.in_store(self.path(store), store)
         self.secrets |= forms.of_sender(forms.key_of_text(self.read("sender.key")), "sender.key")

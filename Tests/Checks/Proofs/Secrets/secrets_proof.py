@@ -1,4 +1,4 @@
-"""Looks for secrets where none may be: see ../README.md. Called by Tests/Checks/Long/secrets.sh, as root.
+"""Searches for secrets where none may be: see ../README.md. Called by Tests/Checks/Long/secrets.sh, as root.
 
     secrets_proof.py PROGRAM TRANSCRIPTS
 """
@@ -9,7 +9,7 @@ import forms, memory, scenes, transcripts, watching
 
 
 def check_itself(scene: scenes.Scene) -> None:
-    """A process that has all of the secrets in ordinary memory, in every form: they are found."""
+    """Control: a process with all secrets in ordinary memory, in every form; they must be found."""
     needles = forms.needles(scene.secrets)
     keeper = "import os, sys; kept = os.read(0, 1 << 20); print(len(kept), flush=True); os.read(0, 1)"
     process = subprocess.Popen([sys.executable, "-c", keeper], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -1,4 +1,4 @@
-"""Runs a program and stops it at each of its system calls."""
+"""Runs a program and stops it at each system call."""
 
 import ctypes, errno, os, signal
 
@@ -18,7 +18,7 @@ def call(request: int, process: int, data: int = 0) -> None:
 
 
 def run(arguments: list[str], environment: dict[str, str], directory: str, streams: tuple[int, int, int], visit) -> int:
-    """Calls `visit(process)` before each system call of each thread; gives the exit code, or minus the signal."""
+    """Calls `visit(process)` before each system call of each thread. Returns the exit code, or minus the signal."""
     process = os.fork()
     if process == 0:
         try:
@@ -41,7 +41,7 @@ def run(arguments: list[str], environment: dict[str, str], directory: str, strea
             continue
         passed_on = 0
         if os.WSTOPSIG(status) == SYSCALL_STOP:
-            # A call stops twice: where it begins and where it ends.
+            # A call stops twice: at its start and at its end.
             inside ^= {thread}
             if thread in inside:
                 visit(thread)

@@ -1,4 +1,5 @@
-"""Runs the sessions of Tests/Data/Transcripts and looks for every secret of their stores and key files in what was said."""
+"""Runs the sessions of Tests/Data/Transcripts and searches the output for every secret of their stores and key files.
+"""
 
 import concurrent.futures, os, pathlib, re, subprocess, tempfile
 
@@ -6,7 +7,7 @@ import forms
 from watching import Fault
 
 KEY = re.compile(rb"PC([RS])-SECRET-1[0-9A-Z]{58}")
-# What writes a secret to standard output because it was asked to.
+# Commands that write a secret to standard output on request.
 ASKS_FOR_A_SECRET = re.compile(r"--secret|--output -|-o -|(cat|sed|cut|tee|head|strings) ")
 
 MAKES_A_SECRET = re.compile(r"init|keygen|rotate|export|open|demo|sh ")
@@ -32,14 +33,14 @@ def sessions(folder: pathlib.Path) -> list[tuple[str, list[str], list[str], dict
 
 
 def secrets_below(directory: str) -> dict[str, bytes]:
-    """Of every store that has its key beside it and is whole, and of every key file."""
+    """The secrets of every intact store with a key file, and of every key file."""
     secrets = {}
     for folder, _, names in os.walk(directory):
         if "keystore.db" in names and "store.key" in names:
             try:
                 secrets |= forms.in_store(folder, os.path.relpath(folder, directory))
             except Exception:
-                # Sessions damage stores on purpose; their key is looked for all the same.
+                # Sessions damage stores on purpose; their keys are still searched for.
                 with open(os.path.join(folder, "store.key"), "rb") as file:
                     secrets |= forms.of_store(file.read().ljust(32, b"\0")[:32], os.path.relpath(folder, directory))
         for name in names:
@@ -54,7 +55,7 @@ def secrets_below(directory: str) -> dict[str, bytes]:
 
 
 def search(program: str, folder: pathlib.Path) -> tuple[int, int]:
-    """Gives how many commands were run, and how many secrets were looked for."""
+    """Returns the number of commands and of secrets searched for."""
     with concurrent.futures.ThreadPoolExecutor(2) as threads:
         counts = list(threads.map(lambda session: search_session(program, *session), sessions(folder)))
     return sum(commands for commands, _ in counts), sum(secrets for _, secrets in counts)
@@ -68,7 +69,7 @@ def search_session(
         return subprocess.run(
             ["/bin/sh", "-c", command], cwd=directory, env=environment, stdin=subprocess.DEVNULL, capture_output=True)
 
-    # Apart, because a need may leave something that the session would stumble over.
+    # Separate, because a requirement may leave files that disturb the session.
     with tempfile.TemporaryDirectory() as directory:
         if any(run(need, directory).returncode != 0 for need in needs):
             print(f"SKIPPED: {name} needs what is not here")
@@ -85,7 +86,7 @@ def search_session(
             said.append((command, result.stderr))
             if not ASKS_FOR_A_SECRET.search(command):
                 said.append((command, result.stdout))
-            # A later command may destroy what this one has made.
+            # A later command may destroy what this one created.
             if MAKES_A_SECRET.search(command):
                 secrets |= secrets_below(directory)
         needles = forms.needles(secrets)

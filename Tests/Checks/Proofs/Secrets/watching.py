@@ -4,8 +4,8 @@ import json, os, resource, shutil, signal, sqlite3, subprocess, threading, time
 
 import forms, memory, scenes, tracing
 
-# Calls that belong to putting a key into guarded memory, during which it is on its way there: brk, mmap, munmap, mprotect, madvise,
-# mlock, munlock; and getrandom, when libsodium starts. None of them waits for anybody.
+# Calls that occur while a key is being moved into guarded memory: brk, mmap, munmap, mprotect, madvise, mlock, munlock;
+# and getrandom, when libsodium starts. None of them blocks.
 ON_THE_WAY = {
     "x86_64": {12, 9, 11, 10, 28, 149, 150, 318},
     "aarch64": {214, 222, 215, 226, 233, 228, 229, 278},
@@ -16,11 +16,11 @@ NOBODY = 65534
 
 
 class Fault(Exception):
-    """A secret lies where none may lie."""
+    """A secret is where none may be."""
 
 
 def check(found, allowed: tuple[str, ...], where: str, text: tuple[str, ...] = ()) -> None:
-    """`allowed` are names of secrets of which the forms that `text` names may lie in ordinary memory."""
+    """`allowed` names secrets whose forms in `text` may be in ordinary memory."""
     for name, mapping, address in found:
         if mapping.is_guarded:
             continue
@@ -40,7 +40,7 @@ def check_surroundings(process: int, needles, where: str) -> None:
 
 
 def trace(scene: scenes.Scene, command: scenes.Command) -> tuple[int, int]:
-    """Stops a command at every system call that may wait; gives how many there were, and how many secrets were guarded."""
+    """Stops a command at every system call that may wait. Returns the number of calls, and of guarded secrets."""
     everything, halves = forms.needles(scene.secrets), forms.halves(scene.secrets)
     calls, guarded = 0, set()
     has_begun = False
@@ -51,7 +51,7 @@ def trace(scene: scenes.Scene, command: scenes.Command) -> tuple[int, int]:
             number = file.read().split()[0]
         if number == "running" or int(number) in ON_THE_WAY:
             return
-        # Before it has opened anything of the scene it can know nothing.
+        # Before it opens a file of the scene, it has no secrets.
         has_begun = has_begun or opens_below(process, scene.directory)
         if not has_begun:
             return
@@ -82,7 +82,7 @@ def trace(scene: scenes.Scene, command: scenes.Command) -> tuple[int, int]:
 
 
 def opens_below(process: int, directory: str) -> bool:
-    """Whether a file of the scene is open, besides the standard streams."""
+    """Whether a file of the scene is open, other than the standard streams."""
     for descriptor in os.listdir(f"/proc/{process}/fd"):
         try:
             if int(descriptor) > 2 and os.readlink(f"/proc/{process}/fd/{descriptor}").startswith(directory):
@@ -104,7 +104,7 @@ BATCHES = [
 
 
 def lines(scene: scenes.Scene, kind: str) -> list[bytes]:
-    """Lines that are answered, and some that fail."""
+    """Lines that succeed, and some that fail."""
     if kind == "open":
         push = scene.read("push.json")
         broken = push.replace('"ENCRYPTED_DATA":"AW', '"ENCRYPTED_DATA":"Ag')
@@ -116,7 +116,8 @@ def lines(scene: scenes.Scene, kind: str) -> list[bytes]:
 
 
 def wait_in_batch(scene: scenes.Scene, line: str, kind: str, expected: tuple[str, ...]) -> int:
-    """Looks at a batch that has answered everything and waits for more; gives how many secrets are in guarded memory."""
+    """Checks a batch that has answered everything and waits for more. Returns the number of secrets in guarded memory.
+    """
     needles = forms.needles(scene.secrets)
     where = f"pushcrypt {line}"
     process = subprocess.Popen(
@@ -143,7 +144,7 @@ def wait_in_batch(scene: scenes.Scene, line: str, kind: str, expected: tuple[str
             raise Fault(f"{where} wrote {name}")
     guarded = {name.rpartition(" (")[0] for name, mapping, _ in found if mapping.is_guarded}
     for beginning in expected:
-        # Nothing outside would say nothing, were it not there at all.
+        # Finding nothing outside proves nothing unless it is inside.
         if not any(name.startswith(beginning) for name in guarded):
             raise Fault(f"{where}: nothing of {beginning} is in guarded memory either: {sorted(guarded)}")
     return len(guarded)
@@ -171,8 +172,8 @@ def check_limits(process: int, where: str) -> None:
 
 
 def check_dumpable(scene: scenes.Scene) -> None:
-    """As somebody who is not root, who may have cores: the files below /proc of a process that is not dumpable belong to root all the
-    same, and a crash leaves no core."""
+    """As a user other than root with core dumps enabled: the files below /proc of a process that is not dumpable still
+    belong to root, and a crash leaves no core."""
     folder = scene.path("crash")
     os.mkdir(folder)
     program = shutil.copy(scene.program, folder)

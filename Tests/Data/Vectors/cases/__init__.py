@@ -1,1 +1,1 @@
-"""The vectors: what is said in each file, and the checks that what is said is true."""
+"""The vectors: the claims of each file, and the checks that they are true."""

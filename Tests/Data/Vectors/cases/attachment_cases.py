@@ -1,4 +1,4 @@
-"""Sealed files of attachments: those that open, and what is wrong before the first chunk.
+"""Sealed files of attachments: valid ones, and faults before the first chunk.
 
 A sealed file with whole chunks is long, so its plain chunks are chosen for their ciphertext to be zero bytes, of which
 a vector gives only the number.
@@ -63,9 +63,9 @@ def open_case(
 ) -> Vector:
     """A file with one fault at most.
 
-    `order` puts sealed chunks into other places. `prefix`, `header` and `key` are what the file begins with and what
-    the reference has, whatever was used to seal it. `edit` changes the file. The reference has the size (or `size`, or
-    `more` bytes more) and the hash of the file as it is then, or of `hashed`.
+    `order` reorders sealed chunks. `prefix`, `header` and `key` are the start of the file and the reference's key,
+    independent of the sealing. `edit` changes the file. The reference has the size (or `size`, or `more` bytes more)
+    and the hash of the resulting file, or of `hashed`.
     """
     sealed, plain = pushed(chunks)
     sealed = [sealed[index] for index in order] if order is not None else sealed
@@ -163,12 +163,12 @@ def beginning_cases() -> list[Vector]:
             LAST,
             header=flip(-1, 7)(HEADER),
         ),
-        open_case("the header alone", WRONG_SIZE, "A-21", "The reference says how many bytes come.", order=(), size=46),
+        open_case("the header alone", WRONG_SIZE, "A-21", "The reference states the number of bytes.", order=(), size=46),
         open_case(
             "no bytes at all",
             WRONG_SIZE,
             "A-21",
-            "The reference says how many bytes come.",
+            "The reference states the number of bytes.",
             edit=lambda _: b"",
             size=46,
         ),
@@ -176,7 +176,7 @@ def beginning_cases() -> list[Vector]:
             "one byte less than the smallest file",
             WRONG_SIZE,
             "A-21",
-            "The reference says how many bytes come.",
+            "The reference states the number of bytes.",
             Chunk(0, TAG_FINAL),
             edit=lambda data: data[:-1],
             size=46,

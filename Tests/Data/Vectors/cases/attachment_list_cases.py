@@ -1,4 +1,4 @@
-"""What becomes of the member `pushcrypt` of a payload, which holds references to sealed files."""
+"""The member `pushcrypt` of a payload, which contains references to sealed files."""
 
 import json
 
@@ -19,7 +19,7 @@ def list_case(
         ("full-body", full_body),
         *(("dropped", code) for code in dropped),
     ]
-    comment = "What becomes of the member pushcrypt of a payload. The text is shown in any case."
+    comment = "The references in the member pushcrypt of a payload. The text is always shown."
     return vector("attachment-lists", name, "opened", rules, comment, lines, payload.encode())
 
 

@@ -104,7 +104,7 @@ def rule_cases() -> list[Vector]:
 
 
 def agreement_cases() -> list[Vector]:
-    """Whole files, sealed as they should be, that are not what the reference says."""
+    """Whole, correctly sealed files that do not match the reference."""
     another, _ = pushed((LAST,), header=seed("another attachment header")[:24])
     prefix = PREFIX + seed("another attachment header")[:24]
     meant, _ = pushed((LAST,))
@@ -113,7 +113,7 @@ def agreement_cases() -> list[Vector]:
             "one byte less than the reference says",
             WRONG_SIZE,
             "A-21",
-            "The reference says how many bytes come.",
+            "The reference states the number of bytes.",
             LAST,
             more=1,
         ),
@@ -138,7 +138,7 @@ def agreement_cases() -> list[Vector]:
             "the end missing, and the size that of the whole",
             WRONG_SIZE,
             "A-21",
-            "The reference says how many bytes come.",
+            "The reference states the number of bytes.",
             Chunk(),
             LAST,
             order=(0,),
@@ -148,7 +148,7 @@ def agreement_cases() -> list[Vector]:
             "another file under the same key",
             WRONG_HASH,
             "A-26",
-            "Whoever has the key can seal another file; the hash is signed.",
+            "Anyone with the key can seal another file; the hash is signed.",
             edit=lambda _: prefix + another[0],
             hashed=PREFIX + HEADER + meant[0],
         ),
@@ -156,7 +156,7 @@ def agreement_cases() -> list[Vector]:
             "a hash with one bit changed",
             WRONG_HASH,
             "A-26",
-            "Whoever has the key can seal another file; the hash is signed.",
+            "Anyone with the key can seal another file; the hash is signed.",
             LAST,
             hashed=b"another file",
         ),
@@ -164,7 +164,7 @@ def agreement_cases() -> list[Vector]:
             "the hash of the empty string",
             WRONG_HASH,
             "A-26",
-            "Whoever has the key can seal another file; the hash is signed.",
+            "Anyone with the key can seal another file; the hash is signed.",
             Chunk(),
             LAST,
             hashed=b"",
@@ -173,7 +173,7 @@ def agreement_cases() -> list[Vector]:
             "a fault in the first chunk, and one byte more than the reference says: the first is reported",
             FAILED,
             "A-18 A-20",
-            "Two faults; the one that the bytes reach first decides the code.",
+            "Two faults; the first one in the file decides the code.",
             Chunk(),
             LAST,
             edit=flip(30),
@@ -183,7 +183,7 @@ def agreement_cases() -> list[Vector]:
             "a fault in the last chunk, and one byte more than the reference says: the size is reported",
             WRONG_SIZE,
             "A-20 A-23",
-            "Two faults; the one that the bytes reach first decides the code.",
+            "Two faults; the first one in the file decides the code.",
             LAST,
             edit=flip(30),
             more=-1,
@@ -192,7 +192,7 @@ def agreement_cases() -> list[Vector]:
             "a fault in the last chunk, and a wrong hash: the chunk is reported",
             FAILED,
             "A-23 A-26",
-            "Two faults; the one that the bytes reach first decides the code.",
+            "Two faults; the first one in the file decides the code.",
             LAST,
             edit=flip(30),
             hashed=b"",

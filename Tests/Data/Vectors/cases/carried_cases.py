@@ -1,4 +1,4 @@
-"""Messages that carry rotation statements, by senders that are not known without them."""
+"""Messages with rotation statements, from senders that are unknown without them."""
 
 from typing import Any
 
@@ -83,7 +83,7 @@ def unknown_sender_cases() -> list[Vector]:
         ("an unknown version in the second statement", "R-1", SECOND, put(1 + 181, b"\x02")(block(GOOD, CHAIN[1]))),
     ]
     becomes_known = "The statements are evaluated on a copy of the trust, and the sender is looked up there."
-    stays_unknown = "The sender is known only through statements, and these give no key."
+    stays_unknown = "The sender is known only through statements, and these do not lead to a key."
     genuine, other = block(GOOD), block(announce(FIRST, THIRD))
     forged = block(Statement(flip(53)(announce(FIRST, THIRD).data)))
     return [
@@ -131,7 +131,7 @@ def unknown_sender_cases() -> list[Vector]:
             FAILED,
             "O-5.4 O-9.3",
             carry(SECOND, genuine, signing_seed=STRANGER.seed),
-            "Anyone can put a statement into a message of his own; it does not take effect.",
+            "Anyone can put a statement into their own message; it does not take effect.",
             receiver=KNOWS_FIRST,
         ),
         open_case(
@@ -155,7 +155,7 @@ def unknown_sender_cases() -> list[Vector]:
             FAILED,
             "O-5.3 R-7",
             carry(THIRD, other),
-            "What a replaced key says of its place is nothing new.",
+            "A replaced key states nothing new about itself.",
             receiver=receiver(REPLACED),
         ),
         open_case(

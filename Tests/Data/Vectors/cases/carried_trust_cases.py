@@ -77,7 +77,7 @@ def known_sender_cases() -> list[Vector]:
                 "opened",
                 rules,
                 carry(sender, head),
-                "What a statement is worth does not stop the message.",
+                "Invalid statements do not stop the message.",
                 receiver=holder,
             )
             for name, rules, sender, head, holder in opened
@@ -161,7 +161,7 @@ def overlap_cases() -> list[Vector]:
             "opened",
             "K-3",
             forge(sender=FIRST),
-            "The sum counts as 2^64 - 1. No receiver accepts such a statement; one that holds it must not wrap around.",
+            "The sum counts as 2^64 - 1. No receiver accepts such a statement; one that has it must not wrap around.",
             receiver=receiver(trust_in(SECOND, superseded=((FIRST, forever),))),
         ),
     ]

@@ -1,4 +1,4 @@
-"""Several pushes one after the other: what a message changes of keys and trust."""
+"""Several pushes one after another: a message's changes of keys and trust."""
 
 from reference.opening import Receiver
 
@@ -14,7 +14,7 @@ def effect_cases() -> list[Vector]:
     one = Receiver(TOPIC, (PHONE.secret,), TRUST)
     to_pending = forge(device=TABLET)
     again = "A statement that has taken effect stays in effect."
-    rotates = "The provider seals to it, so it is the one to keep."
+    rotates = "The provider seals to it, so it becomes active."
     return [
         sequence_case(
             "the statements of a message take effect",
@@ -29,7 +29,7 @@ def effect_cases() -> list[Vector]:
             "without the statement nothing has changed",
             "new authentication-failed",
             "O-9.1 R-0",
-            "Nobody is pinned because of a message.",
+            "A message never pins a sender.",
             (NOW, "a", forge(sender=FIRST)),
             (NOW + 1000, "b", plain),
             receiver=KNOWS_FIRST,
@@ -93,7 +93,7 @@ def effect_cases() -> list[Vector]:
             "after that the key before it still opens",
             "new new",
             "O-9.2 O-3.1",
-            "It retires, and opens what is still under way.",
+            "It retires, and opens messages still in transit.",
             (NOW, "a", to_pending),
             (NOW + 1000, "b", forge(message_id=OTHER_MESSAGE)),
             receiver=one,

@@ -1,6 +1,6 @@
-"""Envelopes with one fault. Everything the fault does not touch is right: signed, sealed and encoded as it should be.
+"""Envelopes with one fault. Everything else is correctly signed, sealed and encoded.
 
-The faults are the arguments of `forge`. Without one it gives a genuine envelope, and that is asserted on every import.
+The faults are the arguments of `forge`. Without one it returns a genuine envelope, which is asserted on every import.
 """
 
 import hashlib
@@ -129,7 +129,7 @@ def forge(
 
 
 def opening(received: str | bytes, receiver: Receiver, now: int) -> Opened | str:
-    """What the reference makes of the text of an envelope, or of the bytes of a push: the message, or an error code."""
+    """The reference's result for the text of an envelope or the bytes of a push: the message, or an error code."""
     try:
         if isinstance(received, bytes):
             return open_push(received, receiver, now)
@@ -152,7 +152,7 @@ def receiver_header(receiver: Receiver, now: int) -> list[Header]:
 
 
 def structure_header(text: str) -> list[Header]:
-    """What can be said of a text without any key."""
+    """The properties of a text that need no key."""
     fingerprint = hashlib.sha256(text.encode()).hexdigest()[:8]
     try:
         envelope = parse(text)
@@ -200,7 +200,7 @@ def open_case(
     receiver: Receiver = RECEIVER,
     now: int = NOW,
 ) -> Vector:
-    """An envelope that comes to `expected`, after the reference has said so too."""
+    """An envelope with the outcome `expected`, which the reference must confirm."""
     text = envelope if isinstance(envelope, str) else to_text(envelope)
     return received("envelopes", name, expected, rules, comment, text, receiver, now)
 

@@ -89,7 +89,7 @@ def vector(name: str, info: bytes, messages: list[tuple[bytes, bytes]]) -> Case:
 
 
 def zero_result_points() -> list[tuple[str, bytes]]:
-    """Every string of 32 bytes from which X25519 gives zero: seven values, each with bit 255 clear and set."""
+    """Every string of 32 bytes for which X25519 gives zero: seven values, each with bit 255 clear and set."""
     small = curve25519.small_order_u()
     names = {
         0: "u = 0",
@@ -107,9 +107,9 @@ def zero_result_points() -> list[tuple[str, bytes]]:
 
 
 def refused_share(name: str, enc: bytes) -> Case:
-    """What anyone can make without any key: the ciphertext is right for a Diffie-Hellman result of zero.
+    """An envelope that anyone can create without a key: the ciphertext is correct for a Diffie-Hellman result of zero.
 
-    An implementation that does not look at the result opens it.
+    An implementation that does not check the result opens it.
     """
     secret_r = hpke.derive_secret_key(seed(f"hpke refused {name} ikmR"))
     info = b"info"

@@ -1,7 +1,7 @@
 """INDEX.md: every rule with the vectors that prove it. A rule without one, and a vector of no rule, are errors.
 
-So is a rule by which no vector refuses anything, unless `WRITTEN` has it. What no data can show is proved by a test of
-the Swift implementation, which the index names.
+So is a rule by which no vector refuses anything, unless `WRITTEN` has it. For a rule that data cannot prove, the index
+names a test of the Swift implementation.
 """
 
 import re
@@ -10,15 +10,15 @@ from pathlib import Path
 
 from .vector import RULE, Vector
 
-# A rule as both documents write it, whether they state it or refer to it.
+# A rule as written in both documents, whether stated or referenced.
 MENTION = re.compile(rf"\*\*\[({RULE.pattern})\]\*\*", re.ASCII)
 
-# The tests are named by their functions, each with the reason why it is not a vector.
+# The names of the test functions, each with the reason that it is not a vector.
 TESTS = {
     "A-3": ("noKeyIsUsedTwice", "It is about two files, and about random values."),
-    "A-4": ("whatWasSealedBeforeAChangeHasNoEnd", "It is about when a reference is given out."),
+    "A-4": ("whatWasSealedBeforeAChangeHasNoEnd", "It is about when a reference is returned."),
     "A-16": ("whatIsNotHTTPSIsNotEvenAskedFor", "It is about what a receiver does on a network."),
-    "A-27": ("aFailureGivesNoLastChunk", "It is about when bytes are given out, and about time."),
+    "A-27": ("aFailureGivesNoLastChunk", "It is about when bytes are returned, and about time."),
     "A-33": ("aFileThatChangesBetweenThePassesIsRefused", "It is about a file that changes while it is read."),
     "A-34": ("whatIsNotTheFileIsRefused", "It is about what a receiver does on a network."),
     "A-35": ("aFileThatIsShorterLongerAnotherOrNotThereDropsItselfAlone", "It is about when a file is shown."),
@@ -29,19 +29,19 @@ TESTS = {
     "S-11": ("aRecipientThatGivesZeroIsRefused", "No text of a key is one; the cases are in `hpke.json`."),
 }
 
-# Rules by which nothing that arrives can be refused, each with the reason.
+# Rules by which no input can be refused, each with the reason.
 WRITTEN = {
-    "S-2": "A sealer writes the clear part by itself: each accepted payload has it in `clear`, byte for byte.",
-    "S-3": "A sealer writes the clear part by itself: each accepted payload has it in `clear`, byte for byte.",
-    "S-7": "It says what a sealer keeps of a payload: each accepted one has the hash of what is sealed.",
+    "S-2": "A sealer generates the clear part: each accepted payload has it in `clear`, byte for byte.",
+    "S-3": "A sealer generates the clear part: each accepted payload has it in `clear`, byte for byte.",
+    "S-7": "It states what a sealer keeps of a payload: each accepted one has the hash of the sealed payload.",
 }
 
 HEAD = """\
 # What proves each rule
 
 Written by `../generate.py`: the rules of `Docs/Format.md` and those of stores in [README.md](README.md), each with the
-files that name it. A rule without one does not get past that program, nor past the Swift tests. Neither does a rule by
-which no file refuses anything, unless it says here why none can.
+files that name it. That program and the Swift tests refuse a rule without a file, and a rule by which no file refuses
+anything, unless its reason is given here.
 """
 
 

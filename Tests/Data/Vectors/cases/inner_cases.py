@@ -79,7 +79,7 @@ def signature_cases() -> list[Vector]:
                 FAILED,
                 "O-5.4 O-5.6",
                 forge(**fault),
-                "Rightly encrypted, as anyone can; only the signature tells.",
+                "Correctly encrypted, as anyone can do; only the signature is wrong.",
             )
             for name, fault in faults
         ),
@@ -120,7 +120,7 @@ def signature_cases() -> list[Vector]:
             FAILED,
             "O-5.4 K-1",
             forge(sender=other),
-            "A key id never stands for a key.",
+            "A key id never replaces a key.",
             receiver=one_twin,
         ),
         open_case(
@@ -128,7 +128,7 @@ def signature_cases() -> list[Vector]:
             FAILED,
             "O-5.4 R-0",
             forge(),
-            "Nobody is pinned because of a message.",
+            "A message never pins a sender.",
             receiver=Receiver(TOPIC, (PHONE.secret,)),
         ),
     ]
@@ -143,7 +143,7 @@ def structure_cases() -> list[Vector]:
         return forge(edit_content=put(start - 2, length.to_bytes(2, "big")))
 
     full = b'{"aps":{}}'.ljust(room)
-    lengths, padding = "The body ends inside the inner plaintext.", "Every byte behind the body is zero."
+    lengths, padding = "The body ends inside the inner plaintext.", "Every byte after the body is zero."
     return [
         open_case("a body that ends with the inner plaintext", "opened", "O-5.1", forge(full), lengths),
         open_case("a body length one beyond the inner plaintext", FAILED, "O-5.1", claim(room + 1), lengths),
@@ -163,7 +163,7 @@ def structure_cases() -> list[Vector]:
                 "opened",
                 "O-2.5",
                 forge(bucket=bucket),
-                "A receiver takes any bucket, whatever the length of the body.",
+                "A receiver accepts any bucket, whatever the length of the body.",
             )
             for bucket in BUCKETS
         ),
@@ -185,7 +185,7 @@ def message_cases() -> list[Vector]:
     end, ahead = "The end of the time to live is inclusive.", "A sender's clock may be 24 hours ahead, and no more."
     return [
         *(
-            open_case(name, "unsupported-message", rules, forge(**fault), "Authentic, and not of this version.")
+            open_case(name, "unsupported-message", rules, forge(**fault), "Authentic, but not of this version.")
             for name, rules, fault in unsupported
         ),
         *(
@@ -213,7 +213,7 @@ def message_cases() -> list[Vector]:
             "not-yet-valid",
             "O-6.2 O-6.4",
             forge(sent_at=TIME_LIMIT - 1),
-            "The latest time that a message can have.",
+            "The latest possible time of a message.",
         ),
         open_case("a clock at 0", "not-yet-valid", "O-6.4", longest, "A phone that lost its clock.", now=0),
         open_case(

@@ -79,7 +79,7 @@ def valid_cases() -> list[Vector]:
             Kind.DEVICE_PUBLIC,
             little(2),
             "K-8",
-            "Nothing but the two conditions of the rule is asked of a device's key.",
+            "Only the two conditions of the rule apply to a device's key.",
         ),
         valid("the base point of X25519", Kind.DEVICE_PUBLIC, little(9), "K-8", plain),
         valid(
@@ -176,7 +176,7 @@ def text_faults(kind: Kind, key: bytes) -> list[Vector]:
             for name, text in texts
         ),
         *(
-            invalid(f"{kind.value}: {name}", kind, "wrong-checksum", "K-5", "The checksum finds a slip.", text)
+            invalid(f"{kind.value}: {name}", kind, "wrong-checksum", "K-5", "The checksum detects a typing error.", text)
             for name, text in checksums
         ),
         *(

@@ -21,7 +21,7 @@ def device_key_faults() -> list[Vector]:
         ("a good key with bit 255 set", little(int.from_bytes(PHONE.public, "little") | curve25519.SIGN)),
     ]
     kind = Kind.DEVICE_PUBLIC
-    comment = "X25519 gives zero from it, or it has another encoding below p."
+    comment = "X25519 gives zero for it, or it has another encoding below p."
     return [
         invalid(f"X25519: {name}", kind, "weak-key", "K-8", comment, keys.text_form(kind, point), point)
         for name, point in points
@@ -83,7 +83,7 @@ def sender_key_faults() -> list[Vector]:
         ("no point on the curve, x odd", little(off_curve | curve25519.SIGN)),
         *mixed,
     ]
-    comment = "Not the canonical encoding of a point of prime order: anyone, or nobody, can sign for it."
+    comment = "Not the canonical encoding of a point of prime order: anyone or no one can sign for it."
     return [
         invalid(f"Ed25519: {name}", kind, "weak-key", "K-7", comment, keys.text_form(kind, point), point)
         for name, point in points

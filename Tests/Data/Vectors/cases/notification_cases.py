@@ -76,8 +76,8 @@ def sealed(name: str, rules: str, comment: str, payload: str, withheld: tuple[st
 
 
 def opened_cases() -> list[Vector]:
-    alone = "Shown is what was sealed, whatever the relay wrote around it."
-    field = "A value of another type, or one that the field cannot have, counts as absent."
+    alone = "The sealed content is shown, whatever the relay wrote around it."
+    field = "A value of the wrong type or outside the field's range counts as absent."
     texts = "A key for a localised text wins over the text beside it."
     every = {
         "alert": {"title": "Anna", "subtitle": "in Rome", "body": "Look!", "launch-image": "map"},
@@ -119,14 +119,14 @@ def opened_cases() -> list[Vector]:
         sealed(
             "the app does not see the format's own member",
             "N-2 A-15",
-            "It holds the keys of attachments.",
+            "It contains the keys of attachments.",
             '{"aps":{"alert":"hi"},"chat":"c41","pushcrypt":{"attachments":[],"later":"secret"}}',
             ("pushcrypt", "secret"),
         ),
         sealed(
             "the app does not see the keys of attachments and of a full body",
             "N-2 A-15 A-31",
-            "Whoever has the key of a file can read it.",
+            "Anyone with the key of a file can read it.",
             json.dumps({"aps": {"alert": "hi"}, "pushcrypt": {"attachments": [GOOD], "body": full_body}}),
             ("pushcrypt", GOOD["key"], full_body["key"]),
         ),
@@ -140,7 +140,7 @@ def opened_cases() -> list[Vector]:
         sealed(
             "the app does not see a sealed ENCRYPTED_DATA",
             "N-2",
-            "No sealer writes one; a receiver passes over it.",
+            "No sealer writes one; a receiver ignores it.",
             '{"aps":{"alert":"hi"},"ENCRYPTED_DATA":"AQ","chat":"c41"}',
             ("ENCRYPTED_DATA",),
         ),
@@ -199,8 +199,8 @@ def opened_cases() -> list[Vector]:
 
 
 def fallback_cases() -> list[Vector]:
-    keeps = "The clear title and whether it sounds are the relay's; everything else is taken from it."
-    plain = "A push that is not sealed can be anybody's."
+    keeps = "Only the title and the sound come from the clear part; everything else in it is ignored."
+    plain = "Anyone can send a push that is not sealed."
     genuine = forge()
     nothing: dict[str, object] = {"aps": {}}
     open_clear = json.dumps(RELAY)
@@ -237,7 +237,7 @@ def fallback_cases() -> list[Vector]:
             "a push that is not sealed, and the app lets it pass",
             "passed",
             "N-6",
-            "For the time in which a provider begins to seal.",
+            "For the time when a provider starts to seal.",
             open_clear,
             may_pass=True,
         ),
@@ -245,7 +245,7 @@ def fallback_cases() -> list[Vector]:
             "a push whose ENCRYPTED_DATA is no string, and the app would let it pass",
             "not-encrypted",
             "N-6",
-            "Never when ENCRYPTED_DATA is there.",
+            "Never if ENCRYPTED_DATA is present.",
             json.dumps(RELAY | {"ENCRYPTED_DATA": 7}),
             may_pass=True,
         ),
@@ -253,7 +253,7 @@ def fallback_cases() -> list[Vector]:
             "a push whose ENCRYPTED_DATA is null, and the app would let it pass",
             "not-encrypted",
             "N-6",
-            "Never when ENCRYPTED_DATA is there.",
+            "Never if ENCRYPTED_DATA is present.",
             json.dumps(RELAY | {"ENCRYPTED_DATA": None}),
             may_pass=True,
         ),
@@ -261,7 +261,7 @@ def fallback_cases() -> list[Vector]:
             "a push that does not open, and the app would let it pass",
             "authentication-failed",
             "N-6",
-            "Never when ENCRYPTED_DATA is there.",
+            "Never if ENCRYPTED_DATA is present.",
             push_of(flip(-1)(genuine)),
             may_pass=True,
         ),

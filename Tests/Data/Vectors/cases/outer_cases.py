@@ -85,7 +85,7 @@ def header_cases() -> list[Vector]:
     for size in (1, 5, 36, 37, 52, 53, 53 + 1, 53 + 99, 53 + 255, 53 + 257, 53 + 768, 53 + 3583):
         cases.append(open_case(f"a decoded length of {size}", MALFORMED, "O-2.5", (envelope * 12)[:size], lengths))
     longest = forge(bucket=BUCKETS[-1])
-    key_id = "The key id selects one key, and is authenticated only by what follows."
+    key_id = "The key id selects one key, and only the next steps authenticate it."
     return [
         *cases,
         open_case("the last byte cut off", MALFORMED, "O-2.5", longest[:-1], lengths),
@@ -119,7 +119,7 @@ def device_key_cases() -> list[Vector]:
                 "opened",
                 "O-3.1",
                 forge(device=device),
-                "Every key of the device opens, in whatever order they are held.",
+                "Every key of the device opens, in any order.",
                 receiver=several,
             )
             for number, device in enumerate((PHONE, TABLET, STRANGERS_PHONE), 1)
@@ -137,7 +137,7 @@ def device_key_cases() -> list[Vector]:
             UNKNOWN,
             "O-3.1",
             to_tablet,
-            "The key is still there, but past its end date.",
+            "The key still exists, but is past its end date.",
             receiver=retiring(NOW - 1),
         ),
         open_case(
@@ -208,7 +208,7 @@ def decryption_cases() -> list[Vector]:
                 FAILED,
                 "O-4.2",
                 forge(zero_share=share),
-                "Anyone can make this without a key; whoever does not look at the Diffie-Hellman result decrypts it.",
+                "Anyone can make this without a key; a receiver that does not check the Diffie-Hellman result decrypts it.",
             )
             for name, share in zero_result_points()
         ),

@@ -50,7 +50,7 @@ def opened_cases() -> list[Vector]:
         ("a hundred names", "J-5", many(100)),
         ("an empty name", "J-5", b'{"aps":{},"":0}'),
     ]
-    comment = "Strict where JSON readers disagree, and no stricter."
+    comment = "Strict only where JSON readers disagree."
     return [
         open_case(f"payload: {name}", "opened", f"{rules} O-7.2", forge(body), comment) for name, rules, body in bodies
     ]
@@ -143,7 +143,7 @@ def malformed_cases() -> list[Vector]:
         ("an infinity", "J-2", b'{"aps":{},"n":-Infinity}'),
         ("True with a capital", "J-2", b'{"aps":{},"n":True}'),
     ]
-    comment = "A genuine message whose payload is refused, so that no two readers understand it differently."
+    comment = "A genuine message with a payload that is refused because readers could disagree about it."
     return [
         open_case(f"malformed payload: {name}", "malformed-payload", f"{rule} O-7.2", forge(body), comment)
         for name, rule, body in (*payloads, *encodings, *grammar)

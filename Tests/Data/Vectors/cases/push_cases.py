@@ -87,7 +87,7 @@ def push_cases() -> list[Vector]:
     largest = b"{" + good + b"}"
     return [
         *(
-            push_case(name, expected, rules, PLACEHOLDER % member, "Where ENCRYPTED_DATA stands, and what it is.")
+            push_case(name, expected, rules, PLACEHOLDER % member, "The place and the type of ENCRYPTED_DATA.")
             for name, expected, rules, member in members
         ),
         *(
@@ -99,7 +99,7 @@ def push_cases() -> list[Vector]:
             "opened",
             "O-1.1",
             largest + b" " * (5120 - len(largest)),
-            "Every receiver takes as many bytes as APNs delivers.",
+            "Every receiver accepts as many bytes as APNs delivers.",
         ),
         push_case(
             "a push of depth 32",

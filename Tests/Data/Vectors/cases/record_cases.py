@@ -45,7 +45,7 @@ def record_case(
     text: str,
     kind: Kind = Kind.DEVICE_PUBLIC,
     held: Held | None = None,
-    is_anew: bool = False,
+    is_replaced: bool = False,
 ) -> Vector:
     header: list[Header] = [("kind", kind.value.removesuffix("-public"))]
     if held:
@@ -53,11 +53,11 @@ def record_case(
             ("held-key", device_text(held.key)),
             ("held-generation", held.generation),
             ("held-topic", held.topic),
-            ("set-up-anew", "yes" if is_anew else None),
+            ("replace", "yes" if is_replaced else None),
         ]
     try:
         record = records.read_record(text.encode(), kind)
-        records.register(record, held, is_anew)
+        records.register(record, held, is_replaced)
     except Refused as error:
         assert error.args == (expected,), (name, error.args)
     else:
@@ -90,7 +90,7 @@ def accepted_cases() -> list[Vector]:
         ),
         record_case("a device's key alone", "accepted", "D-1 D-6", absent, json.dumps(least)),
         record_case("members that are null", "accepted", "D-6", absent, json.dumps(least | null)),
-        record_case("members that nobody knows", "accepted", "D-6", "They are passed over.", json.dumps(later)),
+        record_case("members that nobody knows", "accepted", "D-6", "They are ignored.", json.dumps(later)),
         record_case(
             "white space, another order, escapes",
             "accepted",
@@ -109,7 +109,7 @@ def accepted_cases() -> list[Vector]:
         ),
         with_member("a device id of one character", "accepted", "D-14", "The limit is inclusive.", "device", "1"),
         with_member(
-            "a device id with spaces around it", "accepted", "D-14", "It is kept as it is.", "device", " Anna's phone "
+            "a device id with spaces around it", "accepted", "D-14", "It is kept unchanged.", "device", " Anna's phone "
         ),
         with_member(
             "a device id that begins like a key in capitals",
@@ -232,14 +232,14 @@ def refused_cases() -> list[Vector]:
 
 def held_cases() -> list[Vector]:
     """What a provider must not take although the record is good."""
-    old = "An old record, kept by somebody on the way, must not put an old key back."
-    app = "A device is held for one app."
+    old = "An old record, kept by someone on the path, must not restore an old key."
+    app = "A device belongs to one app."
     rollback, mismatch = "generation-rollback", "topic-mismatch"
 
     def case(
-        name: str, expected: str, rules: str, comment: str, held: Held, is_anew: bool = False, **members: object
+        name: str, expected: str, rules: str, comment: str, held: Held, is_replaced: bool = False, **members: object
     ) -> Vector:
-        return record_case(name, expected, rules, comment, json.dumps(GOOD | members), held=held, is_anew=is_anew)
+        return record_case(name, expected, rules, comment, json.dumps(GOOD | members), held=held, is_replaced=is_replaced)
 
     same, other = PHONE.public, TABLET.public
     elsewhere = "com.example.other"
@@ -253,10 +253,10 @@ def held_cases() -> list[Vector]:
             "no generation where generation 2 is held", rollback, "D-7 D-6", old, Held(other, 2, TOPIC), generation=None
         ),
         case(
-            "a lower generation of a device that was set up anew",
+            "a lower generation of a device that its operator replaces",
             "accepted",
             "D-7",
-            "The operator says so.",
+            "The operator requests it.",
             Held(other, 3, TOPIC),
             True,
         ),
@@ -264,10 +264,10 @@ def held_cases() -> list[Vector]:
         case("no topic where one is held", "accepted", "D-8", app, Held(other, 1, elsewhere), topic=None),
         case("a topic where none is held", "accepted", "D-8", app, Held(other, 1, None)),
         case(
-            "another topic of a device that was set up anew",
+            "another topic of a device that its operator replaces",
             "accepted",
             "D-8",
-            "The operator says so.",
+            "The operator requests it.",
             Held(other, 1, elsewhere),
             True,
         ),

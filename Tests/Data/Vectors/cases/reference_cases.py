@@ -25,9 +25,9 @@ UNUSED_BITS = GOOD["key"][:-1] + chr(ord(GOOD["key"][-1]) + 1)
 
 
 def reference_case(name: str, expected: str, rules: str, text: str) -> Vector:
-    comment = "Everything that a reference has to have."
+    comment = "The requirements for a reference."
     if expected != "accepted":
-        comment = "A reference with one fault. It drops itself, and nothing else of the notification."
+        comment = "A reference with one fault. Only this attachment is dropped."
     lines: list[Header] = []
     try:
         reference = attachments.read_reference(json.loads(text))

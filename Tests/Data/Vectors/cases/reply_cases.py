@@ -47,9 +47,9 @@ def reply_case(
 
 def reply_cases() -> list[Vector]:
     provider, other = PROVIDER.public, SECOND_PROVIDER.public
-    reads, one = "What a reply has to have.", "A reply with one fault. It confirms no key and pins no sender."
-    nothing = "It is about another key: nothing changes."
-    keeps = "A pinned sender is replaced by no reply."
+    reads, one = "The requirements for a reply.", "A reply with one fault. It confirms no key and pins no sender."
+    nothing = "It concerns another key: nothing changes."
+    keeps = "A reply never replaces a pinned sender."
 
     def changed(**members: object) -> str:
         return json.dumps({name: value for name, value in (ACKNOWLEDGED | members).items() if value is not ...})

@@ -108,8 +108,8 @@ def accepted_cases() -> list[Vector]:
         ("issued at 0 and accepted for long enough", "R-11", {"issued_at": 0, "accept_for": 2**31}),
     ]
     chain, again = (
-        "Statements are evaluated one after the other.",
-        "A statement whose bytes took effect here is no news.",
+        "Statements are evaluated one after another.",
+        "A statement whose bytes took effect here changes nothing.",
     )
     return [
         evaluation("a good statement", ACCEPTED, "R-4 R-5 R-6 R-7 R-8", "The new key takes the pin.", GOOD),
@@ -131,7 +131,7 @@ def accepted_cases() -> list[Vector]:
             "the same bytes again after accept for",
             "unchanged",
             "R-2",
-            "What took effect is looked for before anything else.",
+            "A statement that took effect is recognised before anything else.",
             GOOD,
             before=ROTATED,
             now=NOW + 1000 * DAY,
@@ -149,7 +149,7 @@ def accepted_cases() -> list[Vector]:
             "a chain that began before this receiver was enrolled",
             "untrusted-old-key accepted",
             "R-3 R-13",
-            "A statement that fails is passed over.",
+            "A failing statement is ignored.",
             *CHAIN[:2],
             before=trust_in(SECOND),
         ),
@@ -221,7 +221,7 @@ def signature_cases() -> list[Vector]:
             "the old key only shares its id with the pinned one",
             BAD,
             "R-4 K-1",
-            "A key id never stands for a key.",
+            "A key id never replaces a key.",
             announce(other, SECOND),
             before=trust_in(twin),
         ),

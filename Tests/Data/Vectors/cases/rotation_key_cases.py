@@ -39,11 +39,11 @@ def new_key_cases() -> list[Vector]:
                     f"a new key of {kind} order, {number} times the generator of the eight",
                     "weak-key",
                     "R-5",
-                    "Its signature verifies; only the check of the key refuses it.",
+                    "The signature verifies; only the check of the key refuses it.",
                     statement,
                 )
             )
-    returned = "A superseded key never takes its place back."
+    returned = "A superseded key is never pinned again."
     return [
         *cases,
         evaluation("the new key is the old one", "superseded-new-key", "R-8", returned, announce(FIRST, FIRST)),
@@ -97,7 +97,7 @@ def limit_cases() -> list[Vector]:
                 name,
                 expected,
                 rules,
-                "Rightly signed by both keys, and outside a limit.",
+                "Correctly signed by both keys, but outside a limit.",
                 announce(FIRST, SECOND, **{"issued_at": ISSUED, **fields}),
             )
             for name, expected, rules, fields in limits
@@ -111,10 +111,10 @@ def limit_cases() -> list[Vector]:
             now=2**64 - 1,
         ),
         evaluation(
-            "an old key that is not pinned", untrusted, "R-3", "Nobody knows the key.", announce(STRANGER, SECOND)
+            "an old key that is not pinned", untrusted, "R-3", "No one has the key.", announce(STRANGER, SECOND)
         ),
         evaluation(
-            "nothing is pinned", untrusted, "R-0 R-3", "A statement pins nothing by itself.", GOOD, before=Trust()
+            "nothing is pinned", untrusted, "R-0 R-3", "A statement alone pins nothing.", GOOD, before=Trust()
         ),
         evaluation(
             "a chain in the wrong order",
@@ -203,7 +203,7 @@ def conflict_cases() -> list[Vector]:
         signed_old_key=FIRST.public,
     )
     long_after, conflict = NOW + 60 * DAY, "rotation-conflict"
-    comment = "A provider rotates a key once: somebody else has it, or a backup came back."
+    comment = "A provider rotates a key once: someone else has the key, or a backup was restored."
     return [
         evaluation("another new key for a superseded key", conflict, "R-7", comment, other, before=ROTATED),
         evaluation(
@@ -234,7 +234,7 @@ def conflict_cases() -> list[Vector]:
             "a different statement after the overlap",
             conflict,
             "R-7 R-12",
-            "A superseded key verifies no statement ever again, and still tells of the theft.",
+            "A superseded key never verifies a statement again, but still reveals the theft.",
             other,
             before=ROTATED,
             now=long_after,
@@ -252,7 +252,7 @@ def conflict_cases() -> list[Vector]:
             "a statement of a key that the app replaced itself",
             "untrusted-old-key",
             "R-7",
-            "What it says of its place is nothing new.",
+            "It states nothing new about its key.",
             other,
             before=REPLACED,
         ),

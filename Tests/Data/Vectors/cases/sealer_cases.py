@@ -75,7 +75,7 @@ def refused(name: str, rules: str, comment: str, body: bytes = PAYLOAD, **option
 
 
 def clear_part_cases() -> list[Vector]:
-    visible = "What everybody on the way can read."
+    visible = "Everyone on the path can read this."
     full = (
         b'{"aps":{"alert":{"title":"Anna","body":"Look"},"badge":7,"category":"CHAT","thread-id":"c41","sound":"bell.caf",'
         b'"interruption-level":"time-sensitive","relevance-score":1,"target-content-id":"w","filter-criteria":"work"},"x":1}'
@@ -152,7 +152,7 @@ def plan_of(body: bytes) -> Plan:
 
 
 def text_cases() -> list[Vector]:
-    kept = "White space between tokens goes; numbers and strings stay as they were written."
+    kept = "White space between tokens is removed; numbers and strings keep their bytes."
     return [
         accepted(
             "white space between tokens",
@@ -208,7 +208,7 @@ def size_cases() -> list[Vector]:
         accepted(
             "the longest title that is sent exactly",
             "S-4",
-            "A caller whose client sends the bytes as they are has their own length measured.",
+            "If the client sends the bytes unchanged, their own length is measured.",
             body,
             title="é" * exact,
             is_sent_exactly=True,
@@ -216,7 +216,7 @@ def size_cases() -> list[Vector]:
         refused(
             "a title that is sent exactly and is one too long",
             "S-4 S-5",
-            "A caller whose client sends the bytes as they are has their own length measured.",
+            "If the client sends the bytes unchanged, their own length is measured.",
             body,
             title="é" * (exact + 1),
             is_sent_exactly=True,

@@ -104,14 +104,14 @@ def opened_cases() -> list[Vector]:
             "a store of version 1",
             "opened",
             "T-1 T-6",
-            "It is brought up to the present version; its tags stay.",
+            "It is migrated to the current version; its tags stay.",
             first,
         ),
         store_case(
             "a store of version 2",
             "opened",
             "T-1 T-6",
-            "It is brought up to the present version; its tags stay.",
+            "It is migrated to the current version; its tags stay.",
             second,
         ),
         store_case(
@@ -138,10 +138,10 @@ def kind_cases() -> list[Vector]:
     """What is refused before any key is looked at, and keys that do not fit."""
     kind, derivation = (
         "Not a key store, or not of this version.",
-        "The ceilings keep a hostile file from taking the machine.",
+        "The limits prevent a hostile file from exhausting the machine.",
     )
     right, other = (
-        "The store key proves itself before anything is believed.",
+        "The store key is verified before anything else.",
         StoreKeys(seed("another store key"), STORE_ID),
     )
     locked = StoreKeys(derive(PASSPHRASE, SALT, PASSES, MEMORY), STORE_ID)
@@ -176,11 +176,11 @@ def kind_cases() -> list[Vector]:
             "a store with a view",
             CORRUPT,
             "T-2",
-            "No store has one; it would stand in the place of a table.",
+            "No store has one; it would replace a table.",
             changed(more_sql="CREATE VIEW v AS SELECT * FROM devices;\n"),
         ),
-        refused("a store without its header", CORRUPT, "T-3", "The header says how the key is had.", no_header),
-        refused("a store id of 15 bytes", CORRUPT, "T-3", "The header says how the key is had.", good(keys=foreign)),
+        refused("a store without its header", CORRUPT, "T-3", "The header states how the store key is protected.", no_header),
+        refused("a store id of 15 bytes", CORRUPT, "T-3", "The header states how the store key is protected.", good(keys=foreign)),
         cost("a salt of 15 bytes", salt=SALT[:15]),
         cost("no passes of the key derivation", passes=None),
         cost("0 passes of the key derivation", passes=0),
@@ -210,7 +210,7 @@ def kind_cases() -> list[Vector]:
             "a passphrase for a store without one",
             WRONG,
             "T-4",
-            "Whoever expects a passphrase is not given another store in its place.",
+            "A caller that expects a passphrase must not get another store instead.",
             good(),
             passphrase=PASSPHRASE,
         ),

@@ -25,7 +25,7 @@ from .vector import Vector
 
 def row_cases() -> list[Vector]:
     """Rows that were changed without the store key."""
-    comment = "Whoever can write the database but does not have the store key can only delete rows."
+    comment = "An adversary who can write the database but lacks the store key can only delete rows."
 
     def changed(name: str, table: str, edit: Edit, made: Store | None = None, rules: str = "T-6") -> Vector:
         return store_case(name, CORRUPT, rules, comment, made or good(), fails_at=table, edit=edit)

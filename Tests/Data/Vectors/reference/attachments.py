@@ -64,7 +64,7 @@ class SealedFile:
 
 
 def open_file(sealed: bytes, file: SealedFile) -> bytes:
-    """The plain file. The fault that lies first in the file is reported; its end and its hash come last."""
+    """The plain file. Reports the first fault in the file; its end and its hash are checked last."""
     inside = sealed[: file.size]
     plain, rest = [], inside[FIRST_CHUNK:]
     if rest and not inside.startswith(PREFIX):
@@ -131,7 +131,7 @@ def is_name(text: str) -> bool:
 
 
 def read_reference(value: object) -> Reference:
-    """The members of a reference, of JSON that was parsed. Other members are passed over."""
+    """The members of a reference, from parsed JSON. Other members are ignored."""
     if not isinstance(value, dict):
         raise Refused("malformed-reference")
     url, size, kind, name = (value.get(member) for member in ("url", "size", "type", "name"))

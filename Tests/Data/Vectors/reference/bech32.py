@@ -59,5 +59,5 @@ def is_checksum_right(prefix: str, symbols: str) -> bool:
 
 
 def data(symbols: str) -> bytes | None:
-    """What stands before the checksum, or None when padding bits are set."""
+    """The bytes before the checksum, or None if padding bits are set."""
     return from_groups([ALPHABET.index(symbol) for symbol in symbols[:-6]])

@@ -1,4 +1,4 @@
-"""What a person is shown of one push, field by field. Numbers are read as they are written."""
+"""The shown content of one push, field by field. Numbers are kept as written."""
 
 import json
 from dataclasses import dataclass, field

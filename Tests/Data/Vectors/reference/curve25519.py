@@ -1,7 +1,7 @@
 """Edwards and Montgomery points by hand (RFC 7748, RFC 8032).
 
-Libraries only make good points. The vectors need the bad ones as well: small order, mixed order, non-canonical.
-Coordinates are affine and every addition pays for its inversions, because nothing here has to be fast.
+Libraries create only valid points. The vectors also need invalid ones: small order, mixed order, non-canonical.
+Coordinates are affine, with inversions in every addition, because nothing here needs to be fast.
 """
 
 import hashlib
@@ -87,7 +87,7 @@ def montgomery_u(point: Point) -> int:
 
 
 def small_order_u() -> list[int]:
-    """Every u below p from which X25519 gives zero: those of the torsion points, and -1, which lies on the twist."""
+    """Every u below p for which X25519 gives zero: those of the torsion points, and -1, which is on the twist."""
     return sorted({montgomery_u(point) for point in torsion() if point != IDENTITY} | {P - 1})
 
 
@@ -105,7 +105,7 @@ def sign_with_torsion(scalar: int, public: bytes, message: bytes) -> bytes:
     """A signature that verifies under such a key.
 
     The verifier computes S·B - k·A, in which k times the part of small order vanishes when 8 divides k. One nonce in
-    eight gives such a k, so whoever chooses the key can always sign; only a check of the key itself can refuse it.
+    eight gives such a k, so the chooser of the key can always sign; only a check of the key itself can refuse it.
     """
     seed = public + message
     while True:

@@ -36,7 +36,7 @@ TOPIC = re.compile(r"[A-Za-z0-9.-]{1,255}", re.ASCII)
 
 @dataclass(frozen=True)
 class Message:
-    """What one message says, whoever it is sealed to."""
+    """The content of one message, whatever its recipient."""
 
     body: bytes
     message_id: bytes
@@ -88,7 +88,7 @@ def content(message: Message, bucket: int) -> bytes:
 
 
 def content_hash(signed_content: bytes) -> bytes:
-    """What stands for the content where a signer sees it, and in the hedge."""
+    """The hash that represents the content for a signer and in the hedge."""
     return hashlib.sha256(signed_content).digest()
 
 
@@ -100,7 +100,7 @@ def to_text(envelope: bytes) -> str:
 
 
 def hedge_key(secret: bytes) -> bytes:
-    """`secret` is the sender's seed, or the signature of one who keeps it to himself."""
+    """`secret` is the sender's seed, or a signature if the seed is in a service."""
     return hmac.digest(secret, HEDGE_LABEL, "sha256")
 
 

@@ -18,7 +18,7 @@ MODE_BASE = b"\x00"
 
 
 class OpenError(Exception):
-    """The share was refused or the tag did not match; the two are not told apart."""
+    """The share was refused or the tag did not match; the two are not distinguished."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Receiver:
-    """What one receiver holds: its topic, its device secrets (pending, active and retiring alike) and its trust.
+    """A receiver's state: its topic, its device secrets (pending, active and retiring alike) and its trust.
 
     `ends` has the last moment at which a retiring key opens.
     """
@@ -49,7 +49,7 @@ class Receiver:
 
 @dataclass(frozen=True)
 class Opened:
-    """A message that passed every step but replay, and what its statements make of the trust."""
+    """A message that passed every step but replay, and the trust after its statements."""
 
     payload: bytes
     message: Message
@@ -60,7 +60,7 @@ class Opened:
 
 
 def open_push(data: bytes, receiver: Receiver, now: int) -> Opened:
-    """Step 1, and all that follow, of the bytes of a push."""
+    """Step 1 and all later steps, for the bytes of a push."""
     try:
         push = payload.parse_object(data)
     except payload.MalformedPayload as error:
@@ -118,15 +118,15 @@ def decrypt(envelope: bytes, secret: bytes, topic: str) -> bytes:
 
 
 def authenticate(envelope: bytes, inner: bytes, recipient: bytes, receiver: Receiver, now: int) -> bytes:
-    """Step 5: body length, sender, signature, padding. Gives the sender's key."""
+    """Step 5: body length, sender, signature, padding. Returns the sender's key."""
     body = body_of(inner)
     if len(body) != body_length(inner):
         raise Refused("authentication-failed")
 
     trust, failure = receiver.trust, "authentication-failed"
     if not trusted_under(inner[:4], trust, now) and inner[SIGNED_OFFSET] == ROTATION_CONTENT:
-        # An unknown sender may be a known one with a new key. What the chain changes is used for this message
-        # only; it takes effect when every later step has passed too.
+        # An unknown sender may be a known one with a new key. The chain's changes apply to this message only; they take
+        # effect when every later step has passed too.
         try:
             statements, _ = rotation.split(body)
         except rotation.MalformedStatements as error:

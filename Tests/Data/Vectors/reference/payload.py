@@ -1,6 +1,6 @@
 """The body of a payload: UTF-8 JSON without a byte order mark, one object, bounded depth, no name twice.
 
-Python's own reader does the grammar; what it is too kind about is refused here.
+Python's own reader checks the grammar; what it accepts too liberally is refused here.
 """
 
 import json

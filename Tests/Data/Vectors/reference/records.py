@@ -39,7 +39,7 @@ class Reply:
 
 
 def members(text: bytes) -> dict[str, object]:
-    """The members that are there. What is null counts as absent."""
+    """The present members. A null value counts as absent."""
     try:
         return {name: value for name, value in payload.parse_object(text).items() if value is not None}
     except payload.MalformedPayload as error:
@@ -115,7 +115,7 @@ def is_label(text: str, maximum: int) -> bool:
 
 
 def is_device_id(text: str) -> bool:
-    """It would pass neither for a key nor for an empty line."""
+    """It is neither a key nor an empty line."""
     return is_label(text, MAXIMUM_DEVICE_ID) and not text.startswith("pcr1") and bool(text.strip(" "))
 
 
@@ -151,9 +151,9 @@ class Held:
     topic: str | None
 
 
-def register(record: Record, held: Held | None, is_anew: bool) -> None:
-    """Raises Refused when a provider must not take the record."""
-    if held is None or is_anew:
+def register(record: Record, held: Held | None, is_replaced: bool) -> None:
+    """Raises Refused if a provider must not accept the record."""
+    if held is None or is_replaced:
         return
     if record.generation < held.generation or record.generation == held.generation and record.key != held.key:
         raise Refused("generation-rollback")

@@ -1,4 +1,4 @@
-"""What a receiver remembers from one push to the next: the messages that it has shown, its keys, and whom it trusts."""
+"""A receiver's memory between pushes: shown messages, its keys, and its trust."""
 
 from dataclasses import dataclass, field, replace
 

@@ -23,7 +23,7 @@ class MalformedStatements(Exception):
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement as it came. Nothing about it is verified."""
+    """A statement as received. Nothing about it is verified."""
 
     data: bytes
 
@@ -57,7 +57,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Superseded:
-    """A key that gave up its pin, and the statement by which it did. Without a statement, the app replaced it."""
+    """A superseded key, and the statement that superseded it. Without a statement, the app replaced it."""
 
     key: bytes
     statement: Statement | None

@@ -1,4 +1,4 @@
-"""What a sealer does before it encrypts anything: it checks, removes white space, chooses a bucket and measures."""
+"""A sealer's work before encryption: it checks, removes white space, chooses a bucket and measures."""
 
 import json
 import re
@@ -13,7 +13,7 @@ LARGEST_BUCKETS = {"alert": 2816, "background": 2816, "voip": 3584}
 MAXIMUM_ATTACHMENTS = 8
 PLACEHOLDER = "(Encrypted)"
 
-# What a client may write in place of a character of JSON.
+# The forms in which a client may write a character of JSON.
 WIDEST = {**dict.fromkeys("<>&'+=`\x7f", 6), "/": 2}
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t\r\n]+|[^"\s]+', re.DOTALL)
 PART = re.compile(r"\\u....|\\.|.", re.DOTALL)
@@ -25,7 +25,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """What the provider asks for. `clear_sound` is None for one that matches, and empty for none."""
+    """The provider's request. `clear_sound` is None for a matching one, and empty for none."""
 
     payload: bytes
     push_type: str = "alert"
@@ -41,7 +41,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Plan:
-    """What becomes of it: the payload that is sealed, the bucket, and the push without its envelope."""
+    """The result: the payload to seal, the bucket, and the push without its envelope."""
 
     payload: bytes
     bucket: int

@@ -70,7 +70,7 @@ class Stream:
         return plain, tag
 
     def plain_of(self, ciphertext: bytes) -> bytes:
-        """What has to be pushed next so that this ciphertext comes of it."""
+        """The chunk to push next to get this ciphertext."""
         return self.cipher(2, ciphertext)
 
     def cipher(self, block: int, data: bytes) -> bytes:
@@ -81,7 +81,7 @@ class Stream:
         poly = Poly1305(self.cipher(0, bytes(32)))
         poly.update(data + bytes(-len(data) % 16))
         poly.update(tag_block)
-        # The padding is as libsodium computes it, as many bytes as are over, and not as many as are missing.
+        # The padding is as in libsodium: as many bytes as the remainder, not as many as are missing.
         poly.update(ciphertext + bytes(len(ciphertext) % 16))
         poly.update(struct.pack("<QQ", len(data), BLOCK_SIZE + len(ciphertext)))
         return poly.finalize()

@@ -126,7 +126,7 @@ class StoreKeys:
         return self.store_id + bytes([len(table)]) + table.encode()
 
     def tag(self, table: str, values: list[Value]) -> bytes:
-        """Of a row's values without the NULLs in which its added columns end."""
+        """Over a row's values without the trailing NULLs of added columns."""
         first = COLUMNS[table][1] if table in COLUMNS else 0
         while len(values) > first and values[-1] is None:
             values = values[:-1]
@@ -160,7 +160,7 @@ def derive(passphrase: str, salt: bytes, passes: int, memory: int) -> bytes:
 
 
 def open_store(sql: str, store_key: bytes | None, passphrase: str | None) -> list[tuple[str, str]]:
-    """What is in the store, as header lines. Raises Refused for the first fault."""
+    """The contents of the store, as header lines. Raises Refused for the first fault."""
     with sqlite3.connect(":memory:") as database:
         database.executescript(sql)
         store = unlock(database, store_key, passphrase)

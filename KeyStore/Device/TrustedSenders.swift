@@ -1,8 +1,96 @@
-internal import Pushcrypt
+public import Pushcrypt
 
-// Whom a device believes, in whatever store that is written. (`Docs/Format.md`, Rotation)
+/// The record of one sender that the device trusts or trusted.
+public struct TrustedSenderRecord: Hashable, Sendable {
+    /// How far a sender is trusted.
+    public enum State: UInt8, Hashable, Sendable, CustomStringConvertible {
+        /// Trusted without an end date.
+        case pinned = 1
+        /// Replaced by another key; trusted until `verifiesUntil`, and never pinned again.
+        case superseded = 2
+
+        /// The state as programs read it.
+        public var description: String { self == .pinned ? "pinned" : "superseded" }
+    }
+
+    /// The name of the sender in this store.
+    public let name: String
+    /// The app whose messages it signs; nil if it is trusted for every app.
+    public let topic: Topic?
+    /// The sender's key.
+    public let key: SenderPublicKey
+    /// How far it is trusted.
+    public let state: State
+    /// The last moment at which a superseded key verifies messages; nil if it verifies none.
+    public let verifiesUntil: Timestamp?
+    /// When the key was pinned.
+    public let createdAt: Timestamp
+}
+
+/// A trusted sender as stored.
+struct TrustedSenderRow: StoredRow {
+    static let table = StoreTable(
+        "trusted_senders", key: "id", "name", "topic", "public_key", "state", "verifies_until", "statement", "created")
+
+    let id: Int64
+    let name: String
+    let topic: Topic?
+    let key: SenderPublicKey
+    private(set) var state: TrustedSenderRecord.State
+    private(set) var verifiesUntil: Timestamp?
+    private(set) var statement: RotationStatement?
+    let createdAt: Timestamp
+
+    init(id: Int64, name: String, topic: Topic?, key: SenderPublicKey, createdAt: Timestamp) {
+        self.id = id
+        self.name = name
+        self.topic = topic
+        self.key = key
+        state = .pinned
+        self.createdAt = createdAt
+    }
+
+    init(_ columns: inout ColumnReader) throws(KeyStoreError) {
+        id = try columns.integer()
+        name = try columns.text()
+        topic = try columns.topic()
+        key = try columns.senderPublicKey()
+        guard let code = UInt8(exactly: try columns.integer()),
+            let state = TrustedSenderRecord.State(rawValue: code)
+        else { throw columns.damaged }
+        self.state = state
+        verifiesUntil = try columns.optionalTime()
+        if let bytes = try columns.optionalBlob() {
+            guard let statement = try? RotationStatement(bytes: bytes.span) else { throw columns.damaged }
+            self.statement = statement
+        }
+        createdAt = try columns.time()
+    }
+
+    var values: [SQLiteValue] {
+        [
+            .integer(id), .text(name), .text(topic?.bundleID), .blob(key.bytes), .integer(Int64(state.rawValue)),
+            .time(verifiesUntil), .blob(statement?.bytes), .time(createdAt),
+        ]
+    }
+
+    func superseded(by statement: RotationStatement?, until verifiesUntil: Timestamp?) -> TrustedSenderRow {
+        var row = self
+        row.state = .superseded
+        row.statement = statement
+        row.verifiesUntil = verifiesUntil
+        return row
+    }
+
+    var record: TrustedSenderRecord {
+        TrustedSenderRecord(
+            name: name, topic: topic, key: key, state: state, verifiesUntil: verifiesUntil, createdAt: createdAt)
+    }
+}
+
+// The rules for trust, the same in every store. (`Docs/Format.md`, Rotation)
 extension DeviceStorage {
-    /// Reads every row, because one that was changed to be passed over must be noticed too; a device knows few senders.
+    /// Reads every row, because a row changed so as to be ignored must be noticed too; a device knows few senders.
     private func trustedSenders(for topic: Topic) throws(KeyStoreError) -> [TrustedSenderRow] {
         try trustedSenders().filter { $0.topic == nil || $0.topic == topic }
     }
@@ -23,7 +111,8 @@ extension DeviceStorage {
         guard !all.contains(where: { $0.key == key && $0.state == .superseded }) else {
             throw KeyStoreError(
                 .senderSuperseded,
-                "key \(key.id) was superseded here, and trust never goes back: get the sender's current key")
+                "key \(key.id) was superseded, and a superseded key is never trusted again: get the sender's current key"
+            )
         }
         let rows = all.filter { StoreName.areEqual($0.name, name) }
         guard let pinned = rows.first(where: { $0.state == .pinned }) else {
@@ -35,7 +124,7 @@ extension DeviceStorage {
             guard replace else {
                 throw KeyStoreError(
                     .topicMismatch,
-                    "sender '\(name)' is trusted for \(pinned.topic?.bundleID ?? "every app") already; --replace changes that"
+                    "sender '\(name)' is already trusted for \(pinned.topic?.bundleID ?? "every app")"
                 )
             }
             try delete(pinned)
@@ -43,10 +132,10 @@ extension DeviceStorage {
             guard replace else {
                 throw KeyStoreError(
                     .senderAlreadyTrusted,
-                    "another key is trusted as '\(name)': a rotation brings its own proof; after a theft, --replace ends all trust in the old key"
+                    "another key is already trusted as '\(name)'"
                 )
             }
-            // A thief does not mind which name or app the key was trusted under.
+            // A thief does not care under which name or for which app the key was trusted.
             let stolen = Set(rows.map(\.key)).subtracting([key])
             for row in all where stolen.contains(row.key) { try put(row.superseded(by: row.statement, until: nil)) }
         }
@@ -87,9 +176,9 @@ extension DeviceStorage {
         return rows.contains { $0.state == .pinned }
     }
 
-    // MARK: What a message brings
+    // MARK: Changes made by a message
 
-    /// Whether `settle` changes anything: nearly every message changes nothing.
+    /// Returns whether `settle` changes anything; nearly every message changes nothing.
     func needsSettling(
         openedWith publicKey: DevicePublicKey, statements: [RotationStatement]
     ) throws(KeyStoreError) -> Bool {

@@ -1,32 +1,76 @@
 internal import Pushcrypt
 
-/// The names of one kind of secret keys in a store, one of them the default; inside one transaction.
+/// The rules for names of keys, senders, devices and settings.
+package enum StoreName {
+    static let maximumLength = 255
+
+    /// Throws `invalidName` for an invalid name; `what` names it in the error.
+    package static func check(_ name: String, _ what: StaticString) throws(KeyStoreError) {
+        guard isAllowed(name) else {
+            throw KeyStoreError(
+                .invalidName, "\(what) must have 1 to \(maximumLength) bytes and no control characters")
+        }
+    }
+
+    /// Throws `invalidName` for an invalid device id; also for one that looks like a key, or is blank.
+    static func checkDeviceID(_ id: String) throws(KeyStoreError) {
+        try check(id, "a device id")
+        guard !DeviceID.isKeyLike(id) else {
+            throw KeyStoreError(
+                .invalidName,
+                "a device id must not begin with \(DevicePublicKey.textPrefix), as public keys do: choose another id"
+            )
+        }
+        guard !DeviceID.isBlank(id) else {
+            throw KeyStoreError(.invalidName, "a device id must not consist of spaces only: choose another id")
+        }
+    }
+
+    static func isAllowed(_ name: String) -> Bool {
+        (1...maximumLength).contains(name.utf8.count)
+            && !name.unicodeScalars.contains(where: \.isControl)
+    }
+
+    /// Compares bytes, as the database does: to Swift, two spellings of an accented letter are equal.
+    static func areEqual(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) }
+}
+
+extension String {
+    /// Creates the text of these bytes; nil if they are not UTF-8, because a repaired text would stand for other bytes.
+    init?(exactly bytes: Bytes) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.utf8.elementsEqual(bytes) else { return nil }
+        self = text
+    }
+}
+
+/// The names of one kind of secret key in a store, one of them the default; inside one transaction.
 protocol KeyNames {
-    /// What messages call this kind: `device` or `sender`.
+    /// The kind as it appears in messages: `device` or `sender`.
     var kind: KeyKind { get }
 
     func exists(_ name: String) throws(KeyStoreError) -> Bool
     func hasKeyID(_ id: KeyID) throws(KeyStoreError) -> Bool
-    /// Every name once, in the order of its bytes.
+    /// Returns every name once, in the order of its bytes.
     func all() throws(KeyStoreError) -> [String]
     func defaultName() throws(KeyStoreError) -> String?
     func setDefaultName(_ name: String?) throws(KeyStoreError)
 }
 
-/// The two kinds of secret keys that have names.
+/// The kinds of secret key that have names.
 enum KeyKind: String {
     case device
     case sender
 }
 
 extension KeyNames {
-    /// The name that a caller means: the one it gives, or the default.
+    /// Returns the name that a caller means: the given one, or the default.
     func resolve(_ name: String?) throws(KeyStoreError) -> String {
         if let name {
             guard try exists(name) else {
                 throw KeyStoreError(
                     .unknownName,
-                    "no \(kind.rawValue) key is called '\(name)' here: make it with 'keygen \(kind.rawValue)'")
+                    "no \(kind.rawValue) key is named '\(name)'")
             }
             return name
         }
@@ -34,13 +78,13 @@ extension KeyNames {
         let names = try all()
         guard !names.isEmpty else {
             throw KeyStoreError(
-                .unknownName, "no \(kind.rawValue) key is here: make one with 'keygen \(kind.rawValue)'")
+                .unknownName, "the store has no \(kind.rawValue) key")
         }
         throw KeyStoreError(
-            .ambiguousName, "several \(kind.rawValue) keys are here: name one of \(names.joined(separator: ", "))")
+            .ambiguousName, "the store has several \(kind.rawValue) keys: name one of \(names.joined(separator: ", "))")
     }
 
-    /// The name that a caller means, or nil when no key has it.
+    /// Returns the name that a caller means, or nil if no key has it.
     func resolveIfPresent(_ name: String?) throws(KeyStoreError) -> String? {
         do throws(KeyStoreError) {
             return try resolve(name)
@@ -50,22 +94,22 @@ extension KeyNames {
         }
     }
 
-    /// Checks the name and the id of a key before it is put in.
+    /// Checks that the name and the id of a new key are free.
     func checkIsNew(_ name: String, id: KeyID) throws(KeyStoreError) {
         guard try !exists(name) else { throw taken(name) }
         guard try !hasKeyID(id) else {
-            throw KeyStoreError(.keyIDTaken, "this store holds key \(id) already, under this or another name")
+            throw KeyStoreError(.keyIDTaken, "the store already holds key \(id), under this or another name")
         }
     }
 
     func taken(_ name: String) -> KeyStoreError {
         KeyStoreError(
             .nameTaken,
-            "a \(kind.rawValue) key is called '\(name)' already: 'rotate \(kind.rawValue)' gives it a new key, --name another name"
+            "a \(kind.rawValue) key is already named '\(name)'"
         )
     }
 
-    /// Makes the first name the default; the last one left is the default too.
+    /// Sets the first name as the default; the only one left is the default too.
     func keepDefault() throws(KeyStoreError) {
         if let name = try defaultName(), try exists(name) { return }
         let names = try all()
@@ -74,12 +118,12 @@ extension KeyNames {
 
     func setDefault(_ name: String) throws(KeyStoreError) { try setDefaultName(try resolve(name)) }
 
-    /// The generation of the key that comes after one of this name.
+    /// Returns the generation after this one.
     func generation(after generation: UInt64) throws(KeyStoreError) -> UInt64 {
         let (next, overflow) = generation.addingReportingOverflow(1)
         guard !overflow else {
             throw KeyStoreError(
-                .rotationRefused, "this key has the last generation there is: make one under a new name")
+                .rotationRefused, "this key has the last possible generation: create one under a new name")
         }
         return next
     }

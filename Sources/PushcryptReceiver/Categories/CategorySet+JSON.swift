@@ -1,6 +1,6 @@
 internal import Pushcrypt
 
-// The declarations as JSON, with Apple's words:
+// The declarations as JSON, with Apple's names:
 //
 //     {"version":1,"categories":[
 //       {"identifier":"MESSAGE",
@@ -11,14 +11,16 @@ internal import Pushcrypt
 //        "hiddenPreviewsBodyPlaceholder":"%u new messages","summaryFormat":"%u more messages",
 //        "options":["customDismissAction","hiddenPreviewsShowTitle"]}]}
 //
-// A text is a string, or an object with the key of one that the app brings in the person's language.
+// A text is a string, or an object with the key of a localised one.
 extension CategorySet {
     private static let version: Int64 = 1
 
-    /// Reads declarations; throws `malformedCategories`, and what `init(_:)` throws.
+    /// Parses declarations.
     ///
-    /// Strict, because what is passed over silently is a button that never appears: every name has to be known, every
-    /// value of its kind; only `identifier`, and the `title` of an action, must be there.
+    /// Parsing is strict, because ignoring a mistake means a button that never appears: every name must be known, every
+    /// value of the right kind; `identifier`, and the `title` of an action, are required.
+    ///
+    /// - Throws: `malformedCategories`, and the errors of `init(_:)`.
     public init(json: ContiguousArray<UInt8>) throws(CategoryError) {
         let root: JSONValue
         do throws(JSONError) {
@@ -29,7 +31,7 @@ extension CategorySet {
         let top = try DeclarationReader(root, at: "", knowing: ["version", "categories"])
         guard top["version"]?.integer == Self.version else {
             throw CategoryError(
-                .malformedCategories, at: "version", "must be \(Self.version), which this version reads")
+                .malformedCategories, at: "version", "must be \(Self.version)")
         }
         var categories: [CategoryDeclaration] = []
         for (value, place) in try top.elements("categories", isRequired: true) {
@@ -38,7 +40,7 @@ extension CategorySet {
         try self.init(categories)
     }
 
-    /// The declarations as minified JSON; what is not declared is left out.
+    /// The declarations as minified JSON, without undeclared members.
     public var json: ContiguousArray<UInt8> {
         var json = JSONWriter()
         json.object { json in
@@ -151,7 +153,7 @@ extension NotificationContent.Text {
 }
 
 extension JSONWriter {
-    /// In the order in which they are declared, so that one set has one text.
+    /// Writes options in the order of their declaration, so that equal sets have equal texts.
     fileprivate mutating func options<Option: RawRepresentable<String> & CaseIterable & Hashable>(
         _ options: Set<Option>
     ) {
@@ -159,5 +161,92 @@ extension JSONWriter {
         array(for: "options") { json in
             for option in Option.allCases where options.contains(option) { json.string(option.rawValue) }
         }
+    }
+}
+
+/// Reads one object of a declaration; its errors name the place.
+struct DeclarationReader {
+    private let value: JSONValue
+    private let place: String
+
+    /// Creates a reader for an object that has no other members than these.
+    init(_ value: JSONValue, at place: String, knowing names: [String]) throws(CategoryError) {
+        self.value = value
+        self.place = place
+        guard value.kind == .object else { throw malformed(nil, "must be an object") }
+        for member in value.members where !names.contains(where: { $0.utf8.elementsEqual(member.name.utf8) }) {
+            throw malformed(nil, "has an unknown member; the known ones are \(names.joined(separator: ", "))")
+        }
+    }
+
+    subscript(_ name: String) -> JSONValue? { value[name] }
+
+    func required<R>(_ name: String, _ value: R?) throws(CategoryError) -> R {
+        guard let value else { throw malformed(name, "is missing") }
+        return value
+    }
+
+    func string(_ name: String) throws(CategoryError) -> String? {
+        guard let value = value[name] else { return nil }
+        guard let string = value.string else { throw malformed(name, "must be a string") }
+        return string
+    }
+
+    func strings(_ name: String) throws(CategoryError) -> [String] {
+        var strings: [String] = []
+        for (value, place) in try elements(name) {
+            guard let string = value.string else {
+                throw CategoryError(.malformedCategories, at: place, "must be a string")
+            }
+            strings.append(string)
+        }
+        return strings
+    }
+
+    func text(_ name: String) throws(CategoryError) -> NotificationContent.Text? {
+        guard let value = value[name] else { return nil }
+        if let string = value.string { return .plain(string) }
+        guard value.kind == .object else { throw malformed(name, "must be a string, or an object with a key") }
+        let reader = try DeclarationReader(value, at: path(name), knowing: ["key", "arguments"])
+        return .localized(
+            key: try reader.required("key", reader.string("key")), arguments: try reader.strings("arguments"))
+    }
+
+    func options<Option: RawRepresentable<String> & CaseIterable & Hashable>(
+        _ type: Option.Type
+    ) throws(CategoryError) -> Set<Option> {
+        var options: Set<Option> = []
+        for (index, name) in try strings("options").enumerated() {
+            guard let option = Option(rawValue: name) else {
+                let known = Option.allCases.map(\.rawValue).joined(separator: ", ")
+                throw CategoryError(
+                    .malformedCategories, at: "\(path("options"))[\(index)]", "must be one of \(known)")
+            }
+            options.insert(option)
+        }
+        return options
+    }
+
+    func object<R>(
+        _ name: String, _ read: (JSONValue, String) throws(CategoryError) -> R
+    ) throws(CategoryError) -> R? {
+        guard let value = value[name] else { return nil }
+        return try read(value, path(name))
+    }
+
+    func elements(_ name: String, isRequired: Bool = false) throws(CategoryError) -> [(JSONValue, String)] {
+        guard let value = value[name] else {
+            if isRequired { throw malformed(name, "is missing") }
+            return []
+        }
+        guard value.kind == .array else { throw malformed(name, "must be an array") }
+        return value.elements.enumerated().map { ($1, "\(path(name))[\($0)]") }
+    }
+
+    private func path(_ name: String) -> String { place.isEmpty ? name : "\(place).\(name)" }
+
+    private func malformed(_ name: String?, _ reason: String) -> CategoryError {
+        let place = name.map(path) ?? (place.isEmpty ? "the declarations" : place)
+        return CategoryError(.malformedCategories, at: place, reason)
     }
 }

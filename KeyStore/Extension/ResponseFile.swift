@@ -1,0 +1,196 @@
+package import Pushcrypt
+
+/// The user's responses to notifications that the app could not handle yet, because its files are still locked: the
+/// file `responses.db`.
+///
+/// It has to be written and read while the phone is locked, so its directory needs the protection
+/// `completeUntilFirstUserAuthentication`, and the file system protects it from no one who has a phone that was
+/// unlocked once. So every response is sealed to a device key. The file alone, from a backup or from the disk, reveals
+/// how many responses there are, when, how long and for which key, and nothing else. After a log-out they cannot be
+/// read any more, because the key is gone, and removed ones are overwritten.
+///
+/// It does not protect from anyone who can use the app's Keychain items on the unlocked phone, which hold the key. Nor
+/// does it prove that the user wrote a response: anyone who can write the file and knows the public key can add one.
+///
+/// Any number of threads and processes may use one file, and be killed at any moment. A damaged file is recreated.
+package final class ResponseFile: Sendable {
+    /// The maximum number of responses; beyond it, the oldest is dropped.
+    package static let capacity = 64
+    /// The maximum length of a response, in bytes: 512 KiB.
+    package static let maximumLength = 1 << 19
+
+    private static let label: StaticString = "pushcrypt/1 kept response"
+
+    private let file: Locked<RecoverableDatabase>
+
+    /// A stored response.
+    package struct Kept: Hashable, Sendable {
+        /// The response.
+        package let response: ContiguousArray<UInt8>
+        /// When it was stored.
+        package let keptAt: Timestamp
+        fileprivate let sealed: Bytes
+    }
+
+    /// Uses the file in this directory, which the app has created; the file is created when needed.
+    package init(in directory: String) {
+        file = Locked(RecoverableDatabase(ResponseTables.kind, in: directory, busyTimeout: ReplayFile.busyTimeout))
+    }
+
+    /// Stores a response for later; it is on the disk when this returns.
+    ///
+    /// - Parameters:
+    ///   - response: The response, in any form.
+    ///   - key: The account's device key; the public half is enough, so no store has to be open.
+    ///   - now: When the user responded.
+    /// - Returns: The number of older responses dropped to make room.
+    /// - Throws: `responseTooLarge`; `storeMissing` if the directory does not exist; `unsafeStoreFile`, `storeBusy`,
+    ///   `diskFull`, `inputOutput`, `newerVersion`. Nothing is stored then.
+    @discardableResult
+    package func keep(
+        _ response: ContiguousArray<UInt8>, sealedTo key: DevicePublicKey, at now: Timestamp
+    ) throws(KeyStoreError) -> Int {
+        guard response.count <= Self.maximumLength else {
+            throw KeyStoreError(
+                .responseTooLarge,
+                "a response of \(response.count) bytes is too large to keep, the maximum is \(Self.maximumLength): handle it at once"
+            )
+        }
+        let time = Self.bytes(of: now)
+        let sealed: Bytes
+        do throws(SodiumRefusal) {
+            sealed = try SealedNote.seal(response.span, to: key, label: Self.label, authenticating: time.span)
+        } catch {
+            throw KeyStoreError(.inputOutput, "a response could not be sealed to key \(key.id)")
+        }
+        return try write { (tables) throws(KeyStoreError) in try tables.insert(sealed, key: key.id, at: now) }
+    }
+
+    /// Returns the stored responses, oldest first. Each stays until it is removed, so that none is lost if the app is
+    /// killed while it handles one; so the app may see one twice.
+    ///
+    /// Responses that cannot be opened any more, because their key was purged or they are damaged, are deleted.
+    ///
+    /// - Throws: The errors of `keep` and of the key store; nothing is deleted then, in particular while the store is
+    ///   locked.
+    package func responses(
+        openedWith keys: some DeviceKeyReading, at now: Timestamp
+    ) throws(KeyStoreError) -> [Kept] {
+        let rows = try file.withLock { (file) throws(KeyStoreError) in
+            try file.readOrRecreate { (connection) throws(KeyStoreError) in
+                try ResponseTables(connection: connection).rows()
+            } ?? []
+        }
+        var kept: [Kept] = []
+        var lost: [Bytes] = []
+        for row in rows {
+            if let response = try Self.open(row, with: keys, now) {
+                kept.append(Kept(response: response, keptAt: row.keptAt, sealed: row.sealed))
+            } else {
+                lost.append(row.sealed)
+            }
+        }
+        try delete(lost)
+        return kept
+    }
+
+    /// Deletes a response that the app has handled; throws the errors of `keep`, and then returns the response again.
+    package func remove(_ response: Kept) throws(KeyStoreError) { try delete([response.sealed]) }
+
+    // MARK: The file
+
+    private static func open(
+        _ row: ResponseTables.Row, with keys: some DeviceKeyReading, _ now: Timestamp
+    ) throws(KeyStoreError) -> Bytes? {
+        let key: DeviceKey
+        do throws(KeyStoreError) {
+            guard let found = try keys.deviceKey(id: row.keyID, at: now) else { return nil }
+            key = found.key
+        } catch {
+            // Without a store there is no key, and it does not come back.
+            guard error.code == .storeMissing else { throw error }
+            return nil
+        }
+        let time = bytes(of: row.keptAt)
+        return try? SealedNote.open(row.sealed.span, with: key, label: label, authenticating: time.span)
+    }
+
+    private static func bytes(of time: Timestamp) -> Bytes {
+        var bytes = Bytes()
+        bytes.append(bigEndian: time.milliseconds)
+        return bytes
+    }
+
+    private func delete(_ sealed: [Bytes]) throws(KeyStoreError) {
+        guard !sealed.isEmpty else { return }
+        try write { (tables) throws(KeyStoreError) in for row in sealed { try tables.delete(row) } }
+    }
+
+    private func write<R>(_ body: (ResponseTables) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
+        try file.withLock { (file) throws(KeyStoreError) in
+            try file.write { (connection) throws(KeyStoreError) in
+                try body(ResponseTables(connection: connection))
+            }
+        }
+    }
+}
+
+/// The rows of `responses.db`, inside one transaction.
+struct ResponseTables {
+    static let kind = RecoverableDatabase.Kind(
+        noun: "a response file", name: "responses.db", newName: "responses.db.new",
+        journals: ["responses.db.new-journal", "responses.db-journal"],
+        // "PCRS"
+        applicationID: 0x5043_5253, version: 1, isDurable: true, schema: schema)
+
+    private static let schema: StaticString = """
+        CREATE TABLE responses (
+            id INTEGER PRIMARY KEY, key_id INTEGER NOT NULL, kept INTEGER NOT NULL, sealed BLOB NOT NULL UNIQUE);
+        """
+
+    /// A response as stored in the file.
+    struct Row {
+        let keyID: KeyID
+        let keptAt: Timestamp
+        let sealed: Bytes
+    }
+
+    let connection: SQLiteConnection
+
+    /// Returns the rows, oldest first; never more than the capacity, even from a forged file.
+    func rows() throws(KeyStoreError) -> [Row] {
+        let rows = try connection.rows(
+            "SELECT key_id, kept, sealed FROM responses ORDER BY id LIMIT \(ResponseFile.capacity)")
+        var responses: [Row] = []
+        for row in rows {
+            guard case .integer(let key) = row[0], let key = UInt32(exactly: key), case .integer(let kept) = row[1],
+                case .blob(let sealed) = row[2]
+            else {
+                throw connection.damaged
+            }
+            let keptAt = Timestamp(milliseconds: UInt64(bitPattern: kept))
+            responses.append(Row(keyID: KeyID(value: key), keptAt: keptAt, sealed: sealed))
+        }
+        return responses
+    }
+
+    /// Inserts a response, and drops the oldest of too many; returns how many were dropped.
+    func insert(_ sealed: Bytes, key: KeyID, at now: Timestamp) throws(KeyStoreError) -> Int {
+        try connection.rows(
+            "INSERT INTO responses (key_id, kept, sealed) VALUES (?, ?, ?)",
+            [.integer(Int64(key.value)), .unsigned(now.milliseconds), .blob(sealed)])
+        let dropped = try connection.integer(
+            "SELECT max(0, count(*) - ?) FROM responses",
+            [
+                .integer(Int64(ResponseFile.capacity))
+            ])
+        try connection.rows(
+            "DELETE FROM responses WHERE id IN (SELECT id FROM responses ORDER BY id LIMIT ?)", [.integer(dropped)])
+        return Int(clamping: dropped)
+    }
+
+    /// Deletes by the sealed bytes, which no other row has, not even in another file of this name.
+    func delete(_ sealed: Bytes) throws(KeyStoreError) {
+        try connection.rows("DELETE FROM responses WHERE sealed = ?", [.blob(sealed)])
+    }
+}
