@@ -118,7 +118,7 @@ let rules: [SwiftSetting] = [
 
 // gold fails on the second `main`, which is libFuzzer's own.
 let fuzzLinker: [LinkerSetting] = [.unsafeFlags(["-use-ld=lld"])]
-// libFuzzer and the address sanitizer come with compiler options of their own, so this is no target of every build.
+// libFuzzer and the address sanitizer have their own compiler options, so this is not a target of every build.
 let fuzzTargets: [Target] =
     Context.environment["PUSHCRYPT_FUZZ"] == nil
     ? []

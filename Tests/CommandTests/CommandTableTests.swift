@@ -47,7 +47,7 @@ import Testing
         #expect(Set(details.operands.map(\.name)).count == details.operands.count)
     }
 
-    @Test("Operands can be told apart by their places: required, then optional, then one repeated", arguments: entries)
+    @Test("Operands are distinguished by their places: required, then optional, then one repeated", arguments: entries)
     func operands(entry: Entry) {
         let counts = entry.details.operands.map(\.count)
         let ranks = counts.map { $0 == .one ? 0 : $0 == .optional ? 1 : 2 }

@@ -8,7 +8,7 @@ import Testing
 
 /// A phone may end an extension at any moment, in the middle of whatever it does.
 @Suite struct KillTests {
-    /// A phone with a store of its own, and somebody who seals for it.
+    /// A phone with its own store, and someone who seals for it.
     private struct Phone {
         private let directory: TemporaryDirectory
         private let program: KilledProgram
@@ -41,7 +41,7 @@ import Testing
                 killedAfter: delay)
         }
 
-        /// Another number would mean another file: one that was found damaged, and made anew.
+        /// Another number would mean another file: one that was found damaged, and recreated.
         func replayFile() throws -> UInt64 {
             let facts = try FileManager.default.attributesOfItem(atPath: directory.file("store/replay.db"))
             return try #require(facts[.systemFileNumber] as? UInt64)
@@ -69,7 +69,7 @@ import Testing
     private static let killsPerMessage = 4
     private static let kills = 1000
 
-    /// Two at a time, each with files of its own.
+    /// Two at a time, each with its own files.
     @Test(arguments: 0..<2) func aMessageIsNewUnderOneRequestWhateverIsKilled(_ share: Int) throws {
         let phone = try Phone()
         let file = try phone.replayFile()
@@ -98,7 +98,7 @@ import Testing
             if try Shown(run) == .asNew { new.insert(request) }
             #expect(run.messages.isEmpty, "\(run.messages)")
         }
-        // Whoever has remembered the message and was killed before showing it shows it now, as new; nobody else does.
+        // The process that remembered the message and was killed before showing it shows it now, as new; nobody else does.
         for request in Self.requests.shuffled() {
             let run = try phone.open(request: request)
             #expect(run.exit == 0 && run.messages.isEmpty, "\(run.messages)")

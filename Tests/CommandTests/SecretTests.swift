@@ -110,7 +110,7 @@ private func read(
     }
 }
 
-/// A question asked in a thread of its own: it blocks, and the test's own threads are few.
+/// A question asked in a separate thread: it blocks, and the test's own threads are few.
 private final class Asking: Sendable {
     private let answer = Mutex<Result<String, CommandFailure>?>(nil)
     private let done = DispatchSemaphore(value: 0)

@@ -89,14 +89,14 @@ struct SignerProgramTests {
         #expect(sealed.lines.last?.contains("signer-unavailable") == true)
     }
 
-    /// The signatures that were asked for, and how many of them were for the hedge key.
+    /// The requested signatures, and how many of them were for the hedge key.
     private func record() throws -> (all: Int, seeds: Int) {
         let label = ContiguousArray("pushcrypt/1 hedge seed\0".utf8).hex
         let lines = try directory.read("record").split(separator: "\n")
         return (lines.count, lines.count { $0 == label })
     }
 
-    @Test("The hedge key is asked for once, however many threads, apps and placeholders there are")
+    @Test("The hedge key is requested once, however many threads, apps and placeholders there are")
     func oneSeed() throws {
         let signer = try PythonSigner(in: directory, "--record", directory.file("record"))
         defer { signer.stop() }
@@ -156,7 +156,7 @@ struct SignerProgramTests {
         #expect(try seal(signer, lines: 3, "--signer-key", "\(sender)").messages == "")
     }
 
-    @Test("Another key than the one that was asked for is found before anything is read")
+    @Test("Another key than the requested one is found before anything is read")
     func otherKey() throws {
         let signer = try PythonSigner(in: directory)
         defer { signer.stop() }

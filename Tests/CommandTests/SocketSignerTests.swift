@@ -42,7 +42,7 @@ struct SocketSignerTests {
         #expect(try sign() == Self.expected())
     }
 
-    @Test("A slow signer is asked for many signatures at once: 100 of 200 ms take far less than 20 s")
+    @Test("Many signatures of a slow signer are requested at once: 100 of 200 ms take far less than 20 s")
     func slow() throws {
         let (signatures, time) = try timed("--delay", "200")
         #expect(try signatures == Self.expected())
@@ -95,7 +95,7 @@ struct SocketSignerTests {
         }
     }
 
-    @Test("A signer that was started anew is found again, and many threads ask at once")
+    @Test("A signer that was restarted is found again, and many threads ask at once")
     func startedAnew() throws {
         let first = try PythonSigner(in: directory)
         let signer = try SocketSigner(path: first.path, threads: 4, timeout: 5000)

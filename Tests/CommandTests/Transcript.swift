@@ -4,7 +4,7 @@ import Foundation
 ///
 ///     # A comment.
 ///     ? command -v unshare                 what the session needs: it is left out, loudly, where this line fails
-///     $ pushcrypt inspect sealed.json      a line for the shell, in a directory of its own
+///     $ pushcrypt inspect sealed.json      a line for the shell, in a new directory
 ///     ! 65                                 the exit code, when it is not 0
 ///     > suite   0x01                       a line of standard output
 ///     2> pushcrypt: error: …               a line of standard error

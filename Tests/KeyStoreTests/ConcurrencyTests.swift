@@ -46,7 +46,7 @@ struct ConcurrencyTests {
 
     private static let rounds = 8
 
-    /// Every writer makes keys, devices and settings of its own, and reads them back at once.
+    /// Every writer makes its own keys, devices and settings, and reads them back at once.
     static func write(_ store: SQLiteKeyStore, _ writer: Int) throws {
         for round in 0..<rounds {
             let id = "\(writer).\(round)"

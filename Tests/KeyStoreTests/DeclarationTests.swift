@@ -5,7 +5,7 @@ import Testing
 
 /// A database that declares more than tables and indexes: SQLite would run what its author wrote.
 struct DeclarationTests {
-    /// Rows that never end, in the place of a table. A store that reads one of them never opens.
+    /// Rows that never end, instead of a table. A store that reads one of them never opens.
     private static let endless = """
         WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)
         """

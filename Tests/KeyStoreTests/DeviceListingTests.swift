@@ -4,7 +4,7 @@ import Testing
 @testable import PushcryptKeyStore
 
 /// Lists of devices from a database that somebody has written without the store key: they end, each row comes once, and no
-/// id is taken for anything else.
+/// id is treated as anything else.
 struct DeviceListingTests {
     /// A store with three devices of one user.
     private static func home() throws -> Home {

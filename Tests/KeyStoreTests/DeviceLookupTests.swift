@@ -4,7 +4,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// What whoever seals for many asks a store: which devices, whose, and whether anything has changed.
+/// The questions of a bulk sealer to a store: which devices, whose, and whether anything has changed.
 struct DeviceLookupTests {
     private func registration(_ key: DevicePublicKey = DeviceKey().publicKey) -> DeviceRegistration {
         DeviceRegistration(publicKey: key, createdAt: start)

@@ -4,8 +4,7 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// What the small files have in common, shown on the statements, the journal and the responses; the replay guard has tests
-/// of its own.
+/// Behaviour common to the small files: statements, journal and responses. The replay guard has separate tests.
 struct ExtensionFileTests {
     enum Kind: String, CaseIterable, Sendable {
         case statements
@@ -177,7 +176,7 @@ struct ExtensionFileTests {
         #expect(try Set(Subject(kind, at: scratch.store).numbers()) == Set(0..<48))
     }
 
-    /// Each process is killed in the middle of its writing, after a time of its own.
+    /// Each process is killed in the middle of its writing, after a different time.
     @Test(arguments: Kind.allCases)
     func aProcessThatIsKilledLeavesAFileThatCanBeReadAndWritten(_ kind: Kind) async throws {
         let scratch = try directory()

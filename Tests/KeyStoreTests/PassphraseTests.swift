@@ -43,7 +43,7 @@ struct PassphraseTests {
         #expect(code { try open(scratch, nil) } == .passphraseNeeded)
     }
 
-    /// Whoever expects a passphrase must not be given another store in its place.
+    /// A caller that expects a passphrase must not be given another store in its place.
     @Test func aStoreWithAKeyFileTakesNoPassphrase() throws {
         let scratch = try Scratch()
         _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .quick, at: start)

@@ -49,7 +49,7 @@ struct PipelineTests {
         #expect(!home.store.check().contains { $0.severity != .note })
     }
 
-    // MARK: What the processes do
+    // MARK: Processes
 
     private static func sealInAnotherProcess(_ path: String, _ number: Int) async {
         // An exit test is a C function: it cannot capture this type.

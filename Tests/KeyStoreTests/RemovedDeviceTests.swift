@@ -42,7 +42,7 @@ struct RemovedDeviceTests {
         arguments: [
             (updated: nil, created: 99, comesBack: false), (nil, 100, false), (nil, 101, true),
             (99, 101, false), (100, 101, false), (101, 0, true), (101, 101, true), (101, nil, true),
-            // Whoever leaves the time away does not make an old record a new one.
+            // Leaving the time out does not make an old record a new one.
             (nil, nil, false),
             // No time is later than now, which is 1000.
             (5000, 0, true), (nil, 5000, true),
@@ -147,7 +147,7 @@ struct RemovedDeviceTests {
         #expect(code { try store.removeDevice(id: "a", reason: "a\u{7}", at: start) } == .invalidName)
     }
 
-    // MARK: What APNs says
+    // MARK: Answers of APNs
 
     @Test func aDeviceThatRegisteredSinceIsKept() throws {
         let home = try Home()

@@ -89,7 +89,7 @@ struct ResponseFileTests {
         #expect(try texts(OneKey()) == ["on my way 🚲"])
     }
 
-    // MARK: What the file keeps from whom
+    // MARK: Secrecy
 
     @Test func nothingOfAResponseLiesInTheClear() throws {
         let (store, key) = try home()

@@ -53,7 +53,7 @@ struct SenderKeyTests {
         #expect(try store.senderKeys() == before, "a refused rotation changes nothing")
     }
 
-    // MARK: What messages carry
+    // MARK: Announcements
 
     /// A store whose only name has rotated on the given days.
     private func rotated(_ kind: StoreKind = .memory, onDays days: [UInt64]) throws -> Rotations {

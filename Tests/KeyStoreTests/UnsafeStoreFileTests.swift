@@ -114,7 +114,7 @@ struct UnsafeStoreFileTests {
         #expect(error?.description.contains(way.fix) == true, "\(error?.description ?? "none")")
     }
 
-    /// What is looked at before may be a link by the time that it is opened.
+    /// A checked file may be a link by the time that it is opened.
     @Test func noFileIsOpenedThroughALink() throws {
         let scratch = try Scratch()
         try create(scratch)

@@ -92,7 +92,7 @@ import Testing
         #expect(lint.lines(.error) == missing.map { "missing-field aps.\($0)" })
     }
 
-    /// A push with nothing to say to the app beside `aps` of its own.
+    /// A push without the app's own members beside `aps`.
     @Test func somePushTypesHaveNoAPS() {
         for type in ["complication", "fileprovider", "location", "mdm", "pushtotalk"] {
             #expect(PayloadLint(#"{"mdm":"x"}"#, .init(pushType: type)).lines(.error).isEmpty)

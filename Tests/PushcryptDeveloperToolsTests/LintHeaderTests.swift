@@ -105,7 +105,7 @@ import Testing
         #expect(lint.findings.isEmpty && lint.isSealed && !lint.isPushTypeAssumed)
     }
 
-    /// What `seal --emit request` writes is looked at with its headers; those that are given count more.
+    /// The output of `seal --emit request` is checked with its headers; given ones take precedence.
     @Test func aRequestIsRecognisedByItsMembers() {
         let request = #"""
             {"to":"phone1","topic":"com.example.app.voip","push_type":"alert","priority":7,"expiration":"x","collapse_id":"c41",

@@ -57,7 +57,7 @@ import Testing
         #expect(error.description.contains("attachments"))
     }
 
-    /// One reference here takes 215 bytes: its own 184, and 31 around it.
+    /// One reference here has 215 bytes: its own 184, and 31 around it.
     @Test func theBytesOfAttachmentsCount() throws {
         let one = try Self.references(1)
         #expect(one[0].json.count == 184)

@@ -10,7 +10,7 @@ import Testing
             ("", "e3b0c442"), ("abc", "ba7816bf"), ("AQ", "408009a0"),
             // Zeros at the front are digits, too.
             ("886", "000f21ac"),
-            // What Apple's article shows in the place of an envelope: its bytes count, as UTF-8.
+            // Apple's article shows this instead of an envelope: its bytes count, as UTF-8.
             ("Salted__·öîQÊ$UDì_¶Ù∞èΩ^¬%gq∞NÿÒQùw", "85cdaf02"),
         ])
     func known(text: String, digits: String) {

@@ -12,7 +12,7 @@ enum FormatVectors {
 
     /// Reads one file.
     ///
-    /// A missing field, an unknown one, an unknown outcome and an empty section are errors: a case that is not looked at
+    /// A missing field, an unknown one, an unknown outcome and an empty section are errors: a case that is not checked
     /// must not pass.
     static func read<File: Codable>(_ name: String, as type: File.Type = File.self) throws -> File {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -103,7 +103,7 @@ import Testing
         #expect(error?.code == .authenticationFailed)
     }
 
-    // MARK: What a receiver does not take
+    // MARK: Refusals
 
     /// A payload as a trusted sender may write it that is not this one.
     private func opened(_ payload: String) throws -> OpenedNotification {

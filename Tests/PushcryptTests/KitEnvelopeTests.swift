@@ -3,7 +3,7 @@ import VectorKit
 
 @testable import Pushcrypt
 
-/// `Tests/Data/Vectors/kit`: texts under `ENCRYPTED_DATA` and whole pushes, opened, looked at from outside, and encoded again.
+/// `Tests/Data/Vectors/kit`: texts under `ENCRYPTED_DATA` and whole pushes, opened, inspected without keys, and encoded again.
 @Suite struct KitEnvelopeTests {
     @Test(.vectors("kit/envelopes"), arguments: try KitFolder.envelopes.vectors())
     func anEnvelopeOpensOrNot(_ vector: KitVector) throws {

@@ -48,7 +48,7 @@ import VectorKit
             title: vector.optional("title") ?? Placeholder.standardTitle, sound: sound, clearFields: Set(fields))
     }
 
-    /// As many statements as are asked for, of a chain that ends in the key that signs.
+    /// As many statements as requested, of a chain that ends in the key that signs.
     private func statements(
         _ count: Int, by fixture: FormatFixture, at time: Timestamp
     ) throws -> [RotationStatement] {

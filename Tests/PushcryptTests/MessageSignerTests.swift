@@ -116,7 +116,7 @@ import Testing
         #expect(opened == plain)
     }
 
-    // MARK: What a service can do wrong
+    // MARK: Faulty services
 
     struct Disorder: Sendable, CustomTestStringConvertible {
         let testDescription: String

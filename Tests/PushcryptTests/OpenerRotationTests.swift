@@ -8,7 +8,7 @@ import Testing
     private let now = FormatFixture.now
     /// The provider's keys, one after the other.
     private let keys: [SenderKey]
-    /// The statements between them: `chain[i]` puts key i + 1 in the place of key i.
+    /// The statements between them: `chain[i]` replaces key i by key i + 1.
     private let chain: [RotationStatement]
 
     init() throws {
@@ -126,7 +126,7 @@ import Testing
         #expect(announced.hasRotationConflict && announced.statements == [chain[1]])
     }
 
-    /// Whoever cannot sign for the new key cannot bring it in, and whoever is not trusted cannot say anything.
+    /// A new key needs its own signature to be accepted, and an untrusted key decides nothing.
     @Test func aStatementNeedsAMessageOfItsNewKeyOrOfAKnownOne() throws {
         let stranger = try FormatFixture.sender(110)
         #expect(

@@ -40,7 +40,7 @@ import Testing
         #expect(Self.refusal(of: payload)?.code == .malformedPayload)
     }
 
-    /// A mebibyte is read, and refused for what it is; more is not looked at.
+    /// A mebibyte is read, and refused for its content; more is not read.
     @Test(arguments: [(1 << 20, JSONError.Code.unexpectedEnd), ((1 << 20) + 1, .tooLarge), (64 << 20, .tooLarge)])
     func hugeInputIsMalformed(_ count: Int, _ reason: JSONError.Code) throws {
         let error = try #require(Self.refusal(of: Bytes(repeating: UInt8(ascii: " "), count: count)))

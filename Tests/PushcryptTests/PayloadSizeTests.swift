@@ -71,7 +71,7 @@ import Testing
 
     // MARK: The push
 
-    /// A title of `count` times `character`, each of which takes `width` bytes, in a push of `length` bytes.
+    /// A title of `count` times `character`, each of `width` bytes, in a push of `length` bytes.
     struct Push: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let isSentExactly: Bool

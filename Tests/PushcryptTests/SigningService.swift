@@ -2,7 +2,7 @@ import Pushcrypt
 
 /// A key that is used through a service, which may be in any disorder.
 struct SigningService: MessageSigner {
-    /// Sees what is to be signed, and answers in the place of the key.
+    /// Sees what is to be signed, and answers instead of the key.
     typealias Answer = @Sendable (SenderKey, [Bytes]) throws(SigningError) -> [Bytes]
 
     let key: SenderKey

@@ -25,7 +25,7 @@ struct WycheproofFile<Case: Decodable> {
         let testGroups: [Group]
     }
 
-    /// Reads one file of the shared vectors, or gives nil after saying that it was skipped.
+    /// Reads one file of the shared vectors. Returns nil after reporting that it was skipped.
     init?(_ name: String, algorithm: String) throws {
         guard let bytes = try SharedVectors.file(name) else { return nil }
         let content = try JSONDecoder().decode(Content.self, from: Data(bytes))

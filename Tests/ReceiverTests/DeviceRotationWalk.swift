@@ -15,7 +15,7 @@ struct DeviceRotationPoint {
     private var keys: [UInt64: DeviceKey] = [:]
     private var records: [UInt64: DeviceRegistration] = [:]
     private var messages: [UInt64: Bytes] = [:]
-    /// Every form in which a secret has ever been in a file: a key is sealed anew in each state.
+    /// Every form in which a secret has ever been in a file: a key is sealed again in each state.
     private var sealed: [UInt64: Set<Bytes>] = [:]
 
     /// A phone that is enrolled.
@@ -158,7 +158,7 @@ struct DeviceRotationPoint {
         return try #require(sealed[generation]).contains(where: files.contain)
     }
 
-    // MARK: What must hold at every point
+    // MARK: Invariants
 
     private func check() throws {
         try checkPhone()

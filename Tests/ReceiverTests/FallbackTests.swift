@@ -52,7 +52,7 @@ import Testing
         #expect(try scene.isSettled)
     }
 
-    // MARK: What a fallback keeps
+    // MARK: Kept fields
 
     private static let clearParts: [(aps: String, title: String, sound: Bool)] = [
         (#"{"alert":{"title":"New message","body":"(Encrypted)"},"sound":"default"}"#, "New message", true),

@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Whoever seals for one app with the key of another is not this phone's provider as it was set up.
+    /// A sender that seals for one app with the key of another is not this phone's provider.
     @Test(arguments: [Topic.app, .other])
     func aBoundKeyOpensNothingForAnotherApp(_ sealed: Topic) throws {
         try addSender("shop", topic: nil, trustedFor: nil)

@@ -36,7 +36,7 @@ import Testing
         return connection
     }
 
-    // MARK: Made anew
+    // MARK: Recreated
 
     static let madeAnew = [
         "replay guard: was damaged and has been recreated; messages sent more than ten minutes ago count as shown"

@@ -121,7 +121,7 @@ import Testing
         }
 
         private mutating func happen(_ happening: Happening, to side: Int, content: Int) {
-            // Whoever has let a session go has nothing left to tell it.
+            // A caller that has released a session has nothing left to tell it.
             guard scenes[side].session != nil else { return }
             if happening == .received { receivedAt[side] = receivedAt[side] ?? time }
             note(happening, of: side, content: content)

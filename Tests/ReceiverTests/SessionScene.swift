@@ -35,7 +35,7 @@ final class HandClock: DeliveryClock {
     private final class State {
         var time: UInt64 = 0
         var calls: [Weak] = []
-        /// What was asked for, in milliseconds from then.
+        /// The requested delay, in milliseconds.
         var delays: [UInt64] = []
     }
 
@@ -71,7 +71,7 @@ final class HandClock: DeliveryClock {
     /// How many calls would still be made.
     var waiting: Int { state.withLock { $0.calls.count { $0.call?.isWaiting == true } } }
 
-    /// What was asked for so far.
+    /// The requests so far.
     var delays: [UInt64] { state.withLock(\.delays) }
 }
 
@@ -84,7 +84,7 @@ final class Slip {
     static let tampered = -1
 }
 
-/// A session over a clock that stands still, and what it has asked for.
+/// A session over a stopped clock, and its requests.
 final class SessionScene {
     /// What outlives the session.
     final class Record {
@@ -106,7 +106,7 @@ final class SessionScene {
             deadlines: deadlines, clock: clock, freeze: { Slip($0.number) }, steps: record.steps)
     }
 
-    /// Lets one thing happen. Whoever brought content changes it at once.
+    /// Lets one thing happen. A caller that brought content changes it at once.
     func happen(_ happening: Happening, content: Int, kind: SessionOracle.Kind) {
         let slip = Slip(content)
         switch happening {

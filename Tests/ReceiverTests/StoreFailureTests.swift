@@ -111,7 +111,7 @@ import Testing
         #expect(phone.receive(push, at: .start).shown == DuplicateTests.opened)
     }
 
-    // MARK: What cannot be written
+    // MARK: Failed writes
 
     /// The message has opened: that the store cannot take its effects now is the developer's to know.
     @Test func aStoreThatCannotBeWrittenStopsNothing() throws {

@@ -1,6 +1,6 @@
 """The strict JSON of payloads: Docs/Format.md, "Body", rules [J-1] to [J-7].
 
-It stands on CPython's own reader, which by itself takes more than RFC 8259: duplicate names, NaN and lone surrogates. That of
+It is built on CPython's reader, which alone accepts more than RFC 8259: duplicate names, NaN and lone surrogates. That of
 interpreters without its part in C takes more still: other digits than those of ASCII, and odd escapes.
 """
 import json

@@ -22,9 +22,9 @@ extension Explanation {
         Explanation(
             AttachmentError.Code.bodyTooLong, .attachments,
             summary: "a body that is too long even for a sealed file",
-            cause: "It has more than 65,536 bytes; no system shows a tenth of that.",
+            cause: "It exceeds 65,536 bytes; no system shows a tenth of that.",
             fix: "Send the beginning, and let the app fetch the rest when the notification is opened.",
-            shown: nothingSealed),
+            shown: "Nothing is sealed."),
         Explanation(
             AttachmentError.Code.changedFile, .attachments,
             summary: "the file changed while it was being sealed",
@@ -40,18 +40,15 @@ extension Explanation {
             AttachmentError.Code.wrongSize, .attachments,
             summary: "the file is longer or shorter than the payload says",
             cause: """
-                Another file is at the url, a transfer was cut, or the server changed the file, as image services and
+                Another file is at the url, a transfer was cut, or the server changed it, as image services and
                 compressing proxies do.
                 """,
             fix: "Store the sealed file as bytes of no known type, and compare its length with the reference's size."),
         Explanation(
             AttachmentError.Code.wrongHash, .attachments,
             summary: "the file is not the one that the payload means",
-            cause: """
-                It opens, but was sealed again under the same key, or swapped by someone who got the same key with the
-                same file.
-                """,
-            fix: "Store the file of this reference again, or seal it again and send the new reference."),
+            cause: "It was sealed again under the same key, or swapped by someone who got that key with the file.",
+            fix: "Store this reference's file again, or send the reference of a newly sealed one."),
         Explanation(
             AttachmentError.Code.authenticationFailed, .attachments,
             summary: "a piece of the file was changed, or is not sealed under this key",
@@ -66,6 +63,6 @@ extension Explanation {
             AttachmentError.Code.truncatedFile, .attachments,
             summary: "the end of the file is missing, and the reference was made without it",
             cause: "Sealing was stopped early, and its reference was used all the same.",
-            fix: "Seal the file again, and use a reference only after sealing has ended without an error."),
+            fix: "Seal it again, and use a reference only after sealing has ended without an error."),
     ]
 }

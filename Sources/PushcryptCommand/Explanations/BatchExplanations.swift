@@ -7,13 +7,12 @@ extension Explanation {
             LineError.Code.malformedLine, .batches,
             summary: "a line of a batch or an import, or an answer of APNs, breaks its rules",
             cause: """
-                It is not an object, or a member is missing or wrong: neither or both of to and to-user, a payload that
-                is a string or, with one for all, given again, a ttl without a unit, an unknown member of placeholder.
-                In an import: no device, no record, or a line of an export, which needs --from-export. For 'device
-                remove --from-apns-410': no status, or a gone device without its id or time in milliseconds.
+                It is not an object, or has neither or both of to and to-user, a payload that is a string or, with one
+                for all, given again, a ttl without a unit, an unknown member of placeholder, or another member missing
+                or wrong. In an import: no device, no record, or a line of an export, which needs --from-export. For
+                'device remove --from-apns-410': no status, or a gone device without its id or time in milliseconds.
                 """,
-            fix: "Write the line as --help says, and give it again; the other lines are done.",
-            shown: refusedLine),
+            fix: "Write the line as --help says, and give it again; the other lines are done."),
         Explanation(
             LineError.Code.lineTooLong, .batches,
             summary: "a line is longer than 1 MiB in a batch, or 64 KiB in an import or in answers of APNs",
@@ -21,14 +20,13 @@ extension Explanation {
                 A newline is missing, or the input is not newline-delimited JSON. The line is not kept, so only its
                 number is reported.
                 """,
-            fix: "Write one object a line, and end each line with a newline.",
-            shown: refusedLine),
+            fix: "Write one object a line, and end each line with a newline."),
         Explanation(
             LineError.Code.reservedKey, .batches,
             summary: "a key that is passed through is one of the answer's own",
             cause: """
-                Unknown keys pass from a line to its answer, which itself has a member of this name, such as
-                unencrypted, or fingerprint with --json. The error leaves it out.
+                Unknown keys pass from a line to its answer, but unencrypted, or with --json fingerprint, is among its
+                own members. The error leaves it out.
                 """,
             fix: "Rename the key in the line."),
         Explanation(
@@ -47,10 +45,7 @@ extension Explanation {
         Explanation(
             LineError.Code.noTopic, .batches,
             summary: "nothing says which app the message is for",
-            cause: """
-                Neither the line, the command line nor the store has a topic, and neither the sender's key nor the
-                device is bound to one.
-                """,
+            cause: "The line, the command line, the sender's key, the device and the store have no topic.",
             fix: "Add --topic with the app's bundle id, or a topic to the line."),
         Explanation(
             LineError.Code.overflowFailed, .batches,
@@ -58,9 +53,4 @@ extension Explanation {
             cause: "The folder of --overflow is gone, full, or not writable by this user.",
             fix: "Make room in the folder, or name another, and send the line again."),
     ]
-
-    private static let refusedLine = """
-        In a batch the error is the line's answer, and the command ends with 1; 'device import' and 'device remove' name the \
-        line on standard error and end with 65. Other lines are unaffected.
-        """
 }

@@ -86,5 +86,5 @@ extension Explanation {
             fix: "None needed."),
     ]
 
-    private static let nothingDone = "Nothing. The app has the code, and does nothing at this launch."
+    private static let nothingDone = "Nothing. The app gets the code, and does nothing at this launch."
 }

@@ -115,14 +115,15 @@ extension Explanation.Area {
         case .attachments:
             "The notification with its text, without this attachment. The journal has opened-without-attachment."
         case .sealing, .signing: Explanation.nothingSealed
-        case .lint: "Only 'pushcrypt lint' reports it, before anything is sent."
+        case .lint:
+            "Only 'pushcrypt lint' reports it, before anything is sent. What is in the clear changes nothing for the user, but the relay, and anyone who reads its storage, sees it."
         case .batches:
-            "The error is the line's answer; the command ends with 1. Other lines are unaffected, and no phone shows anything."
+            "In a batch the error is the line's answer, no phone shows anything, and the command ends with 1; 'device import' and 'device remove' name the line on standard error and end with 65. Other lines are unaffected."
         case .keys: "Only the caller gets the error. Nothing was stored."
         case .rotation:
             "Nothing: a message ignores such a statement, and opens or not by the key that signed it. The library has the code."
         case .store:
-            "The command reports it, and nothing was changed. A phone that cannot read its keys for this reason shows the fallback."
+            "The command reports it, and nothing was changed or sealed. A phone that cannot read its keys for this reason shows the fallback."
         case .enrolment: "The user notices nothing."
         case .categories: "Only the developer sees it: nothing was registered, and notifications have no actions."
         case .library: "Only the calling program gets it. Nothing was written to the output."

@@ -12,8 +12,8 @@ extension Explanation {
                 RFC 8410, base64 of another length.
                 """,
             fix: """
-                Copy the key again, whole and on one line: public keys are lower case, secret ones upper case. Copy
-                another program's from its first brace or BEGIN to the end.
+                Copy the key again on one line, a public one in lower case, a secret one in upper case, or another
+                program's from its first brace or BEGIN to the end.
                 """),
         Explanation(
             KeyError.Code.wrongChecksum, .keys,
@@ -38,7 +38,7 @@ extension Explanation {
                 It is not on the curve, not in canonical form, or of small or mixed order: everyone would know the
                 shared secret, or could forge a signature.
                 """,
-            fix: "Do not use it. Find out who sent it, and by which channel: it does not happen by accident."),
+            fix: "Do not use it. Find out who sent it, and how: it is no accident."),
         Explanation(
             KeyError.Code.unsupportedKey, .keys,
             summary: "a key of another algorithm, or in an unsupported form",
@@ -59,7 +59,7 @@ extension Explanation {
                 """,
             fix: """
                 Get the key again from its source. Do not repair one half from the other before you know the reason:
-                signing with such a pair reveals the secret half.
+                signing with the pair reveals the secret half.
                 """),
         Explanation(
             KeyError.Code.malformedRecord, .keys,
@@ -76,9 +76,7 @@ extension Explanation {
             RotationError.Code.malformedStatement, .rotation,
             summary: "not 181 bytes, or an unknown version",
             cause: "The bytes are not a rotation statement that this version knows.",
-            fix: """
-                Get the statement again from where it was issued. If it is from a newer version, update the receiver.
-                """),
+            fix: "Get the statement again from its issuer. If it is from a newer version, update the receiver."),
         Explanation(
             RotationError.Code.untrustedKey, .rotation,
             summary: "the old key is not trusted here",
@@ -94,7 +92,7 @@ extension Explanation {
             RotationError.Code.badSignature, .rotation,
             summary: "one of the two signatures of the statement is wrong",
             cause: "It was changed, or one of the two keys did not sign it.",
-            fix: "Get the statement again from where it was issued. If it keeps arriving so, treat it as an attack."),
+            fix: "Get the statement again from its issuer. If it keeps arriving so, treat it as an attack."),
         Explanation(
             RotationError.Code.supersededKey, .rotation,
             summary: "the new key was superseded here before",
@@ -116,7 +114,7 @@ extension Explanation {
         Explanation(
             RotationError.Code.expired, .rotation,
             summary: "the statement is no longer accepted",
-            cause: "The device missed the rotation for longer than the statement allows, 400 days by default.",
-            fix: "Give the device the sender's current key through the app's own channel, as at enrolment."),
+            cause: "The device missed it for longer than it allows, by default 400 days.",
+            fix: "Give the device the current key through the app's own channel, as at enrolment."),
     ]
 }

@@ -4,9 +4,6 @@ internal import PushcryptDeveloperTools
 extension Explanation {
     static let lint = lintedShowing + lintedLeaks + lintedHeaders
 
-    private static let readOnTheWay =
-        "The relay, and anyone who reads its storage, sees the value; the user notices nothing."
-
     // MARK: Presentation
 
     private static let lintedShowing = [
@@ -35,7 +32,7 @@ extension Explanation {
                 Without that the system starts no service extension for an alert. A client dropped it, or wrote a string
                 or true. Sealing adds it.
                 """,
-            fix: "Send what 'pushcrypt seal' prints, unchanged, and check what the client really sends.",
+            fix: "Send what 'pushcrypt seal' prints; check what the client really sends.",
             shown: "The placeholder, because nothing opens the push."),
         Explanation(
             PayloadLint.Code.alsoWakesApp, .lint,
@@ -44,7 +41,7 @@ extension Explanation {
                 With content-available the system may also start the app, a few times an hour at most. Both see the
                 push.
                 """,
-            fix: "Leave content-available out of alerts, unless the app has work to do before the user opens it.",
+            fix: "Leave it out, unless the app has work to do before the user opens the alert.",
             shown: "The notification; perhaps twice, if the app also shows what it opens."),
         Explanation(
             PayloadLint.Code.appNotWoken, .lint,
@@ -91,8 +88,7 @@ extension Explanation {
             PayloadLint.Code.notSealed, .lint,
             summary: "no part of the push is sealed",
             cause: "Without ENCRYPTED_DATA the relay reads the whole push, and can store it.",
-            fix: "Send the result of 'pushcrypt seal' instead.",
-            shown: readOnTheWay),
+            fix: "Send the result of 'pushcrypt seal' instead."),
         Explanation(
             PayloadLint.Code.clearText, .lint,
             summary: "a text for the user is in the clear",
@@ -100,8 +96,7 @@ extension Explanation {
                 A title, subtitle or body, or a key or argument of a localised one, is not a placeholder: the push is
                 not sealed, or someone added to its clear part.
                 """,
-            fix: "Seal the push, or remove the text. The phone shows what is sealed.",
-            shown: readOnTheWay),
+            fix: "Seal the push, or remove the text. The phone shows what is sealed."),
         Explanation(
             PayloadLint.Code.clearField, .lint,
             summary: "a field of aps says something about the message",
@@ -112,14 +107,12 @@ extension Explanation {
             fix: """
                 Leave it to the envelope. Keep only what the fallback needs, such as the category for its text on a
                 locked screen; the relay reads it.
-                """,
-            shown: readOnTheWay),
+                """),
         Explanation(
             PayloadLint.Code.clearKey, .lint,
             summary: "the app's own key is in the clear",
             cause: "The push is not sealed, or the key was added beside the envelope.",
-            fix: "Move it into the sealed payload: the app finds it in userInfo, as before.",
-            shown: readOnTheWay),
+            fix: "Move it into the sealed payload: the app finds it in userInfo, as before."),
         Explanation(
             PayloadLint.Code.ownPlaceholder, .lint,
             summary: "the clear title is not the standard one",
@@ -133,8 +126,7 @@ extension Explanation {
                 Apple reads it, and it does not have the shape of a hash or a random UUID. That is a guess: a hash
                 without a key passes, though all names can be tried.
                 """,
-            fix: "Send a keyed hash of the name in base64url or hexadecimal, such as HMAC-SHA256.",
-            shown: readOnTheWay),
+            fix: "Send a keyed hash of the name in base64url or hexadecimal, such as HMAC-SHA256."),
     ]
 
     // MARK: Headers of the request

@@ -6,25 +6,23 @@ extension Explanation {
             OpenError.Code.malformedNotification, .opening,
             summary: "the input is not a JSON object",
             cause: """
-                It is not JSON in UTF-8, or has more than 65,536 bytes. On a phone the system parses a push first: this
-                concerns files, pipes and servers.
+                It is not JSON in UTF-8, or exceeds 65,536 bytes. It came from a file, a pipe or a server: a phone's
+                system parses a push first.
                 """,
-            fix: """
-                Pass on the push exactly as received, whole and alone. The message names the byte where reading ended.
-                """,
+            fix: "Pass on the push as received, whole and alone. The message names the byte where reading ended.",
             shown: "If anything, the subtitle (Encrypted), without the unreadable title."),
         Explanation(
             OpenError.Code.notEncrypted, .opening, .lint,
             summary: "ENCRYPTED_DATA is absent or not a string",
             cause: """
-                The push was not sealed, a relay or client dropped the field or moved it into aps, or someone else sent
-                it to the token.
+                It was not sealed, a relay or client dropped the field or moved it into aps, or someone else sent it to
+                the token.
                 """,
             fix: """
-                Send what 'pushcrypt seal' prints, with ENCRYPTED_DATA in upper case beside aps. If some kinds of push
-                stay clear for now, let the app's policy allow only those.
+                Send what 'pushcrypt seal' prints, with ENCRYPTED_DATA, in upper case, beside aps. Let the app's policy
+                allow only those pushes that stay clear for now.
                 """,
-            shown: "The clear title and the text (Encrypted), without a subtitle."),
+            shown: "The clear title and the text (Encrypted), no subtitle."),
         Explanation(
             OpenError.Code.malformedEnvelope, .opening, .lint,
             summary: "ENCRYPTED_DATA is a string but not an envelope",
@@ -45,12 +43,12 @@ extension Explanation {
             OpenError.Code.unknownRecipientKey, .opening,
             summary: "sealed to a key that this device does not have, or no longer has",
             cause: """
-                The app was reinstalled, moved or logged out and the provider has the earlier key; the key was replaced
-                over 31 days ago; or token and key belong to different installations.
+                The app was reinstalled, moved or logged out, the key was replaced over 31 days ago, or token and key
+                are of different installations.
                 """,
             fix: """
                 Compare the key id of 'pushcrypt inspect' with the device's. Send the registration record at every
-                launch, and accept it; remove devices that APNs reports as Unregistered.
+                launch, accept it, and remove devices that APNs reports as Unregistered.
                 """),
         Explanation(
             OpenError.Code.authenticationFailed, .opening,
@@ -61,9 +59,9 @@ extension Explanation {
                 which would help a forger.
                 """,
             fix: """
-                Compare on both ends the topic, letter by letter, the sender's key ('pushcrypt export sender' and
-                'pushcrypt sender list') and the device's ('pushcrypt device list' and 'pushcrypt export device'). If
-                they agree and the provider's log lacks the fingerprint, this provider did not seal it.
+                Compare on both ends the topic, letter by letter, the sender's key ('pushcrypt export sender',
+                'pushcrypt sender list') and the device's ('pushcrypt device list', 'pushcrypt export device'). If they
+                agree and the provider's log lacks the fingerprint, another sealed it.
                 """),
         Explanation(
             OpenError.Code.rotationConflict, .opening, .rotation, .store,
@@ -72,9 +70,9 @@ extension Explanation {
                 Someone else has the key, or the provider's store was restored from a backup and has rotated again.
                 """,
             fix: """
-                Without a restored backup the key is stolen: stop sealing with it, make a new one, and give it to the
-                phones through the app's channel ('pushcrypt sender trust NAME FILE --replace'). Do not run 'rotate
-                sender'. See Docs/KeyRotation.md.
+                Without a restored backup the key is stolen: stop sealing with it, and give the phones a new one through
+                the app's channel ('pushcrypt sender trust NAME FILE --replace'). Do not run 'rotate sender'. See
+                Docs/KeyRotation.md.
                 """,
             shown: """
                 The fallback for messages by the key of the second statement; those by trusted keys open. Trust does not
@@ -84,7 +82,7 @@ extension Explanation {
             OpenError.Code.unsupportedMessage, .opening,
             summary: "authentic, but of a type or with times that this version does not know",
             cause: """
-                The sealer is newer, or breaks the format: a time to live of 0 or more than 30 days, a time beyond 2^53
+                The sealer is newer, or breaks the format: a time to live of 0 or over 30 days, a time beyond 2^53
                 milliseconds, an unassigned content type.
                 """,
             fix: "Update the app. For your own sealer, see Freshness and Inner plaintext in Docs/Format.md."),
@@ -93,9 +91,8 @@ extension Explanation {
             summary: "authentic, but its time to live has passed",
             cause: "The phone was out of reach, the message waited after sealing, or a clock is wrong.",
             fix: """
-                Seal just before sending, with a time to live of hours or days, 30 at most, and a matching
-                apns-expiration, so that APNs drops what would not be shown. If many phones report it, check the
-                provider's clock ('pushcrypt doctor').
+                Seal just before sending, for hours or up to 30 days, with a matching apns-expiration, so that APNs
+                drops late pushes. If many phones report it, check the provider's clock ('pushcrypt doctor').
                 """),
         Explanation(
             OpenError.Code.notYetValid, .opening,
@@ -117,16 +114,13 @@ extension Explanation {
             OpenError.Code.duplicate, .opening,
             summary: "authentic, but shown before, and the app's policy is strict",
             cause: """
-                The provider or someone on the way sent it again under another request, or it is older than everything
-                that the phone remembers of this sender.
+                It was sent again, by anyone, under another request, or is older than everything the phone remembers of
+                this sender.
                 """,
             fix: """
                 Give a retry the first try's apns-collapse-id, to replace it, and message name, to be recognised; or use
-                the default policy.
+                the default policy, which has no such code.
                 """,
-            shown: """
-                The fallback. The default policy, without this code, shows the same content without sound or lighting
-                the screen.
-                """),
+            shown: "The fallback. Under the default policy the content again, without sound or lighting the screen."),
     ]
 }

@@ -11,8 +11,8 @@ extension Explanation {
                 one object, half a surrogate pair, a byte order mark.
                 """,
             fix: """
-                Fix the byte that the message names; 'pushcrypt explain' also knows the code in brackets. Let a JSON
-                library write the payload.
+                Fix the byte that the message names, or let a JSON library write it; 'pushcrypt explain' knows the code
+                in brackets.
                 """),
         Explanation(
             SealError.Code.missingAPS, .sealing, .lint,
@@ -30,15 +30,15 @@ extension Explanation {
         Explanation(
             SealError.Code.nothingToShow, .sealing, .lint,
             summary: "an alert without a title, subtitle or body",
-            cause: "The system starts no extension for it. Silent, badge-only and sound-only pushes are of this kind.",
+            cause: "The system starts no extension for it, as for silent, badge-only and sound-only pushes.",
             fix: """
-                Add a title or body, or the localised key of one. Seal a push that only wakes the app with --push-type
-                background; the app opens it.
+                Add a title or body, or a localised key. To wake the app, which opens it, seal with --push-type
+                background.
                 """),
         Explanation(
             SealError.Code.reservedKey, .sealing, .lint,
             summary: "the payload already has ENCRYPTED_DATA or pushcrypt",
-            cause: "It was sealed before, or uses pushcrypt at its top level, which the format reserves.",
+            cause: "It was sealed before, or uses a top-level key that the format reserves.",
             fix: """
                 Seal the original payload, once for each device. Rename the app's own key; attachments are given to the
                 sealer separately.
@@ -51,8 +51,8 @@ extension Explanation {
                 each further one 181, each attachment about 200.
                 """,
             fix: """
-                Shorten it by the bytes that the message names: replace long content by an id that the app fetches.
-                Characters outside ASCII take two to four bytes.
+                Shorten it as the message says: replace long content by an id that the app fetches. Characters outside
+                ASCII take two to four bytes.
                 """),
         Explanation(
             SealError.Code.pushTooLarge, .sealing, .lint,
@@ -62,15 +62,13 @@ extension Explanation {
                 separator, characters outside ASCII as escapes.
                 """,
             fix: """
-                Shorten the placeholder's title and leave out clear fields. If the client sends the very bytes it is
+                Shorten the placeholder's title, leave out clear fields, or, if the client sends the very bytes it is
                 given, add --exact.
                 """),
         Explanation(
             SealError.Code.pushTypeNotSealable, .sealing, .lint,
             summary: "the system reads pushes of this type before any code of the app runs",
-            cause: """
-                The system itself handles types such as liveactivity, widgets and location. Or no type has this name.
-                """,
+            cause: "The system itself handles liveactivity, widgets, location and others. Or no type has this name.",
             fix: "Seal as alert, background or voip. Send the other types without secrets in them."),
         Explanation(
             SealError.Code.invalidPlaceholder, .sealing,
@@ -91,13 +89,13 @@ extension Explanation {
             SealError.Code.invalidRequest, .sealing,
             summary: "the request around the push is not what Apple accepts",
             cause: """
-                A background push with priority 10, which APNs refuses; an empty collapse name, by which every push
-                would replace the last; an empty message name, which would make all messages one; a device name that is
-                empty or longer than 255 bytes.
+                A background push has priority 10, which APNs refuses; the collapse name is empty, so every push would
+                replace the last; the message name is empty, which would make all messages one; or the device name is
+                empty or over 255 bytes.
                 """,
             fix: """
-                Leave the priority out: it is then 5. Leave the collapse name out if only copies of a message replace
-                each other, and the message name if it is not sent again.
+                Leave the priority out, for 5; the collapse name, if only copies of a message replace each other; the
+                message name, if it is not sent again.
                 """),
         Explanation(
             SealError.Code.unusableKey, .sealing,
@@ -110,8 +108,7 @@ extension Explanation {
             SealError.Code.signingFailed, .sealing,
             summary: "a key service or hardware module holds the sender's key, and did not sign",
             cause: """
-                The code after this one is the reason: signer-unavailable, signer-refused, signer-timed-out or
-                wrong-signature.
+                The next code is the reason: signer-unavailable, signer-refused, signer-timed-out or wrong-signature.
                 """,
             fix: "Follow that code. The payload is in order, and can be sealed again."),
     ]

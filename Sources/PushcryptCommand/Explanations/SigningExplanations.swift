@@ -6,8 +6,8 @@ extension Explanation {
             SigningError.Code.signerUnavailable, .signing,
             summary: "the signer cannot be reached",
             cause: """
-                The process or service with the sender's key does not run, listens elsewhere, does not admit this user,
-                or closed the connection early.
+                The process or service with the sender's key is not running, listens elsewhere, does not admit this
+                user, or closed the connection early.
                 """,
             fix: "Start it, check its address and permissions, and seal again."),
         Explanation(

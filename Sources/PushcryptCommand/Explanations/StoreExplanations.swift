@@ -5,8 +5,8 @@ extension Explanation {
 
     /// After a disk error at the end of a change nobody knows what the disk has kept.
     private static let wholeOrNot = """
-        The command reports it. The change is there as a whole or not at all; if the disk failed at its very end, list what \
-        is in the store.
+        The command reports it. The store was changed as a whole or not at all; if the disk failed at the very end, list its \
+        contents.
         """
 
     /// A store that cannot be opened, read or written.
@@ -15,8 +15,8 @@ extension Explanation {
             KeyStoreError.Code.storeMissing, .store,
             summary: "there is no store in this directory",
             cause: """
-                None was made, or --store or PUSHCRYPT_STORE names another directory. On a phone: the app has not
-                enrolled, or its keys, as intended, did not come with a backup.
+                None was made, or --store or PUSHCRYPT_STORE names another one. On a phone: the app has not enrolled, or
+                its keys, as intended, did not come with a backup.
                 """,
             fix: """
                 Make one with 'pushcrypt init', or name its directory. A phone makes and registers a new key at the
@@ -31,8 +31,8 @@ extension Explanation {
             KeyStoreError.Code.unsafeStoreFile, .store,
             summary: "a file of the store is within reach of others, or is a link",
             cause: """
-                The directory, one above it or a file in it has another owner, is open to others, is a symbolic link or
-                has a second name; usually after copying as root, or with a lax umask.
+                It, its directory or one above has another owner, is open to others, is a symbolic link or has a second
+                name; usually after copying as root, or with a lax umask.
                 """,
             fix: """
                 Run the command in the message. If the file was exposed for long, replace the keys: 'pushcrypt rotate'.
@@ -181,8 +181,8 @@ extension Explanation {
             KeyStoreError.Code.futureTime, .store,
             summary: "a time given for a device is more than a day ahead",
             cause: """
-                A clock is wrong, the time is in microseconds instead of milliseconds, or invented. The latest counts,
-                so it would win against everything that the device does from now on.
+                A clock is wrong, the time is in microseconds instead of milliseconds, or invented. The latest time
+                wins, so it would override all that the device does from now on.
                 """,
             fix: """
                 Set that machine's clock, or correct the time. 'device add', which requires none, adds a phone with a
@@ -192,8 +192,7 @@ extension Explanation {
             KeyStoreError.Code.unknownDevice, .store,
             summary: "no device has this id",
             cause: "The id is mistyped, the device is in another store, or it never registered.",
-            fix: "'pushcrypt device list' shows the devices; 'pushcrypt device add' registers one.",
-            shown: nothingSealed),
+            fix: "'pushcrypt device list' shows the devices; 'pushcrypt device add' registers one."),
         Explanation(
             KeyStoreError.Code.removedDevice, .store,
             summary: "the device was removed",
@@ -201,8 +200,7 @@ extension Explanation {
                 APNs reported the app gone ('device remove --from-apns-410'), or an operator removed it; it has not
                 registered since.
                 """,
-            fix: "Stop sending to it until it registers; 'device add' accepts it again.",
-            shown: nothingSealed),
+            fix: "Stop sending to it until it registers; 'device add' accepts it again."),
         Explanation(
             KeyStoreError.Code.senderAlreadyTrusted, .store,
             summary: "another key is trusted under this name",
@@ -221,14 +219,14 @@ extension Explanation {
             summary: "a message cannot carry another rotation",
             cause: "Four rotations of the sender's key are being announced, each for 60 days by default.",
             fix: """
-                Wait for the first announcement to end, and rotate at most every 15 days. --force ends it early: devices
-                that missed it need the new key from the app.
+                Wait for the first announcement to end; rotate at most every 15 days. --force ends it early: devices
+                that missed it need the key from the app.
                 """),
         Explanation(
             KeyStoreError.Code.rotationRefused, .store,
             summary: "a rotation that cannot be issued or is not accepted",
             cause: "An overlap above 60 days, a statement that is not acceptable here, or no generation left.",
-            fix: "The message says which; for a statement, see also the codes of rotation statements."),
+            fix: "The message says which; for statements see also their codes."),
         Explanation(
             KeyStoreError.Code.responseTooLarge, .store,
             summary: "a response that is too long to be kept",

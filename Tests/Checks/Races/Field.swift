@@ -10,9 +10,9 @@ final class Slip {
     init(_ number: Int) { self.number = number }
 }
 
-/// What one session has asked for, written by whatever thread the session calls on.
+/// The requests of one session, written by whatever thread the session calls on.
 ///
-/// It has no lock of its own: that the session calls `deliver` once, and every step before it on a thread that has seen what
+/// It has no lock: that the session calls `deliver` once, and every step before it on a thread that has seen what
 /// came before, is what keeps it whole.
 final class Record: @unchecked Sendable {
     var deliveries = 0

@@ -61,7 +61,7 @@ import Testing
 
     private func limits(_ jobs: Int) -> BatchEngine.Limits { BatchEngine.Limits(jobs: jobs) }
 
-    @Test("The answers stand in the order of the input, whoever is slow", arguments: [1, 2, 3, 8, 64])
+    @Test("The answers are in the order of the input, whichever thread is slow", arguments: [1, 2, 3, 8, 64])
     func order(jobs: Int) throws {
         let output = Output()
         let end = BatchEngine(limits: limits(jobs)).run(
@@ -92,7 +92,7 @@ import Testing
             Numbers(count: 500, counter: counter), stop: try StopSignal(), worker: { Echo() },
             write: { answer in
                 if output.lines.isEmpty {
-                    // Whoever reads on does so now.
+                    // Any thread that reads on does so now.
                     SystemEnvironment.sleep(milliseconds: 200)
                     most.add(counter.value)
                     gate.change { $0 = true }
@@ -129,7 +129,7 @@ import Testing
         #expect(end.failure == nil && end.tally.done == 450)
     }
 
-    @Test("A part that cannot be written ends the work on it, and whoever waits to write one", arguments: [1, 2, 8])
+    @Test("A part that cannot be written ends the work on it, and every thread that waits to write one", arguments: [1, 2, 8])
     func brokenPart(jobs: Int) throws {
         let counter = Counter()
         let end = BatchEngine(limits: limits(jobs)).run(

@@ -29,7 +29,7 @@ import Testing
     }
 
     /// Python's universal newlines, among others, end a line at a carriage return.
-    @Test("A value cannot bring a line of its own to a reader that takes other line ends for one")
+    @Test("A value cannot start a new line for a reader that accepts other line ends")
     func injection() throws {
         let line = "{\"to\" : [\r{\"to\":\"victim\"}\r] , \"x\" :\r{\"k\":\r{\"to\":\"victim\"}\r,\"n\"\r:\t1}}"
         #expect(try passed(line) == #"{"first":1,"x":{"k":{"to":"victim"},"n":1}}"#)

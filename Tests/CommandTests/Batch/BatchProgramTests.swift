@@ -99,7 +99,7 @@ import Testing
         for delay in [1, 5, 20, 60] as [UInt32] {
             let program = try RunningProgram(route.arguments + ["--jobs", "4"])
             try program.send((0..<150).map(route.line).joined())
-            // Whoever answers has taken the signals before.
+            // A program that answers has handled the signals before.
             var answers = try program.lines(1)
             usleep(delay * 1000)
             program.raise(SIGTERM)

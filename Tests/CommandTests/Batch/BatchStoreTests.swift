@@ -38,7 +38,7 @@ import Testing
             return (nil, opened.sender, payload["aps"]?["alert"]?["title"]?.string)
         }
 
-        /// Every key that the store has had, which a test has to trust by itself.
+        /// Every key that the store has had, which a test has to trust explicitly.
         var known: [SenderPublicKey] = []
 
         private func trusted() throws -> [SenderPublicKey] {

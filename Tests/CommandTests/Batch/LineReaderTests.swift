@@ -53,7 +53,7 @@ struct ScriptedInput: LineInput, Sendable {
         #expect(try chunks(ScriptedInput(bytes: input.map { Array($0.utf8) })) == expected)
     }
 
-    @Test("Empty lines, and those of nothing but white space, are passed over and count")
+    @Test("Empty lines, and those of nothing but white space, are ignored, but counted")
     func empty() throws {
         #expect(try chunks(ScriptedInput("\n\r\n \t\r\na\n", "\n", "b")) == [["4:a"], [], ["6:b"]])
     }

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "Text is escaped for roff, a sentence on lines of its own",
+        "Text is escaped for roff, each sentence on a new line",
         arguments: [
             ("a.  b? c", "a.\nb?\nc\n"), (".Sh it's", "\\&.Sh it\\(aqs\n"),
             ("--to-user x-y -o", "\\-\\-to\\-user x-y \\-o\n"),

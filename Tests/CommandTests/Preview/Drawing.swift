@@ -59,7 +59,7 @@ extension XMLElement {
 
 // MARK: Making drawings
 
-/// What a payload is drawn as, with keys that are thrown away.
+/// The drawing of a payload, with keys that are discarded.
 func preview(_ payload: String, _ format: PreviewFormat, _ options: [String] = []) throws -> String {
     let arguments = ["preview", "--format", format.rawValue] + options
     let outcome = try outcome(arguments, table: .pushcrypt, input: payload)

@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("Nothing is loaded: no address, no script, no style from outside; HTML says so to the browser")
+    @Test("Nothing is loaded: no address, no script, no external style; HTML says so to the browser")
     func selfContained() throws {
         let html = try drawing(#"{"aps":{"alert":"x"}}"#, .html)
         let policy = html.elements.filter { $0.value("http-equiv") == "Content-Security-Policy" }.map {
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(
-        "The appearance is the reader's, or the one that is asked for, or both", arguments: [PreviewFormat.svg, .html])
+        "The appearance is the reader's, or the requested one, or both", arguments: [PreviewFormat.svg, .html])
     func appearance(format: PreviewFormat) throws {
         let counts = try ["auto", "light", "dark", "both"].map { name in
             let text = try preview(#"{"aps":{"alert":"x"}}"#, format, ["--appearance", name])
@@ -177,7 +177,7 @@ import Testing
             ])
     }
 
-    /// How to make it anew is in Docs/Contributing.md.
+    /// How to draw it again is in Docs/Contributing.md.
     @Test("The picture in README.md is what the command draws now")
     func picture() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Docs/pictures")

@@ -70,7 +70,7 @@ import Testing
         #expect(error.place == "categories[0].actions")
     }
 
-    // MARK: What is refused
+    // MARK: Refusals
 
     struct Fault: Sendable, CustomTestStringConvertible {
         let json: String
@@ -79,21 +79,21 @@ import Testing
 
         var testDescription: String { json }
 
-        /// In the place of the list of categories.
+        /// Instead of the list of categories.
         static func categories(
             _ json: String, _ code: CategoryError.Code = .malformedCategories, at place: String
         ) -> Fault {
             Fault(json: #"{"version":1,"categories":\#(json)}"#, code: code, place: place)
         }
 
-        /// In the place of a category's members after the first.
+        /// Instead of a category's members after the first.
         static func category(
             _ member: String, _ code: CategoryError.Code = .malformedCategories, at place: String
         ) -> Fault {
             categories(#"[{"identifier":"A",\#(member)}]"#, code, at: "categories[0]" + place)
         }
 
-        /// In the place of an action's members after the first two.
+        /// Instead of an action's members after the first two.
         static func action(
             _ member: String, _ code: CategoryError.Code = .malformedCategories, at place: String
         ) -> Fault {

@@ -46,7 +46,7 @@ import Testing
         #expect(try phone.launch(with: provider) == "nothing")
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
 
-        // Whoever logs in again is a new device.
+        // A phone that logs in again is a new device.
         phone.account = "second"
         #expect(try phone.launch(with: provider) == "register")
         #expect(try phone.device("second") != device)
@@ -80,7 +80,7 @@ import Testing
         #expect(phone.file == (text == "{" ? EnrolmentState().json : text.map { Bytes($0.utf8) }))
     }
 
-    /// The reply comes when its account is gone, or is there anew.
+    /// The reply arrives when its account is gone, or was created again.
     @Test(arguments: StoreKind.allCases, [false, true])
     func aReplyAfterTheLogOutIsToNobody(_ kind: StoreKind, logsInAgain: Bool) throws {
         let provider = try Provider()

@@ -78,7 +78,7 @@ import Testing
         #expect(phone.store.writes == writes)
     }
 
-    /// Whoever has written it was this installation, so its keys are kept; only the device id is lost.
+    /// This installation has written it, so its keys are kept; only the device id is lost.
     @Test(
         arguments: StoreKind.allCases, ["", "{", #"{"version":1}"#, #"{"version":0,"accounts":[],"withdrawals":[]}"#])
     func aDamagedStateKeepsTheKeys(_ kind: StoreKind, _ text: String) throws {

@@ -39,7 +39,7 @@ import Testing
         #expect(try phone.receive(provider.push(to: old.device, at: .start)) == "unknown-recipient-key")
     }
 
-    /// A pin alone is a leftover too: whoever was believed then is not believed now.
+    /// A pin alone is a leftover too: an earlier trusted sender is not trusted now.
     @Test(arguments: StoreKind.allCases) func whatAnEarlierInstallationBelievedIsForgotten(_ kind: StoreKind) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
@@ -116,7 +116,7 @@ import Testing
         #expect(try phone.keys().count == 1)
     }
 
-    // MARK: What the person and Apple change
+    // MARK: Changes by the user and by Apple
 
     @Test(arguments: StoreKind.allCases) func notificationPermissionOffAndOn(_ kind: StoreKind) throws {
         let provider = try Provider()

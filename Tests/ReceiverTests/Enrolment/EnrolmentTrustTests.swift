@@ -30,7 +30,7 @@ import Testing
         #expect(try phone.store.trustedSenders().map(\.topic) == [nil])
     }
 
-    /// Whoever holds the channel for once does not get into an app that has its key built in.
+    /// Controlling the channel once does not help against an app with a built-in key.
     @Test(arguments: StoreKind.allCases) func aReplyDoesNotReplaceABuiltInKey(_ kind: StoreKind) throws {
         let provider = try Provider()
         let builtIn = SenderKey().publicKey

@@ -27,7 +27,7 @@ package final class ModelKeychain: Sendable {
         ModelProcess(keychain: self, accessGroups: Set(accessGroups))
     }
 
-    // MARK: What happens to a device
+    // MARK: Events of a device
 
     /// Starts the device again: until it is unlocked, items that need that cannot be used.
     package func restart() { state.withLock { $0.isUnlocked = false } }
@@ -42,7 +42,7 @@ package final class ModelKeychain: Sendable {
         return other
     }
 
-    // MARK: What a test does to it
+    // MARK: Changes by a test
 
     /// Gives a status to every call of this kind, which then does nothing; nil ends that.
     package func fail(_ call: Call, with status: Int32?) { state.withLock { $0.failures[call] = status } }

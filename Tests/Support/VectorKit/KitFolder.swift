@@ -2,7 +2,7 @@ public import Foundation
 
 /// A folder of the test kit: which headers its files have, and what may come of them.
 ///
-/// What is not looked at must not pass: an unknown header, one that is missing or stands twice where it may not, an unknown
+/// What is not checked must not pass: an unknown header, one that is missing or stands twice where it may not, an unknown
 /// outcome and a folder without files are failures.
 public struct KitFolder: Sendable {
     /// Where the kit lies.

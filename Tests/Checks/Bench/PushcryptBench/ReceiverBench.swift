@@ -10,7 +10,7 @@ struct ReceiverBench {
     private let device: DevicePublicKey
     private let receiver: NotificationReceiver
 
-    /// Makes the phone's files in a directory of its own: the key store and the replay guard.
+    /// Makes the phone's files in a separate directory: the key store and the replay guard.
     init(at directory: String) throws {
         let topic = try Topic("com.example.app")
         let seed = [UInt8](0..<32)

@@ -88,7 +88,7 @@ struct StoreBench {
         return digits.map { String(repeating: "0", count: 16 - $0.count) + $0 }.joined()
     }
 
-    /// Finds so many devices of a store that this bench has made, each by itself.
+    /// Finds so many devices of a store that this bench has made, one at a time.
     static func find(_ count: Int, at directory: String) throws {
         let store = try SQLiteKeyStore.open(in: directory)
         for number in 0..<count {

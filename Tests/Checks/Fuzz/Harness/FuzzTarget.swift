@@ -12,7 +12,7 @@ package protocol FuzzTarget {
 }
 
 /// Runs the target that `FUZZ_TARGET` names under libFuzzer, which has the command line for itself: to merge, it starts the program
-/// again with words of its own. Without a name the targets are listed; a name that there is not is exit 64.
+/// again with separate words. Without a name the targets are listed; a name that there is not is exit 64.
 package enum Fuzzer {
     /// What the callback, which can capture nothing, calls.
     private nonisolated(unsafe) static var target: (any FuzzTarget)?

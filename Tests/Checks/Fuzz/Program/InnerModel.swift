@@ -3,7 +3,7 @@ import FuzzHarness
 @testable import Pushcrypt
 
 /// What the format says of an inner plaintext (`Docs/Format.md`, Opening, steps 5 to 7), read apart from the product. Rotations are
-/// left to `SenderTrust`, which has a target of its own.
+/// left to `SenderTrust`, which has its own target.
 struct InnerModel {
     /// Why it is refused; nil when it opens.
     let code: OpenError.Code?

@@ -171,7 +171,7 @@ struct Points {
     }
 
     /// Signed honestly by the old key. For a new key of small order the second signature is one that would verify, were it
-    /// not looked at: R the identity and S = 0.
+    /// not checked: R the identity and S = 0.
     private func statement(naming newKey: [UInt8]) -> [UInt8] {
         var statement = [0x01] + sender.id + newKey + bigEndian(Self.now.milliseconds, 8)
         statement += bigEndian(34_560_000, 4) + bigEndian(2_678_400, 4)

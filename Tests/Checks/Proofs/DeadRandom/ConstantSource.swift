@@ -1,6 +1,6 @@
 import CSodium
 
-/// Puts a generator in the place of libsodium's that gives the same byte for ever, as a machine does whose random source is dead.
+/// Replaces libsodium's generator by one that always gives the same byte, like a machine with a dead random source.
 enum ConstantSource {
     /// Only before libsodium has started: it asks its first generator for nothing then.
     static func install() {

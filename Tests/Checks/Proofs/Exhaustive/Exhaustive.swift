@@ -111,7 +111,7 @@ enum Exhaustive {
     ) throws {
         let text = mutation.text(of: target.genuine, number)
         let demanded = target.reading.code(of: text)
-        // Only one thing that was done to an envelope leaves it as it was: a character replaced by itself.
+        // Only one change leaves an envelope as it was: a character replaced by the same one.
         guard demanded != nil || text == target.genuine.text else {
             throw Misuse("\(mutation) \(number) leaves the envelope whole")
         }

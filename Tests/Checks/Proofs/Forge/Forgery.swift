@@ -44,9 +44,9 @@ struct Forgery {
 
     /// The sender's ephemeral scalar.
     var ephemeral: [UInt8]
-    /// Sent in the place of the ephemeral's public key.
+    /// Sent instead of the ephemeral's public key.
     var enc: [UInt8]?
-    /// Taken in the place of the Diffie-Hellman result.
+    /// Used instead of the Diffie-Hellman result.
     var sharedPoint: [UInt8]?
 
     init(

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A worker in a process of its own, between two pipes.
+/// A worker in a separate process, between two pipes.
 final class WorkerProcess {
     private let process: pid_t
     private let input: Int32

@@ -6,7 +6,7 @@ import Glibc
 final class OwnStack {
     private let file: Int32
     private let depth: Int
-    // Allocated beforehand: nothing is done between a call and the reading, which itself takes some bytes of what it reads.
+    // Allocated beforehand: nothing is done between a call and the reading, which itself uses some of the bytes that it reads.
     private let memory: UnsafeMutableRawBufferPointer
 
     init(depth: Int) throws {

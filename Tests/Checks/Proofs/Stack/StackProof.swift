@@ -5,7 +5,7 @@ import Pushcrypt
 /// What the stack still holds when the library has returned: the bytes below the caller's frame, which the next calls will overwrite in
 /// part, or never.
 enum StackProof {
-    /// How much of the stack is looked at, from the caller's frame on downwards.
+    /// How much of the stack is checked, from the caller's frame on downwards.
     private static let depth = 256 << 10
 
     private static let topic = "com.example.app"

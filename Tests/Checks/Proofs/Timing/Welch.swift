@@ -1,7 +1,7 @@
 /// Welch's t for two sets of times, as the authors of dudect take it: over all samples, and over those below several limits, because
 /// an interrupted measurement says nothing; the largest of these counts.
 struct Welch {
-    /// The shares of all samples, the fastest first, that are looked at.
+    /// The shares of all samples, the fastest first, that are compared.
     private static let crops = [1.0, 0.99, 0.95, 0.9, 0.75, 0.5]
 
     /// The value that is furthest from zero.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Rotation under traffic: many worlds, each by itself, so that one that fails can be run alone.
+/// Rotation under traffic: many separate worlds, so that one that fails can be run alone.
 enum Traffic {
     private static let worlds = 50
 

@@ -154,7 +154,7 @@ struct World {
     }
 
     private mutating func rotateDevice(at now: Timestamp) throws {
-        // One at a time: what is asked for while one is pending gives the same key again.
+        // One at a time: a request while one is pending returns the same key.
         guard try !phone.hasPendingKey() else { return agenda.enter(.rotateDevice, at: soon(after: now)) }
         _ = try phone.store.rotateDeviceKey(at: now)
         tally.rotations += 1
