@@ -2,47 +2,83 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 
 extension CommandTable {
-    /// The version of this program, and its day; there is no second place.
+    /// The version of this program; appears nowhere else.
     static let programVersion = "0.1.0"
     private static let programDate = "November 21, 2026"
 
     /// The commands of `pushcrypt`.
     static let pushcrypt = CommandTable(
         program: "pushcrypt",
-        version: "pushcrypt \(programVersion) (libsodium \(Sodium.version))",
-        date: programDate,
         summary: "end-to-end encrypted push notifications",
-        sharedOptions: [.store, .json],
         sections: [
-            Section(title: "notifications", commands: [.seal, .open, .preview, .inspect, .attach]),
-            Section(title: "keys", commands: [.`init`, .keygen, .export, .key, .device, .sender, .rotate]),
+            Section(
+                title: "notifications",
+                commands: [
+                    Command("seal", "seal the content of an APNs payload", SealCommand.self),
+                    Command("open", "open a sealed payload, and show the notification", OpenCommand.self),
+                    Command(
+                        "preview", "draw a notification: as the relay sees it, as the phone shows it, and the fallback",
+                        PreviewCommand.self),
+                    Command("inspect", "show what the relay can read of a sealed payload", InspectCommand.self),
+                    .attach,
+                ]),
+            Section(
+                title: "keys",
+                commands: [
+                    Command("init", "make a key store", InitCommand.self), .keygen, .export, .key, .device, .sender,
+                    .rotate,
+                ]),
             Section(
                 title: "more",
-                commands: [.demo, .scaffold, .lint, .explain, .doctor, .config, .completions, .manual, .help]),
+                commands: [
+                    Command(
+                        "demo", "show the main job step by step, with temporary stores of a provider and a phone",
+                        DemoCommand.self),
+                    .scaffold,
+                    Command("lint", "find mistakes in a push, or in an app's project", LintCommand.self),
+                    Command("explain", "explain a code or a phone's journal, and how to fix it", ExplainCommand.self),
+                    Command("doctor", "find what is wrong, and say how to fix it", DoctorCommand.self),
+                    .config,
+                    Command(
+                        "completions", "print the script that completes this program in a shell",
+                        CompletionsCommand.self),
+                    Command("man", "print a page of the manual, or write all of them", ManualCommand.self),
+                    Command("help", "show how a command is used", HelpCommand.self),
+                ]),
         ],
-        hidden: [.complete],
-        examples: [
-            Example("pushcrypt demo", "see the main job done, step by step"),
-            Example("pushcrypt seal --to phone1 --topic com.example.app payload.json", "on a provider's server"),
-            Example("pushcrypt open --topic com.example.app sealed.json", "what the phone would show"),
-        ],
-        environment: [
-            Term(name: "PUSHCRYPT_STORE", help: "the key store, where --store does not name one"),
-            Term(name: "XDG_DATA_HOME", help: "the folder in which the key store 'pushcrypt' lies otherwise"),
-            Term(name: "HOME", help: "the key store is .local/share/pushcrypt below it where nothing else names one"),
-            Term(name: "TMPDIR", help: "where the demo makes its folder"),
-            Term(name: "NO_COLOR", help: "set to anything, it turns colour off"),
-            Term(name: "TERM", help: "a terminal that is called dumb gets neither colour nor progress"),
-        ],
-        files: [
-            Term(name: "~/.local/share/pushcrypt", help: "the key store, a folder that only its owner can read"),
-            Term(
-                name: "store.key",
-                help: "in a key store without a passphrase: the key under which its secrets are sealed"),
-        ],
-        exitCodes: ExitCode.allCases.map { Term(name: "\($0.rawValue)", help: $0.meaning) },
-        check: SecretText.refuse,
-        configure: { console, invocation in console.messageFormat = (invocation.logFormat ?? .text).messages })
+        hidden: [Command("complete", "list the completions at the cursor of a command line", CompleteCommand.self)],
+        version: { "pushcrypt \(programVersion) (libsodium \(Sodium.version))" },
+        page: programPage,
+        sharedOptions: { arguments in
+            _ = arguments.storePath()
+            _ = arguments.json()
+        },
+        check: SecretText.refuse)
+
+    @Sendable private static func programPage() -> ProgramPage {
+        ProgramPage(
+            date: programDate,
+            examples: [
+                Example("pushcrypt demo", "the main job, step by step"),
+                Example("pushcrypt seal --to phone1 --topic com.example.app payload.json", "on a provider's server"),
+                Example("pushcrypt open --topic com.example.app sealed.json", "the notification that the phone shows"),
+            ],
+            environment: [
+                .init(name: "PUSHCRYPT_STORE", help: "the key store, if --store does not name one"),
+                .init(name: "XDG_DATA_HOME", help: "otherwise, the folder of the key store 'pushcrypt'"),
+                .init(name: "HOME", help: "otherwise, the key store is .local/share/pushcrypt below it"),
+                .init(name: "TMPDIR", help: "the place for the demo's folder"),
+                .init(name: "NO_COLOR", help: "turns colour off unless it is empty"),
+                .init(name: "TERM", help: "a terminal called dumb gets neither colour nor progress"),
+            ],
+            files: [
+                .init(name: "~/.local/share/pushcrypt", help: "the key store, a folder that only its owner can read"),
+                .init(
+                    name: "store.key",
+                    help: "in a key store without a passphrase: the key under which its secrets are sealed"),
+            ],
+            exitCodes: ExitCode.allCases.map { .init(name: "\($0.rawValue)", help: $0.meaning) })
+    }
 }
 
 extension ExitCode {

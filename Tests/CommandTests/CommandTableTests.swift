@@ -10,6 +10,8 @@ import Testing
         let path: [String]
         let command: Command
 
+        var details: CommandDetails { command.details(in: table) }
+
         var description: String { path.joined(separator: " ") }
     }
 
@@ -29,24 +31,25 @@ import Testing
         #expect(isWord(command.name))
         #expect(isPhrase(command.summary))
         #expect(Set(command.subcommands.map(\.name)).count == command.subcommands.count)
-        for option in command.options {
+        let details = entry.details
+        for option in details.options {
             #expect(option.name.hasPrefix("--") && isWord(String(option.name.dropFirst(2))))
             #expect(option.short.map { $0.utf8.count == 2 && $0.hasPrefix("-") } ?? true)
             #expect(isPhrase(option.help))
             #expect(option.value.map { $0.name == $0.name.uppercased() } ?? true)
         }
-        let names = (command.options + [.help]).flatMap { [$0.name] + ($0.short.map { [$0] } ?? []) }
+        let names = (details.options + [.help]).flatMap { [$0.name] + ($0.short.map { [$0] } ?? []) }
         #expect(Set(names).count == names.count)
-        for operand in command.operands {
+        for operand in details.operands {
             #expect(operand.name == operand.name.uppercased())
             #expect(isPhrase(operand.help))
         }
-        #expect(Set(command.operands.map(\.name)).count == command.operands.count)
+        #expect(Set(details.operands.map(\.name)).count == details.operands.count)
     }
 
     @Test("Operands are distinguished by their places: required, then optional, then one repeated", arguments: entries)
     func operands(entry: Entry) {
-        let counts = entry.command.operands.map(\.count)
+        let counts = entry.details.operands.map(\.count)
         let ranks = counts.map { $0 == .one ? 0 : $0 == .optional ? 1 : 2 }
         #expect(ranks == ranks.sorted())
         #expect(ranks.count { $0 == 2 } <= 1)
@@ -55,18 +58,18 @@ import Testing
 
     @Test("An option that a command shares with others means the same in it", arguments: entries)
     func sharedOptions(entry: Entry) {
-        for option in entry.command.options {
+        for option in entry.details.options {
             guard let shared = entry.table.sharedOptions.first(where: { $0.name == option.name }) else { continue }
             #expect(option.help == shared.help)
             #expect(option.synopsis == shared.synopsis)
         }
     }
 
-    @Test("A command that runs has an example, and every example is understood", arguments: entries)
+    @Test("A command that runs has an example, and every example is understood and read", arguments: entries)
     func examples(entry: Entry) throws {
-        #expect(!entry.command.examples.isEmpty || !entry.command.subcommands.isEmpty)
-        for example in entry.command.examples { try check(example, of: entry.table) }
-        for example in entry.table.examples { try check(example, of: entry.table) }
+        #expect(!entry.details.examples.isEmpty || entry.command.body == nil)
+        for example in entry.details.examples { try check(example, of: entry.table) }
+        for example in entry.table.page().examples { try check(example, of: entry.table) }
     }
 
     /// Reads the program's part of every stage of a pipe, without what the shell does with it.
@@ -80,9 +83,20 @@ import Testing
                 words.removeSubrange(redirection...)
             }
             found += 1
-            #expect(throws: Never.self, "\(example.line)") { try Parser(table: table).parse(Array(words.dropFirst())) }
+            #expect(throws: Never.self, "\(example.line)") {
+                let request = try Parser(table: table).parse(Array(words.dropFirst()))
+                if case .command(let invocation) = request { checkReading(invocation) }
+            }
         }
         #expect(found > 0, "\(example.line)")
+    }
+
+    /// A command declares the same whether its values are read or not.
+    private func checkReading(_ invocation: Invocation) {
+        let read = Arguments.declarations(of: invocation.body, in: invocation.table, reading: invocation)
+        #expect(read.options.map(\.name) == invocation.declarations.options.map(\.name))
+        #expect(read.operands.map(\.name) == invocation.declarations.operands.map(\.name))
+        #expect(read.rules.count == invocation.declarations.rules.count)
     }
 
     private func isWord(_ text: String) -> Bool {

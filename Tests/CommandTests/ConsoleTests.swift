@@ -177,12 +177,12 @@ import Testing
         let directory = try TemporaryDirectory()
         let path = directory.file("key")
         let request = try Parser(table: .sample).parse(["send", "--to", "a", "--output", path])
-        guard case .command(let invocation, _) = request else {
+        guard case .command(let invocation) = request, let send = invocation.command as? Send else {
             Issue.record("the line was not understood")
             return
         }
         let bytes: ContiguousArray<UInt8> = [1]
-        try CapturedConsole().console.deliver(bytes.span, of: invocation, isSecret: isSecret)
+        try CapturedConsole().console.deliver(bytes.span, to: send.output, isSecret: isSecret)
         let found = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         // Whatever the umask here takes away, it gives nothing.
         #expect(found.map { $0 & ~mode } == 0)

@@ -4,37 +4,45 @@ import Testing
 @testable import PushcryptCommandKit
 
 @Suite struct InvocationTests {
-    private static func invocation(_ arguments: String...) throws -> Invocation {
-        guard case .command(let invocation, _) = try Parser(table: .sample).parse(arguments) else {
+    private static func send(_ arguments: String...) throws -> Send {
+        guard case .command(let invocation) = try Parser(table: .sample).parse(["send"] + arguments) else {
             throw CommandFailure.failed("not a command")
         }
-        return invocation
+        return try #require(invocation.command as? Send)
     }
 
     @Test("What was given is there, and what was not is nil")
     func values() throws {
-        let invocation = try Self.invocation("send", "--to", "a", "-t", "b", "--ttl", "2h", "-q")
-        #expect(invocation.path == ["send"])
-        #expect(invocation.requiredValue("--to") == "a")
-        #expect(invocation.value("--to") == "a")
-        #expect(invocation.values("--to") == ["a", "b"])
-        #expect(invocation.seconds("--ttl") == 7200)
-        #expect(invocation.flag("--quiet"))
-        #expect(invocation.flag("--to"))
-        #expect(!invocation.flag("--json"))
-        #expect(invocation.value("--priority") == nil)
-        #expect(invocation.value("--store") == nil)
-        #expect(invocation.optionalOperand("FILE") == nil)
-        #expect(invocation.operand("FILE") == "-")
+        let send = try Self.send("--to", "a", "-t", "b", "--ttl", "2h", "-q", "--priority", "low")
+        #expect(send.recipients == ["a", "b"])
+        #expect(send.seconds == 7200)
+        #expect(send.priority == .low)
+        #expect(send.isQuiet)
+        #expect(!send.isJSON)
+        #expect(send.key == nil)
+        #expect(send.store == nil)
+        #expect(send.output.path == nil && send.output.file == nil && !send.output.force)
+        #expect(send.file == "-")
     }
 
-    @Test("A command that asks for what its table entry lacks is stopped")
+    @Test("The name of standard output is no file")
+    func standardOutput() throws {
+        let output = try Self.send("--to", "a", "-o", "-", "--force").output
+        #expect(output.path == "-" && output.file == nil && output.force)
+        #expect(try Self.send("--to", "a", "-o", "x").output.file == "x")
+    }
+
+    /// A command with a rule about an option that it does not declare.
+    private struct Mistaken: CommandBody {
+        static var page: CommandPage { CommandPage(examples: []) }
+
+        init(_ arguments: inout Arguments) { arguments.option("--key", needs: "--store") }
+
+        func run(_ console: Console) throws(CommandFailure) -> ExitCode { .done }
+    }
+
+    @Test("A rule about an option that the command lacks stops the program")
     func mistakes() async {
-        // A line that was not understood would end well, and fail the test.
-        await #expect(processExitsWith: .failure) { _ = try? Self.invocation("greet").flag("--quiet") }
-        await #expect(processExitsWith: .failure) { _ = try? Self.invocation("greet").operands("FILE") }
-        await #expect(processExitsWith: .failure) { _ = try? Self.invocation("greet").operand("NAME") }
-        await #expect(processExitsWith: .failure) { _ = try? Self.invocation("send", "-t", "a").seconds("--priority") }
-        await #expect(processExitsWith: .failure) { _ = try? Self.invocation("send", "-t", "a").requiredValue("--ttl") }
+        await #expect(processExitsWith: .failure) { _ = Arguments.declarations(of: Mistaken.self, in: .sample) }
     }
 }

@@ -92,6 +92,9 @@ import Testing
             ),
             ("join t - a -", "FILE and FILE cannot both be read from standard input", "name a file for one of them"),
             ("greet --loud --soft", "--loud and --soft exclude each other", ""),
+            ("greet --echo 3", "--echo goes with --loud", "add --loud"),
+            ("greet --loud --bow --echo 3", "--echo and --bow exclude each other", "hills see nothing"),
+            ("greet --bow --echo 3", "--echo goes with --loud", "add --loud"),
         ])
     func refused(line: String, error: String, hint: String) throws {
         let outcome = try outcome(line.split(separator: " ").map(String.init))

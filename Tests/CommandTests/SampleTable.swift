@@ -5,99 +5,162 @@
 extension CommandTable {
     static let sample = CommandTable(
         program: "sample",
-        version: "sample 7.0",
-        date: "May 1, 2024",
         summary: "a table for tests",
-        sharedOptions: [.store, .json],
         sections: [
             Section(title: "keys", commands: [.device]),
-            Section(title: "messages", commands: [.send, .join, .greet]),
-            Section(title: "more", commands: [.help]),
+            Section(
+                title: "messages",
+                commands: [
+                    Command("send", "send a message", Send.self), Command("join", "join files into one", Join.self),
+                    Command("greet", "say hello", Greet.self),
+                ]),
+            Section(title: "more", commands: [Command("help", "show how a command is used", HelpCommand.self)]),
         ],
-        hidden: [.complete],
-        examples: [Example("sample greet", "says hello")],
-        environment: [Term(name: "SAMPLE", help: "what is read")],
-        files: [Term(name: "~/.sample", help: "what is kept")],
-        exitCodes: CommandTable.pushcrypt.exitCodes, check: SecretText.refuse, configure: { _, _ in })
+        hidden: [Command("complete", "list the completions at the cursor", CompleteCommand.self)],
+        version: { "sample 7.0" },
+        page: {
+            ProgramPage(
+                date: "May 1, 2024", examples: [Example("sample greet", "says hello")],
+                environment: [.init(name: "SAMPLE", help: "what is read")],
+                files: [.init(name: "~/.sample", help: "what is kept")],
+                exitCodes: CommandTable.pushcrypt.page().exitCodes)
+        },
+        sharedOptions: { arguments in
+            _ = arguments.storePath()
+            _ = arguments.json()
+        },
+        check: SecretText.refuse)
+}
+
+/// Prints what it was given, one line a value.
+struct Send: CommandBody {
+    enum Priority: String, CaseIterable { case low, normal, high }
+
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Sends the message that FILE holds to every device that --to names, and waits for none of them to answer.",
+                "A second paragraph.",
+            ],
+            examples: [
+                Example("sample send --to phone1 message.json"), Example("sample send -t a -t b -", "from a pipe"),
+            ])
+    }
+
+    let file: String
+    let recipients: [String]
+    let seconds: Int?
+    let priority: Priority?
+    let key: String?
+    let isQuiet: Bool
+    let store: String?
+    let isJSON: Bool
+    let output: OutputArguments
+
+    init(_ arguments: inout Arguments) {
+        file = arguments.optionalInput("FILE", help: "the message")
+        recipients = arguments.values("--to", short: "-t", "ID", isRequired: true, help: "the device to send to")
+        seconds = arguments.seconds("--ttl", "DURATION", 1...2_592_000, help: "how long it lives")
+        priority = arguments.choice("--priority", "LEVEL", help: "how urgent it is")
+        key = arguments.value("--key", "SOURCE", .secret, help: "where the key is read from")
+        isQuiet = arguments.flag("--quiet", short: "-q", help: "say nothing")
+        store = arguments.storePath()
+        isJSON = arguments.json()
+        output = OutputArguments(&arguments)
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        var lines = ["to \(recipients.joined(separator: ","))"]
+        if let seconds { lines.append("ttl \(seconds)") }
+        if let priority { lines.append("priority \(priority)") }
+        if let key { lines.append("key \(key)") }
+        if let store { lines.append("store \(store)") }
+        if isQuiet { lines.append("quiet") }
+        if isJSON { lines.append("json") }
+        lines.append("file \(file)")
+        try console.deliver(lines.joined(separator: "; ") + "\n", to: output)
+        return .done
+    }
+}
+
+struct Join: CommandBody {
+    static var page: CommandPage { CommandPage(examples: [Example("sample join all.txt a.txt b.txt")]) }
+
+    let target: String
+    let files: [String]
+
+    init(_ arguments: inout Arguments) {
+        target = arguments.operand("TARGET", help: "the file to make")
+        files = arguments.operands("FILE", .input, atLeastOne: true, help: "what goes into it")
+        _ = arguments.json()
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        try console.write(target + "<-" + files.joined(separator: "+") + "\n")
+        return .done
+    }
+}
+
+struct Greet: CommandBody {
+    static var page: CommandPage { CommandPage(examples: [Example("sample greet")]) }
+
+    let name: String?
+
+    init(_ arguments: inout Arguments) {
+        name = arguments.optionalOperand("NAME", help: "whom to greet")
+        _ = arguments.flag("--loud", help: "louder")
+        _ = arguments.flag("--soft", help: "softer")
+        _ = arguments.flag("--bow", help: "with a bow")
+        _ = arguments.value("--echo", "TIMES", help: "how often the hills answer")
+        arguments.atMostOne(of: "--loud", "--soft")
+        arguments.option("--echo", needs: "--loud", hint: "add --loud")
+        arguments.option("--echo", excludes: ["--bow"], hint: "hills see nothing")
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        guard name != "nobody" else { throw .refused("nobody is here", hint: "greet somebody", "or stay at home") }
+        try console.write("hello \(name ?? "world")\n")
+        return .done
+    }
 }
 
 extension Command {
-    /// Prints what it was given, one line a value.
-    static let send = Command(
-        "send", "send a message",
-        discussion: [
-            "Sends the message that FILE holds to every device that --to names, and waits for none of them to answer.",
-            "A second paragraph.",
-        ],
-        operands: [Operand("FILE", .input, .optional, help: "the message")],
-        options: [
-            Option("--to", short: "-t", "ID", isRepeatable: true, isRequired: true, help: "the device to send to"),
-            Option("--ttl", "DURATION", .duration(1...2_592_000), help: "how long it lives"),
-            Option("--priority", "LEVEL", .choice(["low", "normal", "high"]), help: "how urgent it is"),
-            Option("--key", "SOURCE", .secret, help: "where the key is read from"),
-            Option(flag: "--quiet", short: "-q", help: "say nothing"),
-            .store, .json, .output, .force,
-        ],
-        examples: [Example("sample send --to phone1 message.json"), Example("sample send -t a -t b -", "from a pipe")]
-    ) { (invocation, console) throws(CommandFailure) in
-        var lines = ["to \(invocation.values("--to").joined(separator: ","))"]
-        if let seconds = invocation.seconds("--ttl") { lines.append("ttl \(seconds)") }
-        if let priority = invocation.value("--priority") { lines.append("priority \(priority)") }
-        if let key = invocation.value("--key") { lines.append("key \(key)") }
-        if let store = invocation.value("--store") { lines.append("store \(store)") }
-        if invocation.flag("--quiet") { lines.append("quiet") }
-        if invocation.flag("--json") { lines.append("json") }
-        lines.append("file \(invocation.operand("FILE"))")
-        try console.deliver(ContiguousArray((lines.joined(separator: "; ") + "\n").utf8).span, of: invocation)
-        return .done
+    static let device = Command(group: "device", "work with devices") {
+        CommandGroup(
+            discussion: ["Devices receive messages."], examples: [Example("sample device add phone1")],
+            commands: [
+                Command("add", "add a device", AddDevice.self), Command("list", "list the devices", ListDevices.self),
+            ])
+    }
+}
+
+struct AddDevice: CommandBody {
+    static var page: CommandPage { CommandPage(examples: [Example("sample device add phone1")]) }
+
+    let id: String
+    let store: String?
+
+    init(_ arguments: inout Arguments) {
+        id = arguments.operand("ID", help: "the device's name")
+        store = arguments.storePath()
+        _ = arguments.json()
     }
 
-    static let join = Command(
-        "join", "join files into one",
-        operands: [
-            Operand("TARGET", help: "the file to make"),
-            Operand("FILE", .input, .atLeastOne, help: "what goes into it"),
-        ],
-        options: [.json],
-        examples: [Example("sample join all.txt a.txt b.txt")]
-    ) { (invocation, console) throws(CommandFailure) in
-        try console.write(
-            invocation.operand("TARGET") + "<-" + invocation.operands("FILE").joined(separator: "+") + "\n")
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        try console.write("add \(id) in \(store ?? "none")\n")
         return .done
     }
+}
 
-    static let greet = Command(
-        "greet", "say hello",
-        operands: [Operand("NAME", .text, .optional, help: "whom to greet")],
-        options: [Option(flag: "--loud", help: "louder"), Option(flag: "--soft", help: "softer")],
-        examples: [Example("sample greet")]
-    ) { (invocation, console) throws(CommandFailure) in
-        try invocation.atMostOne(of: "--loud", "--soft")
-        guard invocation.optionalOperand("NAME") != "nobody" else {
-            throw .refused("nobody is here", hint: "greet somebody", "or stay at home")
-        }
-        try console.write("hello \(invocation.optionalOperand("NAME") ?? "world")\n")
+struct ListDevices: CommandBody {
+    static var page: CommandPage { CommandPage(examples: [Example("sample device list")]) }
+
+    init(_ arguments: inout Arguments) {}
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        var output = OutputBuffer(console)
+        for number in 1...20_000 { try output.append("phone\(number)\n") }
+        try output.flush()
         return .done
     }
-
-    static let device = Command(
-        group: "device", "work with devices", discussion: ["Devices receive messages."],
-        examples: [Example("sample device add phone1")],
-        commands: [
-            Command(
-                "add", "add a device", operands: [Operand("ID", help: "the device's name")],
-                options: [.store, .json], examples: [Example("sample device add phone1")]
-            ) { (invocation, console) throws(CommandFailure) in
-                let store = invocation.value("--store") ?? "none"
-                try console.write("add \(invocation.operand("ID")) in \(store)\n")
-                return .done
-            },
-            Command("list", "list the devices", examples: [Example("sample device list")]) {
-                (_, console) throws(CommandFailure) in
-                var output = OutputBuffer(console)
-                for number in 1...20_000 { try output.append("phone\(number)\n") }
-                try output.flush()
-                return .done
-            },
-        ])
 }

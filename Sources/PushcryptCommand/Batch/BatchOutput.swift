@@ -7,13 +7,13 @@ struct BatchOutput: ~Copyable {
     private let file: OutputFile?
 
     /// Takes what the command line says; a secret file is readable by its owner only.
-    init(isSecret: Bool, _ invocation: Invocation, _ console: Console) throws(CommandFailure) {
-        guard let path = invocation.value("--output"), path != "-" else {
+    init(isSecret: Bool, _ destination: OutputArguments, _ console: Console) throws(CommandFailure) {
+        guard let path = destination.file else {
             sink = BatchSink(output: console.output, name: "standard output", isFile: false, console: console)
             file = nil
             return
         }
-        let file = try OutputFile(path, mode: isSecret ? 0o600 : 0o666, force: invocation.flag("--force"))
+        let file = try OutputFile(path, mode: isSecret ? 0o600 : 0o666, force: destination.force)
         sink = BatchSink(output: file.descriptor, name: quoted(path), isFile: true, console: console)
         self.file = consume file
     }

@@ -1,22 +1,39 @@
 internal import PushcryptCommandKit
 
-extension Option {
-    /// What every batch can be told.
-    static let batch = [
-        Option(
-            "--jobs", "N", .count(1...256),
-            help: "how many threads work; otherwise as many as there are processors, and one to open with a store"),
-        Option(flag: "--progress", help: "show on a terminal how far it is, how fast, and how long it will take"),
-        Option(flag: "--summary", help: "write a last line to standard error: what was done, and how fast"),
-        Option(
-            "--metrics", "FILE", .file, help: "a file that is replaced every few seconds, with counts for Prometheus"),
-    ]
+/// The options of every batch.
+struct BatchArguments: Sendable {
+    /// The number of threads; nil for the default.
+    let jobs: Int?
+    let showsProgress: Bool
+    let writesSummary: Bool
+    let metrics: String?
+    /// The names of the options that were given.
+    let given: [String]
+
+    init(_ arguments: inout Arguments) {
+        ((jobs, showsProgress, writesSummary, metrics), given) = arguments.given { arguments in
+            (
+                arguments.count(
+                    "--jobs", "N", 1...256,
+                    help:
+                        "the number of threads; otherwise one for each processor, and one to open with a store"),
+                arguments.flag(
+                    "--progress", help: "show the progress, the speed and the time left on a terminal"),
+                arguments.flag("--summary", help: "write a last line to standard error: the counts and the speed"),
+                arguments.value(
+                    "--metrics", "FILE", .file,
+                    help: "a file that is replaced every few seconds, with counts for Prometheus")
+            )
+        }
+    }
 }
 
 /// A batch as the command line wants it, from its input to its exit code.
 struct BatchRun {
     private let verb: String
-    private let invocation: Invocation
+    private let options: BatchArguments
+    private let destination: OutputArguments
+    private let isJSON: Bool
     private let console: Console
     private let jobs: Int
     private let hasClearContent: Bool
@@ -24,20 +41,21 @@ struct BatchRun {
     let stop: StopSignal
     private let start = SystemEnvironment.nanoseconds()
 
-    /// Takes what the command line says.
-    ///
     /// - Parameters:
-    ///   - verb: what becomes of messages, `sealed` or `opened`.
-    ///   - jobs: how many threads work unless the command line says otherwise.
-    ///   - hasClearContent: whether what is written is for nobody but its owner.
+    ///   - verb: the fate of messages, `sealed` or `opened`.
+    ///   - jobs: the default number of threads.
+    ///   - hasClearContent: whether the output is for its owner only.
+    ///   - isJSON: whether the summary is JSON.
     init(
-        _ verb: String, jobs: Int, hasClearContent: Bool, _ invocation: Invocation, _ console: Console
+        _ verb: String, jobs: Int, hasClearContent: Bool, isJSON: Bool, _ options: BatchArguments,
+        to output: OutputArguments, _ console: Console
     ) throws(CommandFailure) {
-        if invocation.logFormat != nil { try invocation.atMostOne(of: "--progress", Option.log.name) }
         self.verb = verb
-        self.invocation = invocation
+        self.options = options
+        destination = output
+        self.isJSON = isJSON
         self.console = console
-        self.jobs = invocation.count("--jobs") ?? jobs
+        self.jobs = options.jobs ?? jobs
         self.hasClearContent = hasClearContent
         do throws(SystemError) {
             stop = try StopSignal()
@@ -60,8 +78,8 @@ struct BatchRun {
         _ source: Source, size: Int? = nil, isStream: Bool = false,
         worker: @escaping @Sendable () throws(CommandFailure) -> Worker
     ) throws(CommandFailure) -> ExitCode {
-        let output = try BatchOutput(isSecret: hasClearContent, invocation, console)
-        let metrics = invocation.value("--metrics")
+        let output = try BatchOutput(isSecret: hasClearContent, destination, console)
+        let metrics = options.metrics
         // What cannot be written is found out before anything is done.
         if let metrics { try self.metrics(BatchTally()).write(to: metrics) }
         ProcessMemory.returnLargePieces()
@@ -88,19 +106,19 @@ struct BatchRun {
         _ worker: @escaping @Sendable () throws(CommandFailure) -> Worker
     ) -> BatchEngine.End {
         let engine = BatchEngine(limits: BatchEngine.Limits(jobs: jobs))
-        var progress = BatchProgress(size: size, console, isShown: invocation.flag("--progress"))
+        var progress = BatchProgress(size: size, console, isShown: options.showsProgress)
         var written = MetricsClock()
         return engine.run(source, stop: stop, worker: worker, write: sink.write) { tally in
             progress.show(tally)
-            if let path = invocation.value("--metrics"), written.isDue(tally) { writeMetrics(tally, to: path) }
+            if let path = options.metrics, written.isDue(tally) { writeMetrics(tally, to: path) }
         }
     }
 
     private func report(_ tally: BatchTally) {
-        if let path = invocation.value("--metrics") { writeMetrics(tally, to: path) }
-        guard invocation.flag("--summary") else { return }
+        if let path = options.metrics { writeMetrics(tally, to: path) }
+        guard options.writesSummary else { return }
         var console = console
-        if invocation.flag("--json") { console.messageFormat = LogFormat.json.messages }
+        if isJSON { console.messageFormat = LogFormat.json.messages }
         console.log(
             "summary",
             BatchSummary(verb: verb, tally: tally, nanoseconds: SystemEnvironment.nanoseconds() - start).fields)

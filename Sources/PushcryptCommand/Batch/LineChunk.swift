@@ -1,3 +1,5 @@
+internal import PushcryptCommandKit
+
 /// Some lines of an input that were read together.
 struct LineChunk: Sendable {
     /// The chunk's place in the input, from 0.
@@ -42,8 +44,6 @@ struct LineChunk: Sendable {
         return bytes.isEmpty || bytes.last == newline ? ended : ended + 1
     }
 }
-
-let newline = UInt8(ascii: "\n")
 
 extension UInt8 {
     /// What JSON takes for white space; the carriage return before a newline is one.

@@ -1,4 +1,5 @@
 internal import Pushcrypt
+internal import PushcryptCommandKit
 
 /// What answers the lines of a batch; one for each thread.
 protocol LineWorker: SendableMetatype {

@@ -1,23 +1,29 @@
 internal import PushcryptCommandKit
 
-extension Command {
-    static let demo = Command(
-        "demo", "show the main job step by step, with a provider's and a phone's store in a temporary folder",
-        discussion: [
-            "Every line that begins with $ is a command that really runs; what follows it is what it printed. The folder is removed at the end."
-        ],
-        options: [], examples: [Example("pushcrypt demo")], run: runDemo)
-}
+/// `demo`.
+struct DemoCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Every line that begins with $ is a command that really runs, followed by its output. The folder is removed at the end."
+            ],
+            examples: [Example("pushcrypt demo")])
+    }
 
-private func runDemo(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    let folder = try TemporaryFolder()
-    return try folder.whileItExists { (path) throws(CommandFailure) in
-        try Demo(path: path, table: invocation.table, console: console).tell()
-        return .done
+    private let table: CommandTable
+
+    init(_ arguments: inout Arguments) { table = arguments.table }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        let folder = try TemporaryFolder()
+        return try folder.whileItExists { (path) throws(CommandFailure) in
+            try Demo(path: path, table: table, console: console).tell()
+            return .done
+        }
     }
 }
 
-/// The story that the demonstration tells. A command that does not end as the story says ends the demonstration.
+/// The demonstration. It ends at the first command with another exit code than expected.
 private struct Demo {
     let path: String
     let table: CommandTable
@@ -97,7 +103,7 @@ private struct Demo {
         try console.write(console.styled("$ cat \(file)", .cyan) + "\n" + read(file).trimmedNewline + "\n")
     }
 
-    /// Runs a command of the table in this process, with the names of files standing for files in the folder.
+    /// Runs a command of the table in this process; names of files mean files in the folder.
     private func command(_ line: String, expecting expected: ExitCode = .done) throws(CommandFailure) {
         try console.write(console.styled("$ pushcrypt \(line)", .cyan) + "\n")
         let words = line.split(separator: " ").map(String.init)
@@ -121,7 +127,7 @@ private struct Demo {
         String(decoding: try console.read("\(path)/\(file)", limit: 1 << 16), as: UTF8.self)
     }
 
-    /// Exchanges one character in the middle of the ciphertext.
+    /// Replaces one character in the middle of the ciphertext.
     private static func tampered(_ sealed: String) -> String {
         var bytes = Array(sealed.trimmedNewline.utf8)
         let place = bytes.count - 100

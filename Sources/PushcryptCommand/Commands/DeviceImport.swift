@@ -2,50 +2,59 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-extension Command {
-    static let deviceImport = Command(
-        "import", "take what many phones have sent, or what another store knows of many devices",
-        discussion: [
-            "Each line is an object: 'device' is what the provider calls the device, 'user' says whose it is and may be missing, and 'record' is what the phone has sent, unchanged: the registration record or the key. It is taken as by 'device add', except for a device that was removed: that one comes back only if the record says in 'created' that its key was made after that. What is older counts as stale and changes nothing. A line that is refused is reported with its number; the others are taken, and the exit code is then 65.",
-            "What the record says of a device or a user is not read: a phone could take another's place.",
-            "--from-export reads what 'device export' has written instead, here or for another store. A line is taken when its 'updated', or the time of a removal, is later than what is held, whatever generation it has: so two stores that take each other's exports agree. Never read so what phones have sent.",
-        ],
-        operands: [Operand("FILE", .input, .optional, help: "newline-delimited JSON; standard input otherwise")],
-        options: [
-            Option(flag: "--from-export", help: "the lines are what 'device export' wrote"),
-            Option(flag: "--replace", help: "take each line whatever is held"), .store, .passphraseFile, .json,
-        ],
-        examples: [
-            Example("pushcrypt device import devices.ndjson"),
-            Example("pushcrypt --store A device export | pushcrypt --store B device import --from-export"),
-        ], run: runDeviceImport)
-}
-
-/// In transactions of many lines, so that an interruption loses only the last of them and the same file can be taken again.
-private func runDeviceImport(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    let store = try console.openStore(invocation)
-    let now = console.timestamp
-    let replace = invocation.flag("--replace")
-    let isExport = invocation.flag("--from-export")
-    var lines = try NumberedLines(invocation.operand("FILE"), console)
-    var counts = ImportCounts()
-    try lines.forEach { (line) throws(CommandFailure) in
-        try isExport ? ExportedDevice.change(line, at: now) : DeviceLine.change(line, at: now)
-    } take: { (items, lines) throws(CommandFailure) in
-        let result = try withStoreErrors { () throws(KeyStoreError) in
-            try store.importDevices(items.map(\.item), replace: replace, at: now)
-        }
-        counts.add(result)
-        for refusal in result.refused {
-            lines.refuse(items[refusal.index].number, "\(refusal.error.code): \(refusal.error)")
-        }
+/// `device import`: in transactions of many lines, so that an interruption loses only the last of them and the same file can
+/// be imported again.
+struct DeviceImportCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Each line is an object: 'device' is the provider's name for the device, 'user' is the user whose device it is and may be missing, and 'record' is what the phone has sent, unchanged: the registration record or the key. It is registered as by 'device add', except for a device that was removed: that one comes back only if the record's 'created' says that its key was made after the removal. An older record counts as stale and changes nothing. A line that is refused is reported with its number; the others are imported, and the exit code is then 65.",
+                "The record's own words about a device or a user are ignored: otherwise a phone could take another's place.",
+                "--from-export reads the output of 'device export' instead, from this store or another. A line takes effect if its 'updated', or its time of removal, is later than the one in the store, whatever the generation: two stores that import each other's exports end up equal. Never use it for what phones have sent.",
+            ],
+            examples: [
+                Example("pushcrypt device import devices.ndjson"),
+                Example("pushcrypt --store A device export | pushcrypt --store B device import --from-export"),
+            ])
     }
-    counts.refused = lines.refused
-    try console.report(counts.all, asJSON: invocation.flag("--json"))
-    return counts.refused == 0 ? .done : .refused
+
+    private let file: String
+    private let isExport: Bool
+    private let replaces: Bool
+    private let store: StoreArguments
+    private let isJSON: Bool
+
+    init(_ arguments: inout Arguments) {
+        file = arguments.optionalInput("FILE", help: "newline-delimited JSON; standard input otherwise")
+        isExport = arguments.flag("--from-export", help: "the lines are the output of 'device export'")
+        replaces = arguments.flag("--replace", help: "import each line, whatever the store has")
+        store = StoreArguments(&arguments)
+        isJSON = arguments.json()
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        let store = try console.open(store)
+        let now = console.timestamp
+        var lines = try NumberedLines(file, console)
+        var counts = ImportCounts()
+        try lines.forEach { (line) throws(CommandFailure) in
+            try isExport ? ExportedDevice.change(line, at: now) : DeviceLine.change(line, at: now)
+        } take: { (items, lines) throws(CommandFailure) in
+            let result = try withStoreErrors { () throws(KeyStoreError) in
+                try store.importDevices(items.map(\.item), replace: replaces, at: now)
+            }
+            counts.add(result)
+            for refusal in result.refused {
+                lines.refuse(items[refusal.index].number, "\(refusal.error.code): \(refusal.error)")
+            }
+        }
+        counts.refused = lines.refused
+        try console.report(counts.all, asJSON: isJSON)
+        return counts.refused == 0 ? .done : .refused
+    }
 }
 
-/// What became of the lines.
+/// The outcomes of the lines.
 private struct ImportCounts {
     var added = 0
     var updated = 0
@@ -71,7 +80,7 @@ private struct ImportCounts {
 }
 
 extension Console {
-    /// Tells what became of many things: as data for programs, otherwise for people.
+    /// Reports counts: as JSON on standard output, or as a hint.
     func report(_ counts: [(name: String, count: Int)], asJSON: Bool) throws(CommandFailure) {
         guard asJSON else {
             let words = counts.map { "\($0.count) \($0.name.split(separator: "_").joined(separator: " "))" }
@@ -79,6 +88,6 @@ extension Console {
         }
         var json = JSONWriter()
         json.object { json in for (name, count) in counts { json.integer(count, for: name) } }
-        try write(String(decoding: json.bytes, as: UTF8.self) + "\n")
+        try write(line: json.bytes)
     }
 }

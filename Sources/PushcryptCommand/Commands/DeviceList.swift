@@ -2,68 +2,86 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-extension Command {
-    static let deviceList = Command(
-        "list", "list the devices, one a line",
-        options: [
-            Option("--user", "USER", .name(.user), help: "only this user's"),
-            Option(flag: "--removed", help: "the devices that were removed, with the time and the reason"),
-            .store, .passphraseFile, .json,
-        ],
-        examples: [
-            Example("pushcrypt device list --json", "one registration record a line, and whose it is and since when"),
+/// `device list`.
+struct DeviceListCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(examples: [
+            Example(
+                "pushcrypt device list --json", "one registration record per line, with the user and the last change"),
             Example("pushcrypt device list --user alice"),
-        ], run: runDeviceList)
-
-    static let deviceExport = Command(
-        "export", "write what the store knows of all devices, for 'device import --from-export'",
-        discussion: [
-            "An object a line: each device, then each device that was removed. With 'updated', so that a store that takes it keeps what it knows better.",
-            "There is no secret in it; whoever can change it on its way decides to which keys is sealed.",
-        ],
-        options: [.store, .passphraseFile, .output, .force],
-        examples: [Example("pushcrypt device export -o devices.ndjson")], run: runDeviceExport)
-}
-
-private func runDeviceList(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    try invocation.atMostOne(of: "--user", "--removed")
-    let store = try console.openStore(invocation)
-    let isJSON = invocation.flag("--json")
-    var printer = DevicePrinter(console)
-    try withListErrors {
-        if invocation.flag("--removed") {
-            try store.forEachRemovedDevice { try printer.print($0, isJSON ? ExportedDevice.text : columns) }
-        } else if let user = invocation.value("--user") {
-            for device in try store.devices(ofUser: user) {
-                try printer.print(device, isJSON ? ExportedDevice.text : columns)
-            }
-        } else {
-            try store.forEachDevice { try printer.print($0, isJSON ? ExportedDevice.text : columns) }
-        }
+        ])
     }
-    try printer.flush()
-    return printer.damaged == 0 ? .done : .refused
-}
 
-private func runDeviceExport(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    let store = try console.openStore(invocation)
-    let path = invocation.value("--output").flatMap { $0 == "-" ? nil : $0 }
-    guard let path else {
+    private let user: String?
+    private let showsRemoved: Bool
+    private let store: StoreArguments
+    private let isJSON: Bool
+
+    init(_ arguments: inout Arguments) {
+        user = arguments.value("--user", "USER", .name(.user), help: "only this user's")
+        showsRemoved = arguments.flag("--removed", help: "the removed devices, with the time and the reason")
+        store = StoreArguments(&arguments)
+        isJSON = arguments.json()
+        arguments.atMostOne(of: "--user", "--removed")
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        let store = try console.open(store)
         var printer = DevicePrinter(console)
-        try export(store, to: &printer)
+        try withListErrors {
+            if showsRemoved {
+                try store.forEachRemovedDevice { try printer.print($0, isJSON ? ExportedDevice.text : columns) }
+            } else if let user {
+                for device in try store.devices(ofUser: user) {
+                    try printer.print(device, isJSON ? ExportedDevice.text : columns)
+                }
+            } else {
+                try store.forEachDevice { try printer.print($0, isJSON ? ExportedDevice.text : columns) }
+            }
+        }
+        try printer.flush()
         return printer.damaged == 0 ? .done : .refused
     }
-    // Whoever could change it before it is imported would decide whose key is sealed to.
-    let file = try OutputFile(path, mode: 0o600, force: invocation.flag("--force"))
-    var printer = DevicePrinter(console, output: file.descriptor, name: quoted(path))
-    try export(store, to: &printer)
-    guard printer.damaged == 0 else {
-        throw .refused(
-            "\(quoted(path)) was not written: not every row could be read",
-            hint: "without --output the others go to standard output; pushcrypt doctor says what to do")
+}
+
+/// `device export`.
+struct DeviceExportCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "One object per line: each device, then each removed device. Every line has the time of its last change, so that a store that imports it keeps what it knows better.",
+                "The output contains no secret, but anyone who can change it on its way decides which keys are sealed to.",
+            ],
+            examples: [Example("pushcrypt device export -o devices.ndjson")])
     }
-    try file.commit()
-    return .done
+
+    private let store: StoreArguments
+    private let output: OutputArguments
+
+    init(_ arguments: inout Arguments) {
+        store = StoreArguments(&arguments)
+        output = OutputArguments(&arguments)
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        let store = try console.open(store)
+        guard let path = output.file else {
+            var printer = DevicePrinter(console)
+            try export(store, to: &printer)
+            return printer.damaged == 0 ? .done : .refused
+        }
+        // Anyone who could change it before it is imported would decide whose key is sealed to.
+        let file = try OutputFile(path, mode: 0o600, force: output.force)
+        var printer = DevicePrinter(console, output: file.descriptor, name: quoted(path))
+        try export(store, to: &printer)
+        guard printer.damaged == 0 else {
+            throw .refused(
+                "\(quoted(path)) was not written: not every row could be read",
+                hint: "without --output the others go to standard output; pushcrypt doctor says what to do")
+        }
+        try file.commit()
+        return .done
+    }
 }
 
 private func export(_ store: SQLiteKeyStore, to printer: inout DevicePrinter) throws(CommandFailure) {
@@ -74,7 +92,7 @@ private func export(_ store: SQLiteKeyStore, to printer: inout DevicePrinter) th
     try printer.flush()
 }
 
-/// Runs calls that throw what the store throws, or what writing does.
+/// Turns errors of the store and of writing into failures of a command.
 private func withListErrors(_ body: () throws -> Void) throws(CommandFailure) {
     do {
         try body()
@@ -95,13 +113,13 @@ private func columns(_ removed: RemovedDevice) -> ContiguousArray<UInt8> {
     columns(removed.id, "\(removed.removedAt)", removed.reason)
 }
 
-/// One line; a column that is not there is the last.
+/// One line; only the last column may be missing.
 private func columns(_ columns: String?...) -> ContiguousArray<UInt8> {
     let words = columns.compactMap { $0.map { sanitized(forTerminal: $0) } }
     return ContiguousArray((words.joined(separator: "  ") + "\n").utf8)
 }
 
-/// Writes line after line, and tells of the rows that are damaged instead of ending with the first.
+/// Writes line after line, and reports damaged rows instead of stopping at the first.
 private struct DevicePrinter: ~Copyable {
     private let console: Console
     private let output: Descriptor

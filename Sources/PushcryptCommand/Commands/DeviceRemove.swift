@@ -2,105 +2,118 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-extension Command {
-    static let deviceRemove = Command(
-        "remove", "forget devices, and remember that they are gone",
-        discussion: [
-            "Nothing is sealed for a removed device, and older data does not bring it back; when it registers again ('device add'), it is taken.",
-            "--from-apns-410 reads what a sender was answered, an object a line: 'to' or 'device', 'status', 'reason' and 'timestamp'. Status 410 with the reason Unregistered or ExpiredToken removes the device, unless it has registered after the time that APNs gives; any other answer is passed over. The same file again does no harm.",
-        ],
-        operands: [
-            Operand("ID", .name(.device), .any, help: "the device to forget; with --from-apns-410 the file of answers")
-        ],
-        options: [
-            Option(
-                flag: "--from-apns-410",
-                help: "remove the devices that APNs says are gone; reads a file or standard input"),
-            Option("--reason", "TEXT", help: "why, for people and logs"), .store, .passphraseFile, .json,
-        ],
-        examples: [
-            Example("pushcrypt device remove phone1"),
-            Example("pushcrypt device remove --from-apns-410 answers.ndjson"),
-        ], run: runDeviceRemove)
+/// `device remove`.
+struct DeviceRemoveCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Nothing is sealed for a removed device, and older data does not bring it back. If it registers again ('device add'), it is accepted.",
+                "--from-apns-410 reads the answers that a sender got from APNs, one object per line: 'to' or 'device', 'status', 'reason' and 'timestamp'. Status 410 with the reason Unregistered or ExpiredToken removes the device, unless it has registered after the time that APNs gives; any other answer is ignored. The same file may be read again.",
+            ],
+            examples: [
+                Example("pushcrypt device remove phone1"),
+                Example("pushcrypt device remove --from-apns-410 answers.ndjson"),
+            ])
+    }
 
-    static let devicePurge = Command(
-        "purge", "forget that devices were removed",
-        discussion: [
-            "Keep it in mind for as long as older data may come in: an import of a backup from before the removal brings the device back otherwise."
-        ],
-        options: [
-            Option(
-                "--older-than", "TIME", .duration(0...36_500 * 86_400), isRequired: true,
-                help: "how long ago it was, for example 90d"),
-            .store, .passphraseFile, .json,
-        ],
-        examples: [Example("pushcrypt device purge --older-than 90d")], run: runDevicePurge)
-}
+    private let ids: [String]
+    private let readsAnswers: Bool
+    private let reason: String?
+    private let store: StoreArguments
+    private let isJSON: Bool
 
-private func runDeviceRemove(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    let ids = invocation.operands("ID")
-    if invocation.flag("--from-apns-410") {
-        try invocation.atMostOne(of: "--from-apns-410", "--reason")
-        guard ids.count <= 1 else {
-            throw .usage("--from-apns-410 reads one file", hint: "cat joins several: cat a b | pushcrypt …")
+    init(_ arguments: inout Arguments) {
+        ids = arguments.operands(
+            "ID", .name(.device), help: "the device to remove; with --from-apns-410 the file of answers")
+        readsAnswers = arguments.flag(
+            "--from-apns-410", help: "remove the devices that APNs reports as gone; reads a file or standard input")
+        reason = arguments.value("--reason", "TEXT", help: "the reason, for people and logs")
+        store = StoreArguments(&arguments)
+        isJSON = arguments.json()
+        arguments.atMostOne(of: "--from-apns-410", "--reason")
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        if readsAnswers {
+            guard ids.count <= 1 else {
+                throw .usage("--from-apns-410 reads one file", hint: "cat joins several: cat a b | pushcrypt …")
+            }
+            return try removeUnregistered(file: ids.first ?? "-", console)
         }
-        return try removeUnregistered(file: ids.first ?? "-", invocation, console)
-    }
-    guard !ids.isEmpty else {
-        throw .usage("ID is missing", hint: "usage: pushcrypt device remove [options] ID ...")
-    }
-    let store = try console.openStore(invocation)
-    let removals = ids.map {
-        RemovedDevice(id: $0, removedAt: console.timestamp, reason: invocation.value("--reason"))
-    }
-    var unknown: [String] = []
-    for removal in removals {
-        let wasThere = try withStoreErrors { () throws(KeyStoreError) in
-            try store.removeDevice(id: removal.id, reason: removal.reason, at: removal.removedAt)
+        guard !ids.isEmpty else {
+            throw .usage("ID is missing", hint: "usage: pushcrypt device remove [options] ID ...")
         }
-        if !wasThere { unknown.append(removal.id) }
+        let store = try console.open(store)
+        let removals = ids.map { RemovedDevice(id: $0, removedAt: console.timestamp, reason: reason) }
+        var unknown: [String] = []
+        for removal in removals {
+            let wasThere = try withStoreErrors { () throws(KeyStoreError) in
+                try store.removeDevice(id: removal.id, reason: removal.reason, at: removal.removedAt)
+            }
+            if !wasThere { unknown.append(removal.id) }
+        }
+        for id in unknown { console.error("there is no device \(quoted(id))") }
+        if !unknown.isEmpty { console.hint("pushcrypt device list shows them") }
+        if isJSON {
+            try console.report(
+                [("removed", removals.count - unknown.count), ("unknown", unknown.count)], asJSON: true)
+        }
+        return unknown.isEmpty ? .done : .usage
     }
-    for id in unknown { console.error("there is no device \(quoted(id))") }
-    if !unknown.isEmpty { console.hint("pushcrypt device list shows them") }
-    if invocation.flag("--json") {
+
+    private func removeUnregistered(file: String, _ console: Console) throws(CommandFailure) -> ExitCode {
+        let store = try console.open(store)
+        let now = console.timestamp
+        var lines = try NumberedLines(file, console)
+        var result = DeviceRemovalResult()
+        var ignored = 0
+        try lines.forEach { (line) throws(CommandFailure) in
+            let removal = try SenderAnswer(line, at: now).removal
+            if removal == nil { ignored += 1 }
+            return removal
+        } take: { (items, _) throws(CommandFailure) in
+            let part = try withStoreErrors { () throws(KeyStoreError) in
+                try store.removeDevices(items.map(\.item), at: now)
+            }
+            result.add(part)
+        }
         try console.report(
-            [("removed", removals.count - unknown.count), ("unknown", unknown.count)], asJSON: true)
+            [
+                ("removed", result.removed), ("kept", result.kept), ("unknown", result.unknown),
+                ("passed_over", ignored), ("refused", lines.refused),
+            ], asJSON: isJSON)
+        return lines.refused == 0 ? .done : .refused
     }
-    return unknown.isEmpty ? .done : .usage
 }
 
-private func removeUnregistered(
-    file: String, _ invocation: Invocation, _ console: Console
-) throws(CommandFailure) -> ExitCode {
-    let store = try console.openStore(invocation)
-    let now = console.timestamp
-    var lines = try NumberedLines(file, console)
-    var result = DeviceRemovalResult()
-    var passedOver = 0
-    try lines.forEach { (line) throws(CommandFailure) in
-        let removal = try SenderAnswer(line, at: now).removal
-        if removal == nil { passedOver += 1 }
-        return removal
-    } take: { (items, _) throws(CommandFailure) in
-        let part = try withStoreErrors { () throws(KeyStoreError) in
-            try store.removeDevices(items.map(\.item), at: now)
-        }
-        result.add(part)
+/// `device purge`.
+struct DevicePurgeCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Keep removals for as long as older data may be imported: otherwise a backup from before the removal brings the device back."
+            ],
+            examples: [Example("pushcrypt device purge --older-than 90d")])
     }
-    try console.report(
-        [
-            ("removed", result.removed), ("kept", result.kept), ("unknown", result.unknown),
-            ("passed_over", passedOver), ("refused", lines.refused),
-        ], asJSON: invocation.flag("--json"))
-    return lines.refused == 0 ? .done : .refused
-}
 
-private func runDevicePurge(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    let store = try console.openStore(invocation)
-    let age = UInt64(clamping: invocation.seconds("--older-than") ?? 0)
-    let (milliseconds, overflow) = age.multipliedReportingOverflow(by: 1000)
-    let end = console.timestamp.subtracting(milliseconds: overflow ? .max : milliseconds)
-    let count = try withStoreErrors { () throws(KeyStoreError) in try store.forgetRemovedDevices(upTo: end) }
-    try console.report([("forgotten", count)], asJSON: invocation.flag("--json"))
-    return .done
+    /// In seconds.
+    private let age: Int
+    private let store: StoreArguments
+    private let isJSON: Bool
+
+    init(_ arguments: inout Arguments) {
+        age = arguments.requiredSeconds(
+            "--older-than", "TIME", 0...36_500 * 86_400, help: "the least age of the removal, for example 90d")
+        store = StoreArguments(&arguments)
+        isJSON = arguments.json()
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        let store = try console.open(store)
+        let (milliseconds, overflow) = UInt64(clamping: age).multipliedReportingOverflow(by: 1000)
+        let end = console.timestamp.subtracting(milliseconds: overflow ? .max : milliseconds)
+        let count = try withStoreErrors { () throws(KeyStoreError) in try store.forgetRemovedDevices(upTo: end) }
+        try console.report([("forgotten", count)], asJSON: isJSON)
+        return .done
+    }
 }

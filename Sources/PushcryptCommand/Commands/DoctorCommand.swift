@@ -2,34 +2,42 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-extension Command {
-    static let doctor = Command(
-        "doctor", "find what is wrong, and say how to fix it",
-        discussion: [
-            "Looks at libsodium, the clock, the limits of the system, and the whole key store: files and permissions, the database, every row and every sealed secret. Changes nothing. Ends with 1 if something does not work or is not safe."
-        ],
-        options: [.store, .passphraseFile, .json],
-        examples: [Example("pushcrypt doctor"), Example("pushcrypt --store /var/lib/pushcrypt doctor --json")],
-        run: runDoctor)
-}
-
-private func runDoctor(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    var findings = [checkSodium(), checkClock(console.timestamp)] + checkLimits()
-    do throws(CommandFailure) {
-        let store = try console.openStore(invocation)
-        let found = store.check()
-        findings += found
-        // What is damaged is listed by now, and would be found once more.
-        if !found.contains(where: { $0.severity == .error }) {
-            findings += try checkKeys(of: store, at: console.timestamp)
-        }
-    } catch {
-        findings.append(Finding(.error, ([error.message] + error.hints).joined(separator: "; ")))
+/// `doctor`.
+struct DoctorCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Checks libsodium, the clock, the limits of the system, and the whole key store: files and permissions, the database, every row and every sealed secret. Changes nothing. Ends with 1 if something does not work or is not safe."
+            ],
+            examples: [Example("pushcrypt doctor"), Example("pushcrypt --store /var/lib/pushcrypt doctor --json")])
     }
-    var output = OutputBuffer(console)
-    for finding in findings { try output.append(invocation.flag("--json") ? finding.json : finding.line(console)) }
-    try output.flush()
-    return findings.contains { $0.severity == .error } ? .failed : .done
+
+    private let store: StoreArguments
+    private let isJSON: Bool
+
+    init(_ arguments: inout Arguments) {
+        store = StoreArguments(&arguments)
+        isJSON = arguments.json()
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        var findings = [checkSodium(), checkClock(console.timestamp)] + checkLimits()
+        do throws(CommandFailure) {
+            let store = try console.open(store)
+            let found = store.check()
+            findings += found
+            // Damage is listed by now, and would be found once more.
+            if !found.contains(where: { $0.severity == .error }) {
+                findings += try checkKeys(of: store, at: console.timestamp)
+            }
+        } catch {
+            findings.append(Finding(.error, ([error.message] + error.hints).joined(separator: "; ")))
+        }
+        var output = OutputBuffer(console)
+        for finding in findings { try output.append(isJSON ? finding.json : finding.line(console)) }
+        try output.flush()
+        return findings.contains { $0.severity == .error } ? .failed : .done
+    }
 }
 
 extension Finding {
@@ -65,19 +73,19 @@ extension Finding {
     }
 }
 
-// MARK: Looking
+// MARK: Checks
 
-/// Works out a known answer, so that a broken library or a broken build is found here and not by a customer.
+/// Computes a known answer, so that a broken library or build is found here.
 private func checkSodium() -> Finding {
     let digest = SHA256.digest(ContiguousArray("abc".utf8).span).hex
     guard digest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" else {
-        return Finding(.error, "libsodium \(Sodium.version) computes a wrong hash: install it anew")
+        return Finding(.error, "libsodium \(Sodium.version) computes a wrong hash: reinstall it")
     }
     return Finding(.note, "libsodium \(Sodium.version)")
 }
 
 private func checkClock(_ now: Timestamp) -> Finding {
-    /// 2026-01-01: no clock that is right shows an earlier time.
+    // 2026-01-01: no correct clock shows an earlier time.
     let built = Timestamp(milliseconds: 1_767_225_600_000)
     guard now > built, now < .maximum else {
         return Finding(

@@ -1,24 +1,31 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-extension Command {
-    static let inspect = Command(
-        "inspect", "show what the relay can read of a sealed payload",
-        discussion: ["Needs no key and shows no secret: the clear fields, the sizes, and the envelope's outside."],
-        operands: [
-            Operand("FILE", .input, .optional, help: "a sealed payload, or an envelope alone; standard input otherwise")
-        ],
-        options: [.json], examples: [Example("pushcrypt inspect sealed.json")], run: runInspect)
+/// `inspect`.
+struct InspectCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: ["Needs no key and shows no secret: the clear fields, the sizes, and the envelope's header."],
+            examples: [Example("pushcrypt inspect sealed.json")])
+    }
+
+    private let file: String
+    private let isJSON: Bool
+
+    init(_ arguments: inout Arguments) {
+        file = arguments.optionalInput(
+            "FILE", help: "a sealed payload, or an envelope alone; standard input otherwise")
+        isJSON = arguments.json()
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        let inspection = try Inspection(console.read(file, limit: ReceivedPush.maximumLength))
+        try console.write(isJSON ? inspection.json(console) : inspection.text(console))
+        return .done
+    }
 }
 
-private func runInspect(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    let input = try console.read(invocation.operand("FILE"), limit: ReceivedPush.maximumLength)
-    let inspection = try Inspection(input)
-    try console.write(invocation.flag("--json") ? inspection.json(console) : inspection.text(console))
-    return .done
-}
-
-/// What anybody on the way can tell.
+/// The public facts of a sealed push.
 private struct Inspection {
     private let push: ReceivedPush?
     private let envelope: Envelope

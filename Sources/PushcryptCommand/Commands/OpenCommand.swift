@@ -2,93 +2,105 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptReceiver
 
-extension Command {
-    static let open = Command(
-        "open", "turn a sealed payload into the notification a person is shown",
-        discussion: [
-            "Reads what a phone would receive, and writes what it would show: a banner on a terminal, JSON otherwise. A push that does not open ends in the fallback, with exit 65 and the reason on standard error.",
-            "The JSON has every field that the notification sets; badge, sound_name, critical_volume, thread, category, interruption_level, relevance, target, filter, launch_image, user_info, attachments, full_body and the localised texts' keys and arguments (title_loc_key, title_loc_args and so on) are left out where they are not set. Nothing is fetched, and keys of attachments are never shown.",
-            "With --simulate the push goes through what an extension does: it is opened on a thread of its own, the deadline is 25 seconds, and the system ends the extension after 30. The person is shown one thing, when the first of these has come.",
-            "With --batch each line of the output is {\"notification\": …} with what --json says, or {\"error\": …, \"line\": N} for a push that does not open; every other key of a line is passed through, but for \"request-id\", which is what --request-id is for one push. The lines are in the order of the input, and the command ends with 1 if one of them is an error. With a store the lines are opened one after the other unless --jobs says otherwise: a message signed with a new key opens once the one before it that announces the key has.",
-            "Opening a message may end a rotation: a pending device key becomes the active one, and a rotation of the sender's key that the message announces takes effect.",
-        ],
-        operands: [Operand("FILE", .input, .optional, help: "the received push as JSON; standard input otherwise")],
-        options: [
-            .topic,
-            Option(
-                "--request-id", "ID",
-                help:
-                    "the notification request that brought the push; the same message counts as the same request otherwise"
-            ),
-            Option(
-                "--duplicates", "POLICY", .choice(DuplicatePolicy.allCases.map(\.rawValue)),
-                help:
-                    "what a message that was shown before becomes: quiet, without sound (the default), the fallback, or nothing"
-            ),
-            Option(
-                "--device-key-file", "FILE", .secret, help: "open with this key and use no store: a file, fd:N, or -"),
-            Option(
-                "--sender", "KEY", isRepeatable: true, help: "the sender to trust (pcs1…); only with --device-key-file"),
-            Option(
-                flag: "--pass-clear", help: "show a push without ENCRYPTED_DATA as it is, as an app's policy may say"),
-            Option(
-                flag: "--simulate",
-                help: "run as a phone does, on threads and against the clock, and tell what happens when"),
-            Option(
-                "--deadline", "TIME", .milliseconds(1...300_000),
-                help:
-                    "with --simulate: when the fallback is shown because the push is not open yet; otherwise 25s"),
-            Option(
-                "--stall", "TIME", .milliseconds(0...300_000),
-                help: "with --simulate: what the opening waits for at first, as for a slow disk"),
-            .fullBody,
-            Option(flag: "--banner", help: "draw the notification also where the output is no terminal"),
-            Option(
-                flag: "--batch",
-                help: "open a push of each line of FILE: an object with 'payload', such as 'seal --batch' writes"),
-        ] + Option.batch + [.store, .passphraseFile, .json, .output, .force],
-        examples: [
-            Example("pushcrypt open --topic com.example.app sealed.json"),
-            Example("pushcrypt open --json < sealed.json", "the notification as an object"),
-            Example("pushcrypt seal --batch messages | pushcrypt open --batch", "what a queue of messages would show"),
-            Example("pushcrypt open --simulate --deadline 2s --stall 3s sealed.json", "what a slow phone would show"),
-        ], run: runOpen)
-}
-
-private func runOpen(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    if invocation.flag("--batch") { return try runOpenBatch(invocation, console) }
-    for option in Option.batch where invocation.flag(option.name) {
-        throw .usage("\(option.name) goes with many pushes", hint: "leave it out, or add --batch")
+/// `open`.
+struct OpenCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Reads a push as a phone receives it, and writes the notification that the phone would show: a banner on a terminal, JSON otherwise. A push that does not open results in the fallback, with exit 65 and the reason on standard error.",
+                "The JSON has every field that the notification sets; badge, sound_name, critical_volume, thread, category, interruption_level, relevance, target, filter, launch_image, user_info, attachments, full_body and the keys and arguments of localised texts (title_loc_key, title_loc_args and so on) are left out if they are not set. Nothing is fetched, and keys of attachments are never shown.",
+                "With --batch each line of the output is {\"notification\": …} with the object of --json, or {\"error\": …, \"line\": N} for a push that does not open. Every other key of a line is passed through, except \"request-id\", which has the meaning of --request-id. The lines are in the order of the input, and the command ends with 1 if one of them is an error. With a store the lines are opened one after the other unless --jobs says otherwise: a message signed with a new key opens only after the one that announces the key.",
+                "Opening a message may complete a rotation: a pending device key becomes the active one, and a rotation of the sender's key that the message announces takes effect.",
+            ],
+            examples: [
+                Example("pushcrypt open --topic com.example.app sealed.json"),
+                Example("pushcrypt open --json < sealed.json", "the notification as an object"),
+                Example(
+                    "pushcrypt seal --batch messages | pushcrypt open --batch", "the notifications of many messages"),
+            ])
     }
-    try invocation.atMostOne(of: "--banner", "--json")
-    let phone = try SimulatedPhone(invocation)
-    let receiver = try OpenReceiver(invocation, console)
-    let push = PushToOpen(try readPush(invocation, console), mayPassInTheClear: invocation.flag("--pass-clear"))
-    let session = OpenSession(
-        receiver: receiver, push: push, requestID: invocation.value("--request-id"), console: console)
-    let (received, warnings) =
-        if let phone { try session.run(on: phone) } else { session.run() }
-    for warning in warnings { console.warning(warning) }
-    let delivery = try console.extended(received, invocation)
 
-    let showsBanner =
-        invocation.flag("--banner")
-        || console.showsOutput && !invocation.flag("--json") && !invocation.flag("--output")
-    let output =
-        showsBanner ? Banner(delivery, console).text : OpenReport(delivery, push.fingerprint).text(console)
-    try console.deliver(ContiguousArray(output.utf8).span, of: invocation, isSecret: true)
-    guard case .fallback(let reason) = delivery.outcome else { return .done }
-    console.error("\(reason.code): \(reason)")
-    if reason.code == Delivery.Reason.noTopic.code { console.hint(Option.topicHint) }
-    return .refused
+    private let file: String
+    private let receiver: ReceiverArguments
+    private let fullBody: FullBodyArgument
+    private let showsBanner: Bool
+    private let isBatch: Bool
+    private let batch: BatchArguments
+    private let store: StoreArguments
+    private let isJSON: Bool
+    private let output: OutputArguments
+
+    init(_ arguments: inout Arguments) {
+        file = arguments.optionalInput("FILE", help: "the received push as JSON; standard input otherwise")
+        receiver = ReceiverArguments(&arguments)
+        fullBody = FullBodyArgument(&arguments)
+        showsBanner = arguments.flag("--banner", help: "draw the notification even if the output is not a terminal")
+        isBatch = arguments.flag(
+            "--batch",
+            help: "open a push for each line of FILE: an object with 'payload', such as 'seal --batch' writes")
+        batch = BatchArguments(&arguments)
+        store = StoreArguments(&arguments)
+        isJSON = arguments.json()
+        output = OutputArguments(&arguments)
+        receiver.excludeStore(&arguments)
+        arguments.atMostOne(of: "--banner", "--json")
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        if isBatch { return try openBatch(console) }
+        if let name = batch.given.first {
+            throw .usage("\(name) goes with many pushes", hint: "leave it out, or add --batch")
+        }
+        let receiver = try CommandReceiver(receiver, store, console)
+        let push = PushToOpen(try console.readPush(file), mayPassInTheClear: self.receiver.passesClear)
+        let session = OpenSession(
+            receiver: receiver, push: push, requestID: self.receiver.requestID, console: console)
+        let (received, warnings) = session.run()
+        for warning in warnings { console.warning(warning) }
+        let delivery = try fullBody.extend(received, console)
+        return try console.show(delivery, push, asBanner: showsBanner, asJSON: isJSON, to: output)
+    }
+
+    private func openBatch(_ console: Console) throws(CommandFailure) -> ExitCode {
+        let single = [
+            ("--request-id", receiver.requestID != nil), ("--full-body", fullBody.isGiven), ("--banner", showsBanner),
+        ]
+        for (name, isGiven) in single where isGiven {
+            throw .usage("\(name) goes with one push", hint: "leave it out, or leave --batch out")
+        }
+        // With several threads, a message may be opened before the one that announces its sender's new key.
+        let run = try BatchRun(
+            "opened", jobs: receiver.deviceKeyFile == nil ? 1 : Processors.count, hasClearContent: true, isJSON: isJSON,
+            batch, to: output, console)
+        let opener = try CommandReceiver(receiver, store, console)
+        let mayPassInTheClear = receiver.passesClear
+        return try run.run(file: file) { () throws(CommandFailure) in
+            OpenWorker(receiver: opener, mayPassInTheClear: mayPassInTheClear, console: console)
+        }
+    }
 }
 
-/// Reads the push, or as much of one that is too long as shows that it is.
-private func readPush(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ContiguousArray<UInt8>? {
-    do throws(CommandFailure) {
-        return try console.read(invocation.operand("FILE"), limit: ReceivedPush.maximumLength)
-    } catch {
-        guard error.exit == .refused else { throw error }
-        return nil
+extension Console {
+    /// Reads a push; nil if it is too long for one.
+    func readPush(_ file: String) throws(CommandFailure) -> ContiguousArray<UInt8>? {
+        do throws(CommandFailure) {
+            return try read(file, limit: ReceivedPush.maximumLength)
+        } catch {
+            guard error.exit == .refused else { throw error }
+            return nil
+        }
+    }
+
+    /// Writes what the user sees of a delivery: a banner on a terminal, JSON otherwise; then the reason for a fallback.
+    func show(
+        _ delivery: Delivery, _ push: PushToOpen, asBanner: Bool, asJSON: Bool, to output: OutputArguments
+    ) throws(CommandFailure) -> ExitCode {
+        let showsBanner = asBanner || showsOutput && !asJSON && output.path == nil
+        let text = showsBanner ? Banner(delivery, self).text : OpenReport(delivery, push.fingerprint).text(self)
+        try deliver(ContiguousArray(text.utf8).span, to: output, isSecret: true)
+        guard case .fallback(let reason) = delivery.outcome else { return .done }
+        error("\(reason.code): \(reason)")
+        if reason.code == Delivery.Reason.noTopic.code { hint(TopicArgument.hint) }
+        return .refused
     }
 }

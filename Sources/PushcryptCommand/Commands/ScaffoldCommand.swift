@@ -4,92 +4,102 @@ internal import PushcryptDeveloperTools
 internal import PushcryptReceiver
 
 extension Command {
-    static let scaffold = Command(
-        group: "scaffold", "write what an app needs for encrypted notifications",
-        examples: [Example("pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --out App")],
-        commands: [scaffoldIOS])
-
-    private static let scaffoldIOS = Command(
-        "ios", "write a service extension, and the app's side of it",
-        discussion: [
-            "Writes the sources, property lists and entitlements of a notification service extension, and for the app: registration with the provider, the notification delegate and the delivery journal. What has to be filled in is marked EDIT; the README beside it says what is left to do in Xcode.",
-            "The same sources are a Swift package, which compiles and runs them on Linux without Xcode: 'swift test' in the folder sends pushes to a simulated phone.",
-        ],
-        options: [
-            Option(
-                "--bundle-id", "ID", isRequired: true, help: "the app's bundle id, which is the topic of its pushes"),
-            Option("--group", "GROUP", isRequired: true, help: "the app group that app and extensions share"),
-            Option("--out", "DIR", .folder, isRequired: true, help: "the folder to write; it must be new, or empty"),
-            Option(
-                "--keychain-group", "GROUP",
-                help: "the Keychain group for the keys, without the team's prefix; otherwise ID.pushcrypt"),
-            Option(flag: "--content-extension", help: "add a view of its own for expanded notifications"),
-            Option(
-                "--category", "NAME", isRepeatable: true,
-                help: "declare a category, which the content extension shows"),
-            Option(
-                "--sender-key", "KEY", help: "build the provider's key (pcs1…) in; otherwise the first reply brings it"),
-            Option(
-                "--package-path", "PATH", .folder,
-                help: "where Package.swift finds pushcrypt; otherwise where this program was built, or ../pushcrypt"),
-            .json,
-            Option(flag: "--force", help: "write into a folder that is not empty, and replace files of these names"),
-        ],
-        examples: [
-            Example("pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --out Notifications"),
-            Example(
-                "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --content-extension --category MESSAGE --out Notifications",
-                "with a view of its own for expanded messages"),
-        ],
-        run: runScaffoldIOS)
-}
-
-private func runScaffoldIOS(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    let name = invocation.requiredValue("--out")
-    let (package, isCertain) = try packageLocation(invocation)
-    let scaffold = try IOSScaffold(invocation, package: package)
-    let files = scaffold.files
-    let folder = try ScaffoldFolder(name, force: invocation.flag("--force"))
-    try folder.write(files)
-    if invocation.flag("--json") {
-        var json = JSONWriter()
-        json.object { json in
-            json.string(folder.path, for: "folder")
-            json.array(for: "files") { json in for file in files { json.string(file.path) } }
-            json.string(package, for: "package")
-        }
-        try console.write(console.shown(json: json.bytes) + "\n")
-    } else {
-        try console.write(files.map { sanitized(forTerminal: "\(folder.path)/\($0.path)") + "\n" }.joined())
+    static let scaffold = Command(group: "scaffold", "write the files that an app needs for encrypted notifications") {
+        CommandGroup(
+            examples: [
+                Example("pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --out App")
+            ],
+            commands: [
+                Command("ios", "write a service extension, and the app's side of it", ScaffoldIOSCommand.self)
+            ])
     }
-    if !isCertain {
-        console.hint("Package.swift looks for pushcrypt in \(package): --package-path names another place")
+}
+
+/// `scaffold ios`.
+struct ScaffoldIOSCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Writes the sources, property lists and entitlements of a notification service extension, and for the app: registration with the provider, the notification delegate and the delivery journal. Places to fill in are marked EDIT; the README beside the files lists the remaining steps in Xcode.",
+                "The same sources are a Swift package, which compiles and runs them on Linux without Xcode: 'swift test' in the folder sends pushes to a simulated phone.",
+            ],
+            examples: [
+                Example(
+                    "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --out Notifications"),
+                Example(
+                    "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --content-extension --category MESSAGE --out Notifications",
+                    "with a separate view for expanded messages"),
+            ])
     }
-    console.hint("read \(folder.path)/README.md; 'swift test' in \(quoted(folder.path)) runs it all on Linux")
-    return .done
-}
 
-/// Where the package is, and whether anybody has said so.
-private func packageLocation(_ invocation: Invocation) throws(CommandFailure) -> (path: String, isCertain: Bool) {
-    if let path = invocation.value("--package-path") { return (try PackageLocation.given(path), true) }
-    if let path = PackageLocation.ofRunningProgram { return (path, true) }
-    return (PackageLocation.usual, false)
-}
+    private let bundleID: String
+    private let group: String
+    private let folder: String
+    private let keychainGroup: String?
+    private let hasContentExtension: Bool
+    private let categories: [String]
+    private let senderKey: String?
+    private let packagePath: String?
+    private let isJSON: Bool
+    private let force: Bool
 
-// MARK: What was asked for
+    init(_ arguments: inout Arguments) {
+        bundleID = arguments.requiredValue(
+            "--bundle-id", "ID", help: "the app's bundle id, which is the topic of its pushes")
+        group = arguments.requiredValue("--group", "GROUP", help: "the app group that app and extensions share")
+        folder = arguments.requiredValue(
+            "--out", "DIR", .folder, help: "the folder to write; it must be new, or empty")
+        keychainGroup = arguments.value(
+            "--keychain-group", "GROUP",
+            help: "the Keychain group for the keys, without the team's prefix; otherwise ID.pushcrypt")
+        hasContentExtension = arguments.flag(
+            "--content-extension", help: "add a separate view for expanded notifications")
+        categories = arguments.values(
+            "--category", "NAME", help: "declare a category, which the content extension shows")
+        senderKey = arguments.value(
+            "--sender-key", "KEY",
+            help: "build the provider's key (pcs1…) in; otherwise the first reply brings it")
+        packagePath = arguments.value(
+            "--package-path", "PATH", .folder,
+            help:
+                "where Package.swift finds pushcrypt; otherwise the place where this program was built, or ../pushcrypt"
+        )
+        isJSON = arguments.json()
+        force = arguments.flag(
+            "--force", help: "write into a folder that is not empty, and replace files of these names")
+    }
 
-extension IOSScaffold {
-    fileprivate init(_ invocation: Invocation, package: String) throws(CommandFailure) {
-        let topic: Topic
-        do throws(InvalidTopic) {
-            topic = try Topic(invocation.requiredValue("--bundle-id"))
-        } catch {
-            throw CommandFailure(error, in: "--bundle-id")
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        let place = try packagePath.map(PackageLocation.given) ?? PackageLocation.ofRunningProgram
+        let package = place ?? PackageLocation.usual
+        let files = try scaffold(package: package).files
+        let folder = try ScaffoldFolder(folder, force: force)
+        try folder.write(files)
+        if isJSON {
+            var json = JSONWriter()
+            json.object { json in
+                json.string(folder.path, for: "folder")
+                json.array(for: "files") { json in for file in files { json.string(file.path) } }
+                json.string(package, for: "package")
+            }
+            try console.write(console.shown(json: json.bytes) + "\n")
+        } else {
+            try console.write(files.map { sanitized(forTerminal: "\(folder.path)/\($0.path)") + "\n" }.joined())
         }
-        let group = try Self.appGroup(invocation.requiredValue("--group"))
-        let keychainGroup = try invocation.value("--keychain-group").map(Self.keychainGroup) ?? "\(topic).pushcrypt"
-        let hasContentExtension = invocation.flag("--content-extension")
-        let categories = try Self.categories(invocation.values("--category"))
+        if place == nil {
+            console.hint("Package.swift looks for pushcrypt in \(package): --package-path names another place")
+        }
+        console.hint("read \(folder.path)/README.md; 'swift test' in \(quoted(folder.path)) runs it all on Linux")
+        return .done
+    }
+
+    // MARK: Checks
+
+    private func scaffold(package: String) throws(CommandFailure) -> IOSScaffold {
+        let topic = try Topic(bundleID, in: "--bundle-id")
+        let appGroup = try Self.appGroup(group)
+        let keychainGroup = try keychainGroup.map(Self.keychainGroup) ?? "\(topic).pushcrypt"
+        let categories = try Self.checked(categories)
         if hasContentExtension, categories.isEmpty {
             throw .usage(
                 "a content extension is for notifications of certain categories, and none is given",
@@ -97,14 +107,12 @@ extension IOSScaffold {
         }
         let sender: SenderPublicKey?
         do throws(KeyError) {
-            sender = try invocation.value("--sender-key").map { (text) throws(KeyError) in
-                try SenderPublicKey(text: text)
-            }
+            sender = try senderKey.map { (text) throws(KeyError) in try SenderPublicKey(text: text) }
         } catch {
             throw CommandFailure(error, inOption: "--sender-key")
         }
-        self.init(
-            topic: topic, appGroup: group, keychainGroup: keychainGroup, hasContentExtension: hasContentExtension,
+        return IOSScaffold(
+            topic: topic, appGroup: appGroup, keychainGroup: keychainGroup, hasContentExtension: hasContentExtension,
             categories: categories, sender: sender, package: package)
     }
 
@@ -130,12 +138,12 @@ extension IOSScaffold {
         return group
     }
 
-    /// The rules of a bundle id, without an empty part.
+    /// Whether the text follows the rules of a bundle id, and has no empty part.
     private static func isIdentifier(_ text: String) -> Bool {
         (try? Topic(text)) != nil && !text.split(separator: ".", omittingEmptySubsequences: false).contains("")
     }
 
-    private static func categories(_ names: [String]) throws(CommandFailure) -> [String] {
+    private static func checked(_ names: [String]) throws(CommandFailure) -> [String] {
         do throws(CategoryError) {
             return try CategorySet(names.map { CategoryDeclaration($0) }).categories.map(\.identifier)
         } catch {

@@ -3,46 +3,65 @@ internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 internal import PushcryptReceiver
 
-/// One push, and what becomes of it: what a receiver delivers when it can open it, and when it cannot.
+/// The arguments for the push to draw.
+struct PreviewArguments: Sendable {
+    let file: String
+    let placeholder: PlaceholderArguments
+    let attachments: AttachmentArguments
+    let topic: TopicArgument
+    let store: StoreArguments
+
+    init(file: String, _ arguments: inout Arguments) {
+        self.file = file
+        placeholder = PlaceholderArguments(&arguments)
+        attachments = AttachmentArguments(&arguments)
+        topic = TopicArgument(&arguments)
+        store = StoreArguments(&arguments)
+    }
+
+    fileprivate func topicOrExample() throws(CommandFailure) -> Topic { try topic.topic() ?? .example }
+}
+
+/// A push, and what a receiver delivers if it can open it, and if it cannot.
 struct PreviewedPush {
-    /// As the relay has it.
+    /// The push as the relay sees it.
     let push: ReceivedPush
-    /// The bytes of its JSON.
+    /// The length of its JSON in bytes.
     let length: Int
-    /// Whether it was sealed for this drawing alone, with keys that nobody has.
+    /// Whether it was sealed for this drawing alone, with discarded keys.
     let isSealedHere: Bool
-    /// What the push would show by itself.
+    /// The content of the push before it is opened.
     let clear: NotificationContent
-    /// What the phone shows.
+    /// The delivery on the phone.
     let shown: Delivery
-    /// What a phone shows that cannot open it.
+    /// The delivery on a phone that cannot open it.
     let fallback: Delivery
-    /// What the receiver tells the developer.
+    /// The receiver's warnings for the developer.
     let warnings: [String]
 
-    /// Reads what the command line names, and has it received twice.
-    init(_ invocation: Invocation, _ console: Console) throws(CommandFailure) {
-        let input = try console.read(invocation.operand("FILE"), limit: ReceivedPush.maximumLength)
+    /// Reads the push, and receives it twice.
+    init(_ arguments: PreviewArguments, _ console: Console) throws(CommandFailure) {
+        let input = try console.read(arguments.file, limit: ReceivedPush.maximumLength)
         let trimmed = input.last == UInt8(ascii: "\n") ? ContiguousArray(input.dropLast()) : input
         let isSealed = try Self.parsed(trimmed).root[PayloadKeys.encryptedData] != nil
         if isSealed {
-            for option in Option.sealPlaceholder + Option.sealAttachments where invocation.flag(option.name) {
+            if let name = (arguments.placeholder.given + arguments.attachments.given).first {
                 throw .usage(
-                    "\(option.name) goes with a payload that is not sealed yet", hint: "leave it out for a sealed push")
+                    "\(name) goes with a payload that is not sealed yet", hint: "leave it out for a sealed push")
             }
-            let (shown, warnings) = try Self.openWithoutTrace(trimmed, invocation, console)
-            try self.init(trimmed, isSealedHere: false, shown, warnings, invocation, console)
+            let (shown, warnings) = try Self.openWithoutTrace(trimmed, arguments, console)
+            try self.init(trimmed, isSealedHere: false, shown, warnings, arguments, console)
         } else {
-            let phone = ThrowAwayPhone(topic: try invocation.topicOrExample())
-            let sealed = try phone.seal(trimmed, invocation, console)
+            let phone = TemporaryPhone(topic: try arguments.topicOrExample())
+            let sealed = try phone.seal(trimmed, arguments, console)
             let (shown, warnings) = Self.deliver(sealed, by: .keyFile(phone.opener), console)
-            try self.init(sealed, isSealedHere: true, shown, warnings, invocation, console)
+            try self.init(sealed, isSealedHere: true, shown, warnings, arguments, console)
         }
     }
 
     private init(
         _ bytes: ContiguousArray<UInt8>, isSealedHere: Bool, _ shown: Delivery, _ warnings: [String],
-        _ invocation: Invocation, _ console: Console
+        _ arguments: PreviewArguments, _ console: Console
     ) throws(CommandFailure) {
         push = try Self.parsed(bytes)
         length = bytes.count
@@ -51,7 +70,7 @@ struct PreviewedPush {
         self.shown = shown
         self.warnings = warnings
         // Sealed to another phone's key, it does not open on this one.
-        let other = ThrowAwayPhone(topic: try invocation.topicOrExample())
+        let other = TemporaryPhone(topic: try arguments.topicOrExample())
         fallback = Self.deliver(bytes, by: .keyFile(other.opener), console).delivery
     }
 
@@ -61,22 +80,22 @@ struct PreviewedPush {
 
     // MARK: Receiving
 
-    /// What decides on a phone decides here.
+    /// Receives the push as a phone does.
     private static func deliver(
-        _ bytes: ContiguousArray<UInt8>, by receiver: OpenReceiver, _ console: Console
+        _ bytes: ContiguousArray<UInt8>, by receiver: CommandReceiver, _ console: Console
     ) -> (delivery: Delivery, warnings: [String]) {
-        OpenSession(
-            receiver: receiver, push: PushToOpen(bytes, mayPassInTheClear: false), requestID: nil, console: console
-        ).run()
+        OpenSession(receiver: receiver, push: PushToOpen(bytes, mayPassInTheClear: false), console: console).run()
     }
 
-    /// Opens with a store's keys, and remembers nothing: the replay guard is one of its own, and no rotation goes on.
+    /// Opens with a store's keys, and changes nothing: the replay guard is a temporary one, and no rotation takes effect.
     private static func openWithoutTrace(
-        _ bytes: ContiguousArray<UInt8>, _ invocation: Invocation, _ console: Console
+        _ bytes: ContiguousArray<UInt8>, _ arguments: PreviewArguments, _ console: Console
     ) throws(CommandFailure) -> (Delivery, warnings: [String]) {
         let folder = try TemporaryFolder()
         return try folder.whileItExists { (path) throws(CommandFailure) in
-            let receiver = try OpenReceiver.store(invocation, console, NotificationReceiver.Policy()) {
+            let receiver = try CommandReceiver.store(
+                arguments.store, arguments.topic, console, NotificationReceiver.Policy()
+            ) {
                 (_) throws(CommandFailure) in
                 let replay = try withStoreErrors { () throws(KeyStoreError) in
                     try ReplayFile.create(in: path, floor: Timestamp(milliseconds: 0))
@@ -88,15 +107,15 @@ struct PreviewedPush {
     }
 }
 
-/// Nothing is kept.
+/// Keeps nothing.
 private struct NoEffects: OpeningEffects {
     func settle(
         openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) {}
 }
 
-/// A provider and a phone with keys of their own, which go when the drawing is done.
-private struct ThrowAwayPhone {
+/// A provider and a phone with temporary keys.
+private struct TemporaryPhone {
     private let sender = SenderKey()
     private let device = DeviceKey()
     private let topic: Topic
@@ -108,15 +127,15 @@ private struct ThrowAwayPhone {
     }
 
     func seal(
-        _ payload: ContiguousArray<UInt8>, _ invocation: Invocation, _ console: Console
+        _ payload: ContiguousArray<UInt8>, _ arguments: PreviewArguments, _ console: Console
     ) throws(CommandFailure) -> ContiguousArray<UInt8> {
-        var choice = PlaceholderChoice(invocation)
-        if invocation.flag("--store") || invocation.flag("--passphrase-file") {
-            let store = try console.openStore(invocation)
+        var choice = arguments.placeholder.choice
+        if arguments.store.isGiven {
+            let store = try console.open(arguments.store)
             choice = choice.otherwise(try withStoreErrors { () throws(KeyStoreError) in try store.placeholder() })
         }
         let sealer = Sealer(sender: sender, topic: topic, placeholder: try Placeholder(choice))
-        let attachments = try console.readAttachments(invocation)
+        let attachments = try console.read(arguments.attachments)
         do throws(SealError) {
             return try sealer.seal(
                 payload, attachments: attachments, to: device.publicKey, at: console.timestamp

@@ -2,24 +2,15 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-extension Option {
-    /// The options for many messages.
-    static let sealMany =
-        batch + [
-            Option(
-                "--unencrypted", "WHAT", .choice(["refuse", "pass"]),
-                help: "what becomes of a message for a device without a key ('to' is null): refuse is usual")
-        ]
-}
-
 /// Seals many messages: those of a batch, or one payload for many devices.
-func runSealBatch(
-    for recipients: SealRecipients, _ invocation: Invocation, _ console: Console
+func sealBatch(
+    for recipients: SealRecipients, _ arguments: SealArguments, _ console: Console
 ) throws(CommandFailure) -> ExitCode {
     let run = try BatchRun(
-        "sealed", jobs: invocation.usualSealingJobs, hasClearContent: invocation.passesUnencrypted, invocation, console)
-    let source = try SealSource(invocation, console)
-    let batch = try SealBatch(for: recipients, from: source, invocation, console)
+        "sealed", jobs: arguments.sender.defaultJobs, hasClearContent: arguments.passesUnencrypted,
+        isJSON: arguments.isJSON, arguments.batch, to: arguments.output, console)
+    let source = try SealSource(arguments, console)
+    let batch = try SealBatch(for: recipients, from: source, arguments, console)
     // Wrong keys are wrong for every line.
     _ = try withStoreErrors { () throws(KeyStoreError) in try source.keys() }
     let worker: @Sendable () throws(CommandFailure) -> SealWorker = { () throws(CommandFailure) in
@@ -27,7 +18,7 @@ func runSealBatch(
     }
     switch recipients {
     case .one: preconditionFailure("a single message is not a batch")
-    case .lines: return try run.run(file: invocation.operand("FILE"), worker: worker)
+    case .lines: return try run.run(file: arguments.file, worker: worker)
     case .list(let path): return try run.run(file: path, worker: worker)
     case .user(let user):
         try source.refuseUnknown(user)
@@ -111,7 +102,7 @@ struct SealBatch: Sendable {
 
     /// Reads the command line, and the payload if one is sealed for all.
     fileprivate init(
-        for recipients: SealRecipients, from source: SealSource, _ invocation: Invocation, _ console: Console
+        for recipients: SealRecipients, from source: SealSource, _ arguments: SealArguments, _ console: Console
     ) throws(CommandFailure) {
         let form: Form =
             switch recipients {
@@ -119,14 +110,14 @@ struct SealBatch: Sendable {
             case .all: .devices
             case .list, .user, .one: .recipients
             }
-        if form == .messages, invocation.flag("--id") {
+        if form == .messages, arguments.message.name != nil {
             throw .usage("--id names one message, and there are many", hint: "give each line its 'id'")
         }
-        let settings = try SealSettings(invocation, source, console)
+        let settings = try SealSettings(arguments, source, console)
         _ = try Placeholder(settings.placeholder)
         var payload: ContiguousArray<UInt8>?
         if form != .messages {
-            let common = try console.read(invocation.operand("FILE"), limit: JSONDocument.defaultMaximumBytes)
+            let common = try console.read(arguments.file, limit: JSONDocument.defaultMaximumBytes)
             // A payload that cannot be sealed for any device is refused before devices are looked up.
             do throws(SealError) {
                 try PayloadCheck.refuseUnsealable(
@@ -136,7 +127,7 @@ struct SealBatch: Sendable {
             }
             payload = common
         }
-        self.init(form, settings, payload: payload, hasFacts: invocation.flag("--json"), log: invocation.logFormat)
+        self.init(form, settings, payload: payload, hasFacts: arguments.isJSON, log: arguments.log)
     }
 }
 

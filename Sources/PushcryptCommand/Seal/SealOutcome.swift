@@ -150,7 +150,7 @@ extension LineFailure {
                     .unknownDevice,
                     "there is no store to look \(quoted(name)) up in: give the device's public key (pcr1…)"))
         case .noTopic:
-            self.init(.noTopic, "no topic is given, and no key is bound to one: \(Option.topicHint)")
+            self.init(.noTopic, "no topic is given, and no key is bound to one: \(TopicArgument.hint)")
         case .topicConflict(let conflict):
             let owner =
                 switch conflict.owner {
@@ -180,7 +180,7 @@ extension CommandFailure {
         case .store(let error): self.init(error)
         case .noStore(let name):
             self = .usage("\(place) must be a public key (pcr1…) when there is no store to look \(quoted(name)) up in")
-        case .noTopic: self = .usage("no topic is given, and no key is bound to one", hint: Option.topicHint)
+        case .noTopic: self = .usage("no topic is given, and no key is bound to one", hint: TopicArgument.hint)
         case .topicConflict(let conflict): self.init(conflict)
         case .fullBody(let error): self.init(error)
         case .file(let failure): self = failure

@@ -2,26 +2,27 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-extension Option {
-    /// The options for texts that are too long.
-    static let sealFit = [
-        Option(
-            "--fit", "TEXT", .choice(AlertText.allCases.map(\.rawValue)), isRepeatable: true,
-            help: "shorten this text, with an ellipsis, if the payload is too long; the first that is named first"),
-        Option(
-            "--overflow", "DIR", .folder,
-            help: "put a body that is too long into a sealed file in this folder, and a short one into the push"),
-        Option(
-            "--url", "PREFIX",
-            help: "with --overflow: where the files of the folder are fetched from; their names are put behind it"),
-    ]
-}
+/// The options for texts that are too long.
+struct FittingArguments: Sendable {
+    /// The texts to shorten, most expendable first.
+    let texts: [AlertText]
+    let overflow: String?
+    let url: String?
 
-extension [AlertText] {
-    /// Reads `--fit`; with `--overflow`, the body is shortened if no text is named.
-    init(fitting invocation: Invocation) {
-        self = invocation.values("--fit").compactMap(AlertText.init(rawValue:))
-        if isEmpty, invocation.flag("--overflow") { self = [.body] }
+    init(_ arguments: inout Arguments) {
+        let texts = arguments.values(
+            "--fit", "TEXT", .choice(AlertText.allCases.map(\.rawValue)),
+            help: "shorten this text, with an ellipsis, if the payload is too long; the first that is named first"
+        ).compactMap(AlertText.init(rawValue:))
+        overflow = arguments.value(
+            "--overflow", "DIR", .folder,
+            help: "put a body that is too long into a sealed file in this folder, and a short one into the push")
+        url = arguments.value(
+            "--url", "PREFIX",
+            help: "with --overflow: the address of the folder, to which the names of its files are appended")
+        // With a file for the whole body, the short one may be cut.
+        self.texts = texts.isEmpty && overflow != nil ? [.body] : texts
+        arguments.option("--url", needs: "--overflow", hint: "add --overflow with a folder for the files")
     }
 }
 
@@ -34,22 +35,18 @@ struct SealOverflow: Sendable {
     private let folder: String
     private let prefix: String
 
-    /// Reads `--overflow` and `--url`; nil without them.
-    init?(_ invocation: Invocation) throws(CommandFailure) {
-        switch (invocation.value("--overflow"), invocation.value("--url")) {
-        case (nil, nil): return nil
-        case (nil, _?):
-            throw .usage("--url goes with --overflow", hint: "add --overflow with a folder for the files")
-        case (_?, nil):
+    /// Checks `--overflow` and `--url`; nil without them.
+    init?(_ arguments: FittingArguments) throws(CommandFailure) {
+        guard let folder = arguments.overflow else { return nil }
+        guard let url = arguments.url else {
             throw .usage(
                 "--url is missing", hint: "add it with the address that the files of --overflow are fetched from")
-        case (let folder?, let url?):
-            guard Folder.kind(of: folder, followingLinks: true) == .folder else {
-                throw .usage("--overflow: there is no folder \(quoted(folder))", hint: "make it first")
-            }
-            self.folder = folder
-            prefix = url.hasSuffix("/") || url.hasSuffix("=") ? url : url + "/"
         }
+        guard Folder.kind(of: folder, followingLinks: true) == .folder else {
+            throw .usage("--overflow: there is no folder \(quoted(folder))", hint: "make it first")
+        }
+        self.folder = folder
+        prefix = url.hasSuffix("/") || url.hasSuffix("=") ? url : url + "/"
         let example = prefix + "0"
         try checkOption("--url") { () throws(AttachmentError) in try AttachmentRules.check(url: example) }
     }

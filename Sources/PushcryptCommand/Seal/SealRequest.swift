@@ -118,6 +118,43 @@ extension SealRequest {
     }
 }
 
+extension PlaceholderChoice {
+    /// Reads a line's `placeholder`: a title, or an object of `title`, `sound` and `clear`.
+    init(_ value: JSONValue) throws(LineFailure) {
+        if let title = value.string {
+            self.init(title: title)
+            return
+        }
+        guard value.kind == .object else {
+            throw LineFailure(.malformedLine, "placeholder must be a title, or an object of title, sound and clear")
+        }
+        self.init()
+        for (name, value) in value.members {
+            switch name {
+            case "title": title = try Self.text(value, name)
+            case "sound": sound = Placeholder.Sound(word: try Self.text(value, name))
+            case "clear": clearFields = try Self.fields(value)
+            default:
+                throw LineFailure(.malformedLine, "placeholder has title, sound and clear, and no \(quoted(name))")
+            }
+        }
+    }
+
+    private static func text(_ value: JSONValue, _ name: String) throws(LineFailure) -> String {
+        guard let text = value.string else { throw LineFailure(.malformedLine, "placeholder.\(name) must be a string") }
+        return text
+    }
+
+    private static func fields(_ value: JSONValue) throws(LineFailure) -> Set<Placeholder.ClearField> {
+        let fields = value.elements.compactMap { $0.string.flatMap(Placeholder.ClearField.init(rawValue:)) }
+        guard value.kind == .array, fields.count == value.elements.count else {
+            let words = Placeholder.ClearField.allCases.map(\.rawValue).joined(separator: ", ")
+            throw LineFailure(.malformedLine, "placeholder.clear must be an array of these: \(words)")
+        }
+        return Set(fields)
+    }
+}
+
 // MARK: Items
 
 /// One request on its way through a plan, with the parts of its line that the answer repeats.

@@ -1,35 +1,63 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
+internal import PushcryptKeyStore
 
-extension Option {
-    /// The options for one message.
-    static let sealMessage = [
-        Option(
+/// The options for every message.
+struct MessageArguments: Sendable {
+    let pushType: String?
+    /// In seconds.
+    let timeToLive: Int?
+    let name: String?
+    let isSentExactly: Bool
+
+    init(_ arguments: inout Arguments) {
+        pushType = arguments.value(
             "--push-type", "TYPE", .known { ["alert", "background", "voip"] },
-            help: "alert (the default), background or voip"),
-        Option(
-            "--ttl", "TIME", .duration(1...Int(Freshness.maximumTimeToLive.seconds)),
-            help: "how long the message may be shown after now; otherwise the store's, otherwise 30d"),
-        Option("--id", "NAME", help: "names the message, the same in every retry, so that a phone shows it once"),
-        Option(flag: "--exact", help: "the sender sends these very bytes: measure them, and end without a newline"),
-    ]
+            help: "alert (the default), background or voip")
+        timeToLive = arguments.seconds(
+            "--ttl", "TIME", 1...Int(Freshness.maximumTimeToLive.seconds),
+            help: "how long from now the message may be shown; otherwise the store's, otherwise 30d")
+        name = arguments.value(
+            "--id", "NAME", help: "the name of the message, the same in every retry, so that a phone shows it once")
+        isSentExactly = arguments.flag(
+            "--exact", help: "the sender sends these exact bytes: measure them, and end without a newline")
+    }
+}
 
-    /// The options for what is written.
-    static let sealEmission = [
-        Option(
-            "--emit", "FORM", .choice(Emission.allCases.map(\.rawValue)),
-            help:
-                "what is written: the payload (the usual), the request to APNs with its headers, or a file for a simulator"
-        ),
-        Option(
+/// The options for the form of the output.
+struct EmissionArguments: Sendable {
+    let emission: Emission
+    let collapseName: String?
+    let priority: PushRequest.Priority?
+
+    init(_ arguments: inout Arguments) {
+        emission =
+            arguments.choice(
+                "--emit", "FORM",
+                help:
+                    "the output: the payload (the default), the request to APNs with its headers, or a file for a simulator"
+            ) ?? .payload
+        collapseName = arguments.value(
             "--collapse-id", "NAME",
             help:
-                "with --emit request: pushes of this name to one device replace each other; only a keyed hash of it leaves; otherwise, and for a device without a key, a retry replaces its first copy"
-        ),
-        Option(
+                "with --emit request: pushes with this name replace each other on a device; only a keyed hash of it is sent; otherwise, and for a device without a key, a retry replaces its first copy"
+        )
+        priority = arguments.value(
             "--priority", "N", .choice(PushRequest.Priority.allCases.map { "\($0.rawValue)" }),
-            help: "with --emit request: when APNs delivers; otherwise 5 for a background push and 10 for others"),
-    ]
+            help: "with --emit request: when APNs delivers; otherwise 5 for a background push and 10 for others"
+        ).flatMap { Int($0) }.flatMap(PushRequest.Priority.init(rawValue:))
+    }
+
+    /// The headers that the caller chose.
+    func headers() throws(CommandFailure) -> RequestHeaders {
+        if emission != .request {
+            for (name, isGiven) in [("--collapse-id", collapseName != nil), ("--priority", priority != nil)]
+            where isGiven {
+                throw .usage("\(name) goes with --emit request", hint: "add --emit request, or leave \(name) out")
+            }
+        }
+        return RequestHeaders(collapseName: collapseName, priority: priority)
+    }
 }
 
 /// The part of a sealed message that is written.
@@ -64,31 +92,27 @@ struct SealSettings: Sendable {
     let now: @Sendable () -> Timestamp
 }
 
-// MARK: The command line
+// MARK: Command line
 
 extension SealSettings {
-    init(_ invocation: Invocation, _ source: SealSource, _ console: Console) throws(CommandFailure) {
-        topic = try invocation.topic()
-        placeholder = PlaceholderChoice(invocation)
-        options = try Sealer.Options(invocation, source)
-        attachments = try console.readAttachments(invocation)
-        overflow = try SealOverflow(invocation)
-        emission = Emission(invocation)
-        headers = try RequestHeaders(invocation, emission)
-        passesUnencrypted = invocation.passesUnencrypted
+    init(_ arguments: SealArguments, _ source: SealSource, _ console: Console) throws(CommandFailure) {
+        topic = try arguments.topic.topic()
+        placeholder = arguments.placeholder.choice
+        options = try Sealer.Options(arguments, source)
+        attachments = try console.read(arguments.attachments)
+        overflow = try SealOverflow(arguments.fitting)
+        emission = arguments.emission.emission
+        headers = try arguments.emission.headers()
+        passesUnencrypted = arguments.passesUnencrypted
         now = { console.timestamp }
     }
 }
 
-extension Invocation {
-    /// Whether payloads for devices without a key are written as they are.
-    var passesUnencrypted: Bool { value("--unencrypted") == "pass" }
-}
-
 extension Sealer.Options {
-    fileprivate init(_ invocation: Invocation, _ source: SealSource) throws(CommandFailure) {
+    fileprivate init(_ arguments: SealArguments, _ source: SealSource) throws(CommandFailure) {
         self.init()
-        if let name = invocation.value("--push-type") {
+        let message = arguments.message
+        if let name = message.pushType {
             do throws(SealError) {
                 pushType = try PushType(name)
             } catch {
@@ -97,26 +121,18 @@ extension Sealer.Options {
                 throw CommandFailure(error)
             }
         }
-        messageName = invocation.value("--id")
-        let seconds = if let given = invocation.seconds("--ttl") { given } else { try source.timeToLive() }
+        messageName = message.name
+        let seconds = if let given = message.timeToLive { given } else { try source.timeToLive() }
         if let seconds { timeToLive = .seconds(UInt64(clamping: seconds)) }
-        isSentExactly = invocation.flag("--exact")
-        fitting = [AlertText](fitting: invocation)
+        isSentExactly = message.isSentExactly
+        fitting = arguments.fitting.texts
     }
 }
 
-extension Emission {
-    fileprivate init(_ invocation: Invocation) {
-        self = invocation.value("--emit").flatMap(Emission.init(rawValue:)) ?? .payload
-    }
-}
-
-extension RequestHeaders {
-    fileprivate init(_ invocation: Invocation, _ emission: Emission) throws(CommandFailure) {
-        for name in ["--collapse-id", "--priority"] where invocation.flag(name) && emission != .request {
-            throw .usage("\(name) goes with --emit request", hint: "add --emit request, or leave \(name) out")
-        }
-        collapseName = invocation.value("--collapse-id")
-        priority = invocation.value("--priority").flatMap { Int($0) }.flatMap(PushRequest.Priority.init(rawValue:))
+extension SealSource {
+    /// The store's time to live, in seconds.
+    fileprivate func timeToLive() throws(CommandFailure) -> Int? {
+        guard case .store(let store, _) = self else { return nil }
+        return try withStoreErrors { () throws(KeyStoreError) in try store.seconds(.ttl) }
     }
 }

@@ -2,55 +2,77 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-extension Option {
-    /// With which key `seal` signs.
-    static let sealSender = [
-        Option("--from", "NAME", .name(.senderKey), help: "the sender key in the store; otherwise the default one"),
-        Option(
+/// The options for the key that signs.
+struct SenderArguments: Sendable {
+    let name: String?
+    let keyFile: String?
+    let signer: String?
+    let signerKey: String?
+    /// In milliseconds.
+    let signerTimeout: Int?
+
+    init(_ arguments: inout Arguments) {
+        name = arguments.senderName()
+        keyFile = arguments.value(
             "--sender-key-file", "FILE", .secret,
-            help: "sign with this key and use no store: a file, fd:N, or - for standard input"),
-        Option(
+            help: "sign with this key and use no store: a file, fd:N, or - for standard input")
+        signer = arguments.value(
             "--signer", "ADDRESS",
             help:
-                "have messages signed by the program that listens at unix:PATH (Docs/SignerProtocol.md); with --store the devices are looked up there"
-        ),
-        Option(
+                "let the program that listens at unix:PATH sign (Docs/SignerProtocol.md); with --store the devices are looked up there"
+        )
+        signerKey = arguments.value(
             "--signer-key", "KEY",
             help:
-                "the sender's public key (pcs1…) that the signer must have; without it a warning says which one it has"),
-        Option(
-            "--signer-timeout", "TIME", .milliseconds(1...600_000),
+                "the sender's public key (pcs1…) that the signer must have; without it a warning shows the signer's key"
+        )
+        signerTimeout = arguments.milliseconds(
+            "--signer-timeout", "TIME", 1...600_000,
             help:
-                "how long the signer may be silent, and a third of how long it may take for what is asked together; 10s otherwise"
-        ),
-    ]
+                "how long the signer may be silent, and a third of how long it may take for one group of messages; 10s otherwise"
+        )
+        for name in ["--signer-key", "--signer-timeout"] {
+            arguments.option(name, needs: "--signer", hint: "add --signer unix:PATH")
+        }
+        arguments.atMostOne(of: "--signer", "--from")
+    }
+
+    /// Refuses a key file beside a store, whose options are declared by now.
+    func excludeStore(_ arguments: inout Arguments) {
+        arguments.option(
+            "--sender-key-file", excludes: ["--signer", "--store", "--from", "--passphrase-file"],
+            hint: "a key file is used without a store")
+    }
+
+    /// The default number of threads that seal: more than there are processors if they wait for a signer.
+    var defaultJobs: Int { signer == nil ? Processors.count : max(4, Processors.count) }
 }
 
-/// Where `seal` takes its keys from.
+extension Arguments {
+    /// `--from`: a sender key in the store.
+    mutating func senderName() -> String? {
+        value("--from", "NAME", .name(.senderKey), help: "the sender key in the store; otherwise the default one")
+    }
+}
+
+/// The source of the keys that `seal` uses.
 enum SealSource: Sendable {
     /// A key, and no devices.
     case key(EnvelopeSigner)
-    /// The devices of a store, and a key of it or from elsewhere.
+    /// The devices of a store, with its key or another.
     case store(SQLiteKeyStore, SealingKeys.SenderChoice)
 
-    init(_ invocation: Invocation, _ console: Console) throws(CommandFailure) {
-        for name in ["--signer-key", "--signer-timeout"] where invocation.flag(name) && !invocation.flag("--signer") {
-            throw .usage("\(name) goes with --signer", hint: "add --signer unix:PATH")
-        }
-        if let source = invocation.value("--sender-key-file") {
-            for name in ["--signer", "--store", "--from", "--passphrase-file"] where invocation.flag(name) {
-                throw .usage(
-                    "--sender-key-file and \(name) exclude each other", hint: "a key file is used without a store")
-            }
-            self = .key(EnvelopeSigner(try console.readSenderKey(from: source)))
-        } else if let address = invocation.value("--signer") {
-            try invocation.atMostOne(of: "--signer", "--from")
-            let signer = try EnvelopeSigner(at: address, invocation, console)
-            // A container with a signer has no store, unless it says so.
+    init(_ arguments: SealArguments, _ console: Console) throws(CommandFailure) {
+        let sender = arguments.sender
+        if let file = sender.keyFile {
+            self = .key(EnvelopeSigner(try console.readSenderKey(from: file)))
+        } else if let address = sender.signer {
+            let signer = try EnvelopeSigner(at: address, sender, jobs: arguments.batch.jobs, console)
+            // A container with a signer has no store, unless the command line names one.
             self =
-                invocation.flag("--store") ? .store(try console.openStore(invocation), .signer(signer)) : .key(signer)
+                arguments.store.path == nil ? .key(signer) : .store(try console.open(arguments.store), .signer(signer))
         } else {
-            self = .store(try console.openStore(invocation), .named(invocation.value("--from")))
+            self = .store(try console.open(arguments.store), .named(sender.name))
         }
     }
 
@@ -71,27 +93,22 @@ enum SealSource: Sendable {
     }
 }
 
-extension Invocation {
-    /// How many threads seal unless the command line says: a signer elsewhere is waited for by more than have work to do.
-    var usualSealingJobs: Int { flag("--signer") ? max(4, Processors.count) : Processors.count }
-}
-
 extension EnvelopeSigner {
     private static let scheme = "unix:"
 
-    /// Connects to where the command line says, compares the key if it names one, and has the one signature made that all
-    /// threads share.
-    fileprivate init(at address: String, _ invocation: Invocation, _ console: Console) throws(CommandFailure) {
+    /// Connects to the signer, compares its key with `--signer-key`, and requests the one signature that all threads share.
+    fileprivate init(
+        at address: String, _ sender: SenderArguments, jobs: Int?, _ console: Console
+    ) throws(CommandFailure) {
         guard address.hasPrefix(Self.scheme), address != Self.scheme else {
             throw .usage("--signer cannot be \(quoted(address))", hint: "write for example unix:/run/signer.sock")
         }
         let signer = try withSigner { () throws(SigningError) in
             try SocketSigner(
                 path: String(address.dropFirst(Self.scheme.count)),
-                threads: invocation.count("--jobs") ?? invocation.usualSealingJobs,
-                timeout: invocation.milliseconds("--signer-timeout") ?? SocketSigner.standardTimeout)
+                threads: jobs ?? sender.defaultJobs, timeout: sender.signerTimeout ?? SocketSigner.standardTimeout)
         }
-        try signer.checkKey(invocation, console)
+        try signer.checkKey(sender.signerKey, console)
         self = try withSigner { () throws(SigningError) in try EnvelopeSigner.connect(to: signer) }
     }
 }
@@ -105,10 +122,10 @@ private func withSigner<R>(_ body: () throws(SigningError) -> R) throws(CommandF
 }
 
 extension SocketSigner {
-    /// Compares the key with the one that the command line names.
-    fileprivate func checkKey(_ invocation: Invocation, _ console: Console) throws(CommandFailure) {
-        guard let text = invocation.value("--signer-key") else {
-            // A false signer is noticed by nobody here: its signatures are good ones, under a key of its own.
+    /// Compares the key with `--signer-key`.
+    fileprivate func checkKey(_ text: String?, _ console: Console) throws(CommandFailure) {
+        guard let text else {
+            // Nothing here notices a false signer: its signatures are valid, under its own key.
             return console.warning(
                 "the signer's key is \(publicKey), and nobody says that it must be: add --signer-key with that key")
         }

@@ -41,16 +41,11 @@ extension MessageFormat.Value {
     }
 }
 
-extension Option {
-    static let log = Option(
-        "--log", "FORMAT", .choice(LogFormat.allCases.map(\.rawValue)),
-        help: "write a line for each message to standard error, without any content: as text or as JSON")
-}
-
-extension Invocation {
-    /// The form of messages on standard error, for commands that have `--log`.
-    var logFormat: LogFormat? {
-        guard command.options.contains(where: { $0.name == Option.log.name }) else { return nil }
-        return value(Option.log.name).flatMap(LogFormat.init(rawValue:))
+extension Arguments {
+    /// `--log`: the form of messages on standard error.
+    mutating func log() -> LogFormat? {
+        choice(
+            "--log", "FORMAT",
+            help: "write one line per message to standard error, without content: as text or as JSON")
     }
 }

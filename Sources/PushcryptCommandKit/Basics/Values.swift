@@ -1,3 +1,5 @@
+package let newline = UInt8(ascii: "\n")
+
 /// Reads a decimal integer: digits only, inside the range.
 package func parseInteger(_ text: some StringProtocol, in range: ClosedRange<Int>) -> Int? {
     guard text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), let value = Int(text) else {

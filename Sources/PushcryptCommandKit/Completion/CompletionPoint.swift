@@ -26,6 +26,8 @@ package struct CompletionPoint {
     private let table: CommandTable
     private var path: [String] = []
     private var command: Command?
+    /// The declarations of a command that runs.
+    private var declarations: Declarations?
     /// Whether a word was no command.
     private var isLost = false
     private var takesOptions = true
@@ -63,9 +65,7 @@ package struct CompletionPoint {
 // MARK: The words before
 
 extension CompletionPoint {
-    private var runs: Bool { if case .run = command?.action { true } else { false } }
-
-    private var known: [Option] { runs ? command?.options ?? [] : table.sharedOptions }
+    private var known: [Option] { declarations?.options ?? table.sharedOptions }
 
     private mutating func take(_ word: ShellLine.Word) {
         let text = word.text
@@ -76,11 +76,12 @@ extension CompletionPoint {
             takesOptions = false
         } else if takesOptions, text.hasPrefix("-"), text != "-" {
             takeOption(word)
-        } else if runs {
+        } else if declarations != nil {
             operands.append(text)
-        } else if let next = table.command(at: path + [text]) {
+        } else if let next = table.command(text, under: command) {
             path.append(text)
             command = next
+            declarations = next.body.map { Arguments.declarations(of: $0, in: table) }
         } else {
             isLost = true
         }
@@ -113,7 +114,7 @@ extension CompletionPoint {
 extension CompletionPoint {
     private func offers(for text: String, _ names: (NameSource, String) -> [String]) -> Completion {
         if let option = open { return values(of: option.value?.kind, for: text, names) }
-        if takesOptions, text.hasPrefix("-"), text != "-" || !runs {
+        if takesOptions, text.hasPrefix("-"), text != "-" || declarations == nil {
             let (name, value) = split(text)
             guard let value else { return Completion(candidates: options) }
             let option = known.first { $0.matches(name) }
@@ -121,7 +122,7 @@ extension CompletionPoint {
             completion.candidates = completion.candidates.map { .init("\(name)=\($0.word)", $0.help) }
             return completion
         }
-        guard runs else { return Completion(candidates: commands(under: path)) }
+        guard declarations != nil else { return Completion(candidates: commands(under: path)) }
         guard let operand = nextOperand else { return Completion(candidates: takesOptions ? options : []) }
         var completion = values(of: operand.kind, for: text, names)
         // A dash alone begins an option, and is standard input.
@@ -130,7 +131,7 @@ extension CompletionPoint {
     }
 
     private var nextOperand: Operand? {
-        guard let declared = command?.operands else { return nil }
+        guard let declared = declarations?.operands else { return nil }
         if operands.count < declared.count { return declared[operands.count] }
         guard let last = declared.last, last.count == .any || last.count == .atLeastOne else { return nil }
         return last

@@ -63,6 +63,12 @@ extension Console {
     package func write(_ text: String) throws(CommandFailure) {
         try write(ContiguousArray(text.utf8).span)
     }
+
+    /// Writes bytes and a newline to standard output.
+    package func write(line bytes: ContiguousArray<UInt8>) throws(CommandFailure) {
+        let line = bytes + [newline]
+        try write(line.span)
+    }
 }
 
 /// Standard output for many small pieces: it is written 64 KiB at a time.

@@ -1,55 +1,33 @@
-/// Everything the program answers to, and the one source of parsing and help.
+/// The commands of a program: the one source of parsing, help, completions and manual pages.
 package struct CommandTable: Sendable {
     package let program: String
-    package let version: String
-    /// When this version was made, as manual pages say it: `November 21, 2026`.
-    package let date: String
     package let summary: String
-    /// Options that may also stand before the command, for the commands that list them.
-    package let sharedOptions: [Option]
     package let sections: [Section]
-    /// Commands for programs, which nobody is told of.
+    /// Commands for programs, which no help lists.
     package let hidden: [Command]
-    package let examples: [Example]
-    /// The variables that are read.
-    package let environment: [Term]
-    package let files: [Term]
-    package let exitCodes: [Term]
+    /// The output of `--version`.
+    package let version: @Sendable () -> String
+    /// The texts of the program's own page.
+    package let page: @Sendable () -> ProgramPage
+    /// Declares the options that may also precede the command, for the commands that have them.
+    let declareSharedOptions: @Sendable (inout Arguments) -> Void
     /// Refuses arguments that no message may repeat, before they are parsed.
-    package let check: @Sendable ([String]) throws(CommandFailure) -> Void
-    /// Adjusts the console to the options of a command.
-    package let configure: @Sendable (inout Console, Invocation) -> Void
+    let check: @Sendable ([String]) throws(CommandFailure) -> Void
 
     package init(
-        program: String, version: String, date: String, summary: String, sharedOptions: [Option], sections: [Section],
-        hidden: [Command] = [], examples: [Example], environment: [Term], files: [Term], exitCodes: [Term],
-        check: @escaping @Sendable ([String]) throws(CommandFailure) -> Void,
-        configure: @escaping @Sendable (inout Console, Invocation) -> Void
+        program: String, summary: String, sections: [Section], hidden: [Command] = [],
+        version: @escaping @Sendable () -> String, page: @escaping @Sendable () -> ProgramPage,
+        sharedOptions: @escaping @Sendable (inout Arguments) -> Void,
+        check: @escaping @Sendable ([String]) throws(CommandFailure) -> Void
     ) {
         self.program = program
-        self.version = version
-        self.date = date
         self.summary = summary
-        self.sharedOptions = sharedOptions
         self.sections = sections
         self.hidden = hidden
-        self.examples = examples
-        self.environment = environment
-        self.files = files
-        self.exitCodes = exitCodes
+        self.version = version
+        self.page = page
+        declareSharedOptions = sharedOptions
         self.check = check
-        self.configure = configure
-    }
-
-    /// A name of the world around, and what it is for.
-    package struct Term: Sendable {
-        package let name: String
-        package let help: String
-
-        package init(name: String, help: String) {
-            self.name = name
-            self.help = help
-        }
     }
 
     /// Commands that are listed together.
@@ -66,6 +44,9 @@ package struct CommandTable: Sendable {
     /// All commands, in the order of the sections.
     package var commands: [Command] { sections.flatMap(\.commands) }
 
+    /// The options that may also precede the command.
+    package var sharedOptions: [Option] { Arguments.options(in: self, declareSharedOptions) }
+
     /// The path of every command, each before those under it.
     package var paths: [[String]] {
         func paths(of commands: [Command], under path: [String]) -> [[String]] {
@@ -78,21 +59,48 @@ package struct CommandTable: Sendable {
     package func command(at path: [String]) -> Command? {
         var found: Command?
         for name in path {
-            guard let next = (found?.subcommands ?? commands + hidden).first(where: { $0.name == name }) else {
-                return nil
-            }
+            guard let next = command(name, under: found) else { return nil }
             found = next
         }
         return found
     }
+
+    /// The command of this name, in the table or under another command.
+    func command(_ name: String, under parent: Command?) -> Command? {
+        if let parent { return parent.subcommands.first { $0.name == name } }
+        for section in sections {
+            if let command = section.commands.first(where: { $0.name == name }) { return command }
+        }
+        return hidden.first { $0.name == name }
+    }
 }
 
-extension Option {
-    package static let help = Option(flag: "--help", short: "-h", help: "show this help")
-    package static let version = Option(flag: "--version", help: "show the versions of this program and its libraries")
+/// The texts of a program's own page.
+package struct ProgramPage: Sendable {
+    /// The day of this version, as manual pages have it: `November 21, 2026`.
+    package let date: String
+    package let examples: [Example]
+    /// The variables that are read.
+    package let environment: [Term]
+    package let files: [Term]
+    package let exitCodes: [Term]
 
-    package static let json = Option(flag: "--json", help: "write JSON, for programs")
-    package static let output = Option(
-        "--output", short: "-o", "FILE", .file, help: "write to a file that appears only after success")
-    package static let force = Option(flag: "--force", help: "replace the output file if it exists")
+    package init(date: String, examples: [Example], environment: [Term], files: [Term], exitCodes: [Term]) {
+        self.date = date
+        self.examples = examples
+        self.environment = environment
+        self.files = files
+        self.exitCodes = exitCodes
+    }
+
+    /// A name outside the program, and its meaning.
+    package struct Term: Sendable {
+        package let name: String
+        package let help: String
+
+        package init(name: String, help: String) {
+            self.name = name
+            self.help = help
+        }
+    }
 }

@@ -1,43 +1,48 @@
-/// What `--help` prints: one page for the program, for a group of commands, or for a command.
+/// The output of `--help`: one page for the program, for a group of commands, or for a command.
 package struct HelpPage {
-    package let table: CommandTable
-    /// Empty for the program itself.
-    package let path: [String]
+    private let table: CommandTable
+    private let command: Command?
+    private let details: CommandDetails?
+    private let name: String
 
+    /// - Parameter path: The words of a command; empty for the program itself.
     package init(table: CommandTable, path: [String]) {
         self.table = table
-        self.path = path
+        command = table.command(at: path)
+        details = command?.details(in: table)
+        name = ([table.program] + path).joined(separator: " ")
     }
 
     /// The whole page.
     package var text: String {
-        let command = table.command(at: path)
         var page = "\(name) - \(command?.summary ?? table.summary)\n\nusage: \(synopsis)\n"
-        for paragraph in command?.discussion ?? [] { page += "\n" + wrapped(paragraph) }
-        if let command {
-            page += list("commands", command.subcommands.map { ($0.name, $0.summary) })
-            page += list("operands", command.operands.map { ($0.name, $0.help) })
-            page += list("options", command.options.map(row) + [row(.help)])
+        if let details {
+            for paragraph in details.discussion { page += "\n" + wrapped(paragraph) }
+            page += list("commands", details.subcommands.map { ($0.name, $0.summary) })
+            page += list("operands", details.operands.map { ($0.name, $0.help) })
+            page += list("options", details.options.map(row) + [row(.help)])
+            page += examples(details.examples)
         } else {
+            let program = table.page()
             for section in table.sections {
                 page += list(section.title, section.commands.map { ($0.name, $0.summary) })
             }
             page += list("options", (table.sharedOptions + [.help, .version]).map(row))
-            page += list("exit codes", table.exitCodes.map { ($0.name, $0.help) })
+            page += list("exit codes", program.exitCodes.map { ($0.name, $0.help) })
+            page += examples(program.examples)
         }
-        page += examples(command?.examples ?? table.examples)
-        if command?.subcommands.isEmpty != true { page += "\n\(name) COMMAND --help shows more about a command\n" }
+        if command?.body == nil { page += "\n\(name) COMMAND --help shows more about a command\n" }
         return page
     }
 
-    /// The shape of the command line: `pushcrypt device add [options] ID FILE`.
+    /// The form of the command line: `pushcrypt device add [options] ID FILE`.
     package var synopsis: String {
-        guard let command = table.command(at: path) else { return "\(name) [options] COMMAND" }
-        if !command.subcommands.isEmpty { return "\(name) COMMAND" }
+        guard let command, let details else { return "\(name) [options] COMMAND" }
+        guard command.body != nil else { return "\(name) COMMAND" }
         var words = [name]
-        words += command.options.filter(\.isRequired).map(\.synopsis)
-        if !command.options.allSatisfy(\.isRequired) { words.append("[options]") }
-        for operand in command.operands {
+        words += details.options.filter(\.isRequired).map(\.synopsis)
+        if !details.options.allSatisfy(\.isRequired) { words.append("[options]") }
+        for operand in details.operands {
             switch operand.count {
             case .one: words.append(operand.name)
             case .optional: words.append("[\(operand.name)]")
@@ -47,8 +52,6 @@ package struct HelpPage {
         }
         return words.joined(separator: " ")
     }
-
-    private var name: String { ([table.program] + path).joined(separator: " ") }
 }
 
 // MARK: Layout

@@ -1,17 +1,17 @@
-/// Reads a command line by the table. Every mistake is exit 64, with a hint.
+/// Parses a command line by the table. Every mistake is exit 64, with a hint.
 package struct Parser {
     package let table: CommandTable
 
     package init(table: CommandTable) { self.table = table }
 
-    /// What a command line asks for.
+    /// The request of a command line.
     package enum Request {
         case help([String])
         case version
-        case command(Invocation, Command.Run)
+        case command(Invocation)
     }
 
-    /// Reads the arguments, the program's name left out.
+    /// Parses the arguments, without the program's name.
     package func parse(_ arguments: [String]) throws(CommandFailure) -> Request {
         try table.check(arguments)
         // A value cannot begin with a dash (see `takeValue`), so this finds no value by mistake.
@@ -25,16 +25,16 @@ package struct Parser {
             } else if line.takesOptions, isOption(argument) {
                 if line.path.isEmpty, argument == Option.version.name { return .version }
                 try take(option: argument, from: &line)
-            } else if line.run == nil {
+            } else if line.body == nil {
                 try step(to: argument, on: &line)
             } else {
                 line.words.append(argument)
             }
         }
-        return try request(for: line)
+        return .command(try invocation(of: line))
     }
 
-    /// The path that words name, all of them commands.
+    /// Checks that words are the path of a command, and returns them.
     package func path(of words: [String]) throws(CommandFailure) -> [String] {
         for end in words.indices where table.command(at: Array(words[...end])) == nil {
             throw unknownCommand(words[end], under: Array(words[..<end]))
@@ -42,15 +42,19 @@ package struct Parser {
         return words
     }
 
-    /// A command line while it is read.
+    /// A command line that is partly parsed.
     private struct Line {
         var arguments: ArraySlice<String>
         var takesOptions = true
         var path: [String] = []
         var command: Command?
-        var run: Command.Run?
+        /// The command to run, and what it declares; nil while the command is not complete.
+        var body: (any CommandBody.Type)?
+        var declarations = Declarations()
         var options: [(option: Option, value: String)] = []
         var words: [String] = []
+
+        func has(_ option: String) -> Bool { options.contains { $0.option.name == option } }
     }
 }
 
@@ -58,10 +62,14 @@ package struct Parser {
 
 extension Parser {
     private func step(to word: String, on line: inout Line) throws(CommandFailure) {
-        line.command = table.command(at: line.path + [word])
-        guard let command = line.command else { throw unknownCommand(word, under: line.path) }
+        guard let command = table.command(word, under: line.command) else {
+            throw unknownCommand(word, under: line.path)
+        }
+        line.command = command
         line.path.append(word)
-        if case .run(let run) = command.action { line.run = run }
+        guard let body = command.body else { return }
+        line.body = body
+        line.declarations = Arguments.declarations(of: body, in: table)
     }
 
     /// The command that a line with `--help` in it is about; the rest of the line may be wrong.
@@ -75,47 +83,47 @@ extension Parser {
                 continue
             }
             words = try path(of: words + [argument])
-            if table.command(at: words)?.subcommands.isEmpty == true { break }
+            if table.command(at: words)?.body != nil { break }
         }
         return words
     }
 
-    private func request(for line: Line) throws(CommandFailure) -> Request {
+    private func invocation(of line: Line) throws(CommandFailure) -> Invocation {
         guard let command = line.command else {
             throw .usage("no command is given", hint: "\(table.program) --help lists the commands")
         }
-        let name = ([table.program] + line.path).joined(separator: " ")
-        guard let run = line.run else {
+        guard let body = line.body else {
             let names = command.subcommands.map(\.name).joined(separator: ", ")
-            throw .usage("\(name) needs a command after it", hint: "one of: \(names)")
+            throw .usage("\(name(line.path)) needs a command after it", hint: "one of: \(names)")
         }
-        for (option, _) in line.options where !command.options.contains(where: { $0.name == option.name }) {
-            throw .usage("\(name) has no option \(option.name)", hint: "\(name) --help lists its options")
+        for (option, _) in line.options where !line.declarations.options.contains(where: { $0.name == option.name }) {
+            throw .usage(
+                "\(name(line.path)) has no option \(option.name)", hint: "\(name(line.path)) --help lists its options")
         }
-        let synopsis = HelpPage(table: table, path: line.path).synopsis
-        for option in command.options where option.isRequired {
-            if line.options.contains(where: { $0.option.name == option.name }) { continue }
-            throw .usage("\(option.synopsis) is missing", hint: "usage: \(synopsis)")
+        for option in line.declarations.options where option.isRequired && !line.has(option.name) {
+            throw .usage("\(option.synopsis) is missing", hint: "usage: \(synopsis(line.path))")
         }
-        let operands = try distribute(line.words, to: command.operands, synopsis: synopsis)
-        let invocation = Invocation(
-            table: table, path: line.path, command: command, options: line.options.map { ($0.option.name, $0.value) },
-            operands: operands)
+        let operands = try distribute(line.words, of: line)
         try refuseSharedInput(line, operands: operands)
-        return .command(invocation, run)
+        try check(line)
+        return Invocation(
+            table: table, path: line.path, body: body, declarations: line.declarations,
+            optionValues: line.options.map { ($0.option.name, $0.value) }, operandValues: operands)
     }
 
+    private func name(_ path: [String]) -> String { ([table.program] + path).joined(separator: " ") }
+
+    private func synopsis(_ path: [String]) -> String { HelpPage(table: table, path: path).synopsis }
+
     private func unknownCommand(_ word: String, under path: [String]) -> CommandFailure {
-        let parent = table.command(at: path)
-        let siblings = parent?.subcommands ?? table.commands
-        let name = ([table.program] + path).joined(separator: " ")
+        let siblings = table.command(at: path)?.subcommands ?? table.commands
         let hint =
             if let near = nearestName(to: word, among: siblings.map(\.name)) {
-                "did you mean \(name) \(near)?"
+                "did you mean \(name(path)) \(near)?"
             } else if let group = table.commands.first(where: { $0.subcommands.contains { $0.name == word } }) {
                 "did you mean \(table.program) \(group.name) \(word)?"
             } else {
-                "\(name) --help lists the commands"
+                "\(name(path)) --help lists the commands"
             }
         return .usage("unknown command \(quoted(word))", hint: hint)
     }
@@ -133,7 +141,7 @@ extension Parser {
         let equals = argument.utf8.starts(with: "--".utf8) ? argument.utf8.firstIndex(of: UInt8(ascii: "=")) : nil
         let name = String(argument[..<(equals ?? argument.endIndex)])
         let inline = equals.map { String(argument[argument.utf8.index(after: $0)...]) }
-        let known = line.run == nil ? table.sharedOptions : line.command?.options ?? []
+        let known = line.body == nil ? table.sharedOptions : line.declarations.options
         guard let option = known.first(where: { $0.matches(name) }) else {
             throw unknownOption(name, known: known, line: line)
         }
@@ -142,9 +150,7 @@ extension Parser {
             line.options.append((option, ""))
             return
         }
-        if !option.isRepeatable, line.options.contains(where: { $0.option.name == option.name }) {
-            throw .usage("\(option.name) is given twice")
-        }
+        if !option.isRepeatable, line.has(option.name) { throw .usage("\(option.name) is given twice") }
         let text = if let inline { inline } else { try takeValue(of: option, from: &line) }
         if text.isEmpty { throw .usage("\(option.name) needs a value", hint: "write \(option.synopsis)") }
         try value.kind.check(text, for: option.name)
@@ -165,28 +171,37 @@ extension Parser {
     private func unknownOption(_ name: String, known: [Option], line: Line) -> CommandFailure {
         let bare = String(name.drop { $0 == "-" })
         let names = (known + [.help]).map { String($0.name.drop { $0 == "-" }) }
-        let command = ([table.program] + line.path).joined(separator: " ")
         let hint =
             if let near = nearestName(to: bare, among: names) {
                 "did you mean --\(near)?"
-            } else if line.run == nil, table.commands.contains(where: { $0.has(option: name) }) {
+            } else if line.body == nil, table.commands.contains(where: { has($0, option: name) }) {
                 "\(name) stands after the command"
             } else {
-                "\(command) --help lists the options"
+                "\(self.name(line.path)) --help lists the options"
             }
         return .usage("unknown option \(quoted(name))", hint: hint)
     }
-}
 
-extension Option {
-    package func matches(_ argument: String) -> Bool {
-        argument == name || argument == short
+    private func has(_ command: Command, option name: String) -> Bool {
+        let details = command.details(in: table)
+        return details.options.contains { $0.matches(name) }
+            || details.subcommands.contains { has($0, option: name) }
     }
-}
 
-extension Command {
-    fileprivate func has(option name: String) -> Bool {
-        options.contains { $0.matches(name) } || subcommands.contains { $0.has(option: name) }
+    private func check(_ line: Line) throws(CommandFailure) {
+        for rule in line.declarations.rules {
+            switch rule {
+            case .atMostOne(let names):
+                let given = names.filter(line.has)
+                if given.count > 1 { throw .usage("\(given[0]) and \(given[1]) exclude each other") }
+            case .excludes(let name, let others, let hint):
+                guard line.has(name), let other = others.first(where: line.has) else { continue }
+                throw .usage("\(name) and \(other) exclude each other", hint: hint)
+            case .needs(let name, let other, let hint):
+                guard line.has(name), !line.has(other) else { continue }
+                throw CommandFailure(.usage, "\(name) goes with \(other)", hints: hint.map { [$0] } ?? [])
+            }
+        }
     }
 }
 
@@ -194,11 +209,11 @@ extension Command {
 
 extension Parser {
     private func distribute(
-        _ words: [String], to operands: [Operand], synopsis: String
-    ) throws(CommandFailure) -> [String: [String]] {
+        _ words: [String], of line: Line
+    ) throws(CommandFailure) -> [(name: String, values: [String])] {
         var rest = words[...]
-        var values: [String: [String]] = [:]
-        for operand in operands {
+        var values: [(name: String, values: [String])] = []
+        for operand in line.declarations.operands {
             let count =
                 switch operand.count {
                 case .one, .optional: min(1, rest.count)
@@ -207,25 +222,31 @@ extension Parser {
             let given = Array(rest.prefix(count))
             rest = rest.dropFirst(count)
             let isRequired = operand.count == .one || operand.count == .atLeastOne
-            if isRequired, given.isEmpty { throw .usage("\(operand.name) is missing", hint: "usage: \(synopsis)") }
+            if isRequired, given.isEmpty {
+                throw .usage("\(operand.name) is missing", hint: "usage: \(synopsis(line.path))")
+            }
             for text in given {
-                if text.isEmpty { throw .usage("\(operand.name) is empty", hint: "usage: \(synopsis)") }
+                if text.isEmpty { throw .usage("\(operand.name) is empty", hint: "usage: \(synopsis(line.path))") }
                 try operand.kind.check(text, for: operand.name)
             }
-            values[operand.name] = given
+            values.append((operand.name, given))
         }
-        if let extra = rest.first { throw .usage("unexpected argument \(quoted(extra))", hint: "usage: \(synopsis)") }
+        if let extra = rest.first {
+            throw .usage("unexpected argument \(quoted(extra))", hint: "usage: \(synopsis(line.path))")
+        }
         return values
     }
 
     /// Standard input can be read once.
-    private func refuseSharedInput(_ line: Line, operands: [String: [String]]) throws(CommandFailure) {
+    private func refuseSharedInput(
+        _ line: Line, operands: [(name: String, values: [String])]
+    ) throws(CommandFailure) {
         var readers: [String] = []
         for (option, value) in line.options {
             if let kind = option.value?.kind, kind.readsStandardInput(value) { readers.append(option.name) }
         }
-        for operand in line.command?.operands ?? [] {
-            var values = operands[operand.name] ?? []
+        for (operand, given) in zip(line.declarations.operands, operands) {
+            var values = given.values
             if values.isEmpty, operand.count == .optional { values = ["-"] }
             for value in values where operand.kind.readsStandardInput(value) { readers.append(operand.name) }
         }

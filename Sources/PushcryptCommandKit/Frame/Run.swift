@@ -9,11 +9,12 @@ package func run(arguments: [String], table: CommandTable, console: Console) -> 
             try console.write(HelpPage(table: table, path: path).text)
             return .done
         case .version:
-            try console.write(table.version + "\n")
+            try console.write(table.version() + "\n")
             return .done
-        case .command(let invocation, let run):
-            table.configure(&console, invocation)
-            return try run(invocation, console)
+        case .command(let invocation):
+            let command = invocation.command
+            command.configure(&console)
+            return try command.run(console)
         }
     } catch {
         if error.exit != .done {

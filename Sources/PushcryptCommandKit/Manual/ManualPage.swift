@@ -1,12 +1,18 @@
 /// A page of the manual, in mdoc(7): the program's, a group's, or a command's.
 package struct ManualPage {
-    package let table: CommandTable
-    /// Empty for the program itself.
-    package let path: [String]
+    private let table: CommandTable
+    private let path: [String]
+    private let command: Command?
+    private let details: CommandDetails?
+    private let program: ProgramPage
 
+    /// - Parameter path: The words of a command; empty for the program itself.
     package init(table: CommandTable, path: [String]) {
         self.table = table
         self.path = path
+        command = table.command(at: path)
+        details = command?.details(in: table)
+        program = table.page()
     }
 
     /// All pages.
@@ -22,23 +28,22 @@ package struct ManualPage {
 
     /// The whole page.
     package var text: String {
-        let command = table.command(at: path)
-        var page = ".Dd \(table.date)\n.Dt \(name.uppercased()) 1\n.Os\n"
+        var page = ".Dd \(program.date)\n.Dt \(name.uppercased()) 1\n.Os\n"
         page += ".Sh NAME\n.Nm \(name)\n.Nd \(Roff.argument(command?.summary ?? table.summary))\n"
-        page += ".Sh SYNOPSIS\n" + synopsis(command)
-        page += section("DESCRIPTION", description(command))
-        if let command {
-            page += section("COMMANDS", references(command.subcommands))
-            page += list("OPERANDS", command.operands.map { (".It Ar \(Roff.argument($0.name))", $0.help) })
-            page += list("OPTIONS", (command.options + [.help]).map { (item($0), $0.meaning) })
+        page += ".Sh SYNOPSIS\n" + synopsis
+        page += section("DESCRIPTION", description)
+        if let details {
+            page += section("COMMANDS", references(details.subcommands))
+            page += list("OPERANDS", details.operands.map { (".It Ar \(Roff.argument($0.name))", $0.help) })
+            page += list("OPTIONS", (details.options + [.help]).map { (item($0), $0.meaning) })
         } else {
             for part in table.sections { page += section(part.title.uppercased(), references(part.commands)) }
             page += list("OPTIONS", (table.sharedOptions + [.help, .version]).map { (item($0), $0.meaning) })
-            page += list("ENVIRONMENT", table.environment.map { (".It Ev \(Roff.argument($0.name))", $0.help) })
-            page += list("FILES", table.files.map { (".It Pa \(Roff.argument($0.name))", $0.help) })
-            page += list("EXIT STATUS", table.exitCodes.map { (".It \($0.name)", $0.help) })
+            page += list("ENVIRONMENT", program.environment.map { (".It Ev \(Roff.argument($0.name))", $0.help) })
+            page += list("FILES", program.files.map { (".It Pa \(Roff.argument($0.name))", $0.help) })
+            page += list("EXIT STATUS", program.exitCodes.map { (".It \($0.name)", $0.help) })
         }
-        page += section("EXAMPLES", examples(command?.examples ?? table.examples))
+        page += section("EXAMPLES", examples(details?.examples ?? program.examples))
         return page + section("SEE ALSO", seeAlso)
     }
 }
@@ -57,10 +62,10 @@ extension ManualPage {
         return ".Bl -tag -width Ds\n" + rows.map { $0.item + "\n" + Roff.paragraph($0.meaning) }.joined() + ".El\n"
     }
 
-    private func synopsis(_ command: Command?) -> String {
+    private var synopsis: String {
         var lines = [".Nm \(table.program)"]
-        guard let command, command.subcommands.isEmpty else {
-            if command == nil {
+        guard let details, command?.body != nil else {
+            if details == nil {
                 lines.append(".Op Ar options")
             } else {
                 lines.append(".Cm \(path.joined(separator: " "))")
@@ -68,9 +73,9 @@ extension ManualPage {
             return (lines + [".Ar COMMAND"]).joined(separator: "\n") + "\n"
         }
         lines.append(".Cm \(path.joined(separator: " "))")
-        lines += command.options.filter(\.isRequired).map { ".\(flag($0.name))\(value($0))" }
-        if !command.options.allSatisfy(\.isRequired) { lines.append(".Op Ar options") }
-        for operand in command.operands {
+        lines += details.options.filter(\.isRequired).map { ".\(flag($0.name))\(value($0))" }
+        if !details.options.allSatisfy(\.isRequired) { lines.append(".Op Ar options") }
+        for operand in details.operands {
             let name = Roff.argument(operand.name)
             switch operand.count {
             case .one: lines.append(".Ar \(name)")
@@ -82,8 +87,8 @@ extension ManualPage {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private func description(_ command: Command?) -> String {
-        let paragraphs = command?.discussion ?? []
+    private var description: String {
+        let paragraphs = details?.discussion ?? []
         if !paragraphs.isEmpty { return paragraphs.map(Roff.paragraph).joined(separator: ".Pp\n") }
         let summary = command?.summary ?? table.summary
         return Roff.paragraph(summary.prefix(1).uppercased() + summary.dropFirst() + ".")

@@ -1,45 +1,99 @@
 /// The reference of the command line as a Markdown document: `Docs/CommandLine.md`.
+///
+/// An option that several commands have with the same words is described once, at the top.
 package struct ReferenceDocument {
-    package let table: CommandTable
+    /// The number of commands from which on an option counts as shared.
+    private static let minimumShare = 4
 
-    package init(table: CommandTable) { self.table = table }
+    private let table: CommandTable
+    /// The path and the details of every command.
+    private let commands: [(path: [String], command: Command, details: CommandDetails)]
+    /// The rows of shared options, in the order of their first command.
+    private let shared: [Row]
+
+    private struct Row: Hashable {
+        let name: String
+        let term: String
+        let meaning: String
+
+        init(_ option: Option) {
+            name = option.name
+            term = (option.short.map { $0 + ", " } ?? "") + option.synopsis
+            meaning = option.meaning
+        }
+    }
+
+    package init(table: CommandTable) {
+        self.table = table
+        commands = table.paths.compactMap { path in
+            table.command(at: path).map { (path, $0, $0.details(in: table)) }
+        }
+        var counts: [Row: Int] = [:]
+        var rows: [Row] = []
+        for (_, _, details) in commands {
+            for option in details.options {
+                let row = Row(option)
+                if counts[row] == nil { rows.append(row) }
+                counts[row, default: 0] += 1
+            }
+        }
+        // Of several meanings of one name, the most frequent.
+        shared =
+            table.sharedOptions.map(Row.init)
+            + rows.filter { row in
+                guard let count = counts[row], count >= Self.minimumShare else { return false }
+                let others = rows.filter { $0.name == row.name && $0 != row }
+                return !table.sharedOptions.contains { $0.name == row.name }
+                    && others.allSatisfy { counts[$0, default: 0] < count }
+            }
+    }
 
     /// The whole document.
     package var text: String {
+        let program = table.page()
         var text = "# Command line\n\n" + paragraph(introduction)
         for section in table.sections {
             text += "\n**\(section.title.prefix(1).uppercased())\(section.title.dropFirst())**\n\n"
             text += section.commands.map { entry([$0.name], $0) }.joined()
         }
-        text += table(of: "option", (table.sharedOptions + [.help, .version]).map(row))
-        text += table(of: "exit code", table.exitCodes.map { ($0.name, $0.help) })
-        text += table(of: "variable", table.environment.map { ($0.name, $0.help) })
-        text += table(of: "file", table.files.map { ($0.name, $0.help) })
-        text += examples(table.examples)
-        return text + table.paths.map(chapter).joined()
+        text += "\n" + paragraph(sharedIntroduction)
+        text += table(of: "shared option", (shared + [.init(.help), .init(.version)]).map { ($0.term, $0.meaning) })
+        text += table(of: "exit code", program.exitCodes.map { ($0.name, $0.help) })
+        text += table(of: "variable", program.environment.map { ($0.name, $0.help) })
+        text += table(of: "file", program.files.map { ($0.name, $0.help) })
+        text += examples(program.examples)
+        return text + commands.map(chapter).joined()
     }
 
     private var introduction: String {
-        "Every command and every option, written by '\(table.program) man --markdown' from the table that the program itself reads. '\(table.program) COMMAND --help' prints the same of one command, and 'man \(table.program)-COMMAND' where the manual is installed."
+        "Every command and every option, written by '\(table.program) man --markdown' from the table that the program itself uses. '\(table.program) COMMAND --help' prints the same for one command, as does 'man \(table.program)-COMMAND' where the manual is installed."
+    }
+
+    private var sharedIntroduction: String {
+        let names = table.sharedOptions.map { "'\($0.name)'" }.joined(separator: " and ")
+        return
+            "An option with the same meaning in several commands is described here only; the chapter of a command names it below its table. \(names) may also precede the command."
     }
 }
 
 // MARK: Chapters
 
 extension ReferenceDocument {
-    private func chapter(_ path: [String]) -> String {
-        guard let command = table.command(at: path) else { return "" }
+    private func chapter(_ path: [String], _ command: Command, _ details: CommandDetails) -> String {
         let name = ([table.program] + path).joined(separator: " ")
         var text = "\n\(path.count == 1 ? "##" : "###") \(name)\n\n"
         text += paragraph(command.summary.prefix(1).uppercased() + command.summary.dropFirst() + ".")
         text += block([HelpPage(table: table, path: path).synopsis])
-        for part in command.discussion { text += "\n" + paragraph(part) }
-        if !command.subcommands.isEmpty {
-            text += "\n" + command.subcommands.map { entry(path + [$0.name], $0) }.joined()
+        for part in details.discussion { text += "\n" + paragraph(part) }
+        if !details.subcommands.isEmpty {
+            text += "\n" + details.subcommands.map { entry(path + [$0.name], $0) }.joined()
         }
-        text += table(of: "operand", command.operands.map { ($0.name, $0.help) })
-        text += table(of: "option", command.options.map(row))
-        return text + examples(command.examples)
+        text += table(of: "operand", details.operands.map { ($0.name, $0.help) })
+        let own = details.options.filter { !shared.contains(Row($0)) }
+        text += table(of: "option", own.map { (Row($0).term, $0.meaning) })
+        let others = details.options.filter { shared.contains(Row($0)) }.map { "`\($0.name)`" }
+        if !others.isEmpty { text += "\nShared options: \(others.joined(separator: ", ")).\n" }
+        return text + examples(details.examples)
     }
 
     private func entry(_ path: [String], _ command: Command) -> String {
@@ -55,10 +109,6 @@ extension ReferenceDocument {
 // MARK: Markdown
 
 extension ReferenceDocument {
-    private func row(_ option: Option) -> (String, String) {
-        ((option.short.map { $0 + ", " } ?? "") + option.synopsis, option.meaning)
-    }
-
     private func table(of title: String, _ rows: [(term: String, meaning: String)]) -> String {
         if rows.isEmpty { return "" }
         return "\n| \(title) | |\n|---|---|\n"

@@ -12,6 +12,7 @@ layers='
 Pushcrypt Sources/Pushcrypt: Basics Sodium JSON Keys Signing Rotation HPKE Envelope Payload Attachments Sealing
 PushcryptCommandKit Sources/PushcryptCommandKit: Basics System Console Frame Completion Manual
 PushcryptDeveloperTools Sources/PushcryptDeveloperTools Pushcrypt PushcryptCommandKit: PayloadLint ProjectLint Scaffold
+PushcryptCommand Sources/PushcryptCommand Pushcrypt PushcryptKeyStore PushcryptReceiver PushcryptCommandKit PushcryptDeveloperTools: Support Store Signer Batch Devices Seal Open Preview Explanations Commands
 '
 
 # The modules that a checked module may import, each after those it imports itself.
@@ -20,6 +21,7 @@ Pushcrypt Sources/Pushcrypt
 PushcryptKeyStore KeyStore
 PushcryptReceiver Sources/PushcryptReceiver
 PushcryptCommandKit Sources/PushcryptCommandKit
+PushcryptDeveloperTools Sources/PushcryptDeveloperTools
 '
 
 work=.build/layers

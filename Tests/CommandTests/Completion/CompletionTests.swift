@@ -112,11 +112,12 @@ import Testing
         var count = 0
         for path in CommandTable.pushcrypt.paths {
             let command = CommandTable.pushcrypt.command(at: path)
+            let options = command?.details(in: .pushcrypt).options ?? []
             let before = path.dropLast().map { $0 + " " }.joined()
             #expect(
                 completion(before, table: .pushcrypt).candidates.contains(.init(path[path.count - 1], command?.summary))
             )
-            for option in command?.options ?? [] {
+            for option in options {
                 let offered = completion(path.joined(separator: " ") + " -", table: .pushcrypt).candidates
                 #expect(offered.contains(.init(option.name, option.help)), "\(path) \(option.name)")
                 count += 1

@@ -60,7 +60,7 @@ import Testing
         let directory = try Self.scene()
         let session = try ShellSession(shell, at: program, in: directory)
         for (typed, listed) in [
-            ("pushcrypt se", ["seal", "sender"]), ("pushcrypt open --si", ["--simulate"]),
+            ("pushcrypt se", ["seal", "sender"]), ("pushcrypt device test --si", ["--simulate"]),
             ("pushcrypt open --p", ["--pass-clear", "--passphrase-file", "--progress"]),
             ("pushcrypt seal --emit ", ["payload", "request", "apns"]),
             ("pushcrypt completions ", ["bash", "zsh", "fish"]),

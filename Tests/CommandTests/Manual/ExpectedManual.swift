@@ -274,10 +274,10 @@ enum ExpectedManual {
         | `--priority LEVEL` | how urgent it is (low, normal, high) |
         | `--key SOURCE` | where the key is read from |
         | `-q, --quiet` | say nothing |
-        | `--store DIR` | the key store; otherwise PUSHCRYPT_STORE, otherwise the user's data directory |
-        | `--json` | write JSON, for programs |
         | `-o, --output FILE` | write to a file that appears only after success |
         | `--force` | replace the output file if it exists |
+
+        Shared options: `--store`, `--json`.
 
         ```
         sample send --to phone1 message.json

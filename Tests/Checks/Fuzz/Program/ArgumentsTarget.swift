@@ -27,7 +27,7 @@ struct ArgumentsTarget: FuzzTarget {
             case .help(let path):
                 require(parser.table.command(at: path) != nil || path.isEmpty, "arguments: help is about a command")
             case .version: break
-            case .command(let invocation, _): checkAccepted(invocation, words)
+            case .command(let invocation): checkAccepted(invocation, words)
             }
         } catch {
             require(error.exit == .usage, "arguments: a mistake is exit 64")
@@ -56,24 +56,26 @@ struct ArgumentsTarget: FuzzTarget {
             require(!holdsSecret(word), "arguments: a secret key is refused")
         }
         let again = canonical(invocation)
-        guard case .command(let second, _)? = try? parser.parse(again) else {
+        guard case .command(let second)? = try? parser.parse(again) else {
             fail("arguments: what was understood is understood when it is written again")
         }
         require(second.path == invocation.path, "arguments: the command is the same")
         require(canonical(second) == again, "arguments: every option and operand comes back")
         require(again.count <= words.count + 1, "arguments: nothing is added")
+        // Terminates, and reads what was checked.
+        _ = invocation.command
     }
 
     /// The command, its options in the order of the table, and its operands.
     private func canonical(_ invocation: Invocation) -> [String] {
         var words = invocation.path
-        for option in invocation.command.options {
+        for option in invocation.declarations.options {
             for value in invocation.values(option.name) {
                 words.append(option.value == nil ? option.name : "\(option.name)=\(value)")
             }
         }
         words.append("--")
-        for operand in invocation.command.operands { words += invocation.operands(operand.name) }
+        for operand in invocation.declarations.operands { words += invocation.operands(operand.name) }
         return words
     }
 }

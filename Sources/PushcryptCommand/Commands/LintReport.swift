@@ -2,9 +2,9 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptDeveloperTools
 
-/// What `lint` prints of a push. Names of keys in it are a stranger's, and cannot act on a terminal.
+/// The report of `lint` on a push. Names of keys in it are untrusted, and cannot act on a terminal.
 struct PayloadReport {
-    /// Where the texts begin; a longer place has a line of its own.
+    /// The column of the texts; a longer place has a separate line.
     private static let column = 26
 
     private let lint: PayloadLint
@@ -99,5 +99,37 @@ struct PayloadReport {
         if let bucket = sizes.bucket { json.integer(bucket, for: "bucket") }
         if let left = sizes.remainingInBucket { json.integer(left, for: "left_in_bucket") }
         if let left = sizes.remainingToSeal { json.integer(left, for: "left_to_seal") }
+    }
+}
+
+// MARK: Projects
+
+extension Finding {
+    /// One line of a project's report; safe for a terminal, because projects may contain untrusted text.
+    func projectLine(_ console: Console) -> String {
+        sanitized(forTerminal: place) + ": " + console.styled(severity.rawValue + ":", severity.style) + " "
+            + sanitized(forTerminal: "\(message) — \(fix)") + "\n"
+    }
+
+    /// One object on a line; safe for a terminal too.
+    func projectJSON(_ console: Console) -> String {
+        var json = JSONWriter()
+        json.object { json in
+            json.string(place, for: "file")
+            json.string(severity.rawValue, for: "level")
+            json.string(message, for: "text")
+            json.string(fix, for: "fix")
+        }
+        return console.shown(json: json.bytes) + "\n"
+    }
+}
+
+extension Finding.Severity {
+    var style: TextStyle {
+        switch self {
+        case .error: .red
+        case .warning: .yellow
+        case .note: .dim
+        }
     }
 }

@@ -2,26 +2,9 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptReceiver
 
-/// Opens the lines of a batch.
-func runOpenBatch(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> ExitCode {
-    for name in ["--request-id", "--full-body", "--simulate", "--deadline", "--stall", "--banner"]
-    where invocation.flag(name) {
-        throw .usage("\(name) goes with one push", hint: "leave it out, or leave --batch out")
-    }
-    // A message may come before the one that tells of its sender's new key where several threads change one store.
-    let run = try BatchRun(
-        "opened", jobs: invocation.flag("--device-key-file") ? Processors.count : 1, hasClearContent: true, invocation,
-        console)
-    let receiver = try OpenReceiver(invocation, console)
-    let mayPassInTheClear = invocation.flag("--pass-clear")
-    return try run.run(file: invocation.operand("FILE")) { () throws(CommandFailure) in
-        OpenWorker(receiver: receiver, mayPassInTheClear: mayPassInTheClear, console: console)
-    }
-}
-
 /// Opens lines; threads share what a phone has once.
 struct OpenWorker: LineWorker {
-    let receiver: OpenReceiver
+    let receiver: CommandReceiver
     let mayPassInTheClear: Bool
     let console: Console
 

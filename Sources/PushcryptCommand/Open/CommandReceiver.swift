@@ -3,11 +3,11 @@ internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 internal import PushcryptReceiver
 
-/// What opens a push here: a store, as on a phone, or a key that is named.
-enum OpenReceiver: Sendable {
+/// The receiver of the command line: a store, as on a phone, or a key file.
+enum CommandReceiver: Sendable {
     case keyFile(Opener)
     case store(NotificationReceiver)
-    /// A store that is damaged: as on a phone, that is no reason to show nothing.
+    /// A damaged store: as on a phone, the fallback is shown.
     case damagedStore(KeyStoreError)
 
     /// Opens a push; `isAwaited` as in `NotificationReceiver.receive`.
@@ -78,31 +78,64 @@ struct PushToOpen: Sendable {
     }
 }
 
-// MARK: As the command line says
+// MARK: Command line
 
-extension OpenReceiver {
-    init(_ invocation: Invocation, _ console: Console) throws(CommandFailure) {
-        if let source = invocation.value("--device-key-file") {
-            self = .keyFile(try Self.keyFile(source, invocation, console))
+/// The options for the keys that open, and for what they may open.
+struct ReceiverArguments: Sendable {
+    let topic: TopicArgument
+    let requestID: String?
+    let duplicates: DuplicatePolicy?
+    let deviceKeyFile: String?
+    let senders: [String]
+    let passesClear: Bool
+
+    init(_ arguments: inout Arguments) {
+        topic = TopicArgument(&arguments)
+        requestID = arguments.value(
+            "--request-id", "ID",
+            help:
+                "the notification request that brought the push; otherwise the same message counts as the same request"
+        )
+        duplicates = arguments.choice(
+            "--duplicates", "POLICY",
+            help:
+                "how to show a message that was shown before: quiet, without sound (the default), the fallback, or nothing"
+        )
+        deviceKeyFile = arguments.value(
+            "--device-key-file", "FILE", .secret, help: "open with this key and use no store: a file, fd:N, or -")
+        senders = arguments.values(
+            "--sender", "KEY", help: "the sender to trust (pcs1…); only with --device-key-file")
+        passesClear = arguments.flag(
+            "--pass-clear", help: "show a push without ENCRYPTED_DATA as it is, as an app's policy may allow")
+    }
+
+    /// Refuses a key file beside a store, whose options are declared by now.
+    func excludeStore(_ arguments: inout Arguments) {
+        arguments.option(
+            "--device-key-file", excludes: ["--store", "--passphrase-file", "--request-id", "--duplicates"],
+            hint: "a key file is used without a store")
+    }
+}
+
+extension CommandReceiver {
+    init(
+        _ arguments: ReceiverArguments, _ store: StoreArguments, _ console: Console
+    ) throws(CommandFailure) {
+        if let source = arguments.deviceKeyFile {
+            self = .keyFile(try Self.keyFile(source, arguments, console))
         } else {
-            self = try Self.store(invocation, console)
+            self = try Self.store(arguments, store, console)
         }
     }
 
     private static func keyFile(
-        _ source: String, _ invocation: Invocation, _ console: Console
+        _ source: String, _ arguments: ReceiverArguments, _ console: Console
     ) throws(CommandFailure) -> Opener {
-        for name in ["--store", "--passphrase-file", "--request-id", "--duplicates"] where invocation.flag(name) {
-            throw .usage("--device-key-file and \(name) exclude each other", hint: "a key file is used without a store")
-        }
-        if source == "-", invocation.operand("FILE") == "-" {
-            throw .usage("the key and the push cannot both come from standard input", hint: "name a file, or fd:3")
-        }
-        guard let topic = try invocation.topic() else {
-            throw .usage("--topic is missing", hint: Option.topicHint)
+        guard let topic = try arguments.topic.topic() else {
+            throw .usage("--topic is missing", hint: TopicArgument.hint)
         }
         var senders: [SenderPublicKey] = []
-        for text in invocation.values("--sender") {
+        for text in arguments.senders {
             do throws(KeyError) {
                 senders.append(try SenderPublicKey(text: text))
             } catch {
@@ -116,26 +149,28 @@ extension OpenReceiver {
             topic: topic, deviceKeys: [try console.readDeviceKey(from: source)], trust: SenderTrust(pinned: senders))
     }
 
-    private static func store(_ invocation: Invocation, _ console: Console) throws(CommandFailure) -> OpenReceiver {
-        if invocation.flag("--sender") {
+    private static func store(
+        _ arguments: ReceiverArguments, _ store: StoreArguments, _ console: Console
+    ) throws(CommandFailure) -> CommandReceiver {
+        if !arguments.senders.isEmpty {
             throw .usage(
                 "--sender goes with --device-key-file", hint: "a store trusts what 'pushcrypt sender trust' was given")
         }
         var policy = NotificationReceiver.Policy()
-        policy.duplicates = invocation.value("--duplicates").flatMap(DuplicatePolicy.init(rawValue:)) ?? .quiet
-        return try store(invocation, console, policy) { (store) throws(CommandFailure) in
-            (store, try console.openReplayFile(invocation))
+        policy.duplicates = arguments.duplicates ?? .quiet
+        return try self.store(store, arguments.topic, console, policy) { (keys) throws(CommandFailure) in
+            (keys, try console.openReplayFile(of: store))
         }
     }
 
-    /// Opens with a store's keys; `keeping` says where the messages are remembered, and what they change.
+    /// Opens with a store's keys; `keeping` returns the places for changes and for the record of messages.
     static func store(
-        _ invocation: Invocation, _ console: Console, _ policy: NotificationReceiver.Policy,
+        _ arguments: StoreArguments, _ topic: TopicArgument, _ console: Console, _ policy: NotificationReceiver.Policy,
         keeping: (SQLiteKeyStore) throws(CommandFailure) -> (effects: any OpeningEffects, replay: ReplayFile)
-    ) throws(CommandFailure) -> OpenReceiver {
-        let topic = try invocation.topic()
+    ) throws(CommandFailure) -> CommandReceiver {
+        let topic = try topic.topic()
         do throws(CommandFailure) {
-            let store = try console.openStore(invocation)
+            let store = try console.open(arguments)
             let defaultTopic = try withStoreErrors { () throws(KeyStoreError) in
                 topic == nil ? try store.defaultTopic() : nil
             }

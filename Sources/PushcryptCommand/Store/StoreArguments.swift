@@ -2,31 +2,64 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-extension Option {
-    static let store = Option(
-        "--store", "DIR", .folder,
-        help: "the key store; otherwise PUSHCRYPT_STORE, otherwise the user's data directory")
-    static let topic = Option(
-        "--topic", "BUNDLE-ID", help: "the app, for example com.example.app; needed where no key is bound to one")
-    static let topicHint = "add --topic with the app's bundle id, for example com.example.app"
-    static func name(of keys: StoredName) -> Option {
-        Option("--name", "NAME", .name(keys), help: "which of the store's keys; otherwise the default one")
+/// `--store` and `--passphrase-file`: a key store.
+struct StoreArguments: Sendable {
+    /// The given path; nil for the default place.
+    let path: String?
+    let passphraseFile: String?
+
+    init(_ arguments: inout Arguments) {
+        path = arguments.storePath()
+        passphraseFile = arguments.passphraseFile()
     }
-    static let passphraseFile = Option(
-        "--passphrase-file", "FILE", .secret,
-        help: "the store's passphrase: a file, fd:N, or - for standard input; a terminal is asked otherwise")
+
+    init(path: String?, passphraseFile: String?) {
+        self.path = path
+        self.passphraseFile = passphraseFile
+    }
+
+    /// The names of these options.
+    static let names = ["--store", "--passphrase-file"]
+
+    /// Whether the command line names a store.
+    var isGiven: Bool { path != nil || passphraseFile != nil }
 }
 
+extension Arguments {
+    static let storeOption = "--store"
+
+    /// `--store`.
+    mutating func storePath() -> String? {
+        value(
+            Self.storeOption, "DIR", .folder,
+            help: "the key store; otherwise PUSHCRYPT_STORE, otherwise the user's data directory")
+    }
+
+    /// `--passphrase-file`.
+    mutating func passphraseFile() -> String? {
+        value(
+            "--passphrase-file", "FILE", .secret,
+            help: "the store's passphrase: a file, fd:N, or - for standard input; otherwise asked for on the terminal")
+    }
+
+    /// `--name`: a key in the store.
+    mutating func keyName(of kind: StoredName) -> String? {
+        value("--name", "NAME", .name(kind), help: "which of the store's keys; otherwise the default one")
+    }
+}
+
+// MARK: Opening
+
 extension Console {
-    /// Where the store is: `--store`, else PUSHCRYPT_STORE, else the user's data directory (XDG).
-    func storePath(_ invocation: Invocation) throws(CommandFailure) -> String {
-        guard let path = storePath(given: invocation.value("--store")) else {
+    /// The path of the store: `--store`, else PUSHCRYPT_STORE, else the user's data directory (XDG).
+    func path(of store: StoreArguments) throws(CommandFailure) -> String {
+        guard let path = storePath(given: store.path) else {
             throw .usage("there is no place for a key store", hint: "name one with --store DIR")
         }
         return path
     }
 
-    /// The same for what `--store` says; nil where there is no place for a store.
+    /// The same for the value of `--store`; nil if there is no place for a store.
     func storePath(given path: String?) -> String? {
         if let path { return path }
         if let path = variable("PUSHCRYPT_STORE"), !path.isEmpty { return path }
@@ -35,10 +68,10 @@ extension Console {
         return nil
     }
 
-    /// Opens the key store, asking for its passphrase if it has one.
-    func openStore(_ invocation: Invocation) throws(CommandFailure) -> SQLiteKeyStore {
-        let path = try storePath(invocation)
-        if let source = invocation.value("--passphrase-file") {
+    /// Opens the key store, and asks for its passphrase if it has one.
+    func open(_ store: StoreArguments) throws(CommandFailure) -> SQLiteKeyStore {
+        let path = try path(of: store)
+        if let source = store.passphraseFile {
             let passphrase = try passphrase(readSecret(from: source))
             return try withStoreErrors { () throws(KeyStoreError) in
                 try SQLiteKeyStore.open(in: path, passphrase: passphrase)
@@ -55,13 +88,13 @@ extension Console {
         }
     }
 
-    /// Makes the replay guard beside the store's database, unless there is one.
+    /// Creates the replay guard beside the store's database, unless it exists.
     ///
-    /// Its floor lies before now by what clocks may differ: a phone that runs ahead of its provider must not take its
-    /// first notifications for old ones. Only for the first key of a store; a guard that is missing later is made by the
-    /// next message, with a floor close to now.
-    func createReplayFile(_ invocation: Invocation) throws(CommandFailure) {
-        let path = try storePath(invocation)
+    /// Its floor is the current time minus the clock tolerance: a phone whose clock is ahead of its provider's must not
+    /// treat its first notifications as old ones. Only for the first key of a store; a guard that is missing later is
+    /// created by the next message, with a floor close to the current time.
+    func createReplayFile(of store: StoreArguments) throws(CommandFailure) {
+        let path = try path(of: store)
         do throws(KeyStoreError) {
             _ = try ReplayFile.create(in: path, floor: timestamp.subtracting(Freshness.clockTolerance))
         } catch {
@@ -70,8 +103,8 @@ extension Console {
     }
 
     /// Opens the replay guard beside the store's database.
-    func openReplayFile(_ invocation: Invocation) throws(CommandFailure) -> ReplayFile {
-        ReplayFile.open(in: try storePath(invocation), at: timestamp)
+    func openReplayFile(of store: StoreArguments) throws(CommandFailure) -> ReplayFile {
+        ReplayFile.open(in: try path(of: store), at: timestamp)
     }
 }
 
@@ -88,7 +121,7 @@ extension Console {
         try withKey(from: source) { (text) throws(KeyError) in try DeviceKey(text: text) }
     }
 
-    /// Reads a key; `isShared` for one of which only the public half is wanted.
+    /// Reads a key; `isShared` if only its public half is needed.
     func withKey<R>(
         from source: String, isShared: Bool = false, _ body: (Span<UInt8>) throws(KeyError) -> R
     ) throws(CommandFailure) -> R {

@@ -59,13 +59,9 @@ extension CommandFailure {
         let isRow = error.code == .corruptStore && error.concernsOneRow
         self.init(exit, error, hints: isRow ? ["pushcrypt doctor lists all such rows"] : nil)
     }
-
-    init(_ error: InvalidTopic, in place: String) {
-        self.init(.usage, "\(place): \(error)")
-    }
 }
 
-/// Runs calls of the key store inside a command.
+/// Turns errors of the key store into failures of a command.
 func withStoreErrors<R: ~Copyable>(_ body: () throws(KeyStoreError) -> R) throws(CommandFailure) -> R {
     do throws(KeyStoreError) {
         return try body()
@@ -74,25 +70,7 @@ func withStoreErrors<R: ~Copyable>(_ body: () throws(KeyStoreError) -> R) throws
     }
 }
 
-extension Invocation {
-    /// The topic that the caller gave.
-    func topic() throws(CommandFailure) -> Topic? {
-        try value("--topic").map { (text) throws(CommandFailure) in try topic(of: text) }
-    }
-
-    /// The same, or the topic of an example where any will do.
-    func topicOrExample() throws(CommandFailure) -> Topic { try topic(of: value("--topic") ?? "com.example.app") }
-
-    private func topic(of text: String) throws(CommandFailure) -> Topic {
-        do throws(InvalidTopic) {
-            return try Topic(text)
-        } catch {
-            throw CommandFailure(error, in: "--topic")
-        }
-    }
-}
-
 extension Console {
-    /// The present time, as the library takes it.
+    /// The current time.
     var timestamp: Timestamp { Timestamp(milliseconds: now()) }
 }

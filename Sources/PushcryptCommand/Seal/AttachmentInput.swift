@@ -1,28 +1,37 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-extension Option {
-    /// Which sealed files travel with a message.
-    static let sealAttachments = [
-        Option(
-            "--attachment", "REF", .secret, isRepeatable: true,
-            help: "a sealed file, by the reference of 'attach seal': a file, fd:N, or -; at most 8"),
-        Option(
-            "--attachment-url", "URL", isRepeatable: true,
-            help: "where it is fetched from; the first is for the first attachment without a url, and so on"),
-    ]
+/// The options for sealed files that a message refers to.
+struct AttachmentArguments: Sendable {
+    let references: [String]
+    let urls: [String]
+    /// The names of the options that were given.
+    let given: [String]
+
+    init(_ arguments: inout Arguments) {
+        ((references, urls), given) = arguments.given { arguments in
+            (
+                arguments.values(
+                    "--attachment", "REF", .secret,
+                    help: "a sealed file, by the reference of 'attach seal': a file, fd:N, or -; at most 8"),
+                arguments.values(
+                    "--attachment-url", "URL",
+                    help: "the address of the sealed file; the first for the first attachment without a url, and so on")
+            )
+        }
+    }
 }
 
 extension Console {
-    /// Reads the references of a payload's attachments. Those that were written before their url was known take the urls of
-    /// `--attachment-url`, in the order given.
-    func readAttachments(_ invocation: Invocation) throws(CommandFailure) -> [AttachmentReference] {
-        var urls = invocation.values("--attachment-url")[...]
+    /// Reads the references of a payload's attachments. Those without a url receive the urls of `--attachment-url`, in the
+    /// order given.
+    func read(_ attachments: AttachmentArguments) throws(CommandFailure) -> [AttachmentReference] {
+        var urls = attachments.urls[...]
         for url in urls {
             try checkOption("--attachment-url") { () throws(AttachmentError) in try AttachmentRules.check(url: url) }
         }
         var references: [AttachmentReference] = []
-        for source in invocation.values("--attachment") {
+        for source in attachments.references {
             let reference = try readReference(from: source) { (fields) throws(AttachmentError) in
                 fields.hasURL
                     ? try AttachmentReference(fields)

@@ -2,7 +2,7 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// A default that a store keeps, which options override.
+/// A default in a store, which options override.
 enum Setting: String, CaseIterable, Sendable {
     case title
     case sound
@@ -11,22 +11,22 @@ enum Setting: String, CaseIterable, Sendable {
     case ttl
     case grace
 
-    /// What it is for, and what holds where it is not set; lower case, no full stop.
+    /// The meaning, and the value if the setting is not set; lower case, no full stop.
     var meaning: String {
         switch self {
         case .title: "the placeholder's title; otherwise 'New message'"
-        case .sound: "the placeholder's sound, or none; otherwise 'default' when the payload has a sound"
+        case .sound: "the placeholder's sound, or none; otherwise 'default' if the payload has a sound"
         case .clear:
-            "the fields of aps that the relay may read, with commas between them (\(Self.clearFields.joined(separator: ", "))); otherwise none"
-        case .topic: "the app, where no key is bound to one"
-        case .ttl: "how long a message may be shown after it was sealed, for example 12h; otherwise 30d"
-        case .grace: "how long the old key goes on opening after 'rotate device --confirm'; otherwise 31d"
+            "the fields of aps that the relay may read, separated by commas (\(Self.clearFields.joined(separator: ", "))); otherwise none"
+        case .topic: "the app, if no key is bound to one"
+        case .ttl: "how long after sealing a message may be shown, for example 12h; otherwise 30d"
+        case .grace: "how long the old key still opens after 'rotate device --confirm'; otherwise 31d"
         }
     }
 
     private static let clearFields = Placeholder.ClearField.allCases.map(\.rawValue)
 
-    /// What a time may be.
+    /// The kind of the value.
     private var kind: ValueKind {
         switch self {
         case .ttl: .duration(1...Int(Freshness.maximumTimeToLive.seconds))
@@ -43,11 +43,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .clear:
             for field in Self.fields(value) { try ValueKind.choice(Self.clearFields).check(field, for: rawValue) }
         case .topic:
-            do throws(InvalidTopic) {
-                _ = try Topic(value)
-            } catch {
-                throw CommandFailure(error, in: "VALUE")
-            }
+            _ = try Topic(value, in: "VALUE")
         case .ttl, .grace: try kind.check(value, for: rawValue)
         }
     }
@@ -71,15 +67,15 @@ enum Setting: String, CaseIterable, Sendable {
     }
 }
 
-// MARK: What commands read
+// MARK: Reading
 
 extension SQLiteKeyStore {
     func setting(_ setting: Setting) throws(KeyStoreError) -> String? { try self.setting(named: setting.rawValue) }
 
-    /// The app of who names none.
+    /// The topic for messages that have no other.
     func defaultTopic() throws(KeyStoreError) -> Topic? { try setting(.topic).flatMap { try? Topic($0) } }
 
-    /// The placeholder, as far as the settings say.
+    /// The placeholder, as far as the settings determine it.
     func placeholder() throws(KeyStoreError) -> PlaceholderChoice {
         PlaceholderChoice(
             title: try setting(.title), sound: try setting(.sound).map(Placeholder.Sound.init(word:)),
@@ -89,13 +85,5 @@ extension SQLiteKeyStore {
     /// A time in seconds.
     func seconds(_ setting: Setting) throws(KeyStoreError) -> Int? {
         try self.setting(setting).flatMap(setting.seconds)
-    }
-}
-
-extension SealSource {
-    /// The store's time to live, in seconds.
-    func timeToLive() throws(CommandFailure) -> Int? {
-        guard case .store(let store, _) = self else { return nil }
-        return try withStoreErrors { () throws(KeyStoreError) in try store.seconds(.ttl) }
     }
 }

@@ -9,7 +9,7 @@ enum StoredName: String, Sendable {
     fileprivate var source: NameSource {
         NameSource(rawValue) { request in
             let given: String?
-            switch request.value(Option.store.name) {
+            switch request.value(Arguments.storeOption) {
             case .unknown: return []
             case .text(let path): given = path
             case nil: given = nil

@@ -3,14 +3,13 @@ internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 internal import PushcryptReceiver
 
-/// A push on its way through a delivery session: what decides on a phone decides here.
+/// A push on its way through the delivery session that phones use.
 struct OpenSession: Sendable {
-    let receiver: OpenReceiver
+    let receiver: CommandReceiver
     let push: PushToOpen
-    let requestID: String?
+    var requestID: String?
     let console: Console
 
-    /// The outcome.
     private final class Result {
         var delivery: Delivery?
         var warnings: [String] = []
@@ -28,7 +27,7 @@ struct OpenSession: Sendable {
         return outcome(result)
     }
 
-    /// Opens the push as a phone does, on a thread of its own, until there is something to show.
+    /// Opens the push as a phone does, on a separate thread, until there is something to show.
     func run(on phone: SimulatedPhone) throws(CommandFailure) -> (Delivery, warnings: [String]) {
         let result = Locked(Result())
         let loop = EventLoop()
@@ -47,12 +46,12 @@ struct OpenSession: Sendable {
                 }
             },
             delivered: { outcome in
-                trace.tell("delivered: \(outcome)")
+                trace.log("delivered: \(outcome)")
                 loop.end()
             })
         current = session
         let end = loop.schedule(afterMilliseconds: SimulatedPhone.systemLimit) { session.handle(.expired) }
-        trace.tell("received; the deadline is \(durationText(Int(clamping: phone.deadline), units: millisecondUnits))")
+        trace.log("received; the deadline is \(durationText(Int(clamping: phone.deadline), units: millisecondUnits))")
         session.receive()
         loop.run()
         end.cancel()
@@ -97,7 +96,7 @@ struct OpenSession: Sendable {
         _ session: DeliverySession<Delivery>, _ result: Locked<Result>, on phone: SimulatedPhone, _ trace: Trace
     ) {
         if phone.stall > 0 {
-            trace.tell("the opening stalls for \(durationText(phone.stall, units: millisecondUnits))")
+            trace.log("the opening stalls for \(durationText(phone.stall, units: millisecondUnits))")
             SystemEnvironment.sleep(milliseconds: phone.stall)
         }
         let start = SystemEnvironment.uptime()
@@ -105,48 +104,36 @@ struct OpenSession: Sendable {
             guard !session.isOver else { return }
             let time = "in \(SystemEnvironment.uptime() - start) ms"
             if case .fallback(let reason) = delivery.outcome {
-                trace.tell("not opened \(time): \(reason.code)")
+                trace.log("not opened \(time): \(reason.code)")
             } else {
-                trace.tell("\(delivery.code) \(time)")
+                trace.log("\(delivery.code) \(time)")
             }
         }
     }
 }
 
-/// The phone of `--simulate`.
+/// The phone of `device test --simulate`.
 struct SimulatedPhone: Sendable {
-    /// When the system ends an extension, in milliseconds.
+    /// The time after which the system ends an extension, in milliseconds.
     static let systemLimit: UInt64 = 30_000
 
     /// The extension's own deadline, in milliseconds.
     let deadline: UInt64
-    /// How long the opening waits at first, in milliseconds.
+    /// The wait before the opening, in milliseconds.
     let stall: Int
-
-    /// Reads `--simulate` and what goes with it; nil without.
-    init?(_ invocation: Invocation) throws(CommandFailure) {
-        guard invocation.flag("--simulate") else {
-            for name in ["--deadline", "--stall"] where invocation.flag(name) {
-                throw .usage("\(name) goes with --simulate", hint: "add --simulate, or leave \(name) out")
-            }
-            return nil
-        }
-        deadline = invocation.milliseconds("--deadline").map(UInt64.init) ?? DeliveryDeadlines().delivery
-        stall = invocation.milliseconds("--stall") ?? 0
-    }
 }
 
-/// Tells on standard error what happens when.
+/// The log of a simulated delivery, with times.
 private struct Trace: Sendable {
     private let console: Console
     private let start = SystemEnvironment.uptime()
 
     init(_ console: Console) { self.console = console }
 
-    func tell(_ what: String) { console.log("\(SystemEnvironment.uptime() - start) ms: \(what)") }
+    func log(_ text: String) { console.log("\(SystemEnvironment.uptime() - start) ms: \(text)") }
 }
 
-/// No time passes: whoever waits at a command line may wait.
+/// A clock on which no time passes: a command line has no deadline.
 private struct TimelessClock: DeliveryClock {
     private struct Never: ScheduledCall {
         func cancel() {}

@@ -1,0 +1,131 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+internal import PushcryptReceiver
+
+/// `device test`.
+struct DeviceTestCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Seals 'Test notification' with the store's keys, exactly as 'seal' seals every payload: a phone that shows it opens all others too. Send it with the provider's own APNs client; this program sends nothing. Standard error says what to look for in the phone's journal.",
+                "With --simulate, no push is made: the given one is received as on a phone, with the keys of this store. It is opened on a separate thread, the deadline is 25 seconds, and the system ends the extension after 30; what comes first is shown, as by 'open'. Standard error says what happens when.",
+            ],
+            examples: [
+                Example("pushcrypt device test phone1 > push.json"),
+                Example(
+                    "pushcrypt device test phone1 --json",
+                    "with the fingerprint and the headers, for a program that sends it"),
+                Example(
+                    "pushcrypt --store phone device test --simulate push.json --deadline 2s --stall 3s",
+                    "the notification on a slow phone"),
+            ])
+    }
+
+    private let id: String?
+    private let sender: String?
+    private let topic: TopicArgument
+    private let message: String?
+    private let push: String?
+    private let deadline: Int?
+    private let stall: Int?
+    private let store: StoreArguments
+    private let isJSON: Bool
+    private let output: OutputArguments
+
+    init(_ arguments: inout Arguments) {
+        id = arguments.optionalOperand(
+            "ID", .name(.device), help: "the provider's name for the device; none with --simulate")
+        sender = arguments.senderName()
+        topic = TopicArgument(&arguments)
+        message = arguments.value(
+            "--message", "TEXT", help: "the text that the phone shows; otherwise one that says what it proves")
+        push = arguments.value(
+            "--simulate", "PUSH", .input, help: "receive this push as a phone does, on threads and against the clock")
+        deadline = arguments.milliseconds(
+            "--deadline", "TIME", 1...300_000,
+            help: "with --simulate: when the fallback is shown because the push is not open yet; otherwise 25s")
+        stall = arguments.milliseconds(
+            "--stall", "TIME", 0...300_000, help: "with --simulate: a wait before the opening, as for a slow disk")
+        store = StoreArguments(&arguments)
+        isJSON = arguments.json()
+        output = OutputArguments(&arguments)
+        for name in ["--deadline", "--stall"] {
+            arguments.option(name, needs: "--simulate", hint: "add --simulate, or leave \(name) out")
+        }
+        arguments.option(
+            "--simulate", excludes: ["--from", "--message"], hint: "--simulate receives a push, and makes none")
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        if let push { return try simulate(push, console) }
+        guard let id else {
+            throw .usage("ID is missing", hint: "usage: pushcrypt device test [options] ID")
+        }
+        return try makePush(for: id, console)
+    }
+
+    // MARK: A push to send
+
+    private func makePush(for id: String, _ console: Console) throws(CommandFailure) -> ExitCode {
+        let source = SealSource.store(try console.open(store), .named(sender))
+        let now = console.timestamp
+        let settings = SealSettings(topic: try topic.topic(), emission: .request, now: { now })
+        let text = self.message ?? "This device opens what its provider seals."
+        let message = try source.seal(to: id, in: "ID", settings) { Self.payload(text, at: now) }
+        let headers = [PushRequest.Header.pushType, .topic, .priority].compactMap { header in
+            message.request.map { (name: header.rawValue, value: $0.value(of: header)) }
+        }
+        var output = message.payload.json
+        if isJSON {
+            var json = JSONWriter()
+            json.object { json in
+                message.write(.payload, withFacts: true, to: &json)
+                json.object(for: "headers") { json in
+                    for (name, value) in headers { json.string(value, for: name) }
+                }
+            }
+            output = json.bytes
+        }
+        output.append(newline)
+        try console.deliver(output.span, to: self.output)
+        console.log("sealed", message.logFields)
+        console.hint(
+            "send it unchanged, with your APNs client and these headers: "
+                + headers.map { "\($0.name): \($0.value)" }.joined(separator: ", "))
+        console.hint(
+            "the phone's journal calls it \(message.payload.envelope.fingerprint); "
+                + "'pushcrypt explain' says what the code there means")
+        return .done
+    }
+
+    /// A payload that the user recognises and that tells only when it was made.
+    private static func payload(_ message: String, at now: Timestamp) -> ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        json.object { json in
+            json.object(for: PayloadKeys.aps) { json in
+                json.object(for: "alert") { json in
+                    json.string("Test notification", for: "title")
+                    json.string(now.description, for: "subtitle")
+                    json.string(message, for: "body")
+                }
+                json.string("default", for: "sound")
+            }
+        }
+        return json.bytes
+    }
+
+    // MARK: A simulated phone
+
+    private func simulate(_ file: String, _ console: Console) throws(CommandFailure) -> ExitCode {
+        if let id { throw .usage("--simulate takes no device", hint: "leave \(quoted(id)) out") }
+        let phone = SimulatedPhone(
+            deadline: deadline.map(UInt64.init) ?? DeliveryDeadlines().delivery, stall: stall ?? 0)
+        let receiver = try CommandReceiver.store(store, topic, console, NotificationReceiver.Policy()) {
+            (keys) throws(CommandFailure) in (keys, try console.openReplayFile(of: store))
+        }
+        let push = PushToOpen(try console.readPush(file), mayPassInTheClear: false)
+        let (delivery, warnings) = try OpenSession(receiver: receiver, push: push, console: console).run(on: phone)
+        for warning in warnings { console.warning(warning) }
+        return try console.show(delivery, push, asBanner: false, asJSON: isJSON, to: output)
+    }
+}

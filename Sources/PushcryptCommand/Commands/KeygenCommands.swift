@@ -1,0 +1,221 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+internal import PushcryptKeyStore
+
+extension Command {
+    static let keygen = Command(group: "keygen", "make a key") {
+        CommandGroup(
+            examples: [Example("pushcrypt keygen sender --topic com.example.app"), Example("pushcrypt keygen device")],
+            commands: [
+                Command("device", "make a device's key, which opens", KeygenDeviceCommand.self),
+                Command("sender", "make a provider's key, which signs", KeygenSenderCommand.self),
+            ])
+    }
+}
+
+/// `keygen device`.
+struct KeygenDeviceCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Prints the public key, which the device registers with its provider. The secret key stays in the store."
+            ],
+            examples: [
+                Example("pushcrypt keygen device"),
+                Example("pushcrypt keygen device --name work --topic com.example.app"),
+                Example("pushcrypt keygen device --output device.key", "into a key file, without a store"),
+            ])
+    }
+
+    private let source: String?
+    private let destination: NewKeyArguments
+
+    init(_ arguments: inout Arguments) {
+        source = arguments.importedKey()
+        destination = NewKeyArguments(&arguments, excludedByOutput: ["--import"])
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        if destination.output.path != nil {
+            try console.deliverKeyFile(DeviceKey(), to: destination)
+        } else {
+            try console.keep(source.map(console.readDeviceKey(from:)), in: destination)
+        }
+        return .done
+    }
+}
+
+/// `keygen sender`.
+struct KeygenSenderCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Prints the public key, which the app's devices trust. The secret key stays in the store."
+            ],
+            examples: [
+                Example("pushcrypt keygen sender --topic com.example.app"),
+                Example("pushcrypt keygen sender --import sender.key", "an existing key"),
+            ])
+    }
+
+    private let source: String?
+    private let destination: NewKeyArguments
+
+    init(_ arguments: inout Arguments) {
+        source = arguments.importedKey()
+        destination = NewKeyArguments(&arguments, excludedByOutput: ["--import"])
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        if destination.output.path != nil {
+            try console.deliverKeyFile(SenderKey(), to: destination)
+        } else {
+            try console.keep(source.map(console.readSenderKey(from:)), in: destination)
+        }
+        return .done
+    }
+}
+
+extension Arguments {
+    fileprivate mutating func importedKey() -> String? {
+        value(
+            "--import", "FILE", .secret,
+            help: "import the secret key of a file, fd:N or - instead of making a new one")
+    }
+}
+
+/// The destination of a new key: the store, or a key file.
+struct NewKeyArguments: Sendable {
+    let name: String
+    let topic: TopicArgument
+    let isDefault: Bool
+    let store: StoreArguments
+    let isJSON: Bool
+    /// The key file; its path is nil for a key in the store.
+    let output: OutputArguments
+
+    /// - Parameter others: More options that a key file excludes; they are declared before.
+    init(_ arguments: inout Arguments, excludedByOutput others: [String] = []) {
+        name = arguments.value("--name", "NAME", help: "the key's name in the store; 'default' otherwise") ?? "default"
+        topic = TopicArgument(&arguments, help: "bind the key to one app, which then need not be repeated")
+        isDefault = arguments.flag("--default", help: "make it the key that commands use if none is named")
+        store = StoreArguments(&arguments)
+        isJSON = arguments.json()
+        output = OutputArguments(&arguments, help: "write the secret key to a key file, and use no store")
+        arguments.option(
+            "--output",
+            excludes: ["--store", "--name", "--default"] + others + ["--passphrase-file", "--topic"],
+            hint: "a key file is used without a store")
+    }
+}
+
+// MARK: Into the store
+
+extension Console {
+    /// Stores a device's key, a new one without `imported`, and prints what the provider needs.
+    func keep(_ imported: DeviceKey?, in arguments: NewKeyArguments) throws(CommandFailure) {
+        let store = try open(arguments.store)
+        let topic = try arguments.topic.topic()
+        let (name, now) = (arguments.name, timestamp)
+        // Before the first key that is made here, because nothing sent earlier can be for it, and so that a failure leaves no
+        // key that nobody was told of.
+        let isFirst = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys().isEmpty }
+        if imported == nil, isFirst { try createReplayFile(of: arguments.store) }
+        let record = try withStoreErrors { () throws(KeyStoreError) in
+            let record =
+                if let imported {
+                    try store.importDeviceKey(imported, named: name, topic: topic, at: now)
+                } else {
+                    try store.generateDeviceKey(named: name, topic: topic, at: now)
+                }
+            if arguments.isDefault { try store.setDefaultDeviceKey(named: name) }
+            return record
+        }
+        try write((arguments.isJSON ? registrationText(record, store) : "\(record.publicKey)") + "\n")
+    }
+
+    /// Stores a sender's key, a new one without `imported`, and prints what the phones need.
+    func keep(_ imported: SenderKey?, in arguments: NewKeyArguments) throws(CommandFailure) {
+        let store = try open(arguments.store)
+        let topic = try arguments.topic.topic()
+        let (name, now) = (arguments.name, timestamp)
+        let record = try withStoreErrors { () throws(KeyStoreError) in
+            let record =
+                if let imported {
+                    try store.importSenderKey(imported, named: name, topic: topic, at: now)
+                } else {
+                    try store.generateSenderKey(named: name, topic: topic, at: now)
+                }
+            if arguments.isDefault { try store.setDefaultSenderKey(named: name) }
+            return record
+        }
+        try write((arguments.isJSON ? announcementText(record) : "\(record.publicKey)") + "\n")
+    }
+}
+
+// MARK: Into a key file
+
+extension Console {
+    /// Writes a device's key file, and prints the public key.
+    func deliverKeyFile(_ key: DeviceKey, to arguments: NewKeyArguments) throws(CommandFailure) {
+        try key.withText { (text) throws(CommandFailure) in try deliverSecret(text, to: arguments.output) }
+        let record = DeviceRegistration(publicKey: key.publicKey, createdAt: timestamp).json
+        try writePublic("\(key.publicKey)", record, arguments)
+    }
+
+    /// Writes a sender's key file, and prints the public key.
+    func deliverKeyFile(_ key: SenderKey, to arguments: NewKeyArguments) throws(CommandFailure) {
+        try key.withText { (text) throws(CommandFailure) in try deliverSecret(text, to: arguments.output) }
+        let record = SenderAnnouncement(publicKey: key.publicKey, topic: nil, generation: 1, createdAt: timestamp).json
+        try writePublic("\(key.publicKey)", record, arguments)
+    }
+
+    private func writePublic(
+        _ key: String, _ record: ContiguousArray<UInt8>, _ arguments: NewKeyArguments
+    ) throws(CommandFailure) {
+        guard arguments.output.file != nil else { return }
+        try write((arguments.isJSON ? String(decoding: record, as: UTF8.self) : key) + "\n")
+    }
+
+    /// Writes the text of a secret key and a newline to a file that only its owner can read, or to a pipe; never to a
+    /// terminal.
+    func deliverSecret(_ text: Span<UInt8>, to destination: OutputArguments) throws(CommandFailure) {
+        if destination.file == nil {
+            if showsOutput {
+                throw .usage("a secret key is not shown on a terminal", hint: "write it to a file with --output FILE")
+            }
+            if output.isFileOpenToOthers {
+                warning("others may read the file that the secret key goes to; chmod 0600 it, or use --output FILE")
+            }
+        }
+        var line = Ephemeral(count: text.count + 1)
+        line.withMutableSpan { line in
+            for index in text.indices { line[index] = text[index] }
+            line[text.count] = newline
+        }
+        try line.withSpan { (line) throws(CommandFailure) in
+            try deliver(line, to: destination, isSecret: true)
+        }
+    }
+}
+
+// MARK: Records
+
+/// The registration record that a phone sends to its provider.
+func registrationText(_ record: DeviceKeyRecord, _ store: SQLiteKeyStore) throws(CommandFailure) -> String {
+    let senders = try withStoreErrors { () throws(KeyStoreError) in try store.trustedSenders() }
+    let pinned = senders.last { sender in
+        sender.state == .pinned && (sender.topic == nil || record.topic == nil || sender.topic == record.topic)
+    }
+    let registration = DeviceRegistration(
+        publicKey: record.publicKey, topic: record.topic, generation: record.generation, createdAt: record.createdAt,
+        pinnedSender: pinned?.key)
+    return String(decoding: registration.json, as: UTF8.self)
+}
+
+/// The announcement of a sender's key for the app's phones.
+func announcementText(_ record: SenderKeyRecord) -> String {
+    let announcement = SenderAnnouncement(
+        publicKey: record.publicKey, topic: record.topic, generation: record.generation, createdAt: record.createdAt)
+    return String(decoding: announcement.json, as: UTF8.self)
+}

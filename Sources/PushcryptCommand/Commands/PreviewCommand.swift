@@ -1,0 +1,102 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+internal import PushcryptReceiver
+
+/// `preview`.
+struct PreviewCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Reads a payload, or a push that is sealed already, and draws it three times, side by side: the push as the relay sees it, the notification that opens, and the fallback. The last two are what a phone's receiver delivers.",
+                "A payload that is not sealed yet is sealed for this drawing, with keys that are made for it and discarded; no store is needed. With --store, the placeholder is the one of the store's 'config'. A sealed push is opened with the store's keys, as a message that was not shown before. Nothing is changed by that: a later 'open' treats it as new, and no rotation takes effect.",
+                "Texts are drawn as in a banner, cut with an ellipsis, and as in the expanded view, with the actions. A payload only names its category; --categories reads the app's declarations, the JSON of its category set. Localised texts of the app appear as their keys. Nothing is fetched: an attachment appears as its type.",
+                "SVG and HTML need no script, no font and no picture, and follow the reader's light or dark appearance unless --appearance says otherwise.",
+                "Ends with 0 also for a push that does not open: the drawing then shows the fallback, and standard error gives the reason.",
+            ],
+            examples: [
+                Example("pushcrypt preview payload.json -o payload.html"),
+                Example(
+                    "pushcrypt preview --categories categories.json payload.json -o payload.svg", "with its actions"),
+                Example("pushcrypt preview --store phone sealed.json", "on a terminal, with the phone's keys"),
+            ])
+    }
+
+    private let arguments: PreviewArguments
+    private let format: PreviewFormat?
+    private let appearance: PreviewAppearance?
+    private let categories: String?
+    private let output: OutputArguments
+
+    init(_ arguments: inout Arguments) {
+        let file = arguments.optionalInput(
+            "FILE", help: "the payload, or the sealed push, as JSON; standard input otherwise")
+        format = arguments.choice(
+            "--format", "FORMAT", help: "the format; otherwise the ending of --output's name, otherwise txt")
+        appearance = arguments.choice(
+            "--appearance", "APPEARANCE",
+            help: "for svg and html: the colours; otherwise auto, which is those of the reader's screen")
+        categories = arguments.value(
+            "--categories", "FILE", .input, help: "the categories that the app declares, as JSON")
+        self.arguments = PreviewArguments(file: file, &arguments)
+        output = OutputArguments(&arguments)
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        let format = if let format { format } else { try PreviewFormat(of: output) }
+        if format == .txt, appearance != nil {
+            throw .usage("--appearance goes with svg and html", hint: "leave it out, or add --format")
+        }
+        let categories = try categories.map { (path) throws(CommandFailure) in try console.readCategories(path) }
+        let push = try PreviewedPush(arguments, console)
+        let scene = PreviewScene(push, categories: categories)
+        let text =
+            switch format {
+            case .svg: SVGScene(scene, appearance ?? .auto).text
+            case .html: HTMLScene(scene, appearance ?? .auto).text
+            case .txt: TextScene(scene, console).text
+            }
+        try console.deliver(ContiguousArray(text.utf8).span, to: output, isSecret: true)
+        push.report(console)
+        return .done
+    }
+}
+
+/// The formats of a preview.
+enum PreviewFormat: String, CaseIterable {
+    case svg, html, txt
+
+    /// The format that the name of the output file ends in.
+    init(of output: OutputArguments) throws(CommandFailure) {
+        guard let path = output.file else {
+            self = .txt
+            return
+        }
+        guard let dot = path.lastIndex(of: "."), let format = Self(rawValue: String(path[dot...].dropFirst())) else {
+            throw .usage(
+                "the name \(quoted(path)) does not say what to write",
+                hint: "let it end in .svg, .html or .txt, or add --format")
+        }
+        self = format
+    }
+}
+
+extension Console {
+    fileprivate func readCategories(_ path: String) throws(CommandFailure) -> CategorySet {
+        let json = try read(path, limit: JSONDocument.defaultMaximumBytes)
+        do throws(CategoryError) {
+            return try CategorySet(json: json)
+        } catch {
+            throw .refused("\(quoted(path)): \(error.code): \(error)")
+        }
+    }
+}
+
+extension PreviewedPush {
+    /// Reports the receiver's warnings, and the reason if the push does not open.
+    fileprivate func report(_ console: Console) {
+        for warning in warnings { console.warning(warning) }
+        guard case .fallback(let reason) = shown.outcome else { return }
+        console.warning("the push does not open: \(reason.code): \(reason)")
+        if reason.code == Delivery.Reason.noTopic.code { console.hint(TopicArgument.hint) }
+    }
+}

@@ -1,0 +1,216 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+internal import PushcryptKeyStore
+
+extension Command {
+    static let rotate = Command(group: "rotate", "change a key without losing a notification in flight") {
+        CommandGroup(
+            examples: [Example("pushcrypt rotate device"), Example("pushcrypt rotate sender --if-older-than 30d")],
+            commands: [
+                Command("device", "change this device's key", RotateDeviceCommand.self),
+                Command("sender", "change this provider's signing key", RotateSenderCommand.self),
+            ])
+    }
+}
+
+extension Arguments {
+    /// `--if-older-than`, in seconds.
+    fileprivate mutating func minimumAge() -> Int? {
+        seconds(
+            "--if-older-than", "TIME", 1...3650 * 86_400, help: "do nothing while the key is younger, for cron")
+    }
+}
+
+extension Timestamp {
+    /// Whether a key that was made at `date` is younger than `age` seconds.
+    fileprivate func isBefore(_ age: Int, since date: Timestamp) -> Bool {
+        milliseconds(since: date) < UInt64(age) * 1000
+    }
+}
+
+// MARK: Device
+
+/// `rotate device`.
+struct RotateDeviceCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Without --confirm or --purge: makes a pending key, or finds the pending one, and prints what to register. It opens from now on. Register it with the provider, then confirm; the first message that opens with it also confirms. The old key still opens for the grace period."
+            ],
+            examples: [
+                Example("pushcrypt rotate device --json", "the record to register"),
+                Example("pushcrypt rotate device --confirm"), Example("pushcrypt rotate device --purge"),
+            ])
+    }
+
+    private let name: String?
+    private let confirms: Bool
+    private let acknowledged: String?
+    private let purges: Bool
+    private let purgesEverything: Bool
+    /// In seconds.
+    private let grace: Int?
+    private let minimumAge: Int?
+    private let store: StoreArguments
+    private let isJSON: Bool
+
+    init(_ arguments: inout Arguments) {
+        name = arguments.keyName(of: .deviceKey)
+        confirms = arguments.flag(
+            "--confirm", help: "the provider has the pending key: it becomes the active one")
+        acknowledged = arguments.value(
+            "--key", "KEY-ID",
+            help: "with --confirm: the key that the provider has acknowledged; nothing happens if another is pending")
+        purges = arguments.flag("--purge", help: "destroy the old keys whose grace period has passed")
+        purgesEverything = arguments.flag(
+            "--everything", help: "with --purge: destroy every key of the name at once, for a log-out")
+        grace = arguments.seconds(
+            "--grace", "TIME", 0...400 * 86_400,
+            help:
+                "with --confirm: how long the old key still opens; otherwise the store's, otherwise 31d, because a push is kept for 30"
+        )
+        minimumAge = arguments.minimumAge()
+        store = StoreArguments(&arguments)
+        isJSON = arguments.json()
+        arguments.atMostOne(of: "--confirm", "--purge", "--if-older-than")
+        arguments.option("--everything", needs: "--purge")
+        arguments.option("--key", needs: "--confirm")
+        arguments.option("--grace", needs: "--confirm")
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        let store = try console.open(store)
+        if purges { return try purge(store, console) }
+        if confirms { return try confirm(store, console) }
+        return try rotate(store, console)
+    }
+
+    private func rotate(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) -> ExitCode {
+        let now = console.timestamp
+        let records = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys(named: name) }
+        if let minimumAge, let newest = records.map(\.createdAt).max(), now.isBefore(minimumAge, since: newest) {
+            console.hint("the key was made \(newest): nothing to do yet")
+            return .done
+        }
+        let record = try withStoreErrors { () throws(KeyStoreError) in
+            try store.rotateDeviceKey(named: name, at: now)
+        }
+        let text = try isJSON ? registrationText(record, store) : "\(record.publicKey)"
+        try console.write(text + "\n")
+        let named = name.map { " --name \(quoted($0))" } ?? ""
+        console.hint(
+            "key \(record.keyID) is pending and opens already; register it (pushcrypt export device\(named) --json), then: pushcrypt rotate device\(named) --confirm"
+        )
+        return .done
+    }
+
+    private func confirm(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) -> ExitCode {
+        let setting = try withStoreErrors { () throws(KeyStoreError) in try store.seconds(.grace) }
+        let grace = (grace ?? setting).map { Interval.seconds(UInt64($0)) } ?? SQLiteKeyStore.standardGrace
+        let keyID = acknowledged.flatMap(KeyID.init)
+        if keyID == nil, let acknowledged {
+            throw .usage(
+                "--key cannot be \(quoted(acknowledged))",
+                hint: "write the key_id of the record, eight hexadecimal digits")
+        }
+        let record = try withStoreErrors { () throws(KeyStoreError) in
+            try store.confirmDeviceKey(named: name, acknowledged: keyID, grace: grace, at: console.timestamp)
+        }
+        guard let record else {
+            console.hint(
+                keyID.map { "key \($0) is not pending: it was confirmed before, or the reply is an old one" }
+                    ?? "no key is pending: it was confirmed before, or a message has confirmed it")
+            return .done
+        }
+        if isJSON { try console.write(registrationText(record, store) + "\n") }
+        let old = grace.seconds == 0 ? "opens no more" : "opens for \(durationText(Int(clamping: grace.seconds))) more"
+        console.hint("key \(record.keyID) is active; the old one \(old)")
+        return .done
+    }
+
+    private func purge(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) -> ExitCode {
+        let purged = try withStoreErrors { () throws(KeyStoreError) in
+            purgesEverything
+                ? try store.purgeDeviceKeys(named: name)
+                : try store.purgeRetiredDeviceKeys(named: name, at: console.timestamp)
+        }
+        if isJSON {
+            var json = JSONWriter()
+            json.object { json in
+                json.array(for: "purged") { json in
+                    for record in purged { json.string(record.keyID.description) }
+                }
+            }
+            try console.write(line: json.bytes)
+        }
+        if purged.isEmpty {
+            let keys = (try? store.deviceKeys(named: name)) ?? []
+            let end = keys.compactMap(\.retiresAt).min()
+            let reason = end.map { "the next one opens until \($0)" } ?? "none is retiring"
+            console.hint("no key is destroyed: \(reason)")
+        } else {
+            console.hint("destroyed: \(purged.map(\.keyID.description).joined(separator: ", "))")
+        }
+        return .done
+    }
+}
+
+// MARK: Sender
+
+/// `rotate sender`.
+struct RotateSenderCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Makes a new key, signs a statement with the old and the new one, and destroys the old. Every message carries the statement while it is announced, so that a phone that was off all that time still opens its next push. This is hygiene; after a theft use 'sender trust --replace' on the devices."
+            ],
+            examples: [Example("pushcrypt rotate sender --if-older-than 30d", "from cron")])
+    }
+
+    private let name: String?
+    /// Times are in seconds.
+    private let overlap: Int?
+    private let announceFor: Int?
+    private let force: Bool
+    private let minimumAge: Int?
+    private let store: StoreArguments
+    private let isJSON: Bool
+
+    init(_ arguments: inout Arguments) {
+        name = arguments.keyName(of: .senderKey)
+        overlap = arguments.seconds(
+            "--overlap", "TIME", 0...Int(RotationStatement.maximumOverlap.seconds),
+            help: "how long devices still accept messages of the old key; 31d otherwise")
+        announceFor = arguments.seconds(
+            "--announce", "TIME", 86_400...400 * 86_400,
+            help: "how long messages carry the statement; 60d otherwise")
+        force = arguments.flag("--force", help: "rotate even if four statements are being announced already")
+        minimumAge = arguments.minimumAge()
+        store = StoreArguments(&arguments)
+        isJSON = arguments.json()
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        let store = try console.open(store)
+        let now = console.timestamp
+        if let minimumAge {
+            let record = try withStoreErrors { () throws(KeyStoreError) in try store.senderKey(named: name).record }
+            if now.isBefore(minimumAge, since: record.createdAt) {
+                console.hint("the key was made \(record.createdAt): nothing to do yet")
+                return .done
+            }
+        }
+        let announce = announceFor.map { Interval.seconds(UInt64($0)) } ?? SQLiteKeyStore.standardAnnouncement
+        let overlap = overlap.map { .seconds(UInt64($0)) } ?? RotationStatement.standardOverlap
+        let rotation = try withStoreErrors { () throws(KeyStoreError) in
+            try store.rotateSenderKey(
+                named: name, overlap: overlap, announceFor: announce, force: force, at: now)
+        }
+        // Before the output, which may fail: a caller who sees only the failure would rotate once more.
+        console.hint(
+            "key \(rotation.statement.oldKeyID) is destroyed; messages announce \(rotation.record.keyID) for \(durationText(Int(clamping: announce.seconds))), and devices follow automatically"
+        )
+        try console.write((isJSON ? announcementText(rotation.record) : "\(rotation.record.publicKey)") + "\n")
+        return .done
+    }
+}

@@ -1,0 +1,38 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+
+/// `--topic`: an app.
+struct TopicArgument: Sendable {
+    static let hint = "add --topic with the app's bundle id, for example com.example.app"
+
+    private let text: String?
+
+    init(
+        _ arguments: inout Arguments,
+        help: String = "the app, for example com.example.app; required if no key is bound to one"
+    ) {
+        text = arguments.value("--topic", "BUNDLE-ID", help: help)
+    }
+
+    /// The topic, if one was given.
+    func topic() throws(CommandFailure) -> Topic? {
+        try text.map { (text) throws(CommandFailure) in try Topic(text, in: "--topic") }
+    }
+}
+
+extension Topic {
+    /// Checks the text of an option or operand.
+    init(_ text: String, in place: String) throws(CommandFailure) {
+        do throws(InvalidTopic) {
+            self = try Topic(text)
+        } catch {
+            throw .usage("\(place): \(error)")
+        }
+    }
+
+    /// A topic for examples, where any will do.
+    static var example: Topic {
+        guard let topic = try? Topic("com.example.app") else { preconditionFailure("the example is a topic") }
+        return topic
+    }
+}

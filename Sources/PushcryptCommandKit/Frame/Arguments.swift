@@ -1,0 +1,245 @@
+/// The arguments of a command, declared and read in one step.
+///
+/// A command's initialiser runs twice: first to collect its declarations, when every value is absent, and then to read the
+/// values of a command line that was checked against them. It therefore makes the same declarations in every run, and leaves
+/// whatever may fail to the command itself.
+package struct Arguments {
+    package let table: CommandTable
+    private(set) var declarations = Declarations()
+    /// Nil while declarations are collected.
+    private let line: Invocation?
+
+    private init(_ table: CommandTable, _ line: Invocation?) {
+        self.table = table
+        self.line = line
+    }
+
+    /// The options and operands that a command declares; the same whether it reads a command line or not.
+    static func declarations(
+        of body: any CommandBody.Type, in table: CommandTable, reading line: Invocation? = nil
+    ) -> Declarations {
+        var arguments = Arguments(table, line)
+        _ = body.init(&arguments)
+        return arguments.declarations
+    }
+
+    /// The options that a group of declarations makes.
+    static func options(in table: CommandTable, _ declare: (inout Arguments) -> Void) -> [Option] {
+        var arguments = Arguments(table, nil)
+        declare(&arguments)
+        return arguments.declarations.options
+    }
+
+    /// A command with the values of a command line.
+    static func read(_ body: any CommandBody.Type, from line: Invocation) -> any CommandBody {
+        var arguments = Arguments(line.table, line)
+        return body.init(&arguments)
+    }
+
+    /// The names of the options in `declare` that were given, in the order of their declaration.
+    package mutating func given<R>(_ declare: (inout Arguments) -> R) -> (values: R, names: [String]) {
+        let start = declarations.options.count
+        let values = declare(&self)
+        let names = declarations.options[start...].map(\.name)
+        return (values, names.filter { line?.values($0).isEmpty == false })
+    }
+
+    private mutating func values(_ option: Option) -> [String] {
+        declarations.options.append(option)
+        return line?.values(option.name) ?? []
+    }
+
+    private mutating func values(_ operand: Operand) -> [String] {
+        declarations.operands.append(operand)
+        return line?.operands(operand.name) ?? []
+    }
+}
+
+// MARK: Options
+
+extension Arguments {
+    /// Whether an option without a value was given.
+    package mutating func flag(_ name: String, short: String? = nil, help: String) -> Bool {
+        let option = Option(
+            name: name, short: short, help: help, value: nil, isRepeatable: false, isRequired: false)
+        return !values(option).isEmpty
+    }
+
+    /// The value of an option; nil where it was not given.
+    package mutating func value(
+        _ name: String, short: String? = nil, _ valueName: String, _ kind: ValueKind = .text, help: String
+    ) -> String? {
+        values(
+            Option(
+                name: name, short: short, help: help, value: .init(name: valueName, kind: kind), isRepeatable: false,
+                isRequired: false)
+        ).first
+    }
+
+    /// The value of an option that must be given.
+    package mutating func requiredValue(
+        _ name: String, short: String? = nil, _ valueName: String, _ kind: ValueKind = .text, help: String
+    ) -> String {
+        values(
+            Option(
+                name: name, short: short, help: help, value: .init(name: valueName, kind: kind), isRepeatable: false,
+                isRequired: true)
+        ).first ?? ""
+    }
+
+    /// All values of an option that may be given several times, in the order given.
+    package mutating func values(
+        _ name: String, short: String? = nil, _ valueName: String, _ kind: ValueKind = .text, isRequired: Bool = false,
+        help: String
+    ) -> [String] {
+        values(
+            Option(
+                name: name, short: short, help: help, value: .init(name: valueName, kind: kind), isRepeatable: true,
+                isRequired: isRequired))
+    }
+
+    /// One of the words of a type; nil where the option was not given.
+    package mutating func choice<Word: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _ valueName: String, help: String
+    ) -> Word? {
+        value(name, valueName, .choice(Word.allCases.map(\.rawValue)), help: help).flatMap(Word.init(rawValue:))
+    }
+
+    /// One of the words of a type, which must be given; `placeholder` stands for it while declarations are collected.
+    package mutating func requiredChoice<Word: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _ valueName: String, placeholder: Word, help: String
+    ) -> Word {
+        let text = requiredValue(name, valueName, .choice(Word.allCases.map(\.rawValue)), help: help)
+        return Word(rawValue: text) ?? placeholder
+    }
+
+    /// A whole number; nil where the option was not given.
+    package mutating func count(
+        _ name: String, short: String? = nil, _ valueName: String, _ range: ClosedRange<Int>, help: String
+    ) -> Int? {
+        value(name, short: short, valueName, .count(range), help: help).flatMap { parseInteger($0, in: range) }
+    }
+
+    /// A time in seconds; nil where the option was not given.
+    package mutating func seconds(
+        _ name: String, _ valueName: String, _ range: ClosedRange<Int>, help: String
+    ) -> Int? {
+        value(name, valueName, .duration(range), help: help).flatMap { parseDuration($0, in: range) }
+    }
+
+    /// A time in seconds, which must be given.
+    package mutating func requiredSeconds(
+        _ name: String, _ valueName: String, _ range: ClosedRange<Int>, help: String
+    ) -> Int {
+        parseDuration(requiredValue(name, valueName, .duration(range), help: help), in: range) ?? range.lowerBound
+    }
+
+    /// A time in milliseconds; nil where the option was not given.
+    package mutating func milliseconds(
+        _ name: String, _ valueName: String, _ range: ClosedRange<Int>, help: String
+    ) -> Int? {
+        value(name, valueName, .milliseconds(range), help: help)
+            .flatMap { parseDuration($0, in: range, units: millisecondUnits) }
+    }
+}
+
+// MARK: Operands
+
+extension Arguments {
+    /// An argument that must be given.
+    package mutating func operand(_ name: String, _ kind: ValueKind = .text, help: String) -> String {
+        values(Operand(name: name, help: help, kind: kind, count: .one)).first ?? ""
+    }
+
+    /// An argument that may be left out.
+    package mutating func optionalOperand(_ name: String, _ kind: ValueKind = .text, help: String) -> String? {
+        values(Operand(name: name, help: help, kind: kind, count: .optional)).first
+    }
+
+    /// A file to read; standard input (`-`) where it is left out.
+    package mutating func optionalInput(_ name: String, help: String) -> String {
+        optionalOperand(name, .input, help: help) ?? "-"
+    }
+
+    /// One of the words of a type; `placeholder` stands for it while declarations are collected.
+    package mutating func operand<Word: RawRepresentable<String> & CaseIterable>(
+        _ name: String, placeholder: Word, help: String
+    ) -> Word {
+        Word(rawValue: operand(name, .choice(Word.allCases.map(\.rawValue)), help: help)) ?? placeholder
+    }
+
+    /// All arguments that are left.
+    package mutating func operands(
+        _ name: String, _ kind: ValueKind = .text, atLeastOne: Bool = false, help: String
+    ) -> [String] {
+        values(Operand(name: name, help: help, kind: kind, count: atLeastOne ? .atLeastOne : .any))
+    }
+}
+
+// MARK: Rules
+
+extension Arguments {
+    /// Refuses options that exclude each other. They are declared before.
+    package mutating func atMostOne(of names: String...) {
+        add(.atMostOne(names), names)
+    }
+
+    /// Refuses the option together with any of the others. All are declared before.
+    package mutating func option(_ name: String, excludes others: [String], hint: String) {
+        add(.excludes(name, others, hint: hint), [name] + others)
+    }
+
+    /// Refuses the option without the other. Both are declared before.
+    package mutating func option(_ name: String, needs other: String, hint: String? = nil) {
+        add(.needs(name, other: other, hint: hint), [name, other])
+    }
+
+    private mutating func add(_ rule: Rule, _ names: [String]) {
+        for name in names {
+            precondition(declarations.options.contains { $0.name == name }, "a rule about an unknown option \(name)")
+        }
+        declarations.rules.append(rule)
+    }
+}
+
+// MARK: Shared options
+
+extension Arguments {
+    /// `--json`.
+    package mutating func json() -> Bool { flag("--json", help: "write JSON, for programs") }
+
+    /// `--force`.
+    package mutating func force() -> Bool { flag("--force", help: "replace the output file if it exists") }
+}
+
+/// `--output` and `--force`: the destination of a command's data.
+package struct OutputArguments: Sendable {
+    /// The path of a file; `-`, like nil, is standard output.
+    package let path: String?
+    package let force: Bool
+
+    package init(_ arguments: inout Arguments, help: String = "write to a file that appears only after success") {
+        path = arguments.value("--output", short: "-o", "FILE", .file, help: help)
+        force = arguments.force()
+    }
+
+    /// The path of the file to write; nil for standard output.
+    package var file: String? { path == "-" ? nil : path }
+}
+
+extension Console {
+    /// Writes a command's data to its `--output`, or to standard output.
+    ///
+    /// A file of secrets is readable by its owner only.
+    package func deliver(
+        _ bytes: Span<UInt8>, to output: OutputArguments, isSecret: Bool = false
+    ) throws(CommandFailure) {
+        guard let file = output.file else { return try write(bytes) }
+        try OutputFile.write(bytes, to: file, mode: isSecret ? 0o600 : 0o666, force: output.force)
+    }
+
+    /// Writes a command's text to its `--output`, or to standard output.
+    package func deliver(_ text: String, to output: OutputArguments) throws(CommandFailure) {
+        try deliver(ContiguousArray(text.utf8).span, to: output)
+    }
+}

@@ -1,0 +1,164 @@
+/// The options and operands of a command.
+package struct Declarations: Sendable {
+    package internal(set) var options: [Option] = []
+    package internal(set) var operands: [Operand] = []
+    var rules: [Rule] = []
+}
+
+/// An argument that is known by its place.
+package struct Operand: Sendable {
+    /// The name in the synopsis: `FILE`.
+    package let name: String
+    package let help: String
+    package let kind: ValueKind
+    package let count: Count
+
+    /// The number of arguments. Optional operands follow the required ones; a repeated one is last.
+    package enum Count: Sendable {
+        case one, optional, any, atLeastOne
+    }
+}
+
+/// An argument that is known by its name.
+package struct Option: Sendable {
+    /// With its dashes: `--to`.
+    package let name: String
+    /// With its dash: `-o`.
+    package let short: String?
+    package let help: String
+    /// The value of the option; nil for a flag.
+    package let value: Value?
+    package let isRepeatable: Bool
+    package let isRequired: Bool
+
+    /// The name of a value in the synopsis, and what the value may be.
+    package struct Value: Sendable {
+        package let name: String
+        package let kind: ValueKind
+    }
+
+    /// The help, and what follows from the declaration.
+    package var meaning: String {
+        var text = help
+        if isRepeatable { text += "; may be given several times" }
+        if case .choice(let words) = value?.kind { text += " (" + words.joined(separator: ", ") + ")" }
+        return text
+    }
+
+    /// The option in a synopsis: `--to ID`.
+    package var synopsis: String {
+        if let value { "\(name) \(value.name)" } else { name }
+    }
+
+    func matches(_ argument: String) -> Bool {
+        argument == name || argument == short
+    }
+
+    package static let help = Option(
+        name: "--help", short: "-h", help: "show this help", value: nil, isRepeatable: false, isRequired: false)
+    package static let version = Option(
+        name: "--version", short: nil, help: "show the versions of this program and its libraries", value: nil,
+        isRepeatable: false, isRequired: false)
+}
+
+/// A relation between options, checked when the command line is parsed.
+enum Rule: Sendable {
+    /// At most one of the options may be given.
+    case atMostOne([String])
+    /// An option excludes others.
+    case excludes(String, [String], hint: String)
+    /// An option is valid only together with another.
+    case needs(String, other: String, hint: String?)
+}
+
+// MARK: Values
+
+/// The values that an option or operand accepts; checked when the command line is parsed.
+package enum ValueKind: Sendable {
+    case text
+    /// A file to read; `-`, or an optional operand left out, is standard input.
+    case input
+    /// The source of a secret: a file, `fd:N` or `-`; never the secret itself.
+    case secret
+    /// The path of a file to write or read.
+    case file
+    case folder
+    /// Any text; completion offers the source's names.
+    case name(NameSource)
+    /// Any text; completion offers these words.
+    case known(@Sendable () -> [String])
+    /// A word of a command's name.
+    case command
+    case choice([String])
+    /// A whole number.
+    case count(ClosedRange<Int>)
+    /// A number with a unit, `30d`; the bounds are in seconds.
+    case duration(ClosedRange<Int>)
+    /// A short time with a unit, `1500ms` or `2s`; the bounds are in milliseconds.
+    case milliseconds(ClosedRange<Int>)
+
+    var isInput: Bool { if case .input = self { true } else { false } }
+}
+
+/// Names that only the program knows, for the completion of command lines.
+package struct NameSource: Sendable {
+    /// What is named: `device`.
+    package let kind: String
+    package let names: @Sendable (Request) -> [String]
+
+    package init(_ kind: String, _ names: @escaping @Sendable (Request) -> [String]) {
+        self.kind = kind
+        self.names = names
+    }
+
+    /// A word to complete.
+    package struct Request {
+        /// The beginning of the names to return.
+        package let start: String
+        package let console: Console
+        /// Returns the last value of an option on the line; nil where the option was not given.
+        package let value: (_ option: String) -> Given?
+    }
+
+    /// A value on the line.
+    package enum Given {
+        case text(String)
+        /// Only the shell knows the value: it contains a variable, a pattern or a command.
+        case unknown
+    }
+}
+
+extension ValueKind {
+    /// Refuses a value that is not of this kind; `name` is the option or operand that it was given for.
+    package func check(_ text: String, for name: String) throws(CommandFailure) {
+        switch self {
+        case .text, .input, .secret, .file, .folder, .name, .known, .command: return
+        case .choice(let words):
+            if words.contains(text) { return }
+            let near = nearestName(to: text, among: words)
+            throw .usage(
+                "\(name) cannot be \(quoted(text))",
+                hint: near.map { "did you mean \($0)?" } ?? "write one of: " + words.joined(separator: ", "))
+        case .count(let range):
+            if parseInteger(text, in: range) != nil { return }
+            throw .usage(
+                "\(name) cannot be \(quoted(text))",
+                hint: "write a whole number from \(range.lowerBound) to \(range.upperBound)")
+        case .duration(let range): try check(text, for: name, in: range, units: durationUnits)
+        case .milliseconds(let range): try check(text, for: name, in: range, units: millisecondUnits)
+        }
+    }
+
+    private func check(
+        _ text: String, for name: String, in range: ClosedRange<Int>, units: [TimeUnit]
+    ) throws(CommandFailure) {
+        if parseDuration(text, in: range, units: units) != nil { return }
+        let names = units.dropLast().map(\.name).joined(separator: ", ") + " or " + units[units.count - 1].name
+        let (first, last) = (
+            durationText(range.lowerBound, units: units), durationText(range.upperBound, units: units)
+        )
+        throw .usage(
+            "\(name) cannot be \(quoted(text))",
+            hint: "write a whole number with a unit (\(names)), from \(first) to \(last), for example \(name) \(last)")
+    }
+}
