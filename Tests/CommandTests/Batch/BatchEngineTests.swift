@@ -129,7 +129,9 @@ import Testing
         #expect(end.failure == nil && end.tally.done == 450)
     }
 
-    @Test("A part that cannot be written ends the work on it, and every thread that waits to write one", arguments: [1, 2, 8])
+    @Test(
+        "A part that cannot be written ends the work on it, and every thread that waits to write one",
+        arguments: [1, 2, 8])
     func brokenPart(jobs: Int) throws {
         let counter = Counter()
         let end = BatchEngine(limits: limits(jobs)).run(
