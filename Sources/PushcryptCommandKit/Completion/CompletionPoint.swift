@@ -81,7 +81,7 @@ extension CompletionPoint {
         } else if let next = table.command(text, under: command) {
             path.append(text)
             command = next
-            declarations = next.body.map { Arguments.declarations(of: $0, in: table) }
+            declarations = next.declarations(in: table)
         } else {
             isLost = true
         }

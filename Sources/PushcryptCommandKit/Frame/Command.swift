@@ -37,6 +37,16 @@ package struct Command: Sendable {
         if case .group(let group) = content { group().commands } else { [] }
     }
 
+    /// The declarations of a command that runs; nil for a group.
+    ///
+    /// A switch, because Swift 6.3.1 crashes where the optimised caller maps `body`.
+    func declarations(in table: CommandTable) -> Declarations? {
+        switch content {
+        case .body(let body): Arguments.declarations(of: body, in: table)
+        case .group: nil
+        }
+    }
+
     /// Everything that help says about the command.
     package func details(in table: CommandTable) -> CommandDetails {
         switch content {
