@@ -83,8 +83,8 @@ struct EnvelopeTarget: FuzzTarget {
         let before = changes
         let reception = receiver.receive(push, requestID: nil, at: KnownKeys.now)
         require(changes == before, "envelope: a push that brings no rotation changes nothing in the store")
-        let text = (try? ReceivedPush(push))?.encryptedText
-        let isGenuine = text.map { genuine.contains(Bytes($0.utf8)) } ?? false
+        let envelope = try? ReceivedPush(push).envelope()
+        let isGenuine = envelope.map { genuine.contains(Bytes($0.text.utf8)) } ?? false
         if case .fallback = reception.delivery.outcome {
             require(!isGenuine, "envelope: a push with a genuine envelope opens")
         } else {
