@@ -1,7 +1,7 @@
 internal import Pushcrypt
 
 /// A small database that an extension or the app keeps for itself. It connects when needed, and recreates a missing or
-/// damaged file, because nothing may stop a delivery.
+/// damaged file, or one of an older layout, because nothing may stop a delivery.
 ///
 /// The file has a rollback journal and not a write-ahead log, so that no lock is held between two calls: iOS kills an
 /// app that is suspended with a lock on a shared file.
@@ -72,6 +72,9 @@ final class RecoverableDatabase {
         guard let database = try connectedIfPresent() else { return nil }
         return try database.transaction(.reading) { () throws(KeyStoreError) in try body(database) }
     }
+
+    /// Compares the indexes of the whole file with its tables; returns nil if there is no file.
+    func isSound() throws(KeyStoreError) -> Bool? { try connectedIfPresent()?.isSound() }
 
     /// Reads in one transaction; returns nil if there is no file. Recreates a damaged one, and reads that.
     func readOrRecreate<R>(
@@ -153,7 +156,11 @@ final class RecoverableDatabase {
         guard try database.integer("PRAGMA application_id") == kind.applicationID else {
             throw KeyStoreError(.corruptStore, "\(database.path) is not \(kind.noun)")
         }
-        guard try database.integer("PRAGMA user_version") <= kind.version else {
+        let version = try database.integer("PRAGMA user_version")
+        guard version >= kind.version else {
+            throw KeyStoreError(.corruptStore, "\(database.path) has an older layout")
+        }
+        guard version == kind.version else {
             throw KeyStoreError(
                 .newerVersion,
                 "\(database.path) was written by a newer version than this one reads: upgrade pushcrypt")

@@ -1,33 +1,56 @@
 public import Pushcrypt
 
-/// The verdict of the replay check on a message that has passed every other step. (`Docs/Format.md`, Replay)
+/// What a replay guard finds of a message that has passed every other step. (`Docs/Format.md`, Replay)
 public enum ReplayVerdict: Hashable, Sendable {
-    /// Not seen before: shown as it was sealed.
+    /// Not seen before.
     case new
-    /// Seen under the same notification request: the same content again, passive and without sound if more than 60
-    /// seconds after the first.
-    case sameRequest(soundAllowed: Bool)
-    /// Seen under another request, or too old to tell: shown without sound and without lighting the screen, or, under a
-    /// strict policy, not at all.
-    case duplicate
+    /// Seen under the same notification request.
+    case again
+    /// Seen under another request.
+    case copy
+    /// Too old to tell: counts as seen.
+    case seen
 }
 
-/// The judgement of a replay guard on one message.
-public struct ReplayJudgement: Hashable, Sendable {
-    /// The verdict.
+/// The result of taking a message.
+public struct ReplayTaking: Hashable, Sendable {
+    /// What the guard found.
     public let verdict: ReplayVerdict
+    /// Whether the message was handed over before, or counts as seen: it does not ring.
+    public let isQuiet: Bool
     /// Why the guard could not be written; nil if the message is remembered. For the developer: it never stops a
     /// delivery.
     public let problem: KeyStoreError?
     /// Whether the guard was damaged and has been recreated, and knows nothing of earlier messages: those sent more
-    /// than ten minutes ago count as seen. Reported once, by the next judgement; not reported for a missing guard, as
+    /// than ten minutes ago count as seen. Reported once, by the next result; not reported for a missing guard, as
     /// at a phone's first push.
     public let wasDamaged: Bool
 
-    init(verdict: ReplayVerdict, problem: KeyStoreError?, wasDamaged: Bool = false) {
-        self.verdict = verdict
+    init(_ finding: ReplayRules.Finding, problem: KeyStoreError?, wasDamaged: Bool = false) {
+        verdict = finding.verdict
+        isQuiet = finding.isQuiet
         self.problem = problem
         self.wasDamaged = wasDamaged
+    }
+
+    /// Whether the files of the message may be fetched: only before it was handed over, and only for the request under
+    /// which it was first seen. Otherwise a relay, which may send a message again, could make a phone fetch at will.
+    public var mayFetch: Bool { !isQuiet && (verdict == .new || verdict == .again) }
+
+    /// Whether another notification request, or one too old to tell, has brought the message already.
+    public var isDuplicate: Bool { verdict == .copy || verdict == .seen }
+}
+
+/// The result of handing a message over.
+public struct ReplayHandover: Hashable, Sendable {
+    /// Whether the message rings: is shown as it was sealed. It does once, by whoever hands it over first.
+    public let rings: Bool
+    /// Why the guard could not be written, if it could not. For the developer.
+    public let problem: KeyStoreError?
+
+    init(rings: Bool, problem: KeyStoreError?) {
+        self.rings = rings
+        self.problem = problem
     }
 }
 
@@ -51,7 +74,7 @@ public final class ReplayFile: Sendable {
 
     /// Opens the file; recreates a missing or damaged one with a floor ten minutes before `now`.
     ///
-    /// Never fails: if the file cannot be used, each judgement says why.
+    /// Never fails: if the file cannot be used, each call says why.
     public static func open(in directory: String, at now: Timestamp) -> ReplayFile {
         open(in: directory, at: now, busyTimeout: busyTimeout)
     }
@@ -64,27 +87,39 @@ public final class ReplayFile: Sendable {
 
     private init(_ session: ReplaySession) { self.session = Locked(session) }
 
-    /// Judges a message, and remembers it until two days after it expires, because clocks jump. Call this after every
-    /// other step, before the content is shown.
-    ///
-    /// - Parameters:
-    ///   - sender: The key that signed the message.
-    ///   - messageID: The message's id, the same in all its copies.
-    ///   - requestID: The identifier of the notification request; a caller without one passes the message id's
-    ///     description.
-    ///   - sentAt: When the message was sealed.
-    ///   - expiresAt: When it expires.
-    ///   - now: The receiver's time.
-    public func judge(
-        sender: SenderPublicKey, messageID: MessageID, requestID: String, sentAt: Timestamp, expiresAt: Timestamp,
-        at now: Timestamp
-    ) -> ReplayJudgement {
-        let message = ReplayMessage(
-            sender: sender, id: messageID, requestID: requestID, sentAt: sentAt, expiresAt: expiresAt)
-        return session.withLock { $0.judge(message, at: now) }
+    /// Checks the file in a store's directory. Changes nothing; finds nothing if there is no file.
+    public static func check(in directory: String, at now: Timestamp) -> [Finding] {
+        ReplaySession(in: directory, busyTimeout: busyTimeout).check(at: now)
     }
 
-    /// How long a judgement waits for other processes, in milliseconds: a notification extension has 30 seconds for all
+    /// Takes a message, and remembers it until two days after it expires, because clocks jump. Call this after every
+    /// other step, before files of the message are fetched.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - now: The receiver's time.
+    public func take(_ message: ReplayMessage, at now: Timestamp) -> ReplayTaking {
+        session.withLock { $0.take(message, at: now) }
+    }
+
+    /// Hands a message over: call this just before its content is given out, also when a deadline ends the work.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - verdict: That of taking it.
+    ///   - now: The receiver's time.
+    public func handOver(_ message: ReplayMessage, after verdict: ReplayVerdict, at now: Timestamp) -> ReplayHandover {
+        session.withLock { $0.handOver(message, after: verdict, at: now) }
+    }
+
+    /// Takes a message and hands it over in one transaction, for a caller that gives out the content at once.
+    public func takeAndHandOver(
+        _ message: ReplayMessage, at now: Timestamp
+    ) -> (taking: ReplayTaking, handover: ReplayHandover) {
+        session.withLock { $0.takeAndHandOver(message, at: now) }
+    }
+
+    /// How long a call waits for other processes, in milliseconds: a notification extension has 30 seconds for all
     /// its work.
     static let busyTimeout: Int32 = 2000
 }
@@ -97,33 +132,93 @@ final class ReplaySession {
         file = RecoverableDatabase(ReplayTables.kind, in: path, busyTimeout: busyTimeout)
     }
 
-    func judge(_ message: ReplayMessage, at now: Timestamp) -> ReplayJudgement {
+    func take(_ message: ReplayMessage, at now: Timestamp) -> ReplayTaking {
         do throws(KeyStoreError) {
-            let verdict = try remember(message, at: now)
-            return ReplayJudgement(verdict: verdict, problem: nil, wasDamaged: file.takeDamaged())
+            let finding = try write(at: now) { (storage) throws(KeyStoreError) in
+                try ReplayRules.take(message, in: &storage, at: now)
+            }
+            return ReplayTaking(finding, problem: nil, wasDamaged: file.takeDamaged())
         } catch {
-            // A file that cannot be written may still be readable.
-            return ReplayJudgement(
-                verdict: (try? look(message, at: now)) ?? .new, problem: error, wasDamaged: file.takeDamaged())
+            return ReplayTaking(readable(message, at: now), problem: error, wasDamaged: file.takeDamaged())
         }
     }
 
-    private func remember(_ message: ReplayMessage, at now: Timestamp) throws(KeyStoreError) -> ReplayVerdict {
+    func handOver(_ message: ReplayMessage, after verdict: ReplayVerdict, at now: Timestamp) -> ReplayHandover {
+        do throws(KeyStoreError) {
+            let rings = try write(at: now) { (storage) throws(KeyStoreError) in
+                try ReplayRules.handOver(message, verdict, in: &storage, at: now)
+            }
+            return ReplayHandover(rings: rings, problem: nil)
+        } catch {
+            let row = try? read { (storage) throws(KeyStoreError) in try storage.row(of: message) }
+            return ReplayHandover(rings: ReplayRules.ringsUnwritten(verdict, row: row ?? nil), problem: error)
+        }
+    }
+
+    func takeAndHandOver(
+        _ message: ReplayMessage, at now: Timestamp
+    ) -> (taking: ReplayTaking, handover: ReplayHandover) {
+        do throws(KeyStoreError) {
+            let (finding, rings) = try write(at: now) { (storage) throws(KeyStoreError) in
+                let finding = try ReplayRules.take(message, in: &storage, at: now)
+                return (finding, try ReplayRules.handOver(message, finding.verdict, in: &storage, at: now))
+            }
+            return (
+                ReplayTaking(finding, problem: nil, wasDamaged: file.takeDamaged()),
+                ReplayHandover(rings: rings, problem: nil)
+            )
+        } catch {
+            let finding = readable(message, at: now)
+            return (
+                ReplayTaking(finding, problem: error, wasDamaged: file.takeDamaged()),
+                ReplayHandover(rings: ReplayRules.ringsUnwritten(finding.verdict, row: nil), problem: error)
+            )
+        }
+    }
+
+    /// Returns what is found in a file that cannot be written, but may still be readable.
+    private func readable(_ message: ReplayMessage, at now: Timestamp) -> ReplayRules.Finding {
+        let finding = try? read { (storage) throws(KeyStoreError) in
+            try ReplayRules.find(message, in: storage, at: now)
+        }
+        return finding ?? .unknown
+    }
+
+    private func write<R>(
+        at now: Timestamp, _ body: (inout ReplayTables) throws(KeyStoreError) -> R
+    ) throws(KeyStoreError) -> R {
         try file.write(filling: Self.recreated(at: now)) { (connection) throws(KeyStoreError) in
             var storage = ReplayTables(connection: connection)
-            return try ReplayRules.judge(message, in: &storage, at: now)
+            return try body(&storage)
         }
     }
 
-    private func look(_ message: ReplayMessage, at now: Timestamp) throws(KeyStoreError) -> ReplayVerdict? {
-        try file.readOpen { (connection) throws(KeyStoreError) in
-            let storage = ReplayTables(connection: connection)
-            return ReplayRules.verdict(
-                of: message, row: try storage.row(of: message), floor: try storage.floor(of: message.sender), at: now)
-        }
+    private func read<R>(_ body: (ReplayTables) throws(KeyStoreError) -> R) throws(KeyStoreError) -> R? {
+        try file.readOpen { (connection) throws(KeyStoreError) in try body(ReplayTables(connection: connection)) }
     }
 
     // MARK: The file
+
+    func check(at now: Timestamp) -> [Finding] {
+        let outcome = "the next message recreates it, and messages sent more than ten minutes before count as shown"
+        do throws(KeyStoreError) {
+            guard let isSound = try file.isSound() else { return [] }
+            guard isSound else { return [Finding(.warning, "the replay guard is damaged", fix: outcome)] }
+            let floor = try file.read { (connection) throws(KeyStoreError) in
+                try ReplayTables(connection: connection).guardFloor()
+            }
+            if let floor, ReplayRules.isAhead(floor, at: now) {
+                return [
+                    Finding(
+                        .warning,
+                        "the replay guard was made while the clock was ahead: a copy of an earlier message may ring again")
+                ]
+            }
+            return [Finding(.note, "the replay guard is sound")]
+        } catch {
+            return [Finding(.warning, "the replay guard: \(error)", fix: error.code == .corruptStore ? outcome : "")]
+        }
+    }
 
     /// Connects if possible; otherwise a judgement tries again and reports the problem.
     func prepare(at now: Timestamp) { file.prepare(filling: Self.recreated(at: now)) }
@@ -141,99 +236,5 @@ final class ReplaySession {
             let floor = now.subtracting(milliseconds: ReplayRules.recreatedFloorAge)
             try ReplayTables.fill(connection, floor: floor)
         }
-    }
-}
-
-/// The rows of `replay.db`, inside one transaction.
-struct ReplayTables: ReplayStorage {
-    /// Senders are numbered, because their keys would be in every row and in two indexes. The sender with the empty key
-    /// is the guard itself.
-    private static let schema: StaticString = """
-        CREATE TABLE senders (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, floor INTEGER NOT NULL);
-        CREATE TABLE seen (
-            sender INTEGER NOT NULL, message BLOB NOT NULL, request BLOB NOT NULL, sent INTEGER NOT NULL,
-            expires INTEGER NOT NULL, first INTEGER NOT NULL, PRIMARY KEY (sender, message)) WITHOUT ROWID;
-        CREATE INDEX seen_by_time ON seen (sender, sent);
-        CREATE INDEX seen_by_end ON seen (expires);
-        """
-
-    static let kind = RecoverableDatabase.Kind(
-        noun: "a replay file", name: "replay.db", newName: "replay.db.new",
-        journals: ["replay.db.new-journal", "replay.db-journal"],
-        // "PCRP". The user waits while a message is remembered. A power failure may lose the last seconds or damage the
-        // file, which is then recreated.
-        applicationID: 0x5043_5250, version: 1, isDurable: false, schema: schema)
-
-    let connection: SQLiteConnection
-
-    /// Writes the initial content of a new guard.
-    static func fill(_ connection: SQLiteConnection, floor: Timestamp) throws(KeyStoreError) {
-        try connection.rows("INSERT INTO senders (key, floor) VALUES (x'', ?)", [time(floor)])
-    }
-
-    /// Rows are compared by time, so a time beyond SQLite's integers becomes the largest of them.
-    private static func time(_ time: Timestamp) -> SQLiteValue { .integer(Int64(clamping: time.milliseconds)) }
-
-    // MARK: ReplayStorage
-
-    private static let number = "(SELECT id FROM senders WHERE key = ?)"
-
-    func row(of message: ReplayMessage) throws(KeyStoreError) -> ReplayRow? {
-        let rows = try connection.rows(
-            "SELECT request, first FROM seen WHERE sender = \(Self.number) AND message = ?",
-            [.blob(message.sender.bytes), .blob(message.id.bytes)])
-        guard let row = rows.first else { return nil }
-        guard case .blob(let request) = row[0], case .integer(let first) = row[1] else { throw connection.damaged }
-        return ReplayRow(request: request, firstSeen: Timestamp(milliseconds: UInt64(clamping: first)))
-    }
-
-    func floor(of sender: SenderPublicKey) throws(KeyStoreError) -> Timestamp {
-        let floor = try connection.integer(
-            "SELECT max(floor) FROM senders WHERE key IN (x'', ?)", [.blob(sender.bytes)])
-        return Timestamp(milliseconds: UInt64(clamping: floor))
-    }
-
-    func count(of sender: SenderPublicKey) throws(KeyStoreError) -> Int {
-        let count = try connection.integer(
-            "SELECT count(*) FROM seen WHERE sender = \(Self.number)", [.blob(sender.bytes)])
-        return Int(clamping: count)
-    }
-
-    mutating func insert(_ message: ReplayMessage, firstSeen: Timestamp) throws(KeyStoreError) {
-        let sender = SQLiteValue.blob(message.sender.bytes)
-        try connection.rows("INSERT INTO senders (key, floor) VALUES (?, 0) ON CONFLICT (key) DO NOTHING", [sender])
-        try connection.rows(
-            "INSERT INTO seen (sender, message, request, sent, expires, first) VALUES (\(Self.number), ?, ?, ?, ?, ?)",
-            [
-                sender, .blob(message.id.bytes), .blob(message.request), Self.time(message.sentAt),
-                Self.time(message.expiresAt), Self.time(firstSeen),
-            ])
-    }
-
-    mutating func extend(_ message: ReplayMessage) throws(KeyStoreError) {
-        let (sent, expires) = (Self.time(message.sentAt), Self.time(message.expiresAt))
-        try connection.rows(
-            """
-            UPDATE seen SET sent = max(sent, ?), expires = max(expires, ?)
-            WHERE sender = \(Self.number) AND message = ? AND (sent < ? OR expires < ?)
-            """,
-            [sent, expires, .blob(message.sender.bytes), .blob(message.id.bytes), sent, expires])
-    }
-
-    mutating func dropExpired(at now: Timestamp) throws(KeyStoreError) {
-        try connection.rows("DELETE FROM seen WHERE expires < ?", [Self.time(now)])
-    }
-
-    mutating func dropEarliest(of sender: SenderPublicKey) throws(KeyStoreError) -> Timestamp {
-        let rows = try connection.rows(
-            "SELECT message, sent FROM seen WHERE sender = \(Self.number) ORDER BY sent LIMIT 1", [.blob(sender.bytes)])
-        guard let row = rows.first, case .integer(let sent) = row[1] else { throw connection.damaged }
-        try connection.rows(
-            "DELETE FROM seen WHERE sender = \(Self.number) AND message = ?", [.blob(sender.bytes), row[0]])
-        return Timestamp(milliseconds: UInt64(clamping: sent))
-    }
-
-    mutating func raiseFloor(of sender: SenderPublicKey, to floor: Timestamp) throws(KeyStoreError) {
-        try connection.rows("UPDATE senders SET floor = ? WHERE key = ?", [Self.time(floor), .blob(sender.bytes)])
     }
 }

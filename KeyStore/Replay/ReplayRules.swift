@@ -1,90 +1,175 @@
-internal import Pushcrypt
+public import Pushcrypt
 
-/// A message as the replay check sees it.
-struct ReplayMessage: Sendable {
+/// A message as the replay guard sees it.
+public struct ReplayMessage: Hashable, Sendable {
     let sender: SenderPublicKey
+    let account: Bytes
     let id: MessageID
     /// A hash of the request's identifier, which may have any length.
     let request: Bytes
     let sentAt: Timestamp
     let expiresAt: Timestamp
 
-    init(
-        sender: SenderPublicKey, id: MessageID, requestID: String, sentAt: Timestamp, expiresAt: Timestamp
+    /// Creates a value from a message that has passed every other step.
+    ///
+    /// - Parameters:
+    ///   - messageID: The message's id, the same in all its copies.
+    ///   - sender: The key that signed the message.
+    ///   - account: The name of the device key that opened it; it stays when the key rotates.
+    ///   - requestID: The identifier of the notification request; a caller without one passes the message id's
+    ///     description.
+    ///   - sentAt: When the message was sealed.
+    ///   - expiresAt: When it expires.
+    public init(
+        _ messageID: MessageID, from sender: SenderPublicKey, to account: String, requestID: String, sentAt: Timestamp,
+        expiresAt: Timestamp
     ) {
         self.sender = sender
-        self.id = id
+        self.account = Bytes(account.utf8)
+        id = messageID
         request = SHA256.digest(Bytes(requestID.utf8).span)
         self.sentAt = sentAt
         self.expiresAt = expiresAt
     }
 }
 
-/// A guard's memory of a message: one row per sender and message id.
+/// A guard's memory of a message: one row per sender, account and message id.
 struct ReplayRow: Hashable, Sendable {
+    enum State: Int64 {
+        /// Some process has the message, and may have been ended before it showed it.
+        case taken = 1
+        /// The message has rung.
+        case handedOver = 2
+    }
+
+    /// That of the copy that made the row.
     let request: Bytes
-    let firstSeen: Timestamp
+    let state: State
 }
 
-/// The storage of a guard's rows; a conforming type runs each `ReplayRules.judge` in one transaction.
+/// The storage of a guard's rows; a conforming type runs each of the `ReplayRules` in one transaction.
 protocol ReplayStorage {
     associatedtype Failure: Error
 
     func row(of message: ReplayMessage) throws(Failure) -> ReplayRow?
-    /// Messages sent at or before this moment, and without a row, count as seen.
-    func floor(of sender: SenderPublicKey) throws(Failure) -> Timestamp
-    func count(of sender: SenderPublicKey) throws(Failure) -> Int
+    /// The floor for all, as the clock had it when the guard was made.
+    func guardFloor() throws(Failure) -> Timestamp
+    /// The floor of the message's sender and account: where rows were deleted for room.
+    func floor(of message: ReplayMessage) throws(Failure) -> Timestamp
+    /// The number of rows of the message's sender and account.
+    func count(of message: ReplayMessage) throws(Failure) -> Int
+    /// The highest sent at of what found or made a row of the message's sender and account.
+    func highest(of message: ReplayMessage) throws(Failure) -> Timestamp
 
-    mutating func insert(_ message: ReplayMessage, firstSeen: Timestamp) throws(Failure)
-    /// Keeps a row as long as this copy of its message lives, if that is longer than for earlier copies.
+    mutating func removeGuardFloor() throws(Failure)
+    mutating func insert(_ message: ReplayMessage, _ state: ReplayRow.State) throws(Failure)
+    /// Raises the times of the message's row to those of this copy.
     mutating func extend(_ message: ReplayMessage) throws(Failure)
-    /// Deletes every row whose message has expired.
-    mutating func dropExpired(at now: Timestamp) throws(Failure)
-    /// Deletes the row of a sender that was sent first; returns when it was sent.
-    mutating func dropEarliest(of sender: SenderPublicKey) throws(Failure) -> Timestamp
-    mutating func raiseFloor(of sender: SenderPublicKey, to floor: Timestamp) throws(Failure)
+    mutating func setHandedOver(_ message: ReplayMessage) throws(Failure)
+    /// Raises the highest sent at of the message's sender and account.
+    mutating func raiseHighest(to message: ReplayMessage) throws(Failure)
+    /// Deletes the rows of the message's sender and account whose end is before this time.
+    mutating func dropEnded(before time: Timestamp, of message: ReplayMessage) throws(Failure)
+    /// Deletes the row of the message's sender and account that was sent first; returns when it was sent.
+    mutating func dropEarliest(of message: ReplayMessage) throws(Failure) -> Timestamp
+    mutating func raiseFloor(of message: ReplayMessage, to floor: Timestamp) throws(Failure)
 }
 
 /// The rules by which a receiver recognises copies of a message. (`Docs/Format.md`, Replay)
 enum ReplayRules {
-    /// The number of messages remembered per sender.
-    static let rowsPerSender = 4096
-    /// How long after the first copy a copy with the same request identifier keeps its sound, in milliseconds.
-    static let soundWindow: UInt64 = 60_000
+    /// The number of messages remembered per sender and account.
+    static let maximumRows = 4096
     /// How far before now the floor of a recreated guard is, in milliseconds: the present message still counts as new.
     static let recreatedFloorAge: UInt64 = 600_000
 
-    /// Judges without remembering.
-    static func verdict(
-        of message: ReplayMessage, row: ReplayRow?, floor: Timestamp, at now: Timestamp
-    ) -> ReplayVerdict {
-        guard let row else { return message.sentAt <= floor ? .duplicate : .new }
-        guard row.request == message.request else { return .duplicate }
-        return .sameRequest(soundAllowed: now.milliseconds(since: row.firstSeen) <= soundWindow)
+    /// What taking a message finds.
+    struct Finding: Hashable, Sendable {
+        let verdict: ReplayVerdict
+        /// Whether nothing can make the message ring any more.
+        let isQuiet: Bool
+
+        static let unknown = Finding(verdict: .new, isQuiet: false)
     }
 
-    /// Judges, and remembers a message that is new.
-    ///
-    /// Expired rows are deleted first; they need no floor, because nothing expired is judged. While there is room, rows
-    /// stay for twice the clock tolerance, so that a clock that jumps ahead and back loses nothing. If a live message
-    /// must be deleted, the floor rises to it, and a copy of it counts as seen.
-    static func judge<Storage: ReplayStorage>(
+    /// Finds without writing.
+    static func find<Storage: ReplayStorage>(
+        _ message: ReplayMessage, in storage: Storage, at now: Timestamp
+    ) throws(Storage.Failure) -> Finding {
+        if let row = try storage.row(of: message) {
+            return Finding(
+                verdict: row.request == message.request ? .again : .copy, isQuiet: row.state == .handedOver)
+        }
+        var floor = try storage.floor(of: message)
+        let guardFloor = try storage.guardFloor()
+        if !isAhead(guardFloor, at: now) { floor = max(floor, guardFloor) }
+        let isSeen = message.sentAt <= floor
+        return Finding(verdict: isSeen ? .seen : .new, isQuiet: isSeen)
+    }
+
+    /// Returns whether a guard was made while the clock was ahead: its floor would make every message a duplicate.
+    static func isAhead(_ guardFloor: Timestamp, at now: Timestamp) -> Bool {
+        guardFloor > now.adding(Freshness.clockTolerance)
+    }
+
+    /// Takes a message, and remembers one that is new.
+    static func take<Storage: ReplayStorage>(
         _ message: ReplayMessage, in storage: inout Storage, at now: Timestamp
-    ) throws(Storage.Failure) -> ReplayVerdict {
-        let row = try storage.row(of: message)
-        let verdict = verdict(of: message, row: row, floor: try storage.floor(of: message.sender), at: now)
-        // A message may have been sealed again under its id, to live longer than the copy seen.
-        if row != nil { try storage.extend(message) }
-        guard verdict == .new else { return verdict }
-        try storage.dropExpired(at: now.subtracting(Freshness.clockTolerance).subtracting(Freshness.clockTolerance))
-        if try storage.count(of: message.sender) >= rowsPerSender { try storage.dropExpired(at: now) }
-        while try storage.count(of: message.sender) >= rowsPerSender {
-            let sentAt = try storage.dropEarliest(of: message.sender)
-            if sentAt > (try storage.floor(of: message.sender)) {
-                try storage.raiseFloor(of: message.sender, to: sentAt)
+    ) throws(Storage.Failure) -> Finding {
+        // Otherwise it would count again when the time comes.
+        if isAhead(try storage.guardFloor(), at: now) { try storage.removeGuardFloor() }
+        let finding = try find(message, in: storage, at: now)
+        switch finding.verdict {
+        case .new: try add(message, .taken, to: &storage, at: now)
+        case .again, .copy:
+            // A message may have been sealed again under its id, to live longer than the copy seen.
+            try storage.extend(message)
+            try storage.raiseHighest(to: message)
+        case .seen: break
+        }
+        return finding
+    }
+
+    /// Hands a message over that was taken with this verdict; returns whether it rings.
+    static func handOver<Storage: ReplayStorage>(
+        _ message: ReplayMessage, _ verdict: ReplayVerdict, in storage: inout Storage, at now: Timestamp
+    ) throws(Storage.Failure) -> Bool {
+        switch try storage.row(of: message)?.state {
+        case .taken:
+            try storage.setHandedOver(message)
+            return true
+        case .handedOver: return false
+        case nil:
+            // The guard was lost meanwhile, or could not be written before.
+            guard verdict == .new else { return false }
+            try add(message, .handedOver, to: &storage, at: now)
+            return true
+        }
+    }
+
+    /// Returns whether a message rings that cannot be handed over; `row` is what can be read.
+    static func ringsUnwritten(_ verdict: ReplayVerdict, row: ReplayRow?) -> Bool {
+        verdict == .new && row?.state != .handedOver
+    }
+
+    /// Adds a row.
+    ///
+    /// Rows that ended two days ago are deleted, by this clock and by the sender's, so that a clock that jumps ahead
+    /// and back loses nothing. If another row must be deleted for room, the floor rises to it, and a copy of it counts
+    /// as seen.
+    private static func add<Storage: ReplayStorage>(
+        _ message: ReplayMessage, _ state: ReplayRow.State, to storage: inout Storage, at now: Timestamp
+    ) throws(Storage.Failure) {
+        let time = min(now, max(try storage.highest(of: message), message.sentAt))
+        let tolerance = Freshness.clockTolerance
+        try storage.dropEnded(before: time.subtracting(tolerance).subtracting(tolerance), of: message)
+        let excess = try storage.count(of: message) + 1 - maximumRows
+        if excess > 0 {
+            for _ in 0..<excess {
+                let sentAt = try storage.dropEarliest(of: message)
+                if sentAt > (try storage.floor(of: message)) { try storage.raiseFloor(of: message, to: sentAt) }
             }
         }
-        try storage.insert(message, firstSeen: now)
-        return .new
+        try storage.insert(message, state)
+        try storage.raiseHighest(to: message)
     }
 }

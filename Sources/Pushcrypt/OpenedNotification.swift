@@ -15,7 +15,7 @@ public struct OpenedNotification: Sendable {
     public let expiresAt: Timestamp
     /// The device key that opened the message.
     public let openedWith: DevicePublicKey
-    /// The rotations in the message that change the trust, once the message has passed the replay check.
+    /// The rotations in the message that change the trust, also if the message was shown before.
     public let statements: [RotationStatement]
     /// Whether the message has a rotation that contradicts an accepted one: a sign that an old sender key was stolen.
     public let hasRotationConflict: Bool
@@ -27,6 +27,10 @@ public struct OpenedNotification: Sendable {
     /// The errors of attachments, or of a full body, that were dropped; for the developer's log. The text is shown
     /// anyway.
     public let droppedAttachments: [AttachmentError]
+
+    /// Whether a receiver has shown the message before under another notification request, or it is too old to tell.
+    /// An `Opener`, which has no replay guard, does not know it: false.
+    public package(set) var isDuplicate = false
 
     private let document: JSONDocument
 

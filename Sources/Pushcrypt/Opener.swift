@@ -22,7 +22,7 @@ public struct Opener: Sendable {
     /// Opens the JSON of a received push.
     ///
     /// The result is authentic, fresh and for this device and topic. The caller's replay guard checks whether it was
-    /// shown before; statements in the result take effect only after that check.
+    /// shown before; statements in the result take effect whatever the guard says.
     ///
     /// - Throws: `OpenError`, with any code except `duplicate`. The user then sees the fallback; the error is for the
     ///   developer.

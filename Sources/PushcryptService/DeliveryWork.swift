@@ -19,7 +19,8 @@ final class DeliveryWork: @unchecked Sendable {
 
     /// The results so far.
     private final class Findings {
-        var opened: OpenedNotification?
+        var taken: TakenPush?
+        var receiver: NotificationReceiver?
         var attachments: AttachmentWork?
         var keyState = JournalEntry.KeyState.none
         var warnings: [String] = []
@@ -59,22 +60,24 @@ final class DeliveryWork: @unchecked Sendable {
             }
             let (receiver, warnings) = files.receiver(at: receivedAt)
             // This notification replaces the one with the same identifier, which the relay chooses. The files of that
-            // one must not appear with this one or with its fallback.
-            if configuration.sharesAttachments, let directory = files.directory {
-                SharedAttachments(directory: directory).remove(request.identifier)
-            }
-            let reception = receiver.receive(
+            // one must not appear with this one or with its fallback, unless it is the same message.
+            let shared = configuration.sharesAttachments ? files.directory.map(SharedAttachments.init(directory:)) : nil
+            shared?.hide(request.identifier)
+            let taken = receiver.take(
                 push, requestID: request.identifier, at: receivedAt,
                 isAwaited: { [weak session] in session.map { !$0.isOver } ?? false })
+            let reception = taken.reception
             findings.withLock { findings in
                 findings.keyState = reception.keyState
                 findings.warnings += warnings + reception.warnings
+                (findings.taken, findings.receiver) = (taken, receiver)
             }
+            shared?.restore(request.identifier, of: taken.isRepeated ? reception.delivery.opened : nil)
             var next = DeliveryMachine<UNNotificationContent>.Opened(isChanged: configuration.change != nil)
-            if let opened = reception.delivery.opened {
+            if let opened = reception.delivery.opened, taken.mayFetch {
                 let attachments = AttachmentWork(for: opened, of: request, configuration, files)
                 next.hasAttachments = attachments != nil
-                findings.withLock { ($0.opened, $0.attachments) = (opened, attachments) }
+                findings.withLock { $0.attachments = attachments }
             }
             session?.handle(.init(reception.delivery, content: content(of: reception.delivery), next))
         }
@@ -109,7 +112,8 @@ final class DeliveryWork: @unchecked Sendable {
     func stopAttaching() { findings.withLock { $0.attachments }?.stop() }
 
     func change(_ content: UNNotificationContent) {
-        guard let change = configuration.change, let opened = findings.withLock({ $0.opened }) else {
+        guard let change = configuration.change, let opened = findings.withLock({ $0.taken?.reception.delivery.opened })
+        else {
             session?.handle(.changeFailed)
             return
         }
@@ -144,6 +148,44 @@ final class DeliveryWork: @unchecked Sendable {
 
     // MARK: Finishing
 
+    /// Hands the message over, and returns what is given out: the content, unless another process has handed the message
+    /// over first. The wait is limited, because a disk may hang.
+    func handOver(
+        _ content: UNNotificationContent, _ outcome: Delivery.Outcome
+    ) -> (content: UNNotificationContent, outcome: Delivery.Outcome) {
+        guard outcome == .opened || outcome == .openedWithoutAttachment, let taken = findings.withLock({ $0.taken })
+        else { return (content, outcome) }
+        let answer = Locked(Answer())
+        let group = DispatchGroup()
+        let now = configuration.now()
+        // The system gives a serial queue a thread even if every other hangs.
+        DispatchQueue(label: "pushcrypt.handover", qos: .userInitiated).async(group: group) {
+            let (instead, problem) = taken.handOver(at: now)
+            answer.withLock { ($0.instead, $0.problem) = (instead, problem) }
+        }
+        var instead = taken.unanswered
+        var problem: String? = "replay guard: the disk does not answer in time"
+        if group.wait(timeout: .now() + Self.handoverPatience) == .success {
+            (instead, problem) = answer.withLock { ($0.instead, $0.problem) }
+        }
+        if let problem { findings.withLock { $0.warnings.append(problem) } }
+        guard let instead else { return (content, outcome) }
+        switch instead.outcome {
+        case .fallback(let reason): return (fallback(for: reason), instead.outcome)
+        case .passed, .suppressed: return (UNNotificationContent(), instead.outcome)
+        case .opened, .openedWithoutAttachment:
+            return (content.quiet(isDuplicate: instead.opened?.isDuplicate ?? false), outcome)
+        }
+    }
+
+    /// The result of handing over, which may come too late.
+    private final class Answer {
+        var instead: Delivery?
+        var problem: String?
+    }
+
+    private static let handoverPatience = DispatchTimeInterval.seconds(1)
+
     /// Reports the outcome before the content handler runs, because the system may then suspend this process. Any other
     /// thread that completes the delivery does not wait for the report.
     func finish(_ outcome: Delivery.Outcome) {
@@ -164,9 +206,10 @@ final class DeliveryWork: @unchecked Sendable {
 
     /// Deletes device keys that no longer open anything, on the handler's threads: after the delivery, because the
     /// Keychain may hang.
-    func purgeRetiredKeys() {
-        guard let sentAt = findings.withLock({ $0.opened?.sentAt }) else { return }
-        Self.queue.async { [files, receivedAt] in files.purgeRetiredKeys(sentAt: sentAt, at: receivedAt) }
+    func deleteRetiredKeys() {
+        let (taken, receiver) = findings.withLock { ($0.taken, $0.receiver) }
+        guard let taken, let receiver else { return }
+        Self.queue.async { [receivedAt] in receiver.deleteRetiredKeys(after: taken.reception.delivery, at: receivedAt) }
     }
 }
 

@@ -12,8 +12,8 @@ public import UserNotifications
 ///
 /// For each call of `handle`, the content handler is called exactly once, whatever happens: at the latest when the
 /// deadline passes, when the system's time ends, or when this object is released. Any number of requests may be in
-/// progress, in any number of objects. Every method may be called on any thread and waits for no key, disk or network.
-/// No lock is held while a content handler runs.
+/// progress, in any number of objects. Every method may be called on any thread, and waits for no key and no network, and
+/// at most a second for the disk. No lock is held while a content handler runs.
 ///
 /// See `Docs/Format.md`, Opened notification and fallback. Not run on Apple systems.
 public final class NotificationServiceHandler: Sendable {
@@ -45,9 +45,10 @@ public final class NotificationServiceHandler: Sendable {
             fallback: work.fallback,
             deliver: { [weak inProgress] content, outcome in
                 inProgress?.withLock { _ = $0.sessions.removeValue(forKey: ObjectIdentifier(work)) }
+                let (content, outcome) = work.handOver(content, outcome)
                 work.finish(outcome)
                 contentHandler(content)
-                work.purgeRetiredKeys()
+                work.deleteRetiredKeys()
             })
         let session = Session(
             deadlines: configuration.deadlines, clock: configuration.clock, freeze: { $0.frozen }, steps: steps)
@@ -84,7 +85,7 @@ extension NotificationServiceHandler {
         /// more than a day before the message was sealed are deleted.
         public var keys: @Sendable () throws -> any DeviceKeyReading
 
-        /// How a message that was shown before is delivered. `suppress` needs Apple's filtering entitlement.
+        /// How a message that has rung under another request is delivered. `suppress` needs Apple's filtering entitlement.
         public var duplicates = DuplicatePolicy.quiet
         /// The texts of the fallback.
         public var texts = FallbackTexts.standard
@@ -97,7 +98,8 @@ extension NotificationServiceHandler {
 
         /// Changes the content to show, using what the app knows; nil for no change.
         ///
-        /// It gets a separate copy of the content, attachments included. If it throws or is not done at the deadline,
+        /// It gets a separate copy of the content, attachments included, also of a message that was shown before; the
+        /// opened notification says if it is a duplicate. If it throws or is not done at the deadline,
         /// the opened content is shown unchanged.
         public var change: Change?
         /// Receives a report of each delivery, on a thread of the handler. Delays a delivery by at most 200 ms.

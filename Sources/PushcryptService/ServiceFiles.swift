@@ -52,12 +52,6 @@ final class ServiceFiles: Sendable {
         return (receiver, warnings)
     }
 
-    /// Deletes the device keys that ended before a message just delivered was sent; if it fails, the next delivery tries
-    /// again.
-    func purgeRetiredKeys(sentAt: Timestamp, at now: Timestamp) {
-        _ = try? LazyKeys(configuration.keys).purgeRetiredDeviceKeys(at: now, accepted: sentAt)
-    }
-
     /// Adds a row to the journal. If it cannot be written, it is lost.
     func journal(_ report: DeliveryReport) {
         let entry = JournalEntry(

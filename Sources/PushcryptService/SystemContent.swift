@@ -16,6 +16,21 @@ extension UNNotificationContent {
     }
 }
 
+extension UNNotificationContent {
+    /// The same content as it is shown when it has rung before.
+    func quiet(isDuplicate: Bool) -> UNNotificationContent {
+        let content = thawed
+        content.sound = nil
+        content.interruptionLevel = .passive
+        content.badge = nil
+        if isDuplicate {
+            content.categoryIdentifier = ""
+            content.attachments = []
+        }
+        return content
+    }
+}
+
 extension UNMutableNotificationContent {
     /// Creates system content with every field of `content`.
     convenience init(_ content: NotificationContent) {

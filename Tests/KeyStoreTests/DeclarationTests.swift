@@ -39,16 +39,18 @@ struct DeclarationTests {
             """
             ALTER TABLE seen RENAME TO other;
             CREATE VIEW seen AS \(Self.endless) SELECT x AS sender, x AS message, x AS request, x AS sent, x AS expires,
-            x AS first FROM c WHERE x < 0
+            x AS state FROM c WHERE x < 0
             """)
         let file = ReplayFile.open(in: path, at: start)
         let sender = SenderKey().publicKey
-        func judge(_ request: String) -> ReplayJudgement {
-            file.judge(
-                sender: sender, messageID: MessageID(1), requestID: request, sentAt: start, expiresAt: start + 60,
-                at: start)
+        func take(_ request: String) -> ReplayTaking {
+            let message = ReplayMessage(
+                MessageID(1), from: sender, to: "default", requestID: request, sentAt: start, expiresAt: start + 60)
+            return file.take(message, at: start)
         }
-        #expect(judge("first") == ReplayJudgement(verdict: .new, problem: nil, wasDamaged: true))
-        #expect(judge("second") == ReplayJudgement(verdict: .duplicate, problem: nil))
+        let first = take("first")
+        #expect(first.verdict == .new && first.problem == nil && first.wasDamaged)
+        let second = take("second")
+        #expect(second.verdict == .copy && second.problem == nil && !second.wasDamaged)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 private let senderOfAll = SenderKey().publicKey
 
-/// The common fixture of the replay file's suites: a file, a message to judge, and the expected result.
+/// The common fixture of the replay file's suites: a file, a message to take, and the expected result.
 protocol ReplayFileSuite: Sendable {}
 
 extension ReplayFileSuite {
@@ -24,20 +24,39 @@ extension ReplayFileSuite {
         .open(in: path, at: now, busyTimeout: 50)
     }
 
-    func judge(
+    func message(
+        _ id: UInt64 = 1, request: String = "r", account: String = "default", sentAt: Timestamp = start + 1
+    ) -> ReplayMessage {
+        ReplayMessage(
+            MessageID(id), from: sender, to: account, requestID: request, sentAt: sentAt, expiresAt: sentAt + 600)
+    }
+
+    func take(
         _ file: ReplayFile, _ id: UInt64 = 1, request: String = "r", sentAt: Timestamp = start + 1,
         at now: Timestamp = start + 1
-    ) -> ReplayJudgement {
-        file.judge(
-            sender: sender, messageID: MessageID(id), requestID: request, sentAt: sentAt, expiresAt: sentAt + 600,
-            at: now)
+    ) -> ReplayTaking {
+        file.take(message(id, request: request, sentAt: sentAt), at: now)
+    }
+
+    func handOver(
+        _ file: ReplayFile, _ id: UInt64 = 1, request: String = "r", after verdict: ReplayVerdict = .new
+    ) -> ReplayHandover {
+        file.handOver(message(id, request: request), after: verdict, at: start + 1)
     }
 
     func expect(
-        _ judgement: ReplayJudgement, _ verdict: ReplayVerdict, problem: KeyStoreError.Code? = nil,
+        _ taking: ReplayTaking, _ verdict: ReplayVerdict, problem: KeyStoreError.Code? = nil,
         _ location: SourceLocation = #_sourceLocation
     ) {
-        #expect(judgement.verdict == verdict, sourceLocation: location)
-        #expect(judgement.problem?.code == problem, sourceLocation: location)
+        #expect(taking.verdict == verdict, sourceLocation: location)
+        #expect(taking.problem?.code == problem, sourceLocation: location)
+    }
+
+    func expect(
+        _ handover: ReplayHandover, rings: Bool, problem: KeyStoreError.Code? = nil,
+        _ location: SourceLocation = #_sourceLocation
+    ) {
+        #expect(handover.rings == rings, sourceLocation: location)
+        #expect(handover.problem?.code == problem, sourceLocation: location)
     }
 }

@@ -11,16 +11,16 @@ struct ReplayFileTests: ReplayFileSuite {
     @Test func theFileIsItsOwnersAloneAndOneFile() throws {
         let scratch = try directory()
         let file = open(scratch.store)
-        expect(judge(file), .new)
-        #expect(try scratch.names() == ["replay.db"], "no lock and no log is left between two judgements")
+        expect(take(file), .new)
+        #expect(try scratch.names() == ["replay.db"], "no lock and no log is left between two calls")
         #expect(mode(of: scratch.file("replay.db")) == 0o600)
     }
 
     @Test func whatWasSeenIsRememberedByAnotherOpening() throws {
         let scratch = try directory()
-        expect(judge(open(scratch.store)), .new)
-        expect(judge(open(scratch.store)), .sameRequest(soundAllowed: true))
-        expect(judge(open(scratch.store), request: "other"), .duplicate)
+        expect(take(open(scratch.store)), .new)
+        expect(take(open(scratch.store)), .again)
+        expect(take(open(scratch.store), request: "other"), .copy)
     }
 
     @Test func aGuardIsNotMadeOverAnother() throws {
@@ -34,7 +34,7 @@ struct ReplayFileTests: ReplayFileSuite {
         for name in ["replay.db.new", "replay.db.new-journal", "replay.db-journal"] {
             try writeFile(scratch.file(name), Bytes(repeating: 0xa5, count: 3000))
         }
-        expect(judge(try ReplayFile.create(in: scratch.store, floor: start)), .new)
+        expect(take(try ReplayFile.create(in: scratch.store, floor: start)), .new)
         #expect(try scratch.names() == ["replay.db"])
     }
 
@@ -43,9 +43,9 @@ struct ReplayFileTests: ReplayFileSuite {
     /// The floor of a remade guard lies ten minutes back: the message in hand is new, what is older is not.
     private func expectRemade(_ file: ReplayFile, at now: Timestamp, _ location: SourceLocation = #_sourceLocation) {
         let floor = Timestamp(milliseconds: now.milliseconds - 600_000)
-        expect(judge(file, 1, sentAt: floor, at: now), .duplicate, location)
-        expect(judge(file, 2, sentAt: floor.next, at: now), .new, location)
-        expect(judge(file, 2, request: "other", sentAt: floor.next, at: now), .duplicate, location)
+        expect(take(file, 1, sentAt: floor, at: now), .seen, location)
+        expect(take(file, 2, sentAt: floor.next, at: now), .new, location)
+        expect(take(file, 2, request: "other", sentAt: floor.next, at: now), .copy, location)
     }
 
     @Test func aMissingFileIsMadeWithAFloorTenMinutesBack() throws {
@@ -58,19 +58,19 @@ struct ReplayFileTests: ReplayFileSuite {
     @Test func thatTheGuardWasDamagedIsSaidOnce() throws {
         let scratch = try directory(withGuard: false)
         let file = open(scratch.store)
-        #expect(!judge(file, 1).wasDamaged, "as at the first push")
-        #expect(!judge(file, 2).wasDamaged)
+        #expect(!take(file, 1).wasDamaged, "as at the first push")
+        #expect(!take(file, 2).wasDamaged)
         try writeFile(scratch.file("replay.db"), Bytes("damage".utf8))
         let other = open(scratch.store)
-        #expect(judge(other, 3).wasDamaged, "by whoever made it anew")
-        #expect(!judge(file, 4).wasDamaged && !judge(other, 5).wasDamaged)
-        #expect(!judge(try ReplayFile.create(in: Scratch().path, floor: start), 1).wasDamaged, "made where it must be")
+        #expect(take(other, 3).wasDamaged, "by whoever made it anew")
+        #expect(!take(file, 4).wasDamaged && !take(other, 5).wasDamaged)
+        #expect(!take(try ReplayFile.create(in: Scratch().path, floor: start), 1).wasDamaged, "made where it must be")
     }
 
     @Test func aFileThatGoesMissingUnderASessionIsMadeAgain() throws {
         let scratch = try directory()
         let file = open(scratch.store)
-        expect(judge(file), .new)
+        expect(take(file), .new)
         unsafe unlink(scratch.file("replay.db"))
         expectRemade(file, at: start + 2_000_000)
     }
@@ -78,11 +78,11 @@ struct ReplayFileTests: ReplayFileSuite {
     @Test func aFileThatAnotherReplacedIsTheFile() throws {
         let scratch = try directory()
         let file = open(scratch.store)
-        expect(judge(file, 1), .new)
+        expect(take(file, 1), .new)
         unsafe unlink(scratch.file("replay.db"))
-        expect(judge(try ReplayFile.create(in: scratch.store, floor: start), 2), .new)
-        expect(judge(file, 2, request: "other"), .duplicate)
-        expect(judge(file, 1), .new)
+        expect(take(try ReplayFile.create(in: scratch.store, floor: start), 2), .new)
+        expect(take(file, 2, request: "other"), .copy)
+        expect(take(file, 1), .new)
     }
 
     private static let damages: [(name: String, damage: @Sendable (Bytes) -> Bytes)] = [
@@ -101,16 +101,16 @@ struct ReplayFileTests: ReplayFileSuite {
         let scratch = try directory()
         let path = scratch.file("replay.db")
         let before = open(scratch.store)
-        for id in 100..<200 as Range<UInt64> { expect(judge(before, id), .new) }
+        for id in 100..<200 as Range<UInt64> { expect(take(before, id), .new) }
         try writeFile(path, damage(try readFile(path)))
         let now = start + 3_000_000
         let after = open(scratch.store, at: now)
-        for id in 1...50 as ClosedRange<UInt64> { expect(judge(after, id, sentAt: now, at: now), .new) }
+        for id in 1...50 as ClosedRange<UInt64> { expect(take(after, id, sentAt: now, at: now), .new) }
         for id in 1...50 as ClosedRange<UInt64> {
-            expect(judge(after, id, request: "other", sentAt: now, at: now), .duplicate)
+            expect(take(after, id, request: "other", sentAt: now, at: now), .copy)
         }
         // The session from before goes on with the new file.
-        expect(judge(before, 7, request: "other", sentAt: now, at: now), .duplicate)
+        expect(take(before, 7, request: "other", sentAt: now, at: now), .copy)
         #expect(try scratch.names() == ["replay.db"])
         #expect(try SQLiteConnection(path: path, busyTimeout: 0).isSound())
     }
@@ -133,16 +133,77 @@ struct ReplayFileTests: ReplayFileSuite {
     }
 
     @Test(arguments: [
-        "UPDATE seen SET request = 1", "UPDATE seen SET first = 'x'", "DROP TABLE seen", "DROP TABLE senders",
+        "UPDATE seen SET request = 1", "DELETE FROM senders WHERE key = x''", "UPDATE seen SET state = 'x'", "UPDATE seen SET state = 3", "DROP TABLE seen", "DROP TABLE senders",
     ])
     func aFileWithOtherContentIsReplaced(_ change: String) throws {
         let scratch = try directory()
         let file = open(scratch.store)
-        expect(judge(file), .new)
+        expect(take(file), .new)
         try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0).execute(change)
         let now = start + 5
-        expect(judge(file, at: now), .new)
-        expect(judge(file, request: "other", at: now), .duplicate)
+        expect(take(file, at: now), .new)
+        expect(take(file, request: "other", at: now), .copy)
+    }
+
+    @Test func aFileOfAnOlderLayoutIsReplaced() throws {
+        let scratch = try directory()
+        try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0).execute("PRAGMA user_version = 1")
+        let now = start + 1_000_000
+        expectRemade(open(scratch.store, at: now), at: now)
+    }
+
+    // MARK: A full guard with a flipped bit
+
+    /// The message id is in the table and in two indexes: a change that removes no row must not be tried for ever.
+    @Test(.timeLimit(.minutes(1)), arguments: [0, 1, 2])
+    func aFullGuardWhoseIndexesDifferIsReplacedOrUsed(_ place: Int) throws {
+        let scratch = try directory()
+        let (path, first) = (scratch.file("replay.db"), 0xfeed_beef_cafe_f00d as UInt64)
+        let file = open(scratch.store)
+        expect(take(file, first, sentAt: start + 1), .new)
+        for id in 1..<4096 as Range<UInt64> { expect(take(file, id, sentAt: start + 2, at: start + 2), .new) }
+        var bytes = try readFile(path)
+        let id = MessageID(first).bytes
+        let places = bytes.indices.dropLast(16).filter { bytes[$0] == id[0] && bytes[$0..<$0 + 16] == id[...] }
+        #expect(places.count == 3)
+        bytes[places[place] + 8] ^= 1
+        try writeFile(path, bytes)
+        let other = open(scratch.store)
+        let now = start + 3
+        for id in 5000...5001 as ClosedRange<UInt64> { expect(take(other, id, sentAt: now, at: now), .new) }
+        for id in 5000...5001 as ClosedRange<UInt64> {
+            expect(take(other, id, request: "other", sentAt: now, at: now), .copy)
+        }
+    }
+
+    // MARK: Checking
+
+    @Test func aCheckChangesNothing() throws {
+        let scratch = try directory()
+        let before = try readFile(scratch.file("replay.db"))
+        #expect(ReplayFile.check(in: scratch.store, at: start) == [Finding(.note, "the replay guard is sound")])
+        #expect(try readFile(scratch.file("replay.db")) == before)
+        unsafe unlink(scratch.file("replay.db"))
+        #expect(ReplayFile.check(in: scratch.store, at: start) == [])
+        #expect(try scratch.names() == [])
+    }
+
+    @Test(arguments: [
+        ("PRAGMA user_version = 1", "older layout"), ("PRAGMA application_id = 1", "is not a replay file"),
+        ("PRAGMA user_version = 3", "newer version"),
+        ("UPDATE senders SET floor = 9000000000000", "the clock was ahead"),
+        (
+            "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, 'sent)', 'state)') WHERE name = 'seen_by_time'",
+            "is damaged"
+        ),
+    ])
+    func aCheckSaysWhatTheNextMessageFinds(_ change: String, _ text: String) throws {
+        let scratch = try directory()
+        expect(take(open(scratch.store)), .new)
+        try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0).execute(change)
+        let findings = ReplayFile.check(in: scratch.store, at: start)
+        #expect(findings.map(\.severity) == [.warning])
+        #expect(findings.first?.message.contains(text) == true, "\(findings)")
     }
 
     @Test func aJournalOfAnOldFileIsNotPlayedIntoTheNewOne() throws {
@@ -158,50 +219,83 @@ struct ReplayFileTests: ReplayFileSuite {
         try writeFile(scratch.file("replay.db-journal"), journal)
 
         _ = try ReplayFile.create(in: scratch.store, floor: start)
-        expect(judge(open(scratch.store), 1, sentAt: start), .duplicate)
-        expect(judge(open(scratch.store), 2), .new)
+        expect(take(open(scratch.store), 1, sentAt: start), .seen)
+        expect(take(open(scratch.store), 2), .new)
         #expect(try scratch.names() == ["replay.db"])
     }
 
     @Test func aFileOfANewerVersionIsLeftAlone() throws {
         let scratch = try directory()
-        try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0).execute("PRAGMA user_version = 2")
+        try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0).execute("PRAGMA user_version = 3")
         let before = try readFile(scratch.file("replay.db"))
-        expect(judge(open(scratch.store)), .new, problem: .newerVersion)
+        expect(take(open(scratch.store)), .new, problem: .newerVersion)
         #expect(try readFile(scratch.file("replay.db")) == before)
     }
 
     // MARK: A guard that cannot be used stops no delivery
 
+    @Test func whileAnotherWritesOnlyANewMessageRings() throws {
+        let scratch = try directory()
+        let file = open(scratch.store)
+        expect(take(file, 1), .new)
+        expect(take(file, 2), .new)
+        expect(handOver(file, 2), rings: true)
+        let writer = try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0)
+        try writer.execute("BEGIN IMMEDIATE")
+        expect(handOver(file, 1), rings: true, problem: .storeBusy)
+        expect(handOver(file, 1, after: .again), rings: false, problem: .storeBusy)
+        expect(handOver(file, 1, request: "other", after: .copy), rings: false, problem: .storeBusy)
+        expect(handOver(file, 2), rings: false, problem: .storeBusy)
+        expect(handOver(file, 3), rings: true, problem: .storeBusy)
+        let (taking, handover) = file.takeAndHandOver(message(2), at: start + 1)
+        #expect(taking.verdict == .again && !handover.rings && taking.problem == handover.problem)
+        #expect(file.takeAndHandOver(message(4), at: start + 1).handover.rings)
+        try writer.execute("ROLLBACK")
+        // The guard knows nothing of what rang meanwhile.
+        expect(handOver(file, 1), rings: true)
+        expect(take(file, 3), .new)
+    }
+
+    @Test func takingAndHandingOverAtOnceRingsOnce() throws {
+        let file = open(try directory().store)
+        let first = file.takeAndHandOver(message(1), at: start + 1)
+        #expect(first.taking.verdict == .new && !first.taking.isQuiet && first.handover.rings)
+        for (request, verdict) in [("r", .again), ("other", .copy)] as [(String, ReplayVerdict)] {
+            let again = file.takeAndHandOver(message(1, request: request), at: start + 1)
+            #expect(again.taking.verdict == verdict && again.taking.isQuiet && !again.handover.rings)
+            #expect(again.taking.isDuplicate == (verdict == .copy) && !again.taking.mayFetch)
+        }
+    }
+
     @Test func withoutADirectoryEveryMessageIsNew() throws {
         let scratch = try Scratch()
         let file = open(scratch.path + "/none")
-        expect(judge(file), .new, problem: .storeMissing)
-        expect(judge(file), .new, problem: .storeMissing)
+        expect(take(file), .new, problem: .storeMissing)
+        expect(take(file), .new, problem: .storeMissing)
     }
 
     @Test func aFileThatIsOpenToOthersIsNotUsed() throws {
         let scratch = try directory()
         unsafe chmod(scratch.file("replay.db"), 0o644)
-        expect(judge(open(scratch.store)), .new, problem: .unsafeStoreFile)
+        expect(take(open(scratch.store)), .new, problem: .unsafeStoreFile)
         unsafe unlink(scratch.file("replay.db"))
         unsafe symlink("/dev/null", scratch.file("replay.db"))
-        expect(judge(open(scratch.store)), .new, problem: .unsafeStoreFile)
+        expect(take(open(scratch.store)), .new, problem: .unsafeStoreFile)
     }
 
     @Test func whileAnotherWritesTheMessageIsNewAndThatIsSaid() throws {
         let scratch = try directory()
         let file = open(scratch.store)
-        expect(judge(file, 1), .new)
+        expect(take(file, 1), .new)
         let writer = try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0)
         try writer.execute("BEGIN IMMEDIATE")
-        expect(judge(file, 2), .new, problem: .storeBusy)
+        expect(take(file, 2), .new, problem: .storeBusy)
         // What is remembered can still be read.
-        expect(judge(file, 1, request: "other"), .duplicate, problem: .storeBusy)
+        expect(take(file, 1, request: "other"), .copy, problem: .storeBusy)
         try writer.execute("ROLLBACK; BEGIN EXCLUSIVE")
-        expect(judge(file, 1, request: "other"), .new, problem: .storeBusy)
+        expect(take(file, 1, request: "other"), .new, problem: .storeBusy)
         try writer.execute("ROLLBACK")
-        expect(judge(file, 2), .new)
+        expect(take(file, 2), .new)
     }
 
     @Test func onAFullDiskTheMessageIsNewAndThatIsSaid() throws {
@@ -209,31 +303,31 @@ struct ReplayFileTests: ReplayFileSuite {
         let path = disk.path + "/store"
         try #require(unsafe mkdir(path, 0o700) == 0)
         let file = try ReplayFile.create(in: path, floor: start)
-        expect(judge(file, 1), .new)
+        expect(take(file, 1), .new)
         try disk.fill()
         var problems: Set<KeyStoreError.Code?> = []
         for id in 100..<1000 as Range<UInt64> {
-            let judgement = judge(file, id)
-            #expect(judgement.verdict == .new)
-            problems.insert(judgement.problem?.code)
+            let taking = take(file, id)
+            #expect(taking.verdict == .new)
+            problems.insert(taking.problem?.code)
         }
         #expect(problems.contains(.diskFull) && problems.isSubset(of: [.diskFull, nil]))
         // Nothing has to be written to see that a message is known.
-        expect(judge(open(path), 1, request: "other"), .duplicate)
+        expect(take(open(path), 1, request: "other"), .copy)
         disk.empty()
-        expect(judge(file, 5000), .new)
-        expect(judge(file, 5000, request: "other"), .duplicate)
+        expect(take(file, 5000), .new)
+        expect(take(file, 5000, request: "other"), .copy)
     }
 
     @Test func onAReadOnlyDiskTheMessageIsNewAndThatIsSaid() throws {
         guard let disk = try SmallDisk(kilobytes: 400) else { return }
         let path = disk.path + "/store"
         try #require(unsafe mkdir(path, 0o700) == 0)
-        expect(judge(try ReplayFile.create(in: path, floor: start), 1), .new)
+        expect(take(try ReplayFile.create(in: path, floor: start), 1), .new)
         try disk.setReadOnly(true)
         for file in [open(path), open(path)] {
-            expect(judge(file, 2), .new, problem: .inputOutput)
-            expect(judge(file, 1, request: "other"), .duplicate, problem: .inputOutput)
+            expect(take(file, 2), .new, problem: .inputOutput)
+            expect(take(file, 1, request: "other"), .copy, problem: .inputOutput)
         }
         try disk.setReadOnly(false)
     }

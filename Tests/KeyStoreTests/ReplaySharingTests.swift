@@ -12,13 +12,32 @@ struct ReplaySharingTests: ReplayFileSuite {
             for session in 0..<8 {
                 group.addTask {
                     let file = ReplayFile.open(in: scratch.store, at: start, busyTimeout: 20_000)
-                    return (0..<20 as Range<UInt64>).map { judge(file, $0, request: "session \(session)").verdict }
+                    return (0..<20 as Range<UInt64>).map { take(file, $0, request: "session \(session)").verdict }
                 }
             }
             return await group.reduce(into: []) { $0 += $1 }
         }
         #expect(verdicts.count { $0 == .new } == 20)
-        #expect(verdicts.count { $0 == .duplicate } == 7 * 20)
+        #expect(verdicts.count { $0 == .copy } == 7 * 20)
+    }
+
+    /// Whatever the order: each session takes the message, and one of them rings.
+    @Test func oneOfManySessionsRings() async throws {
+        let scratch = try directory()
+        let rings = await withTaskGroup(of: [Bool].self) { group in
+            for session in 0..<8 {
+                group.addTask {
+                    let file = ReplayFile.open(in: scratch.store, at: start, busyTimeout: 20_000)
+                    return (0..<20 as Range<UInt64>).map { id in
+                        let request = "session \(session % 3)"
+                        let verdict = take(file, id, request: request).verdict
+                        return handOver(file, id, request: request, after: verdict).rings
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(rings.count { $0 } == 20)
     }
 
     @Test func oneSessionMayBeUsedByManyThreads() async throws {
@@ -26,7 +45,7 @@ struct ReplaySharingTests: ReplayFileSuite {
         let file = open(scratch.store)
         let new = await withTaskGroup(of: Int.self) { group in
             for _ in 0..<8 {
-                group.addTask { (0..<20 as Range<UInt64>).count { judge(file, $0).verdict == .new } }
+                group.addTask { (0..<20 as Range<UInt64>).count { take(file, $0).verdict == .new } }
             }
             return await group.reduce(0, +)
         }
@@ -40,47 +59,47 @@ struct ReplaySharingTests: ReplayFileSuite {
         let (first, second) = (
             ReplaySession(in: scratch.store, busyTimeout: 50), ReplaySession(in: scratch.store, busyTimeout: 50)
         )
-        let message = ReplayMessage(
-            sender: sender, id: MessageID(1), requestID: "r", sentAt: now, expiresAt: now + 600)
+        let message = message(sentAt: now)
         try first.recreate(replacing: damaged, at: now)
-        expect(first.judge(message, at: now), .new)
+        expect(first.take(message, at: now), .new)
         try second.recreate(replacing: damaged, at: now)
         try second.recreate(replacing: nil, at: now)
-        expect(second.judge(message, at: now), .sameRequest(soundAllowed: true))
+        expect(second.take(message, at: now), .again)
     }
 
-    @Test func aProcessKilledInTheMiddleOfAJudgementHasRememberedNothing() async throws {
+    @Test func aProcessKilledInTheMiddleOfATransactionHasRememberedNothing() async throws {
         let scratch = try directory()
         let path = scratch.file("replay.db")
-        expect(judge(open(scratch.store), 1), .new)
+        expect(take(open(scratch.store), 1), .new)
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let connection = try SQLiteConnection(path: path, busyTimeout: 1000)
             // A cache of no pages makes the change reach the file before the transaction ends.
             try connection.execute(
                 "PRAGMA cache_size = 0; BEGIN IMMEDIATE; DELETE FROM seen; UPDATE senders SET floor = 9e18")
             try connection.execute(
-                "INSERT INTO senders SELECT 100 + column1, randomblob(3000), 0 FROM (VALUES (1), (2), (3), (4), (5))")
+                "INSERT INTO senders SELECT 100 + column1, randomblob(3000), x'', 0, 0 FROM (VALUES (1), (2), (3), (4), (5))")
             kill(getpid(), SIGKILL)
         }
-        expect(judge(open(scratch.store), 1, request: "other"), .duplicate)
-        expect(judge(open(scratch.store), 2), .new)
+        expect(take(open(scratch.store), 1, request: "other"), .copy)
+        expect(take(open(scratch.store), 2), .new)
     }
 
     @Test func processesShareOneGuard() async throws {
         let scratch = try directory()
-        expect(judge(open(scratch.store), 1), .new)
+        expect(take(open(scratch.store), 1), .new)
         let path = scratch.store
         let sender = sender.description
         await #expect(processExitsWith: .success) { [path = path as String, sender = sender as String] in
             let file = ReplayFile.open(in: path, at: start)
             let sender = try SenderPublicKey(text: sender)
-            for (id, verdict) in [(1, .duplicate), (2, .new)] as [(UInt64, ReplayVerdict)] {
-                let judgement = file.judge(
-                    sender: sender, messageID: MessageID(id), requestID: "other", sentAt: start + 1,
-                    expiresAt: start + 600, at: start + 1)
-                try #require(judgement == ReplayJudgement(verdict: verdict, problem: nil))
+            for (id, verdict) in [(1, .copy), (2, .new)] as [(UInt64, ReplayVerdict)] {
+                let message = ReplayMessage(
+                    MessageID(id), from: sender, to: "default", requestID: "other", sentAt: start + 1,
+                    expiresAt: start + 600)
+                let taking = file.take(message, at: start + 1)
+                try #require(taking.verdict == verdict && taking.problem == nil)
             }
         }
-        expect(judge(open(scratch.store), 2), .duplicate)
+        expect(take(open(scratch.store), 2), .copy)
     }
 }

@@ -197,6 +197,7 @@ import Testing
         var quiet = expected
         quiet.sound = nil
         quiet.interruptionLevel = .passive
+        quiet.badge = nil
         #expect(scene.receive(Scene.push(try scene.envelope(sealed))).delivery.content == expected)
         #expect(expected.quiet == quiet)
     }

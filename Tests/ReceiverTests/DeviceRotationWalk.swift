@@ -86,9 +86,7 @@ struct DeviceRotationPoint {
             try expectOpens(#require(messages[generation]), at: now)
         case .die(let generation):
             let opened = try open(#require(messages[generation]), at: now)
-            _ = phone.replay.judge(
-                sender: opened.sender, messageID: opened.messageID, requestID: opened.messageID.description,
-                sentAt: opened.sentAt, expiresAt: opened.expiresAt, at: now)
+            _ = phone.replay.take(ReplayMessage(opened), at: now)
         case .purge: try purge(before)
         }
     }

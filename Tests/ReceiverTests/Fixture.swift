@@ -156,3 +156,12 @@ extension NotificationReceiver.Reception {
     /// `opened`, or the code for the developer.
     var code: String { delivery.code }
 }
+
+extension ReplayMessage {
+    /// An opened message as a receiver takes it.
+    init(_ opened: OpenedNotification, account: String = "default", request: String? = nil) {
+        self.init(
+            opened.messageID, from: opened.sender, to: account, requestID: request ?? opened.messageID.description,
+            sentAt: opened.sentAt, expiresAt: opened.expiresAt)
+    }
+}

@@ -75,16 +75,12 @@ import VectorKit
                 guards.own, topic: receiver.topic, duplicates: isStrict ? .fallback : .quiet
             ).receive(Scene.push(value: "\"\(text)\""), requestID: request, at: now)
             guard let opened = reception.opened else { return reception.code }
-            let verdict = guards.second.judge(
-                sender: opened.sender, messageID: opened.messageID,
-                requestID: request ?? opened.messageID.description, sentAt: opened.sentAt,
-                expiresAt: opened.expiresAt, at: now
-            ).verdict
+            let verdict = guards.second.take(ReplayMessage(opened, request: request), at: now).verdict
             let isQuiet = reception.shown.passive && !reception.shown.sound
             switch verdict {
             case .new: return isQuiet ? "new, quietly" : "new"
-            case .sameRequest: return isQuiet ? "again-quietly" : "again"
-            case .duplicate: return isQuiet ? "duplicate-quietly" : "duplicate, aloud"
+            case .again: return isQuiet ? "again-quietly" : "again"
+            case .copy, .seen: return isQuiet ? "duplicate-quietly" : "duplicate, aloud"
             }
         }
     }

@@ -74,6 +74,43 @@ struct OpenedTests {
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o700)
     }
 
+    // MARK: Duplicates
+
+    @Test func theAppIsToldOfADuplicateAndItsFilesAreNotFetched() async throws {
+        let photo = try SealedAttachment([1, 2, 3])
+        let transport = PlayedTransport { _ in .bytes(photo.sealed) }
+        let told = Told()
+        var configuration = phone.configuration
+        configuration.transport = transport
+        configuration.attachmentFolder = AttachmentFolder(phone.folder)
+        configuration.change = { opened, content in
+            told.append(opened.isDuplicate)
+            return content
+        }
+        let json = try phone.seal(
+            #"{"aps":{"alert":{"body":"B"},"badge":3,"category":"CHAT"}}"#, attachments: [photo.reference])
+        for (identifier, files, category) in [("1", 1, "CHAT"), ("1", 0, "CHAT"), ("2", 0, "")] {
+            let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
+            service.handle(try TestPhone.request(json, identifier: identifier), contentHandler: handler.handler)
+            let content = try #require(await handler.delivered())
+            #expect(content.attachments.count == files && content.categoryIdentifier == category)
+            #expect(content.badge == (files == 1 ? 3 : nil))
+        }
+        #expect(told.values == [false, false, true] && transport.asked.count == 1)
+    }
+
+    private final class Told: Sendable {
+        private final class State {
+            var values: [Bool] = []
+        }
+
+        private let state = Locked(State())
+
+        var values: [Bool] { state.withLock { $0.values } }
+
+        func append(_ value: Bool) { state.withLock { $0.values.append(value) } }
+    }
+
     // MARK: Retired keys
 
     /// Adds a retired key that ended so many hours ago; returns its id.

@@ -79,6 +79,92 @@ struct RescueTests {
         #expect(late.count == 1)
     }
 
+    // MARK: Handing over
+
+    private static let loud =
+        #"{"aps":{"alert":{"title":"T","body":"B"},"sound":"default","badge":3,"category":"CHAT"}}"#
+
+    /// A handler in which the app changes the content behind a gate: the message is taken, and not handed over.
+    private func changing(_ gate: Gate) -> NotificationServiceHandler {
+        var configuration = configuration
+        configuration.change = { _, content in
+            gate.pass()
+            return content
+        }
+        return NotificationServiceHandler(configuration: configuration)
+    }
+
+    /// Two deliveries of one message at the same time, as by two processes: the first that is given out rings.
+    @Test(arguments: ["1", "2"])
+    func ofTwoDeliveriesTheFirstThatIsGivenOutRings(_ identifier: String) async throws {
+        let (gate, slow, fast, json) = (Gate(), Handler(), Handler(), try phone.seal(Self.loud))
+        let service = changing(gate)
+        service.handle(try TestPhone.request(json, identifier: "1"), contentHandler: slow.handler)
+        #expect(await gate.hasVisitors())
+        NotificationServiceHandler(configuration: configuration).handle(
+            try TestPhone.request(json, identifier: identifier), contentHandler: fast.handler)
+        let first = try #require(await fast.delivered())
+        #expect(first.sound != nil && first.badge == 3 && first.categoryIdentifier == "CHAT")
+        gate.open()
+        let second = try #require(await slow.delivered())
+        #expect(second.body == "B" && second.categoryIdentifier == "CHAT", "it is the row's own request")
+        #expect(second.sound == nil && second.badge == nil && second.interruptionLevel == .passive)
+    }
+
+    /// The deadline and the end of the system's time hand over too.
+    @Test(arguments: [true, false])
+    func whatIsGivenOutAtTheEndOfTheTimeIsHandedOver(_ isExpiry: Bool) async throws {
+        let (gate, handler, next, json) = (Gate(), Handler(), Handler(), try phone.seal(Self.loud))
+        defer { gate.open() }
+        let service = changing(gate)
+        service.handle(try TestPhone.request(json, identifier: "1"), contentHandler: handler.handler)
+        #expect(await gate.hasVisitors())
+        if isExpiry { service.timeWillExpire() } else { clock.advance(milliseconds: 25_000) }
+        #expect(await handler.delivered()?.sound != nil)
+        NotificationServiceHandler(configuration: configuration).handle(
+            try TestPhone.request(json, identifier: "2"), contentHandler: next.handler)
+        let copy = try #require(await next.delivered())
+        #expect(copy.sound == nil && copy.badge == nil && copy.categoryIdentifier == "")
+    }
+
+    /// The extension is ended between the two steps: the next copy rings, and its files are fetched only for the same
+    /// request.
+    @Test func aDeliveryThatWasNeverGivenOutDoesNotCount() async throws {
+        let (gate, handler, json) = (Gate(), Handler(), try phone.seal(Self.loud))
+        defer { gate.open() }
+        let service = changing(gate)
+        service.handle(try TestPhone.request(json, identifier: "1"), contentHandler: { _ in })
+        #expect(await gate.hasVisitors())
+        NotificationServiceHandler(configuration: configuration).handle(
+            try TestPhone.request(json, identifier: "2"), contentHandler: handler.handler)
+        let copy = try #require(await handler.delivered())
+        #expect(copy.sound != nil && copy.badge == 3 && copy.categoryIdentifier == "CHAT")
+        withExtendedLifetime(service) {}
+    }
+
+    /// A lock that is held elsewhere costs a second, and a new message rings.
+    @Test func aGuardThatDoesNotAnswerStopsNothing() async throws {
+        let (gate, handler, json) = (Gate(), Handler(), try phone.seal(Self.loud))
+        let service = changing(gate)
+        service.handle(try TestPhone.request(json, identifier: "1"), contentHandler: handler.handler)
+        #expect(await gate.hasVisitors())
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [
+            "python3", "-c",
+            "import sqlite3,sys,time; d=sqlite3.connect(sys.argv[1]); d.execute('BEGIN EXCLUSIVE'); print(1,flush=True); time.sleep(60)",
+            phone.directory.appendingPathComponent("replay.db").path,
+        ]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        _ = output.fileHandleForReading.availableData
+        defer { process.terminate() }
+        gate.open()
+        #expect(await handler.delivered()?.sound != nil)
+        #expect(await reports.next()?.warnings == ["replay guard: the disk does not answer in time"])
+    }
+
     @Test func expiryEndsEveryRequestOfThisHandlerAndOfNoOther() async throws {
         let gate = Gate()
         defer { gate.open() }

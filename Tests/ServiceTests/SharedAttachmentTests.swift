@@ -60,6 +60,28 @@ struct SharedAttachmentTests {
         #expect(reports.first?.outcome == .opened)
     }
 
+    /// The same message again keeps its files and fetches none; another one under the identifier does not get them.
+    @Test func aRepeatedNotificationKeepsItsFilesAndAnotherLosesThem() async throws {
+        let photo = try SealedAttachment([1, 2, 3])
+        var configuration = phone.configuration
+        configuration.sharesAttachments = true
+        let transport = PlayedTransport { _ in .bytes(photo.sealed) }
+        configuration.transport = transport
+        configuration.attachmentFolder = AttachmentFolder(phone.folder)
+        let first = try phone.seal(attachments: [photo.reference])
+        let second = try phone.seal(attachments: [photo.reference])
+        for (json, identifier, files, fetches) in [
+            (first, "1", 1, 1), (first, "1", 1, 1), (first, "2", 0, 1), (second, "1", 1, 2), (first, "1", 0, 2),
+        ] as [(ContiguousArray<UInt8>, String, Int, Int)] {
+            let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
+            let request = try TestPhone.request(json, identifier: identifier)
+            service.handle(request, contentHandler: handler.handler)
+            #expect(await handler.delivered()?.body == "See you at 8")
+            #expect(shared.files(of: request).count == files)
+            #expect(transport.asked.count == fetches)
+        }
+    }
+
     @Test func unlessTheAppSaysSoNothingIsHandedOn() async throws {
         let photo = try SealedAttachment([1, 2, 3])
         var configuration = phone.configuration

@@ -114,7 +114,7 @@ struct pushcrypt_opened {
     uint32_t file_count;
     /* The number of entries in `rotations`. */
     uint32_t rotation_count;
-    /* The changes that the caller makes to its list of senders, in this order, after its replay guard has accepted the message:
+    /* The changes that the caller makes to its list of senders, in this order, whatever its replay guard says of the message:
      * add `old_until` to the line of `old_sender`, and add a line for `new_sender`. Do this under one lock, on the list that is
      * stored at that time, because another message may have changed it. */
     struct pushcrypt_rotation rotations[PUSHCRYPT_ROTATIONS_MAX];
@@ -130,7 +130,7 @@ struct pushcrypt_opened {
  *
  * The output is authentic, fresh, and for this device and topic. It is *not* known to be new: a relay can deliver a push any
  * number of times until it expires. The caller therefore needs a replay guard: under one lock, it checks whether `sender` and
- * `message_id` were seen before, and stores them durably until `expires_at`. Show with sound, or act on, only messages that pass
+ * `message_id` were seen before for this account, and stores them durably until two days after `expires_at`. Show with sound, or act on, only messages that pass
  * this check. Opening itself changes nothing.
  *
  *   push, push_length          the push as received, UTF-8 JSON, at most 65536 bytes

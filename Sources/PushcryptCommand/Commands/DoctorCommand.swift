@@ -23,9 +23,13 @@ struct DoctorCommand: CommandBody {
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         var findings = [checkSodium(), checkClock(console.timestamp)] + checkLimits()
         do throws(CommandFailure) {
+            let directory = try console.path(of: store)
             let store = try console.open(store)
             let found = store.check()
             findings += found
+            if !found.contains(where: { $0.severity == .error }) {
+                findings += ReplayFile.check(in: directory, at: console.timestamp)
+            }
             // Damage is listed by now, and would be found once more.
             if !found.contains(where: { $0.severity == .error }) {
                 findings += try checkKeys(of: store, at: console.timestamp)

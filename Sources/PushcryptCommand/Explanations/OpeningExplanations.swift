@@ -121,6 +121,9 @@ extension Explanation {
                 Give a retry the first try's apns-collapse-id, to replace it, and message name, to be recognised; or use
                 the default policy, which has no such code.
                 """,
-            shown: "The fallback. Under the default policy the content again, without sound or lighting the screen."),
+            shown: """
+                The fallback. Under the default policy the content again, without sound, badge, category and files, and
+                without lighting the screen.
+                """),
     ]
 }

@@ -37,6 +37,13 @@ enum CommandReceiver: Sendable {
     }
 }
 
+extension CommandReceiver {
+    /// Does what follows when a delivery was given out.
+    func finish(_ delivery: Delivery, at now: Timestamp) {
+        if case .store(let receiver) = self { receiver.deleteRetiredKeys(after: delivery, at: now) }
+    }
+}
+
 /// What was read, before anything is opened.
 struct PushToOpen: Sendable {
     enum Content: Sendable {
@@ -99,7 +106,7 @@ struct ReceiverArguments: Sendable {
         duplicates = arguments.choice(
             "--duplicates", "POLICY",
             help:
-                "a message shown before: without sound, the fallback, or nothing; default quiet"
+                "a message shown before under another request: without sound, the fallback, or nothing; default quiet"
         )
         deviceKeyFile = arguments.value(
             "--device-key-file", "FILE", .secret, help: "open with this key, instead of a store's: a file, fd:N or -")

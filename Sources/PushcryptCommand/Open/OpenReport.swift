@@ -80,6 +80,14 @@ struct OpenReport {
         json.object(for: "payload") { json in
             for (name, value) in opened.visibleMembers { json.raw(value, for: name) }
         }
+        if opened.isDuplicate { json.bool(true, for: "duplicate") } else { writeFiles(of: opened, to: &json) }
+        json.string(opened.messageID.description, for: "message_id")
+        json.string(opened.sender.description, for: "sender")
+        json.integer(opened.sentAt.milliseconds, for: "sent_at")
+        json.integer(opened.expiresAt.milliseconds, for: "expires_at")
+    }
+
+    private func writeFiles(of opened: OpenedNotification, to json: inout JSONWriter) {
         if !opened.attachments.isEmpty {
             json.array(for: "attachments") { json in
                 for attachment in opened.attachments { attachment.write(to: &json, includingKey: false) }
@@ -91,10 +99,6 @@ struct OpenReport {
                 for error in opened.droppedAttachments { json.string(error.code.description) }
             }
         }
-        json.string(opened.messageID.description, for: "message_id")
-        json.string(opened.sender.description, for: "sender")
-        json.integer(opened.sentAt.milliseconds, for: "sent_at")
-        json.integer(opened.expiresAt.milliseconds, for: "expires_at")
     }
 }
 

@@ -75,11 +75,12 @@ public struct NotificationContent: Hashable, Sendable {
     /// Creates content that shows nothing.
     public init() {}
 
-    /// The same content, added to the list without sound and without lighting the screen.
+    /// The same content, added to the list without sound and without lighting the screen; the icon keeps its number.
     public var quiet: NotificationContent {
         var content = self
         content.sound = nil
         content.interruptionLevel = .passive
+        content.badge = nil
         return content
     }
 }

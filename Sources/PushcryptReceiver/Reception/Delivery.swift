@@ -73,10 +73,15 @@ public struct Delivery: Sendable {
         self.content = content
     }
 
-    /// Creates the delivery of an opened notification; `quietly` if it was shown before.
+    /// Creates the delivery of an opened notification; `quietly` if it has rung before. A quiet duplicate has no
+    /// category.
     public init(opened: OpenedNotification, quietly: Bool = false) {
-        let content = NotificationContent(payload: opened.root)
-        self.init(.opened, opened, quietly ? content.quiet : content)
+        var content = NotificationContent(payload: opened.root)
+        if quietly {
+            content = content.quiet
+            if opened.isDuplicate { content.categoryIdentifier = "" }
+        }
+        self.init(.opened, opened, content)
     }
 
     /// Creates the fallback: a subtitle and an empty body, or, for a push that was not sealed, a body.

@@ -1,9 +1,9 @@
 public import Pushcrypt
 public import PushcryptKeyStore
 
-/// How to treat a message that was already shown under another notification request.
+/// How to treat a message that has already rung under another notification request, or is too old to tell.
 public enum DuplicatePolicy: String, CaseIterable, Sendable {
-    /// The same content is shown, passive and without sound.
+    /// The same content is shown, passive and without sound, badge, category and files.
     case quiet
     /// The fallback is shown.
     case fallback
@@ -13,6 +13,9 @@ public enum DuplicatePolicy: String, CaseIterable, Sendable {
 }
 
 /// Opens pushes with the keys of a store and a replay guard, in all the steps of the format.
+///
+/// Each message rings once: it is remembered, and further copies are shown quietly. A duplicate, of another
+/// notification request, has no badge, no category and no files.
 ///
 /// It always ends in a `Delivery`: a store that cannot be read gives the fallback, and a replay guard that cannot be
 /// written stops nothing. A message that does not open changes nothing, and no lock is held when a call returns.
@@ -41,7 +44,7 @@ public struct NotificationReceiver: Sendable {
 
     private let keys: any DeviceKeyReading
     private let effects: any OpeningEffects
-    private let replay: ReplayFile
+    fileprivate let replay: ReplayFile
     private let topic: Topic?
     private let defaultTopic: Topic?
     private let policy: Policy
@@ -86,7 +89,7 @@ public struct NotificationReceiver: Sendable {
         }
     }
 
-    /// Receives a push.
+    /// Receives a push for a caller that gives out the content at once.
     ///
     /// - Parameters:
     ///   - push: The push as the system handed it over.
@@ -98,6 +101,31 @@ public struct NotificationReceiver: Sendable {
     public func receive(
         _ push: IncomingPush, requestID: String?, at now: Timestamp, isAwaited: () -> Bool = { true }
     ) -> Reception {
+        receive(push, requestID: requestID, at: now, isAwaited: isAwaited) { opened, message, opening in
+            let (taking, handover) = replay.takeAndHandOver(message, at: now)
+            opening.note(taking)
+            return delivery(of: opened, taking, rings: handover.rings, push)
+        }
+    }
+
+    /// Receives a push for a caller that has work to do on it before it hands it over.
+    package func take(
+        _ push: IncomingPush, requestID: String?, at now: Timestamp, isAwaited: () -> Bool = { true }
+    ) -> TakenPush {
+        var taken: (message: ReplayMessage, taking: ReplayTaking)?
+        let reception = receive(push, requestID: requestID, at: now, isAwaited: isAwaited) { opened, message, opening in
+            let taking = replay.take(message, at: now)
+            opening.note(taking)
+            taken = (message, taking)
+            return delivery(of: opened, taking, rings: !taking.isQuiet, push)
+        }
+        return TakenPush(reception: reception, receiver: self, push: push, taken: taken)
+    }
+
+    private func receive(
+        _ push: IncomingPush, requestID: String?, at now: Timestamp, isAwaited: () -> Bool,
+        _ judge: (OpenedNotification, ReplayMessage, inout Opening) -> Delivery
+    ) -> Reception {
         if push.encryptedData == .absent, push.mayPassInTheClear {
             return Reception(delivery: Delivery(passing: push), keyState: .none, warnings: [])
         }
@@ -106,8 +134,17 @@ public struct NotificationReceiver: Sendable {
             let envelope = try Failure.translate { () throws(OpenError) in try push.envelope() }
             let (opened, topic) = try open(envelope, at: now, &opening)
             guard isAwaited() else { throw Failure(.deadline) }
-            let delivery = judge(opened, requestID: requestID, at: now, push, &opening)
-            if !opening.isDuplicate { settle(opened, topic, at: now, &opening) }
+            if opened.hasRotationConflict {
+                opening.warnings.append(
+                    "rotation-conflict: the message brought a rotation that contradicts an accepted one; an old sender key may be stolen"
+                )
+            }
+            let message = ReplayMessage(
+                opened.messageID, from: opened.sender, to: opening.account,
+                requestID: requestID ?? opened.messageID.description, sentAt: opened.sentAt,
+                expiresAt: opened.expiresAt)
+            let delivery = judge(opened, message, &opening)
+            settle(opened, topic, at: now, &opening)
             return Reception(delivery: delivery, keyState: opening.keyState, warnings: opening.warnings)
         } catch {
             let delivery = Delivery(fallback: error.reason, for: push, texts: policy.texts)
@@ -115,13 +152,32 @@ public struct NotificationReceiver: Sendable {
         }
     }
 
+    /// Deletes the device keys that ended more than a day before a message was sealed, and before `now`.
+    ///
+    /// Call it when the content of a delivery was given out, never before. If the keys cannot be changed, the next
+    /// delivery deletes them.
+    public func deleteRetiredKeys(after delivery: Delivery, at now: Timestamp) {
+        guard let opened = delivery.opened else { return }
+        _ = try? keys.purgeRetiredDeviceKeys(at: now, accepted: opened.sentAt)
+    }
+
     // MARK: Steps 3 to 7
 
     /// State collected during the steps.
     private struct Opening {
         var keyState = JournalEntry.KeyState.none
+        /// The name of the device key.
+        var account = ""
         var warnings: [String] = []
-        var isDuplicate = false
+
+        mutating func note(_ taking: ReplayTaking) {
+            if taking.wasDamaged {
+                warnings.append(
+                    "replay guard: was damaged and has been recreated; messages sent more than ten minutes ago count as shown"
+                )
+            }
+            if let problem = taking.problem { warnings.append("replay guard: \(problem)") }
+        }
     }
 
     private func open(
@@ -129,6 +185,7 @@ public struct NotificationReceiver: Sendable {
     ) throws(Failure) -> (OpenedNotification, Topic) {
         let candidate = try deviceKey(envelope.recipientKeyID, at: now, &opening)
         opening.keyState = JournalEntry.KeyState(candidate.record.state)
+        opening.account = candidate.record.name
         let topic = try self.topic(for: candidate.record)
         let trust = try Failure.translate { () throws(KeyStoreError) in try keys.trust(for: topic) }
         let opener = Opener(topic: topic, deviceKeys: [candidate.key], trust: trust)
@@ -160,36 +217,19 @@ public struct NotificationReceiver: Sendable {
 
     // MARK: Step 8, and the changes the message makes
 
-    private func judge(
-        _ opened: OpenedNotification, requestID: String?, at now: Timestamp, _ push: IncomingPush,
-        _ opening: inout Opening
+    /// Returns what is shown of a message.
+    fileprivate func delivery(
+        of opened: OpenedNotification, _ taking: ReplayTaking, rings: Bool, _ push: IncomingPush
     ) -> Delivery {
-        if opened.hasRotationConflict {
-            opening.warnings.append(
-                "rotation-conflict: the message brought a rotation that contradicts an accepted one; an old sender key may be stolen"
-            )
-        }
-        let judgement = replay.judge(
-            sender: opened.sender, messageID: opened.messageID, requestID: requestID ?? opened.messageID.description,
-            sentAt: opened.sentAt, expiresAt: opened.expiresAt, at: now)
-        if judgement.wasDamaged {
-            opening.warnings.append(
-                "replay guard: was damaged and has been recreated; messages sent more than ten minutes ago count as shown"
-            )
-        }
-        if let problem = judgement.problem { opening.warnings.append("replay guard: \(problem)") }
-        switch judgement.verdict {
-        case .new: return Delivery(opened: opened)
-        case .sameRequest(let soundAllowed): return Delivery(opened: opened, quietly: !soundAllowed)
-        case .duplicate:
-            opening.isDuplicate = true
-            switch policy.duplicates {
-            case .quiet: return Delivery(opened: opened, quietly: true)
-            case .suppress: return .suppressed
-            case .fallback:
-                let error = OpenError(.duplicate, "the message was already shown under another notification request")
-                return Delivery(fallback: Delivery.Reason(error), for: push, texts: policy.texts)
-            }
+        var opened = opened
+        opened.isDuplicate = taking.isDuplicate
+        if rings { return Delivery(opened: opened) }
+        switch policy.duplicates {
+        case .fallback where taking.isDuplicate:
+            let error = OpenError(.duplicate, "the message was already shown under another notification request")
+            return Delivery(fallback: Delivery.Reason(error), for: push, texts: policy.texts)
+        case .suppress where taking.isDuplicate: return .suppressed
+        case .quiet, .fallback, .suppress: return Delivery(opened: opened, quietly: true)
         }
     }
 
@@ -202,6 +242,41 @@ public struct NotificationReceiver: Sendable {
         } catch {
             opening.warnings.append("the key store was not updated: \(error)")
         }
+    }
+}
+
+/// A push that was received, and not yet given out.
+package struct TakenPush: Sendable {
+    /// The delivery, provided that nobody else hands the message over first.
+    package let reception: NotificationReceiver.Reception
+    fileprivate let receiver: NotificationReceiver
+    fileprivate let push: IncomingPush
+    /// nil for a push that did not open.
+    fileprivate let taken: (message: ReplayMessage, taking: ReplayTaking)?
+
+    /// Whether the files of the message may be fetched.
+    package var mayFetch: Bool { taken?.taking.mayFetch ?? false }
+
+    /// Whether the message has rung under the same request: its files may still be there.
+    package var isRepeated: Bool { taken.map { $0.taking.verdict == .again && $0.taking.isQuiet } ?? false }
+
+    /// Hands the message over, just before its content is given out.
+    ///
+    /// - Returns: What is shown instead, because another has handed it over; nil for what was prepared. The problem is
+    ///   for the developer.
+    package func handOver(at now: Timestamp) -> (instead: Delivery?, problem: String?) {
+        guard let (message, taking) = taken, !taking.isQuiet else { return (nil, nil) }
+        let handover = receiver.replay.handOver(message, after: taking.verdict, at: now)
+        let problem = handover.problem.map { "replay guard: \($0)" }
+        return (handover.rings ? nil : quiet, problem.flatMap { reception.warnings.contains($0) ? nil : $0 })
+    }
+
+    /// What is shown if the guard does not answer in time.
+    package var unanswered: Delivery? { taken?.taking.verdict == .new ? nil : quiet }
+
+    private var quiet: Delivery? {
+        guard let taken, let opened = reception.delivery.opened else { return nil }
+        return receiver.delivery(of: opened, taken.taking, rings: false, push)
     }
 }
 

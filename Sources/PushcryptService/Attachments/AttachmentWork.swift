@@ -12,6 +12,7 @@ final class AttachmentWork: Sendable {
     private let references: [AttachmentReference]
     private let dropped: [AttachmentError]
     private let fetch: AttachmentFetch
+    private let opened: OpenedNotification
     private let requestID: String
     private let shared: SharedAttachments?
 
@@ -23,6 +24,7 @@ final class AttachmentWork: Sendable {
         let fullBody = opened.fullBody.map { _ in FetchedBody() }
         guard fullBody != nil || !opened.attachments.isEmpty || !opened.droppedAttachments.isEmpty else { return nil }
         self.fullBody = fullBody
+        self.opened = opened
         references = opened.attachments
         dropped = opened.droppedAttachments
         requestID = request.identifier
@@ -77,7 +79,7 @@ final class AttachmentWork: Sendable {
     private func share(_ files: [URL]) -> [String] {
         guard let shared, !files.isEmpty else { return [] }
         do {
-            try shared.share(files, for: requestID)
+            try shared.share(files, for: requestID, of: opened)
             if fetch.isStopped { shared.remove(requestID) }
             return []
         } catch {

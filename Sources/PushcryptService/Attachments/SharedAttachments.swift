@@ -48,7 +48,7 @@ public struct SharedAttachments: Sendable {
     // MARK: Service extension
 
     /// Copies the files of a notification. They replace those of an earlier notification with this identifier.
-    func share(_ files: [URL], for requestID: String) throws {
+    func share(_ files: [URL], for requestID: String, of opened: OpenedNotification? = nil) throws {
         let place = place(for: requestID)
         let partial = directory.appendingPathComponent(Self.partialPrefix + UUID().uuidString, isDirectory: true)
         do {
@@ -57,6 +57,7 @@ public struct SharedAttachments: Sendable {
                 try FileManager.default.makePrivateDirectory(at: folder)
                 try FileManager.default.copyItem(at: file, to: folder.appendingPathComponent(file.lastPathComponent))
             }
+            if let opened { _ = try FileManager.default.makePrivateFile(at: mark(of: opened, in: partial)) }
             remove(requestID)
             try FileManager.default.moveItem(at: partial, to: place)
         } catch {
@@ -64,6 +65,21 @@ public struct SharedAttachments: Sendable {
             throw error
         }
         clean()
+    }
+
+    /// Hides the files of a notification until it is known which message replaces it.
+    func hide(_ requestID: String) {
+        try? FileManager.default.removeItem(at: hidden(requestID))
+        try? FileManager.default.moveItem(at: place(for: requestID), to: hidden(requestID))
+    }
+
+    /// Shows hidden files again if they are those of this message; otherwise removes them.
+    func restore(_ requestID: String, of opened: OpenedNotification?) {
+        let hidden = hidden(requestID)
+        if let opened, FileManager.default.fileExists(atPath: mark(of: opened, in: hidden).path) {
+            try? FileManager.default.moveItem(at: hidden, to: place(for: requestID))
+        }
+        try? FileManager.default.removeItem(at: hidden)
     }
 
     func remove(_ requestID: String) { try? FileManager.default.removeItem(at: place(for: requestID)) }
@@ -89,6 +105,18 @@ public struct SharedAttachments: Sendable {
     private func place(for requestID: String) -> URL {
         let name = SHA256.digest(ContiguousArray(requestID.utf8).span).hex
         return directory.appendingPathComponent(name, isDirectory: true)
+    }
+
+    private func hidden(_ requestID: String) -> URL {
+        directory.appendingPathComponent(
+            Self.partialPrefix + place(for: requestID).lastPathComponent, isDirectory: true)
+    }
+
+    /// The empty file that names the message of a folder.
+    private func mark(of opened: OpenedNotification, in place: URL) -> URL {
+        let message = opened.sender.bytes + opened.messageID.bytes
+        let name = SHA256.digest(message.span).hex
+        return place.appendingPathComponent("message-\(name)", isDirectory: false)
     }
 
     private func contents(of directory: URL) -> [URL] {

@@ -2,7 +2,8 @@ import Glibc
 import Pushcrypt
 import PushcryptKeyStore
 
-/// Delivers a million messages, each one to three times, to four threads of two processes on one replay guard: each is new once.
+/// Delivers a million messages, each one to three times, to four threads of two processes on one replay guard: each is new once
+/// and rings once, also if a process ends between taking a message and handing it over.
 enum Replay {
     /// And one round more, with more messages than a guard keeps.
     private static let rounds = 16
@@ -24,7 +25,7 @@ enum Replay {
         printFigure(
             "replay",
             [
-                "messages": tally.messages, "copies": tally.copies, "new": tally.new, "duplicates": tally.duplicates,
+                "messages": tally.messages, "copies": tally.copies, "new": tally.new, "rings": tally.rings, "duplicates": tally.duplicates,
                 "same-request": tally.sameRequest, "overfull-messages": overfull.messages,
                 "overfull-new": overfull.new, "processes": ReplayWorker.processes,
                 "threads": ReplayWorker.processes * ReplayWorker.threads, "seconds": watch.seconds,
@@ -35,6 +36,7 @@ enum Replay {
         var messages = 0
         var copies = 0
         var new = 0
+        var rings = 0
         var sameRequest = 0
         var duplicates = 0
     }
@@ -48,7 +50,7 @@ enum Replay {
                 ReplayWorker.places(of: plan, worker: process * ReplayWorker.threads + thread)
             }
             for (place, answer) in zip(places, try worker.receive(places.count)) {
-                answers[place] = ReplayAnswer(rawValue: answer)
+                answers[place] = ReplayAnswer(answer)
             }
         }
         try check(plan, answers, seed: seed, &tally)
@@ -61,26 +63,40 @@ enum Replay {
     ) throws {
         /// The copy of each message that was new.
         var shown = [ReplayPlan.Copy?](repeating: nil, count: plan.messages)
+        var rings = [Int](repeating: 0, count: plan.messages)
+        var isLost = [Bool](repeating: true, count: plan.messages)
+        let isOverfull = plan.round == rounds
         func disproof(_ message: Int, _ what: String) -> Disproof {
             Disproof("round \(plan.round): message \(message) \(what)", again: "replay", seed: seed)
         }
-        for (copy, answer) in zip(plan.copies, answers) where answer == .new {
+        for (copy, answer) in zip(plan.copies, answers) {
+            guard let answer else { throw disproof(copy.message, "has no answer") }
+            if !copy.isLost { isLost[copy.message] = false }
+            if answer.rings { rings[copy.message] += 1 }
+            guard answer.verdict == .new else { continue }
             guard shown[copy.message] == nil else { throw disproof(copy.message, "was new twice") }
             shown[copy.message] = copy
+        }
+        for message in rings.indices {
+            // A row that had to go between two steps of one copy is made again, and another may have rung before.
+            let isRight = isOverfull ? rings[message] <= 2 : rings[message] == (isLost[message] ? 0 : 1)
+            guard isRight else { throw disproof(message, "rang \(rings[message]) times") }
+            tally.rings += rings[message]
         }
         for (copy, answer) in zip(plan.copies, answers) {
             tally.copies += 1
             guard let first = shown[copy.message] else {
                 // What was sent before what had to be forgotten counts as seen: a fault only where nothing had to be.
-                guard plan.round == rounds, answer == .duplicate else { throw disproof(copy.message, "was never new") }
+                guard isOverfull, answer?.verdict == .seen else { throw disproof(copy.message, "was never new") }
                 tally.duplicates += 1
                 continue
             }
-            switch answer {
+            switch answer?.verdict {
             case .new: tally.new += 1
-            case .sameRequest where first.request == copy.request: tally.sameRequest += 1
+            case .again where first.request == copy.request: tally.sameRequest += 1
+            case .copy where first.request != copy.request: tally.duplicates += 1
             // Where the row had to go, the floor stands in its place and knows no request.
-            case .duplicate where first.request != copy.request || plan.round == rounds: tally.duplicates += 1
+            case .seen where isOverfull: tally.duplicates += 1
             default: throw disproof(copy.message, "has another answer than its request: \(answer, default: "none")")
             }
         }

@@ -1,10 +1,11 @@
 import Pushcrypt
+import PushcryptKeyStore
 
 /// One round of deliveries: messages of several senders, one to three copies of each, in an order that every process works out for
 /// itself.
 struct ReplayPlan {
     private static let messagesOfARound = 64_000
-    /// How many rows a guard keeps of one sender. (`Docs/Format.md`, O-8.6)
+    /// How many rows a guard keeps of one sender and account. (`Docs/Format.md`, O-8.6)
     private static let capacity = 4096
     private static let largestSenderCount = 64
     private static let hour: UInt64 = 3_600_000
@@ -16,6 +17,9 @@ struct ReplayPlan {
         let number: Int
 
         var request: String { number == 1 ? "second" : "first" }
+
+        /// Whether its process is ended after it has taken the message, before it hands it over.
+        var isLost: Bool { number == 0 && message % 7 == 0 }
     }
 
     let round: Int
@@ -24,12 +28,12 @@ struct ReplayPlan {
     let senders: Int
     let copies: [Copy]
 
-    /// An overfull round has three times as many messages as a guard keeps.
+    /// An overfull round has three times as many messages as a guard keeps of a sender and account.
     init(round: Int, isOverfull: Bool, seed: UInt64) {
         var numbers = Numbers(seed: seed, case: UInt64(round))
         self.round = round
         senders = isOverfull ? 4 : Self.largestSenderCount
-        messages = isOverfull ? senders * 3 * Self.capacity : Self.messagesOfARound
+        messages = isOverfull ? senders * 2 * 3 * Self.capacity : Self.messagesOfARound
         var blocks: [[Copy]] = []
         for message in 0..<messages {
             let copies = (0..<1 + numbers.below(3)).map { Copy(message: message, number: $0) }
@@ -56,6 +60,9 @@ struct ReplayPlan {
         return id
     }
 
+    /// Every other message of a sender is for another account.
+    func account(_ message: Int) -> String { message / senders % 2 == 0 ? "anna" : "ben" }
+
     static func senderKeys() throws -> [SenderPublicKey] {
         try (0..<largestSenderCount).map {
             try ForgedSender(seed: [UInt8](repeating: UInt8($0 + 1), count: 32)).trusted()
@@ -64,8 +71,26 @@ struct ReplayPlan {
 }
 
 /// The guard's result for a copy, as one byte.
-enum ReplayAnswer: UInt8 {
-    case new = 0
-    case sameRequest = 1
-    case duplicate = 2
+struct ReplayAnswer: Equatable {
+    let verdict: ReplayVerdict
+    let rings: Bool
+
+    init(_ verdict: ReplayVerdict, rings: Bool) {
+        self.verdict = verdict
+        self.rings = rings
+    }
+
+    private static let verdicts: [ReplayVerdict] = [.new, .again, .copy, .seen]
+
+    init?(_ byte: UInt8) {
+        guard byte < 8 else { return nil }
+        self.init(Self.verdicts[Int(byte & 3)], rings: byte & 4 != 0)
+    }
+
+    var byte: UInt8 {
+        get throws {
+            guard let index = Self.verdicts.firstIndex(of: verdict) else { throw Misuse("a verdict without a number") }
+            return UInt8(index) | (rings ? 4 : 0)
+        }
+    }
 }

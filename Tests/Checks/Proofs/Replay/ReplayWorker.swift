@@ -3,12 +3,12 @@ import Pushcrypt
 import PushcryptKeyStore
 import Synchronization
 
-/// A process that judges its part of every round, on two threads: for each line on standard input one byte for each of its copies on
+/// A process that takes and hands over its part of every round, on two threads: for each line on standard input one byte for each of its copies on
 /// standard output.
 enum ReplayWorker {
     static let threads = 2
     static let processes = 2
-    /// How long a judgement waits for the others, in milliseconds: they never rest, as no phone's processes do.
+    /// How long a call waits for the others, in milliseconds: they never rest, as no phone's processes do.
     private static let patience: Int32 = 60_000
 
     /// `arguments` are the directory, the number of this process, the rounds, and the seed.
@@ -43,16 +43,16 @@ enum ReplayWorker {
     ) throws -> [UInt8] {
         try places(of: plan, worker: worker).map { place in
             let copy = plan.copies[place]
-            let judgement = file.judge(
-                sender: senders[copy.message % plan.senders], messageID: try plan.id(copy.message),
-                requestID: copy.request, sentAt: plan.sentAt(copy.message), expiresAt: plan.expiresAt(copy.message),
-                at: plan.now)
-            if let problem = judgement.problem { throw Misuse("the guard was not written: \(problem)") }
-            switch judgement.verdict {
-            case .new: return ReplayAnswer.new.rawValue
-            case .sameRequest: return ReplayAnswer.sameRequest.rawValue
-            case .duplicate: return ReplayAnswer.duplicate.rawValue
-            }
+            let message = ReplayMessage(
+                try plan.id(copy.message), from: senders[copy.message % plan.senders],
+                to: plan.account(copy.message), requestID: copy.request, sentAt: plan.sentAt(copy.message),
+                expiresAt: plan.expiresAt(copy.message))
+            let taking = file.take(message, at: plan.now)
+            if let problem = taking.problem { throw Misuse("the guard was not written: \(problem)") }
+            guard !copy.isLost else { return try ReplayAnswer(taking.verdict, rings: false).byte }
+            let handover = file.handOver(message, after: taking.verdict, at: plan.now)
+            if let problem = handover.problem { throw Misuse("the guard was not written: \(problem)") }
+            return try ReplayAnswer(taking.verdict, rings: handover.rings).byte
         }
     }
 
