@@ -44,8 +44,9 @@ run --filter "$waiting"
 # The checks that `make test-long` removes one after another are where its tables say.
 Tests/Checks/Mutants/mutants.py --check .build/debug/pushcryptPackageTests.xctest 2>&1 | tee -a "$log" || status=1
 
-# The API documentation: every public symbol has a comment and a topic.
-Tests/Checks/Scripts/documentation.py check .build/debug/Modules || status=1
+# The public API: every symbol has a comment and a topic, and stands in the committed listing.
+Tests/Checks/Scripts/documentation.py check .build/debug/Modules &&
+    Tests/Checks/Scripts/api.py check .build/documentation/symbols || status=1
 
 # Many threads on one session, built separately: the thread sanitizer detects unlocked accesses.
 echo "races under the thread sanitizer"
