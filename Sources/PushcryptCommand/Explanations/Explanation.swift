@@ -104,7 +104,8 @@ extension Explanation.Area {
         switch self {
         case .keys:
             "Public keys are lower case: a device's begins with pcr1 (X25519), a sender's with pcs1 (Ed25519). Secret keys are upper case: PCR-SECRET-1, PCS-SECRET-1."
-        case .lint: "The user notices nothing of clear content, but the relay, and anyone who reads its storage, sees it."
+        case .lint:
+            "The user notices nothing of clear content, but the relay, and anyone who reads its storage, sees it."
         default: nil
         }
     }
@@ -187,7 +188,8 @@ extension Explanation {
             "**Shown:** \(area.shown)",
         ]
         return "\n## \(area.title)\n\n" + paragraph(head.compactMap(\.self).joined(separator: " "))
-            + all.filter { $0.areas.first == area }.map { "\n" + paragraph("**`\($0.code)`**: \($0.sentences)") }.joined()
+            + all.filter { $0.areas.first == area }.map { "\n" + paragraph("**`\($0.code)`**: \($0.sentences)") }
+            .joined()
     }
 
     private var sentences: String {

@@ -8,7 +8,8 @@ extension Explanation {
         Explanation(
             KeyError.Code.malformedKey, .keys,
             summary: "not the text of a key",
-            cause: "It has an invalid character, white space, mixed case or wrong length: a form field cut it, or an e-mail wrapped it. Of another program: a JWK with padding or without a member, PEM not as in RFC 8410, base64 of another length.",
+            cause:
+                "It has an invalid character, white space, mixed case or wrong length: a form field cut it, or an e-mail wrapped it. Of another program: a JWK with padding or without a member, PEM not as in RFC 8410, base64 of another length.",
             fix: "Copy it whole and on one line; another program's, from its first brace or BEGIN to the end."),
         Explanation(
             KeyError.Code.wrongChecksum, .keys,
@@ -19,7 +20,9 @@ extension Explanation {
             KeyError.Code.wrongKind, .keys,
             summary: "a key of another kind than is needed",
             cause: "A device's key was given for a sender's, or a secret one for a public one.",
-            fix: "Give the kind that the message names. A secret key pasted into a ticket or chat is no longer secret: replace it."),
+            fix:
+                "Give the kind that the message names. A secret key pasted into a ticket or chat is no longer secret: replace it."
+        ),
         Explanation(
             KeyError.Code.weakKey, .keys, .rotation,
             summary: "a public key that no honest program makes",
@@ -29,12 +32,16 @@ extension Explanation {
             KeyError.Code.unsupportedKey, .keys,
             summary: "a key of another algorithm, or in an unsupported form",
             cause: "It is RSA, P-256, X448, Ed448, symmetric, OpenSSH's, encrypted, or a certificate.",
-            fix: "Decrypt an encrypted one (Docs/migration/keys.md). Instead of any other, make one with 'pushcrypt keygen'."),
+            fix:
+                "Decrypt an encrypted one (Docs/migration/keys.md). Instead of any other, make one with 'pushcrypt keygen'."
+        ),
         Explanation(
             KeyError.Code.unequalHalves, .keys,
             summary: "the public half does not fit the secret half",
             cause: "Keys were mixed up, or someone changed a half of a JWK, PEM or libsodium key.",
-            fix: "Get the key again from its source. Do not repair a half before you know why: signing with the pair reveals the secret half."),
+            fix:
+                "Get the key again from its source. Do not repair a half before you know why: signing with the pair reveals the secret half."
+        ),
         Explanation(
             KeyError.Code.malformedRecord, .keys,
             summary: "the record around a key breaks its rules",
@@ -50,7 +57,8 @@ extension Explanation {
         Explanation(
             RotationError.Code.untrustedKey, .rotation,
             summary: "the old key is not trusted here",
-            cause: "The device never pinned that sender, was enrolled later in the chain, which is harmless, or the app replaced the key.",
+            cause:
+                "The device never pinned that sender, was enrolled later in the chain, which is harmless, or the app replaced the key.",
             fix: "If messages do not open, give the device the current key through the app."),
         Explanation(
             RotationError.Code.badSignature, .rotation,
@@ -85,8 +93,11 @@ extension Explanation {
         Explanation(
             KeyStoreError.Code.storeMissing, .store,
             summary: "there is no store in this directory",
-            cause: "None was made, or --store or PUSHCRYPT_STORE names another. On a phone: the app has not enrolled, or its keys, as intended, did not come with a backup.",
-            fix: "Make one with 'pushcrypt init', or name its directory. A phone registers a new key at the next launch."),
+            cause:
+                "None was made, or --store or PUSHCRYPT_STORE names another. On a phone: the app has not enrolled, or its keys, as intended, did not come with a backup.",
+            fix:
+                "Make one with 'pushcrypt init', or name its directory. A phone registers a new key at the next launch."
+        ),
         Explanation(
             KeyStoreError.Code.storeExists, .store,
             summary: "there is a store, or a replay file, already",
@@ -95,8 +106,11 @@ extension Explanation {
         Explanation(
             KeyStoreError.Code.unsafeStoreFile, .store,
             summary: "a file of the store is not safe from others",
-            cause: "It, its directory or one above has another owner, is open to others, is a symbolic link or has a second name; often after copying as root, or with a lax umask.",
-            fix: "Run the command in the message. After long exposure replace the keys ('pushcrypt rotate'). For a secret mount use --sender-key-file."),
+            cause:
+                "It, its directory or one above has another owner, is open to others, is a symbolic link or has a second name; often after copying as root, or with a lax umask.",
+            fix:
+                "Run the command in the message. After long exposure replace the keys ('pushcrypt rotate'). For a secret mount use --sender-key-file."
+        ),
         Explanation(
             KeyStoreError.Code.storeKeyMissing, .store,
             summary: "the file store.key is gone",
@@ -124,18 +138,23 @@ extension Explanation {
             KeyStoreError.Code.corruptStore, .store,
             summary: "stored data is damaged, or was changed without the store key",
             cause: "A file system lost writes, or someone edited the database.",
-            fix: "List the damaged rows with 'pushcrypt doctor'. Restore a backup, but first read its traps in Docs/KeyRotation.md. On a phone let the app purge its keys and enrol again."),
+            fix:
+                "List the damaged rows with 'pushcrypt doctor'. Restore a backup, but first read its traps in Docs/KeyRotation.md. On a phone let the app purge its keys and enrol again."
+        ),
         Explanation(
             KeyStoreError.Code.storeLocked, .store,
             summary: "the phone has not been unlocked since it started",
             cause: "Until then the Keychain gives no key to anyone.",
-            fix: "Let the placeholder read well alone. If phones were unlocked, other code stored the keys with a stricter accessibility: purge them and enrol again.",
+            fix:
+                "Let the placeholder read well alone. If phones were unlocked, other code stored the keys with a stricter accessibility: purge them and enrol again.",
             shown: "The fallback, which stays; what arrives later opens."),
         Explanation(
             KeyStoreError.Code.missingEntitlement, .store,
             summary: "the process may not use the keys' Keychain group",
             cause: "App and extension do not share an access group, letter by letter, and a team.",
-            fix: "Give both one group in keychain-access-groups, with the prefix $(AppIdentifierPrefix), and one team. 'pushcrypt lint --ios DIR' compares the files; the signed build counts."),
+            fix:
+                "Give both one group in keychain-access-groups, with the prefix $(AppIdentifierPrefix), and one team. 'pushcrypt lint --ios DIR' compares the files; the signed build counts."
+        ),
         Explanation(
             KeyStoreError.Code.storeBusy, .store,
             summary: "another process held the store for too long",
@@ -149,8 +168,10 @@ extension Explanation {
         Explanation(
             KeyStoreError.Code.inputOutput, .store,
             summary: "the system refuses to read or write",
-            cause: "Rights are missing, the disk is read-only, a network file system cannot lock or share memory, memory ran out, or the Keychain has another error.",
-            fix: "Follow the system's words in the message. Keep the store on a local disk that its user may write, even for reading.",
+            cause:
+                "Rights are missing, the disk is read-only, a network file system cannot lock or share memory, memory ran out, or the Keychain has another error.",
+            fix:
+                "Follow the system's words in the message. Keep the store on a local disk that its user may write, even for reading.",
             shown: "As for disk-full. A phone shows the fallback."),
     ]
 
@@ -159,7 +180,8 @@ extension Explanation {
         Explanation(
             KeyStoreError.Code.invalidName, .store,
             summary: "a name, a device id or a setting cannot be stored",
-            cause: "It is empty, too long (255 bytes for names) or has control characters; or a device id begins with pcr1, as public keys do, or is all spaces.",
+            cause:
+                "It is empty, too long (255 bytes for names) or has control characters; or a device id begins with pcr1, as public keys do, or is all spaces.",
             fix: "Choose another one."),
         Explanation(
             KeyStoreError.Code.unknownName, .store,
@@ -182,8 +204,11 @@ extension Explanation {
         Explanation(
             KeyStoreError.Code.generationRollback, .store,
             summary: "a device's registration is older than the one held",
-            cause: "An old record arrived late or was replayed, a bare key (generation 1) followed a rotation, or the device was set up again.",
-            fix: "Ignore a late record. After a rotation give the record ('export device --json'). For a device set up again, the operator, not the device, uses --replace."),
+            cause:
+                "An old record arrived late or was replayed, a bare key (generation 1) followed a rotation, or the device was set up again.",
+            fix:
+                "Ignore a late record. After a rotation give the record ('export device --json'). For a device set up again, the operator, not the device, uses --replace."
+        ),
         Explanation(
             KeyStoreError.Code.topicMismatch, .store,
             summary: "the same key or device is held for another app",
@@ -207,7 +232,9 @@ extension Explanation {
         Explanation(
             KeyStoreError.Code.senderAlreadyTrusted, .store,
             summary: "another key is trusted under this name",
-            fix: "After a planned rotation do nothing: messages bring the proof. After a theft use --replace, which ends all trust in the old key at once."),
+            fix:
+                "After a planned rotation do nothing: messages bring the proof. After a theft use --replace, which ends all trust in the old key at once."
+        ),
         Explanation(
             KeyStoreError.Code.senderSuperseded, .store,
             summary: "the key was superseded here, and stays so",
@@ -217,7 +244,9 @@ extension Explanation {
             KeyStoreError.Code.tooManyAnnouncements, .store,
             summary: "a message cannot carry another rotation",
             cause: "Four are being announced, each for 60 days by default.",
-            fix: "Wait for the first to end; rotate at most every 15 days. --force ends it early: devices that missed it need the key from the app."),
+            fix:
+                "Wait for the first to end; rotate at most every 15 days. --force ends it early: devices that missed it need the key from the app."
+        ),
         Explanation(
             KeyStoreError.Code.rotationRefused, .store,
             summary: "a rotation cannot be issued or is not accepted",

@@ -13,12 +13,14 @@ extension Explanation {
         Explanation(
             Delivery.Outcome.openedWithoutAttachment, .delivery,
             summary: "the text was shown without an attachment",
-            cause: "It took over 15 seconds (or the app's limit), was redirected to other than https, or does not match the payload.",
+            cause:
+                "It took over 15 seconds (or the app's limit), was redirected to other than https, or does not match the payload.",
             fix: "Fetch the URL without a login, and compare length and SHA-256. Leave large files to the app."),
         Explanation(
             Delivery.Outcome.passed, .delivery,
             summary: "the app's policy let an unsealed push through",
-            fix: "Once every provider seals, let the policy mask clear pushes: until then anyone with the token can show text.",
+            fix:
+                "Once every provider seals, let the policy mask clear pushes: until then anyone with the token can show text.",
             shown: "The push as it came."),
         Explanation(
             Delivery.Outcome.suppressed, .delivery,
@@ -29,12 +31,17 @@ extension Explanation {
         Explanation(
             Delivery.Reason.noTopic.code, .delivery,
             summary: "neither the extension nor the device key has a topic",
-            fix: "Give the extension the app's bundle id (no suffix, not its own), bind the device key to it, or add --topic."),
+            fix:
+                "Give the extension the app's bundle id (no suffix, not its own), bind the device key to it, or add --topic."
+        ),
         Explanation(
             Delivery.Reason.deadline.code, .delivery,
             summary: "the message was not open by the extension's deadline",
-            cause: "Something waited: a lock, the network, the app's key source. Opening takes milliseconds; the deadline is 25 seconds or the app's.",
-            fix: "Remove every wait. After a start of the phone everything is slow: a retry under the same apns-collapse-id replaces the fallback."),
+            cause:
+                "Something waited: a lock, the network, the app's key source. Opening takes milliseconds; the deadline is 25 seconds or the app's.",
+            fix:
+                "Remove every wait. After a start of the phone everything is slow: a retry under the same apns-collapse-id replaces the fallback."
+        ),
         Explanation(
             Delivery.Reason.systemExpired.code, .delivery,
             summary: "the system ended the extension before its deadline",
@@ -58,13 +65,16 @@ extension Explanation {
             OpenError.Code.notEncrypted, .opening, .lint,
             summary: "ENCRYPTED_DATA is missing or not a string",
             cause: "The push was not sealed, a relay or client dropped or moved the field, or someone else sent it.",
-            fix: "Send what 'pushcrypt seal' prints: ENCRYPTED_DATA, in upper case, beside aps. Let the policy allow only pushes that stay clear for now.",
+            fix:
+                "Send what 'pushcrypt seal' prints: ENCRYPTED_DATA, in upper case, beside aps. Let the policy allow only pushes that stay clear for now.",
             shown: "The clear title and the text (Encrypted)."),
         Explanation(
             OpenError.Code.malformedEnvelope, .opening, .lint,
             summary: "ENCRYPTED_DATA is not an envelope",
             cause: "It was cut, encoded twice, or never was one.",
-            fix: "Run 'pushcrypt inspect'. If the provider's log lacks the fingerprint, find what cuts or re-encodes the text."),
+            fix:
+                "Run 'pushcrypt inspect'. If the provider's log lacks the fingerprint, find what cuts or re-encodes the text."
+        ),
         Explanation(
             OpenError.Code.unsupportedSuite, .opening, .lint,
             summary: "this version does not know the suite",
@@ -73,29 +83,40 @@ extension Explanation {
         Explanation(
             OpenError.Code.unknownRecipientKey, .opening,
             summary: "this device does not have the key",
-            cause: "The app was reinstalled, moved or logged out, the key was replaced over 31 days ago, or token and key are of different installations.",
-            fix: "Compare key ids with 'pushcrypt inspect'. Send and accept the registration record at every launch. Remove devices that APNs reports as Unregistered."),
+            cause:
+                "The app was reinstalled, moved or logged out, the key was replaced over 31 days ago, or token and key are of different installations.",
+            fix:
+                "Compare key ids with 'pushcrypt inspect'. Send and accept the registration record at every launch. Remove devices that APNs reports as Unregistered."
+        ),
         Explanation(
             OpenError.Code.authenticationFailed, .opening,
             summary: "changed, or not sealed by a trusted sender for this app and device",
-            cause: "Most often one end uses the extension's bundle id or a .voip topic instead of the app's. Otherwise the sender is not trusted, the text changed, or someone else sealed it.",
-            fix: "Compare on both ends the topic, the sender's key ('export sender', 'sender list') and the device's ('device list', 'export device'). If they agree and the provider's log lacks the fingerprint, someone else sealed it."),
+            cause:
+                "Most often one end uses the extension's bundle id or a .voip topic instead of the app's. Otherwise the sender is not trusted, the text changed, or someone else sealed it.",
+            fix:
+                "Compare on both ends the topic, the sender's key ('export sender', 'sender list') and the device's ('device list', 'export device'). If they agree and the provider's log lacks the fingerprint, someone else sealed it."
+        ),
         Explanation(
             OpenError.Code.rotationConflict, .opening, .rotation, .store,
             summary: "a superseded sender key signed a second, different rotation",
             cause: "Someone else has the key, or the provider's store was restored and rotated again.",
-            fix: "Unless the store was restored, the key is stolen: stop sealing with it, and give phones a new one through the app ('sender trust NAME FILE --replace'), not by 'rotate sender'. See Docs/KeyRotation.md.",
+            fix:
+                "Unless the store was restored, the key is stolen: stop sealing with it, and give phones a new one through the app ('sender trust NAME FILE --replace'), not by 'rotate sender'. See Docs/KeyRotation.md.",
             shown: "The fallback, for messages by the second statement's key. Trust does not change; the app is told."),
         Explanation(
             OpenError.Code.unsupportedMessage, .opening,
             summary: "authentic, but of an unknown type or with invalid times",
-            cause: "The sealer is newer or breaks the format: a time to live of 0 or over 30 days, a time beyond 2^53 milliseconds, an unassigned type.",
+            cause:
+                "The sealer is newer or breaks the format: a time to live of 0 or over 30 days, a time beyond 2^53 milliseconds, an unassigned type.",
             fix: "Update the app, or see Freshness and Inner plaintext in Docs/Format.md."),
         Explanation(
             OpenError.Code.expired, .opening,
             summary: "authentic, but past its time to live",
-            cause: "The phone was off or out of reach, the message waited in a queue after sealing, or a clock is wrong.",
-            fix: "Seal just before sending, for hours or days (at most 30), with a matching apns-expiration, so that APNs drops late pushes. If many phones report it, check the provider's clock ('pushcrypt doctor')."),
+            cause:
+                "The phone was off or out of reach, the message waited in a queue after sealing, or a clock is wrong.",
+            fix:
+                "Seal just before sending, for hours or days (at most 30), with a matching apns-expiration, so that APNs drops late pushes. If many phones report it, check the provider's clock ('pushcrypt doctor')."
+        ),
         Explanation(
             OpenError.Code.notYetValid, .opening,
             summary: "authentic, but sent more than 24 hours from now",
@@ -109,15 +130,19 @@ extension Explanation {
         Explanation(
             OpenError.Code.duplicate, .opening,
             summary: "authentic, but already shown, under a strict policy",
-            cause: "It was sent again, by anyone, under another request, or is older than all that the phone remembers.",
-            fix: "Retry with the same apns-collapse-id, to replace the first try, and message name. Or use the default policy, which shows copies silently."),
+            cause:
+                "It was sent again, by anyone, under another request, or is older than all that the phone remembers.",
+            fix:
+                "Retry with the same apns-collapse-id, to replace the first try, and message name. Or use the default policy, which shows copies silently."
+        ),
     ]
 
     static let attachments = [
         Explanation(
             AttachmentError.Code.malformedReference, .attachments,
             summary: "the payload's reference to an attachment is unusable",
-            cause: "A member is missing, url is not https, key or hash not base64url of 32 bytes, name has a slash, or type is not a uniform type identifier.",
+            cause:
+                "A member is missing, url is not https, key or hash not base64url of 32 bytes, name has a slash, or type is not a uniform type identifier.",
             fix: "Give the sealer what sealing the file returned, with its address. See Attachments in Docs/Format.md."),
         Explanation(
             AttachmentError.Code.tooMany, .attachments, .sealing,
@@ -140,7 +165,8 @@ extension Explanation {
         Explanation(
             AttachmentError.Code.wrongSize, .attachments,
             summary: "the file is longer or shorter than the payload says",
-            cause: "Another file is at the url, a transfer was cut, or the server changed it, as image services and compressing proxies do.",
+            cause:
+                "Another file is at the url, a transfer was cut, or the server changed it, as image services and compressing proxies do.",
             fix: "Store the sealed file as bytes of no known type."),
         Explanation(
             AttachmentError.Code.wrongHash, .attachments,
@@ -177,13 +203,17 @@ extension Explanation {
         Explanation(
             EnrolmentStateError.Code.damagedState, .enrolment,
             summary: "the enrolment state is damaged",
-            fix: "Write it atomically. Keys are kept; accounts register under new device ids. The provider should forget an old id when APNs refuses its token, or the token arrives with another.",
+            fix:
+                "Write it atomically. Keys are kept; accounts register under new device ids. The provider should forget an old id when APNs refuses its token, or the token arrives with another.",
             shown: "Until then perhaps a second, silent copy."),
         Explanation(
             EnrolmentObstacle.unreadableCode, .enrolment,
             summary: "the enrolment state cannot be read now",
-            cause: "The phone has not been unlocked since it started, or is locked and the file has the protection complete.",
-            fix: "Give the file the protection completeUntilFirstUserAuthentication, like the keys. The next launch tries again."),
+            cause:
+                "The phone has not been unlocked since it started, or is locked and the file has the protection complete.",
+            fix:
+                "Give the file the protection completeUntilFirstUserAuthentication, like the keys. The next launch tries again."
+        ),
         Explanation(
             EnrolmentPlan.Notice.alertsOff, .enrolment,
             summary: "the user does not let the app show alerts",

@@ -8,7 +8,8 @@ extension Explanation {
         Explanation(
             SealError.Code.malformedPayload, .sealing, .lint,
             summary: "the payload is not valid JSON",
-            cause: "It is not one object in UTF-8, is nested deeper than 32, or is ambiguous: a repeated name, half a surrogate pair, a byte order mark.",
+            cause:
+                "It is not one object in UTF-8, is nested deeper than 32, or is ambiguous: a repeated name, half a surrogate pair, a byte order mark.",
             fix: "Fix the byte that the message names. 'pushcrypt explain' knows the code in brackets."),
         Explanation(
             SealError.Code.missingAPS, .sealing, .lint,
@@ -18,7 +19,8 @@ extension Explanation {
         Explanation(
             SealError.Code.invalidField, .sealing, .lint,
             summary: "a field of aps is not as Apple documents it",
-            cause: "Its type or range is wrong, such as a badge as a string, or true instead of 1. The phone ignores the field or the push.",
+            cause:
+                "Its type or range is wrong, such as a badge as a string, or true instead of 1. The phone ignores the field or the push.",
             fix: "Write it as the message says."),
         Explanation(
             SealError.Code.nothingToShow, .sealing, .lint,
@@ -29,17 +31,23 @@ extension Explanation {
             SealError.Code.reservedKey, .sealing, .lint,
             summary: "the payload already has ENCRYPTED_DATA or pushcrypt",
             cause: "It was sealed before, or uses a key that the format reserves.",
-            fix: "Seal the original, once for each device. Rename the app's key; give attachments to the sealer separately."),
+            fix:
+                "Seal the original, once for each device. Rename the app's key; give attachments to the sealer separately."
+        ),
         Explanation(
             SealError.Code.payloadTooLarge, .sealing, .lint,
             summary: "the payload exceeds the largest bucket",
-            cause: "Without white space the limit is 2,717 bytes, 3,485 for voip. An announced rotation takes 182, each further one 181, each attachment about 200.",
+            cause:
+                "Without white space the limit is 2,717 bytes, 3,485 for voip. An announced rotation takes 182, each further one 181, each attachment about 200.",
             fix: "Let the app fetch long content. Characters outside ASCII take two to four bytes."),
         Explanation(
             SealError.Code.pushTooLarge, .sealing, .lint,
             summary: "the push is longer than Apple accepts",
-            cause: "The limit is 4,096 bytes, 5,120 for voip, in the widest form that a client may send: a space after each separator, characters outside ASCII as escapes.",
-            fix: "Shorten the title, or leave out clear fields. If the client sends the very bytes it gets, add --exact."),
+            cause:
+                "The limit is 4,096 bytes, 5,120 for voip, in the widest form that a client may send: a space after each separator, characters outside ASCII as escapes.",
+            fix:
+                "Shorten the title, or leave out clear fields. If the client sends the very bytes it gets, add --exact."
+        ),
         Explanation(
             SealError.Code.pushTypeNotSealable, .sealing, .lint,
             summary: "the system reads this push type before the app can",
@@ -49,7 +57,9 @@ extension Explanation {
             SealError.Code.invalidPlaceholder, .sealing,
             summary: "the placeholder would show nothing, or fits no push",
             cause: "Its title or sound name has no visible character, or over 4,096 bytes.",
-            fix: "Give a title that reads well alone: a phone shows it if the extension does not run. For no sound use --sound none."),
+            fix:
+                "Give a title that reads well alone: a phone shows it if the extension does not run. For no sound use --sound none."
+        ),
         Explanation(
             SealError.Code.invalidTime, .sealing,
             summary: "the time to live or the clock is out of range",
@@ -57,7 +67,8 @@ extension Explanation {
         Explanation(
             SealError.Code.invalidRequest, .sealing,
             summary: "the request around the push is invalid",
-            cause: "A background push has priority 10, the collapse or message name is empty, or the device name is empty or over 255 bytes.",
+            cause:
+                "A background push has priority 10, the collapse or message name is empty, or the device name is empty or over 255 bytes.",
             fix: "Leave out the priority, for 5, and empty names."),
         Explanation(
             SealError.Code.unusableKey, .sealing,
@@ -120,7 +131,8 @@ extension Explanation {
         Explanation(
             PayloadLint.Code.growsWhenRewritten, .lint,
             summary: "a push that a client may make too long for Apple",
-            cause: "It fits as it is, but clients may add spaces, and escape slashes, some signs and characters outside ASCII.",
+            cause:
+                "It fits as it is, but clients may add spaces, and escape slashes, some signs and characters outside ASCII.",
             fix: "Shorten the clear part. If the client sends the very bytes it gets, add --exact."),
     ]
 
@@ -138,7 +150,9 @@ extension Explanation {
             PayloadLint.Code.clearField, .lint,
             summary: "a clear field of aps says something about the message",
             cause: "Sealing leaves one clear only for --clear or --sound.",
-            fix: "Leave it to the envelope, unless the fallback needs it, such as the category for its text on a locked screen."),
+            fix:
+                "Leave it to the envelope, unless the fallback needs it, such as the category for its text on a locked screen."
+        ),
         Explanation(
             PayloadLint.Code.clearKey, .lint,
             summary: "the app's own key is in the clear",
@@ -191,7 +205,8 @@ extension Explanation {
         Explanation(
             LineError.Code.malformedLine, .batches,
             summary: "a line, or an answer of APNs, breaks its rules",
-            cause: "It is not an object, or a member is missing, unknown or wrong, as the message says. A line of an export needs --from-export.",
+            cause:
+                "It is not an object, or a member is missing, unknown or wrong, as the message says. A line of an export needs --from-export.",
             fix: "Write it as --help says, and give it again."),
         Explanation(
             LineError.Code.lineTooLong, .batches,
@@ -201,7 +216,8 @@ extension Explanation {
         Explanation(
             LineError.Code.reservedKey, .batches,
             summary: "a key passed through is one of the answer's own",
-            cause: "Lines pass unknown keys to their answers, which have their own, such as unencrypted and fingerprint.",
+            cause:
+                "Lines pass unknown keys to their answers, which have their own, such as unencrypted and fingerprint.",
             fix: "Rename it. The error leaves it out."),
         Explanation(
             LineError.Code.noDevice, .batches,
@@ -239,11 +255,14 @@ extension Explanation {
         Explanation(
             SigningError.Code.signerTimedOut, .signing,
             summary: "the signer did not answer in time",
-            fix: "Seal again: a named message keeps its id, and is shown once. Or request fewer signatures at a time, or allow more time."),
+            fix:
+                "Seal again: a named message keeps its id, and is shown once. Or request fewer signatures at a time, or allow more time."
+        ),
         Explanation(
             SigningError.Code.wrongSignature, .signing,
             summary: "the signer returned no signature by its key",
-            cause: "It uses another key or algorithm, signs a hash (Ed25519ph or a digest), mixes up its answers, or returns too few.",
+            cause:
+                "It uses another key or algorithm, signs a hash (Ed25519ph or a digest), mixes up its answers, or returns too few.",
             fix: "Have it sign the bytes themselves, with pure Ed25519 and the key that it names."),
     ]
 
@@ -253,12 +272,15 @@ extension Explanation {
         Explanation(
             "invalid-call", .library,
             summary: "an argument is invalid",
-            cause: "It is null, too long, without an end, not UTF-8, a time in seconds, or unknown to this version; the message names it.",
+            cause:
+                "It is null, too long, without an end, not UTF-8, a time in seconds, or unknown to this version; the message names it.",
             fix: "See pushcrypt.h or Docs/OtherLanguages.md."),
         Explanation(
             "buffer-too-small", .library,
             summary: "the output buffer is too small",
-            fix: "Call again with the length written to the last argument, or a capacity of the header that always suffices. A payload sealed again is a separate message, unless it has a name."),
+            fix:
+                "Call again with the length written to the last argument, or a capacity of the header that always suffices. A payload sealed again is a separate message, unless it has a name."
+        ),
     ]
 
     static let json = [
