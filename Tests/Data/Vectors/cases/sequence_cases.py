@@ -481,6 +481,23 @@ def floor_cases() -> list[Vector]:
             comes(SENT_AT + 600_000, "a", GENUINE),
         ),
         sequence_case(
+            "a guard that was lost while the clock was ten days ahead",
+            "new new",
+            "O-8.7",
+            "A floor above now + 24 hours is void, also when its time comes.",
+            lose(NOW + 10 * DAY),
+            comes(NOW, "a", GENUINE),
+            comes(NOW + 11 * DAY, "b", forge(message_id=OTHER_MESSAGE)),
+        ),
+        sequence_case(
+            "a guard that was lost while the clock was a day ahead",
+            "duplicate-quietly",
+            "O-8.7",
+            "The limit is inclusive.",
+            lose(NOW + DAY + 600_000),
+            comes(NOW, "a", GENUINE),
+        ),
+        sequence_case(
             "no more room: the row of the lowest sent at goes, and the floor rises to it",
             "new new new duplicate-quietly duplicate-quietly new",
             "O-8.6",

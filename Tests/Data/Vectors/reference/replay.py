@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from . import hpke
 from .opening import Opened, Receiver, Refused, open_text
+from .rotation import CLOCK_TOLERANCE
 
 HOUR = 3_600_000
 REMADE_FLOOR_AGE = 600_000
@@ -89,9 +90,13 @@ class Memory:
         message = delivery.opened.message
         ends_at = message.sent_at + message.ttl * 1000
         shelf = self.shelves.get(delivery.pair, Shelf())
+        latest = delivery.now + CLOCK_TOLERANCE
+        floors = [0 if floor > latest else floor for floor in (self.floor, shelf.floor)]
+        if self.is_writable:
+            self.floor, shelf.floor = floors
         row = shelf.rows.get(message.message_id)
         if row is None:
-            if message.sent_at <= max(self.floor, shelf.floor):
+            if message.sent_at <= max(floors):
                 return "seen"
             self.insert(delivery, is_handed_over=False)
             return "new"
