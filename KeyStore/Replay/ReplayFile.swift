@@ -79,8 +79,10 @@ public final class ReplayFile: Sendable {
         open(in: directory, at: now, busyTimeout: busyTimeout)
     }
 
-    package static func open(in directory: String, at now: Timestamp, busyTimeout: Int32) -> ReplayFile {
-        let session = ReplaySession(in: directory, busyTimeout: busyTimeout)
+    package static func open(
+        in directory: String, at now: Timestamp, busyTimeout: Int32, maximumRows: Int = ReplayRules.maximumRows
+    ) -> ReplayFile {
+        let session = ReplaySession(in: directory, busyTimeout: busyTimeout, maximumRows: maximumRows)
         session.prepare(at: now)
         return ReplayFile(session)
     }
@@ -127,15 +129,17 @@ public final class ReplayFile: Sendable {
 /// A connection to `replay.db`.
 final class ReplaySession {
     private let file: RecoverableDatabase
+    private let maximumRows: Int
 
-    init(in path: String, busyTimeout: Int32) {
+    init(in path: String, busyTimeout: Int32, maximumRows: Int = ReplayRules.maximumRows) {
+        self.maximumRows = maximumRows
         file = RecoverableDatabase(ReplayTables.kind, in: path, busyTimeout: busyTimeout)
     }
 
     func take(_ message: ReplayMessage, at now: Timestamp) -> ReplayTaking {
         do throws(KeyStoreError) {
             let finding = try write(at: now) { (storage) throws(KeyStoreError) in
-                try ReplayRules.take(message, in: &storage, at: now)
+                try ReplayRules.take(message, in: &storage, room: maximumRows, at: now)
             }
             return ReplayTaking(finding, problem: nil, wasDamaged: file.takeDamaged())
         } catch {
@@ -146,7 +150,7 @@ final class ReplaySession {
     func handOver(_ message: ReplayMessage, after verdict: ReplayVerdict, at now: Timestamp) -> ReplayHandover {
         do throws(KeyStoreError) {
             let rings = try write(at: now) { (storage) throws(KeyStoreError) in
-                try ReplayRules.handOver(message, verdict, in: &storage, at: now)
+                try ReplayRules.handOver(message, verdict, in: &storage, room: maximumRows, at: now)
             }
             return ReplayHandover(rings: rings, problem: nil)
         } catch {
@@ -160,8 +164,10 @@ final class ReplaySession {
     ) -> (taking: ReplayTaking, handover: ReplayHandover) {
         do throws(KeyStoreError) {
             let (finding, rings) = try write(at: now) { (storage) throws(KeyStoreError) in
-                let finding = try ReplayRules.take(message, in: &storage, at: now)
-                return (finding, try ReplayRules.handOver(message, finding.verdict, in: &storage, at: now))
+                let finding = try ReplayRules.take(message, in: &storage, room: maximumRows, at: now)
+                let rings = try ReplayRules.handOver(
+                    message, finding.verdict, in: &storage, room: maximumRows, at: now)
+                return (finding, rings)
             }
             return (
                 ReplayTaking(finding, problem: nil, wasDamaged: file.takeDamaged()),

@@ -76,9 +76,9 @@ protocol ReplayStorage {
 }
 
 /// The rules by which a receiver recognises copies of a message. (`Docs/Format.md`, Replay)
-enum ReplayRules {
+package enum ReplayRules {
     /// The number of messages remembered per sender and account.
-    static let maximumRows = 4096
+    package static let maximumRows = 4096
     /// How far before now the floor of a recreated guard is, in milliseconds: the present message still counts as new.
     static let recreatedFloorAge: UInt64 = 600_000
 
@@ -113,13 +113,13 @@ enum ReplayRules {
 
     /// Takes a message, and remembers one that is new.
     static func take<Storage: ReplayStorage>(
-        _ message: ReplayMessage, in storage: inout Storage, at now: Timestamp
+        _ message: ReplayMessage, in storage: inout Storage, room: Int = maximumRows, at now: Timestamp
     ) throws(Storage.Failure) -> Finding {
         // Otherwise it would count again when the time comes.
         if isAhead(try storage.guardFloor(), at: now) { try storage.removeGuardFloor() }
         let finding = try find(message, in: storage, at: now)
         switch finding.verdict {
-        case .new: try add(message, .taken, to: &storage, at: now)
+        case .new: try add(message, .taken, to: &storage, room: room, at: now)
         case .again, .copy:
             // A message may have been sealed again under its id, to live longer than the copy seen.
             try storage.extend(message)
@@ -131,7 +131,8 @@ enum ReplayRules {
 
     /// Hands a message over that was taken with this verdict; returns whether it rings.
     static func handOver<Storage: ReplayStorage>(
-        _ message: ReplayMessage, _ verdict: ReplayVerdict, in storage: inout Storage, at now: Timestamp
+        _ message: ReplayMessage, _ verdict: ReplayVerdict, in storage: inout Storage, room: Int = maximumRows,
+        at now: Timestamp
     ) throws(Storage.Failure) -> Bool {
         switch try storage.row(of: message)?.state {
         case .taken:
@@ -141,7 +142,7 @@ enum ReplayRules {
         case nil:
             // The guard was lost meanwhile, or could not be written before.
             guard verdict == .new else { return false }
-            try add(message, .handedOver, to: &storage, at: now)
+            try add(message, .handedOver, to: &storage, room: room, at: now)
             return true
         }
     }
@@ -157,12 +158,12 @@ enum ReplayRules {
     /// and back loses nothing. If another row must be deleted for room, the floor rises to it, and a copy of it counts
     /// as seen.
     private static func add<Storage: ReplayStorage>(
-        _ message: ReplayMessage, _ state: ReplayRow.State, to storage: inout Storage, at now: Timestamp
+        _ message: ReplayMessage, _ state: ReplayRow.State, to storage: inout Storage, room: Int, at now: Timestamp
     ) throws(Storage.Failure) {
         let time = min(now, max(try storage.highest(of: message), message.sentAt))
         let tolerance = Freshness.clockTolerance
         try storage.dropEnded(before: time.subtracting(tolerance).subtracting(tolerance), of: message)
-        let excess = try storage.count(of: message) + 1 - maximumRows
+        let excess = try storage.count(of: message) + 1 - room
         if excess > 0 {
             for _ in 0..<excess {
                 let sentAt = try storage.dropEarliest(of: message)

@@ -49,18 +49,25 @@ extension Phone {
     /// The phone of a vector: with its keys, and believing its senders because it was told so and has followed their
     /// statements.
     ///
-    /// `pending` is the next key of the account of the first one.
+    /// Each key is of an account of its own, unless `accounts` has the accounts; those that it leaves out are of one.
     init(
         _ receiver: KitReceiver, _ name: Comment, floor: Timestamp = Timestamp(milliseconds: 0),
-        pending: DeviceKey? = nil
+        pending: DeviceKey? = nil, accounts: [DevicePublicKey: String]? = nil
     ) throws {
+        let next = Locked(NextKey())
         var options = StoreOptions()
-        if let pending { options.makeDeviceKey = { pending } }
+        options.makeDeviceKey = { next.withLock { $0.key } ?? DeviceKey() }
         try self.init(floor: floor, options: options, hasKey: false)
         for (number, device) in receiver.devices.enumerated() {
-            try add(device, name: "account \(number)")
+            let account = accounts.map { $0[device.key.publicKey] ?? "default" } ?? "account \(number)"
+            try add(device, name: account, next, isGiven: { key in
+                receiver.devices.contains { $0.key.publicKey == key }
+            })
         }
-        if pending != nil { _ = try store.rotateDeviceKey(named: "account 0", at: .start) }
+        if let pending {
+            next.withLock { $0.key = pending }
+            _ = try store.rotateDeviceKey(named: accounts?[pending.publicKey] ?? "default", at: .start)
+        }
         for superseded in receiver.trust.superseded {
             try pin(superseded.key)
             if let statement = superseded.statement {
@@ -74,10 +81,29 @@ extension Phone {
         try expect(receiver.trust, "the phone is not the one of \(name)")
     }
 
+    /// The key that the store makes next.
+    private final class NextKey {
+        var key: DeviceKey?
+    }
+
     /// A key that retires gets its end date as every key does: another takes its place.
-    private func add(_ device: KitReceiver.Device, name: String) throws {
-        _ = try store.importDeviceKey(device.key, named: name, at: .start)
+    private func add(
+        _ device: KitReceiver.Device, name: String, _ next: Locked<NextKey>, isGiven: (DevicePublicKey) -> Bool
+    ) throws {
+        next.withLock { $0.key = device.key }
+        defer { next.withLock { $0.key = nil } }
+        let keys = try store.deviceKeys().filter { $0.name == name }
+        if keys.isEmpty {
+            _ = try store.importDeviceKey(device.key, named: name, at: .start)
+        } else {
+            // Beside an active key that has no end there is one more, which is pending.
+            _ = try store.rotateDeviceKey(named: name, at: .start)
+            if device.end != nil || keys.contains(where: { $0.state == .active && !isGiven($0.publicKey) }) {
+                _ = try store.confirmDeviceKey(named: name, at: .start)
+            }
+        }
         guard let end = device.end else { return }
+        next.withLock { $0.key = nil }
         let grace: UInt64 = 86_400
         _ = try store.rotateDeviceKey(named: name, at: .start)
         _ = try store.confirmDeviceKey(

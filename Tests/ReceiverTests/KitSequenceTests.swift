@@ -1,12 +1,13 @@
 import Foundation
 import Pushcrypt
-import PushcryptKeyStore
 import PushcryptReceiver
 import Testing
 import VectorKit
 
-/// `Tests/Data/Vectors/kit/sequences`: several pushes one after the other, what is shown twice, and what a message changes.
-/// (`Docs/Format.md`, Replay, and O-9.1 to O-9.3)
+@testable import PushcryptKeyStore
+
+/// `Tests/Data/Vectors/kit/sequences`: several pushes one after the other, what rings, and what a message changes.
+/// (`Docs/Format.md`, Replay, and O-9.1 to O-9.5)
 @Suite struct KitSequenceTests {
     @Test func everyPushOfASequenceEndsAsTheKitSays() throws {
         let vectors = try KitFolder.sequences.vectors()
@@ -17,71 +18,114 @@ import VectorKit
     private func check(_ vector: KitVector) throws {
         let name = Comment(rawValue: vector.path)
         let receiver = try KitReceiver(vector, at: .start)
-        let floor = Timestamp(milliseconds: try vector.number("floor"))
-        let pending = try vector.optional("pending").map(KitReceiver.deviceKey)
-        let phone = try Phone(receiver, name, floor: floor, pending: pending)
-        var run = try Run(phone, receiver, isStrict: vector.optional("strict") == "yes", floor: floor)
+        var run = try Run(vector, receiver, name)
         var outcome = ""
         for line in try vector.text.split(separator: "\n") {
             let words = line.split(separator: " ").map(String.init)
-            try #require(words.count == 4, name)
+            try #require(words.count == 5, name)
             let now = Timestamp(milliseconds: try #require(UInt64(words[0]), name))
-            if words[2] == "guard-lost" {
-                try run.loseGuards(at: now)
-            } else {
-                outcome = run.receive(words[3], request: words[1] == "-" ? nil : words[1], at: now)
-                #expect(outcome == words[2], name)
-            }
+            guard let found = try run.handle(words, at: now) else { continue }
+            outcome = found
+            #expect(outcome == words[3], name)
         }
         #expect(outcome == vector.expect, name)
-        try phone.expect(receiver.trustAfter, name)
-        guard pending != nil else { return }
-        let after = try vector.all("device-after").map { line in
+        try run.phone.expect(receiver.trustAfter, name)
+        let states = try run.phone.store.deviceKeys().reduce(into: [:]) { $0[$1.publicKey] = "\($1.state)" }
+        for line in vector.all("device-after") {
             let words = line.split(separator: " ")
-            return "\(words[0]) \(try KitReceiver.deviceKey(String(words[1])).publicKey)"
+            let key = try KitReceiver.deviceKey(String(words[1])).publicKey
+            #expect(states[key] ?? "deleted" == words[0], name)
         }
-        #expect(try Set(phone.store.deviceKeys().map { "\($0.state) \($0.publicKey)" }) == Set(after), name)
     }
 
-    /// A phone that gets one push after the other. A second guard beside its own says what it makes of each message, which the
-    /// phone only shows.
+    /// A phone and its deliveries.
     private struct Run {
-        private let phone: Phone
+        let phone: Phone
         private let receiver: KitReceiver
         private let isStrict: Bool
-        private let folder: TemporaryFolder
-        private var guards: (own: ReplayFile, second: ReplayFile)
+        private let room: Int
+        private var replay: ReplayFile
+        private var lock: SQLiteConnection?
+        /// nil for one that was given out at once.
+        private var deliveries: [TakenPush?] = []
 
-        init(_ phone: Phone, _ receiver: KitReceiver, isStrict: Bool, floor: Timestamp) throws {
-            self.phone = phone
+        init(_ vector: KitVector, _ receiver: KitReceiver, _ name: Comment) throws {
             self.receiver = receiver
-            self.isStrict = isStrict
-            folder = try TemporaryFolder()
-            guards = (phone.replay, try ReplayFile.create(in: folder.path, floor: floor))
+            isStrict = vector.optional("strict") == "yes"
+            room = vector.optional("room").flatMap { Int($0) } ?? ReplayRules.maximumRows
+            let accounts = try vector.all("account").reduce(into: [DevicePublicKey: String]()) { accounts, line in
+                let words = line.split(separator: " ").map(String.init)
+                accounts[try KitReceiver.deviceKey(words[1]).publicKey] = words[0]
+            }
+            phone = try Phone(
+                receiver, name, floor: Timestamp(milliseconds: try vector.number("floor")),
+                pending: try vector.optional("pending").map(KitReceiver.deviceKey), accounts: accounts)
+            replay = Self.open(phone, room, at: .start)
         }
 
-        mutating func loseGuards(at now: Timestamp) throws {
-            for folder in [phone.folder, folder] {
-                for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
-                where name.hasPrefix("replay.db") { try FileManager.default.removeItem(at: folder.file(name)) }
-            }
-            guards = (
-                ReplayFile.open(in: phone.folder.path, at: now), ReplayFile.open(in: folder.path, at: now)
-            )
+        private static func open(_ phone: Phone, _ room: Int, at now: Timestamp) -> ReplayFile {
+            .open(in: phone.folder.path, at: now, busyTimeout: 20, maximumRows: room)
         }
 
-        func receive(_ text: String, request: String?, at now: Timestamp) -> String {
-            let reception = phone.receiver(
-                guards.own, topic: receiver.topic, duplicates: isStrict ? .fallback : .quiet
-            ).receive(Scene.push(value: "\"\(text)\""), requestID: request, at: now)
-            guard let opened = reception.opened else { return reception.code }
-            let verdict = guards.second.take(ReplayMessage(opened, request: request), at: now).verdict
-            let isQuiet = reception.shown.passive && !reception.shown.sound
-            switch verdict {
-            case .new: return isQuiet ? "new, quietly" : "new"
-            case .again: return isQuiet ? "again-quietly" : "again"
-            case .copy, .seen: return isQuiet ? "duplicate-quietly" : "duplicate, aloud"
+        /// Handles an event; returns its verdict or outcome, if it has one.
+        mutating func handle(_ words: [String], at now: Timestamp) throws -> String? {
+            let request = words[2] == "-" ? nil : words[2]
+            switch words[1] {
+            case "receive": return try receive(words[4], request, at: now, expected: words[3])
+            case "take": return try take(words[4], request, at: now)
+            case "hand-over": return try handOver(Int(words[2]), at: now)
+            case "lose-guard":
+                for name in try FileManager.default.contentsOfDirectory(atPath: phone.folder.path)
+                where name.hasPrefix("replay.db") { try FileManager.default.removeItem(at: phone.folder.file(name)) }
+                replay = Self.open(phone, room, at: now)
+            case "lock-guard":
+                lock = try SQLiteConnection(path: phone.folder.file("replay.db").path, busyTimeout: 0)
+                try lock?.execute("BEGIN IMMEDIATE")
+            case "unlock-guard": lock = nil
+            default: Issue.record("an unknown event: \(words[1])")
             }
+            return nil
+        }
+
+        private var notifications: NotificationReceiver {
+            phone.receiver(replay, topic: receiver.topic, duplicates: isStrict ? .fallback : .quiet)
+        }
+
+        private func push(_ text: String) throws -> IncomingPush {
+            IncomingPush(try ReceivedPush(Scene.push(value: "\"\(text)\"")))
+        }
+
+        /// `expected` only distinguishes the two verdicts that nobody sees when both rings.
+        private mutating func receive(
+            _ text: String, _ request: String?, at now: Timestamp, expected: String
+        ) throws -> String {
+            let reception = notifications.receive(try push(text), requestID: request, at: now)
+            defer { notifications.deleteRetiredKeys(after: reception.delivery, at: now) }
+            if reception.opened != nil || reception.code == "duplicate" { deliveries.append(nil) }
+            return outcome(reception.delivery, ringing: expected == "again" ? "again" : "new")
+        }
+
+        private mutating func take(_ text: String, _ request: String?, at now: Timestamp) throws -> String {
+            let taken = notifications.take(try push(text), requestID: request, at: now)
+            guard let taking = taken.taking else { return taken.reception.code }
+            deliveries.append(taken)
+            #expect(taken.mayFetch == (taking.verdict == .new || taking.verdict == .again && !taking.isQuiet))
+            return taken.isRepeated ? "again-handed-over" : "\(taking.verdict)"
+        }
+
+        private func handOver(_ number: Int?, at now: Timestamp) throws -> String {
+            let index = try #require(number) - 1
+            let taken = try #require(deliveries[index])
+            let delivery = taken.handOver(at: now).instead ?? taken.reception.delivery
+            notifications.deleteRetiredKeys(after: delivery, at: now)
+            return outcome(delivery, ringing: taken.taking?.verdict == .again ? "again" : "new")
+        }
+
+        private func outcome(_ delivery: Delivery, ringing: String) -> String {
+            guard let opened = delivery.opened else { return delivery.code }
+            let isQuiet = delivery.shown.passive && !delivery.shown.sound
+            if opened.isDuplicate { return isQuiet ? "duplicate-quietly" : "copy" }
+            return isQuiet ? "again-quietly" : ringing
         }
     }
 }

@@ -66,11 +66,14 @@ public struct Delivery: Sendable {
     public let opened: OpenedNotification?
     /// The content shown.
     public let content: NotificationContent
+    /// When the message was sealed, also if it is not shown; nil for a push that did not open.
+    private(set) var sentAt: Timestamp?
 
     private init(_ outcome: Outcome, _ opened: OpenedNotification? = nil, _ content: NotificationContent) {
         self.outcome = outcome
         self.opened = opened
         self.content = content
+        sentAt = opened?.sentAt
     }
 
     /// Creates the delivery of an opened notification; `quietly` if it has rung before. A quiet duplicate has no
@@ -102,6 +105,13 @@ public struct Delivery: Sendable {
 
     /// The delivery that shows nothing.
     static let suppressed = Delivery(.suppressed, nil, NotificationContent())
+
+    /// Returns the same delivery, because of this message.
+    func because(of opened: OpenedNotification) -> Delivery {
+        var delivery = self
+        delivery.sentAt = opened.sentAt
+        return delivery
+    }
 
     /// Returns the same delivery with the full body instead of the short one.
     package func extended(by fullBody: String) -> Delivery {

@@ -157,8 +157,8 @@ public struct NotificationReceiver: Sendable {
     /// Call it when the content of a delivery was given out, never before. If the keys cannot be changed, the next
     /// delivery deletes them.
     public func deleteRetiredKeys(after delivery: Delivery, at now: Timestamp) {
-        guard let opened = delivery.opened else { return }
-        _ = try? keys.purgeRetiredDeviceKeys(at: now, accepted: opened.sentAt)
+        guard let sentAt = delivery.sentAt else { return }
+        _ = try? keys.purgeRetiredDeviceKeys(at: now, accepted: sentAt)
     }
 
     // MARK: Steps 3 to 7
@@ -227,8 +227,8 @@ public struct NotificationReceiver: Sendable {
         switch policy.duplicates {
         case .fallback where taking.isDuplicate:
             let error = OpenError(.duplicate, "the message was already shown under another notification request")
-            return Delivery(fallback: Delivery.Reason(error), for: push, texts: policy.texts)
-        case .suppress where taking.isDuplicate: return .suppressed
+            return Delivery(fallback: Delivery.Reason(error), for: push, texts: policy.texts).because(of: opened)
+        case .suppress where taking.isDuplicate: return .suppressed.because(of: opened)
         case .quiet, .fallback, .suppress: return Delivery(opened: opened, quietly: true)
         }
     }
@@ -253,6 +253,9 @@ package struct TakenPush: Sendable {
     fileprivate let push: IncomingPush
     /// nil for a push that did not open.
     fileprivate let taken: (message: ReplayMessage, taking: ReplayTaking)?
+
+    /// What the guard found; nil for a push that did not open.
+    package var taking: ReplayTaking? { taken?.taking }
 
     /// Whether the files of the message may be fetched.
     package var mayFetch: Bool { taken?.taking.mayFetch ?? false }

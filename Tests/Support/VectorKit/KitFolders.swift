@@ -52,17 +52,19 @@ extension KitFolder {
     /// Pushes, and what a person is shown of them.
     public static let notifications = KitFolder(
         "notifications", taken: ["opened", "passed"], refused: pushCodes, once: ["time", "context"],
-        optional: fallback.union(fields).union(["may-pass-in-the-clear"]),
+        optional: fallback.union(fields).union(["may-pass-in-the-clear", "repeated"]),
         many: before.union(["device", "shown-user-info", "not-shown"]),
         bound: [fields.union(["shown-user-info"]): ["opened", "passed"]],
         withholds: { !$0.all("not-shown").isEmpty })
 
-    /// Envelopes one after the other, one a line.
+    /// Events of a receiver, one a line.
     public static let sequences = KitFolder(
-        "sequences", taken: ["new", "again"],
-        refused: openingCodes.union(["again-quietly", "duplicate-quietly", "duplicate"]),
-        once: ["context", "floor"], optional: ["pending", "strict"],
-        many: before.union(after).union(["device", "device-after"]))
+        "sequences", taken: ["new", "again", "copy"],
+        refused: openingCodes.union([
+            "again-handed-over", "seen", "again-quietly", "duplicate-quietly", "duplicate",
+        ]),
+        once: ["context", "floor"], optional: ["pending", "strict", "room"],
+        many: before.union(after).union(["device", "device-after", "account"]))
 
     // MARK: Sealing
 
