@@ -217,7 +217,8 @@ final class ReplaySession {
                 return [
                     Finding(
                         .warning,
-                        "the replay guard was made while the clock was ahead: a copy of an earlier message may ring again")
+                        "the replay guard was made while the clock was ahead: a copy of an earlier message may ring again"
+                    )
                 ]
             }
             return [Finding(.note, "the replay guard is sound")]

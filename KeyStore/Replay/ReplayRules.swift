@@ -160,7 +160,8 @@ package enum ReplayRules {
     private static func add<Storage: ReplayStorage>(
         _ message: ReplayMessage, _ state: ReplayRow.State, to storage: inout Storage, room: Int, at now: Timestamp
     ) throws(Storage.Failure) {
-        let time = min(now, max(try storage.highest(of: message), message.sentAt))
+        let highest = max(try storage.highest(of: message), message.sentAt)
+        let time = min(now, highest)
         let tolerance = Freshness.clockTolerance
         try storage.dropEnded(before: time.subtracting(tolerance).subtracting(tolerance), of: message)
         let excess = try storage.count(of: message) + 1 - room

@@ -70,7 +70,7 @@ import Testing
     private static let kills = 1000
 
     /// Two at a time, each with its own files.
-    @Test(arguments: 0..<2) func aMessageIsNewUnderOneRequestWhateverIsKilled(_ share: Int) throws {
+    @Test(arguments: 0..<2) func aMessageRingsAtMostOnceAndIsAlwaysShownWhateverIsKilled(_ share: Int) throws {
         let phone = try Phone()
         let file = try phone.replayFile()
         try phone.seal()
@@ -89,24 +89,24 @@ import Testing
 
     /// Opens one message again and again, and returns how many runs were killed on the way.
     private func killAtRandom(_ phone: Phone, within time: UInt32) throws -> Int {
-        var new = Set<String>()
+        var rings = 0
         var killed = 0
         for _ in 0..<Self.killsPerMessage {
             let request = try #require(Self.requests.randomElement())
             let run = try phone.open(request: request, killedAfter: .random(in: 0...time))
             killed += run.exit == nil ? 1 : 0
-            if try Shown(run) == .asNew { new.insert(request) }
+            if try Shown(run) == .asNew { rings += 1 }
             #expect(run.messages.isEmpty, "\(run.messages)")
         }
-        // The process that remembered the message and was killed before showing it shows it now, as new; nobody else does.
         for request in Self.requests.shuffled() {
             let run = try phone.open(request: request)
             #expect(run.exit == 0 && run.messages.isEmpty, "\(run.messages)")
             let shown = try Shown(run)
             #expect(shown != .nothing)
-            if shown == .asNew { new.insert(request) }
+            if shown == .asNew { rings += 1 }
         }
-        #expect(new.count == 1, "new under \(new.sorted())")
+        // One that was killed after it had handed the message over, before it had written all of it, has taken the ring.
+        #expect(rings == 1 || rings == 0 && killed > 0, "rang \(rings) times, \(killed) were killed")
         return killed
     }
 }

@@ -133,7 +133,8 @@ struct ReplayFileTests: ReplayFileSuite {
     }
 
     @Test(arguments: [
-        "UPDATE seen SET request = 1", "DELETE FROM senders WHERE key = x''", "UPDATE seen SET state = 'x'", "UPDATE seen SET state = 3", "DROP TABLE seen", "DROP TABLE senders",
+        "UPDATE seen SET request = 1", "DELETE FROM senders WHERE key = x''", "UPDATE seen SET state = 'x'",
+        "UPDATE seen SET state = 3", "DROP TABLE seen", "DROP TABLE senders",
     ])
     func aFileWithOtherContentIsReplaced(_ change: String) throws {
         let scratch = try directory()

@@ -77,7 +77,8 @@ struct ReplaySharingTests: ReplayFileSuite {
             try connection.execute(
                 "PRAGMA cache_size = 0; BEGIN IMMEDIATE; DELETE FROM seen; UPDATE senders SET floor = 9e18")
             try connection.execute(
-                "INSERT INTO senders SELECT 100 + column1, randomblob(3000), x'', 0, 0 FROM (VALUES (1), (2), (3), (4), (5))")
+                "INSERT INTO senders SELECT 100 + column1, randomblob(3000), x'', 0, 0 FROM (VALUES (1), (2), (3), (4), (5))"
+            )
             kill(getpid(), SIGKILL)
         }
         expect(take(open(scratch.store), 1, request: "other"), .copy)

@@ -60,9 +60,11 @@ extension Phone {
         try self.init(floor: floor, options: options, hasKey: false)
         for (number, device) in receiver.devices.enumerated() {
             let account = accounts.map { $0[device.key.publicKey] ?? "default" } ?? "account \(number)"
-            try add(device, name: account, next, isGiven: { key in
-                receiver.devices.contains { $0.key.publicKey == key }
-            })
+            try add(
+                device, name: account, next,
+                isGiven: { key in
+                    receiver.devices.contains { $0.key.publicKey == key }
+                })
         }
         if let pending {
             next.withLock { $0.key = pending }

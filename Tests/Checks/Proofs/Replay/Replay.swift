@@ -25,7 +25,8 @@ enum Replay {
         printFigure(
             "replay",
             [
-                "messages": tally.messages, "copies": tally.copies, "new": tally.new, "rings": tally.rings, "duplicates": tally.duplicates,
+                "messages": tally.messages, "copies": tally.copies, "new": tally.new, "rings": tally.rings,
+                "duplicates": tally.duplicates,
                 "same-request": tally.sameRequest, "overfull-messages": overfull.messages,
                 "overfull-new": overfull.new, "processes": ReplayWorker.processes,
                 "threads": ReplayWorker.processes * ReplayWorker.threads, "seconds": watch.seconds,
