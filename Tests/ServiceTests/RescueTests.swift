@@ -94,16 +94,22 @@ struct RescueTests {
         return NotificationServiceHandler(configuration: configuration)
     }
 
+    private func deliver(_ json: ContiguousArray<UInt8>, _ identifier: String) async throws -> UNNotificationContent {
+        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
+        service.handle(try TestPhone.request(json, identifier: identifier), contentHandler: handler.handler)
+        let content = await handler.delivered()
+        withExtendedLifetime(service) {}
+        return try #require(content)
+    }
+
     /// Two deliveries of one message at the same time, as by two processes: the first that is given out rings.
     @Test(arguments: ["1", "2"])
     func ofTwoDeliveriesTheFirstThatIsGivenOutRings(_ identifier: String) async throws {
-        let (gate, slow, fast, json) = (Gate(), Handler(), Handler(), try phone.seal(Self.loud))
+        let (gate, slow, json) = (Gate(), Handler(), try phone.seal(Self.loud))
         let service = changing(gate)
         service.handle(try TestPhone.request(json, identifier: "1"), contentHandler: slow.handler)
         #expect(await gate.hasVisitors())
-        NotificationServiceHandler(configuration: configuration).handle(
-            try TestPhone.request(json, identifier: identifier), contentHandler: fast.handler)
-        let first = try #require(await fast.delivered())
+        let first = try await deliver(json, identifier)
         #expect(first.sound != nil && first.badge == 3 && first.categoryIdentifier == "CHAT")
         gate.open()
         let second = try #require(await slow.delivered())
@@ -114,30 +120,26 @@ struct RescueTests {
     /// The deadline and the end of the system's time hand over too.
     @Test(arguments: [true, false])
     func whatIsGivenOutAtTheEndOfTheTimeIsHandedOver(_ isExpiry: Bool) async throws {
-        let (gate, handler, next, json) = (Gate(), Handler(), Handler(), try phone.seal(Self.loud))
+        let (gate, handler, json) = (Gate(), Handler(), try phone.seal(Self.loud))
         defer { gate.open() }
         let service = changing(gate)
         service.handle(try TestPhone.request(json, identifier: "1"), contentHandler: handler.handler)
         #expect(await gate.hasVisitors())
         if isExpiry { service.timeWillExpire() } else { clock.advance(milliseconds: 25_000) }
         #expect(await handler.delivered()?.sound != nil)
-        NotificationServiceHandler(configuration: configuration).handle(
-            try TestPhone.request(json, identifier: "2"), contentHandler: next.handler)
-        let copy = try #require(await next.delivered())
+        let copy = try await deliver(json, "2")
         #expect(copy.sound == nil && copy.badge == nil && copy.categoryIdentifier == "")
     }
 
     /// The extension is ended between the two steps: the next copy rings, and its files are fetched only for the same
     /// request.
     @Test func aDeliveryThatWasNeverGivenOutDoesNotCount() async throws {
-        let (gate, handler, json) = (Gate(), Handler(), try phone.seal(Self.loud))
+        let (gate, json) = (Gate(), try phone.seal(Self.loud))
         defer { gate.open() }
         let service = changing(gate)
         service.handle(try TestPhone.request(json, identifier: "1"), contentHandler: { _ in })
         #expect(await gate.hasVisitors())
-        NotificationServiceHandler(configuration: configuration).handle(
-            try TestPhone.request(json, identifier: "2"), contentHandler: handler.handler)
-        let copy = try #require(await handler.delivered())
+        let copy = try await deliver(json, "2")
         #expect(copy.sound != nil && copy.badge == 3 && copy.categoryIdentifier == "CHAT")
         withExtendedLifetime(service) {}
     }
