@@ -200,26 +200,26 @@ import Waiting
     }
 
     @Test func aChangeThatIsLateIsLeftOutAndCancelled() async throws {
-        let (handler, gate) = (Handler(), Gate())
-        let (cancelled, note) = AsyncStream.makeStream(of: Bool.self)
+        let (handler, begun, cancelled) = (Handler(), Gate(), Gate())
+        // Who reads it waits until the task is cancelled.
+        let (silence, end) = AsyncStream.makeStream(of: Void.self)
+        begun.open()
+        cancelled.open()
         let service = NotificationServiceHandler(
             configuration: changing { _, content in
                 content.title = "too late"
-                gate.open()
-                gate.pass()
-                try? await Task.sleep(nanoseconds: 60_000_000_000)
-                note.yield(Task.isCancelled)
+                begun.pass()
+                for await _ in silence {}
+                cancelled.pass()
                 return content
             })
         service.handle(try request(), contentHandler: handler.handler)
-        #expect(await gate.hasVisitors())
+        #expect(await begun.hasVisitors())
         clock.advance(milliseconds: 25_000)
         #expect(await handler.delivered()?.title == "Table for two")
         #expect(handler.count == 1)
-        for await isCancelled in cancelled {
-            #expect(isCancelled)
-            break
-        }
+        #expect(await cancelled.hasVisitors())
+        end.finish()
         #expect(await reports.next()?.warnings == ["the app's change was not done in time"])
         #expect(handler.count == 1)
     }
