@@ -193,7 +193,7 @@ struct BatchSink: Sendable {
         } catch {
             throw error == .readerIsGone ? .readerIsGone : .failed("cannot write \(name): \(error.text)")
         }
-        // A failure here could only be reported on the same descriptor.
+        // There is nowhere to report a failure.
         try? console.messages.writeAll(answer.log.span)
     }
 
