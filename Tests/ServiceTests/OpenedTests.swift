@@ -6,6 +6,7 @@ import PushcryptReceiver
 @testable import PushcryptService
 import TestPhone
 import Testing
+import Waiting
 import UserNotifications
 
 /// The presentation of a push that opens.
