@@ -68,11 +68,6 @@ import Testing
         (#"{"title":"New message"}"#, "", false),
         (#"{"alert":{"title":"Your bank:\nsend money\u2028now\u0007!"}}"#, "Your bank: send money now !", false),
         ("{\"alert\":{\"title\":\"\(long)\"}}", String(repeating: "é🚲", count: 32), false),
-        ("{\"alert\":{\"title-loc-key\":\"\(long)\"}}", String(repeating: "é🚲", count: 32), false),
-        (
-            "{\"alert\":{\"title-loc-key\":\"K\",\"title-loc-args\":[\"a\\nb\",\"\(long)\",\"c\"]}}",
-            "K(a b, \(String(repeating: "é🚲", count: 30))é, )", false
-        ),
         ("{}", "", false), ("null", "", false), (#""aps""#, "", false),
     ]
 

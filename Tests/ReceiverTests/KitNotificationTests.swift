@@ -5,7 +5,7 @@ import PushcryptReceiver
 import Testing
 import VectorKit
 
-/// `Tests/Data/Vectors/kit/notifications`: what a person is shown of a push. (`Docs/Format.md`, N-1 to N-6)
+/// `Tests/Data/Vectors/kit/notifications`: what a person is shown of a push. (`Docs/Format.md`, N-1 to N-7)
 @Suite struct KitNotificationTests {
     @Test func aPersonIsShownWhatTheKitSays() throws {
         let vectors = try KitFolder.notifications.vectors()
@@ -24,7 +24,15 @@ import VectorKit
                 phone.receiver(phone.replay, topic: receiver.topic)
                 .receive(push, requestID: nil, at: receiver.now).delivery
         } else {
-            delivery = phone.receive(vector.body, topic: receiver.topic, at: receiver.now).delivery
+            let repeated = vector.optional("repeated")
+            if repeated != nil {
+                _ = phone.receive(vector.body, request: "first", topic: receiver.topic, at: receiver.now)
+            }
+            delivery =
+                phone.receive(
+                    vector.body, request: repeated == "duplicate-quietly" ? "second" : "first", topic: receiver.topic,
+                    at: receiver.now
+                ).delivery
         }
         #expect(delivery.code == vector.expect, "\(vector)")
         let shown = try fields(of: delivery.content)

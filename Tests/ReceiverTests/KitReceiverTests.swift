@@ -58,7 +58,10 @@ extension Phone {
         var options = StoreOptions()
         options.makeDeviceKey = { next.withLock { $0.key } ?? DeviceKey() }
         try self.init(floor: floor, options: options, hasKey: false)
-        for (number, device) in receiver.devices.enumerated() {
+        // A key that retires does so before the active one of its account is there.
+        let devices = accounts == nil ? receiver.devices : receiver.devices.filter { $0.end != nil }
+        let others = accounts == nil ? [] : receiver.devices.filter { $0.end == nil }
+        for (number, device) in (devices + others).enumerated() {
             let account = accounts.map { $0[device.key.publicKey] ?? "default" } ?? "account \(number)"
             try add(
                 device, name: account, next,

@@ -32,31 +32,23 @@ public struct FallbackTexts: Hashable, Sendable {
         self.notEncrypted = notEncrypted
     }
 
-    /// Returns the title shown instead of a push's own.
+    /// Returns the title shown instead of a push's own. The app's text for a key is the system's to look up.
     package func title(insteadOf clear: NotificationContent.Text) -> NotificationContent.Text {
         if let title { return title }
-        var rest = Self.maximumTitleLength
-        switch clear {
-        case .plain(let text): return .plain(text.line(&rest))
-        case .localized(let key, let arguments):
-            // The system shows a key that the app does not have.
-            let key = key.line(&rest)
-            rest = Self.maximumTitleLength
-            return .localized(key: key, arguments: arguments.map { $0.line(&rest) })
-        }
+        guard case .plain(let text) = clear else { return clear }
+        return .plain(text.line(Self.maximumTitleLength))
     }
 }
 
 extension String {
-    /// Returns the first `rest` characters on one line, and reduces `rest` by their number.
-    fileprivate func line(_ rest: inout Int) -> String {
+    /// Returns the first characters on one line.
+    fileprivate func line(_ length: Int) -> String {
         var line = UnicodeScalarView()
-        for scalar in unicodeScalars.prefix(rest) {
+        for scalar in unicodeScalars.prefix(length) {
             switch scalar.properties.generalCategory {
             case .control, .lineSeparator, .paragraphSeparator: line.append(" ")
             default: line.append(scalar)
             }
-            rest -= 1
         }
         return String(line)
     }

@@ -42,9 +42,11 @@ extension KitFolder {
             "superseded-new-key", "overlap-too-long", "statement-not-yet-valid", "statement-expired",
         ], once: ["time"], many: before.union(after).union(["expect"]), bound: [after: ["accepted"]])
 
-    private static let fallback: Set = ["shown-title", "shown-subtitle", "shown-body", "shown-sound"]
+    private static let fallback: Set = [
+        "shown-title", "shown-title-key", "shown-title-arguments", "shown-subtitle", "shown-body", "shown-sound",
+    ]
     private static let fields: Set = [
-        "shown-title-key", "shown-title-arguments", "shown-subtitle-key", "shown-subtitle-arguments", "shown-body-key",
+        "shown-subtitle-key", "shown-subtitle-arguments", "shown-body-key",
         "shown-body-arguments", "shown-launch-image", "shown-badge", "shown-thread-id", "shown-category",
         "shown-target-content-id", "shown-filter-criteria", "shown-interruption-level", "shown-relevance-score",
     ]
