@@ -59,7 +59,7 @@ extension SQLiteKeyStore {
     /// no harm.
     ///
     /// - Returns: Counts, and the changes that were refused: `invalidName`, `futureTime`, `generationRollback`,
-    ///   `topicMismatch`, and `corruptStore` if the stored row is damaged.
+    ///   `generationJump`, `topicMismatch`, `userMismatch`, `deviceKeyTaken`, and `corruptStore` if the stored row is damaged.
     /// - Throws: Errors that concern the whole store: `storeBusy`, `diskFull`, `inputOutput`, `corruptStore`.
     public func importDevices(
         _ batch: [DeviceChange], replace: Bool = false, at now: Timestamp
@@ -128,6 +128,14 @@ extension Timestamp {
     }
 }
 
+extension Timestamp {
+    /// This time, or the earliest one if it lies more than a day ahead: a clock was wrong when it was stored, and it
+    /// would win against everything until then.
+    func plausible(at now: Timestamp) -> Timestamp {
+        self <= now.adding(Freshness.clockTolerance) ? self : Timestamp(milliseconds: 0)
+    }
+}
+
 extension DeviceImportResult {
     fileprivate mutating func count(_ outcome: ChangeOutcome) {
         switch outcome {
@@ -157,24 +165,25 @@ extension StoreTransaction {
                 // record.
                 guard let time = updatedAt ?? registration.createdAt else { return .stale }
                 try time.checkIsPast(now, "the creation time of the device's key")
-                guard min(time, now) > removed.removedAt else { return .stale }
+                guard min(time, now) > removed.removedAt.plausible(at: now) else { return .stale }
                 try delete(RemovedDeviceRow.self, key: .text(id))
             }
             guard let updatedAt else {
                 return .registered(
                     try register(registration, id: id, owner: owner, replace: false, at: now, isLive: false))
             }
-            return try merge(registration, id: id, owner: owner, updatedAt: min(updatedAt, now))
+            return try merge(registration, id: id, owner: owner, updatedAt: min(updatedAt, now), at: now)
         case .removed(let removal):
             let time = min(removal.removedAt, now)
             return try merge(
-                RemovedDevice(id: removal.id, removedAt: time, reason: removal.reason), replace: replace)
+                RemovedDevice(id: removal.id, removedAt: time, reason: removal.reason), replace: replace, at: now)
         }
     }
 
     /// Accepts another store's record, unless this store's is later.
     private func merge(
-        _ registration: DeviceRegistration, id: String, owner: DeviceOwner, updatedAt: Timestamp
+        _ registration: DeviceRegistration, id: String, owner: DeviceOwner, updatedAt: Timestamp,
+        at now: Timestamp
     ) throws(KeyStoreError) -> ChangeOutcome {
         let old = try device(id: id)?.record
         let new = DeviceRecord(
@@ -185,17 +194,23 @@ extension StoreTransaction {
         }
         let isSame = !new.says(somethingElseThan: old)
         // If both registered in the same millisecond, both stores choose the later key.
-        guard (new.updatedAt, new.generation) > (old.updatedAt, old.generation) else {
+        guard (new.updatedAt, new.generation) > (old.updatedAt.plausible(at: now), old.generation) else {
             return isSame && new.updatedAt == old.updatedAt ? .unchanged : .stale
         }
         try put(DeviceRow(new))
         return .registered(isSame ? .unchanged : .updated)
     }
 
-    private func merge(_ removal: RemovedDevice, replace: Bool) throws(KeyStoreError) -> ChangeOutcome {
+    private func merge(
+        _ removal: RemovedDevice, replace: Bool, at now: Timestamp
+    ) throws(KeyStoreError) -> ChangeOutcome {
         if !replace {
-            if let device = try device(id: removal.id)?.record, device.updatedAt > removal.removedAt { return .stale }
-            if let held = try removedDevice(removal.id), held.removedAt >= removal.removedAt {
+            if let device = try device(id: removal.id)?.record,
+                device.updatedAt.plausible(at: now) > removal.removedAt
+            {
+                return .stale
+            }
+            if let held = try removedDevice(removal.id), held.removedAt.plausible(at: now) >= removal.removedAt {
                 return held.removedAt == removal.removedAt ? .unchanged : .stale
             }
         }

@@ -3,7 +3,7 @@
 ///
 ///     device   {"device","public_key","key_id","suite","suites","topic","generation","created","sender","app_version"}
 ///     sender   {"public_key","key_id","topic","generation","created"}
-///     reply    {"version","acknowledged" or "refused","sender"}
+///     reply    {"version","acknowledged" or "refused","sender","sender_unknown"}
 ///
 /// In the first two, only `public_key` is required. Unknown members are ignored, so that a later version may add some.
 package struct KeyRecord {
@@ -107,6 +107,13 @@ package struct KeyRecord {
 
     package func time(_ name: String) throws(KeyError) -> Timestamp? {
         try number(name).map(Timestamp.init(milliseconds:))
+    }
+
+    /// Returns false for a missing member.
+    func flag(_ name: String) throws(KeyError) -> Bool {
+        guard let value = root[name], value.kind != .null else { return false }
+        guard let flag = value.bool else { throw KeyError(.malformedRecord, "the record's \(name) is not true or false") }
+        return flag
     }
 
     func number(_ name: String) throws(KeyError) -> UInt64? {

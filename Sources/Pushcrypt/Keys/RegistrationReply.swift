@@ -25,6 +25,13 @@ public struct RegistrationReply: Hashable, Sendable {
         /// The provider has this device id for another app.
         public static let topicMismatch = Refusal(unchecked: "topic-mismatch")
 
+        /// The generation is too far above the stored one: the device starts again with a new id and key.
+        public static let generationJump = Refusal(unchecked: "generation-jump")
+        /// The provider has this device id for another user: the device starts again with a new id and key.
+        public static let userMismatch = Refusal(unchecked: "user-mismatch")
+        /// The provider has this public key for another device: the device starts again with a new id and key.
+        public static let deviceKeyTaken = Refusal(unchecked: "device-key-taken")
+
         /// The reason as programs read it.
         public let description: String
 
@@ -43,11 +50,15 @@ public struct RegistrationReply: Hashable, Sendable {
     public let verdict: Verdict
     /// The key that the provider signs with.
     public let sender: SenderPublicKey?
+    /// Whether the provider never had the sender key that the record names: somebody else enrolled the device, or has
+    /// replaced the provider's key.
+    public let senderIsUnknown: Bool
 
     /// Creates a reply.
-    public init(_ verdict: Verdict, sender: SenderPublicKey? = nil) {
+    public init(_ verdict: Verdict, sender: SenderPublicKey? = nil, senderIsUnknown: Bool = false) {
         self.verdict = verdict
         self.sender = sender
+        self.senderIsUnknown = senderIsUnknown
     }
 
     /// Parses a reply. Unknown members are ignored.
@@ -71,7 +82,7 @@ public struct RegistrationReply: Hashable, Sendable {
         case (nil, nil), (_?, _?):
             throw KeyError(.malformedRecord, "the reply must have either acknowledged or refused")
         }
-        self.init(verdict, sender: try record.sender())
+        self.init(verdict, sender: try record.sender(), senderIsUnknown: try record.flag("sender_unknown"))
     }
 
     /// The reply as minified JSON.
@@ -84,6 +95,7 @@ public struct RegistrationReply: Hashable, Sendable {
             case .refused(let refusal): json.string(refusal.description, for: "refused")
             }
             if let sender { json.string(sender.description, for: "sender") }
+            if senderIsUnknown { json.bool(true, for: "sender_unknown") }
         }
         return json.bytes
     }

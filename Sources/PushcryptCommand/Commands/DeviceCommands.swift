@@ -29,7 +29,8 @@ struct DeviceAddCommand: CommandBody {
             discussion: [
                 "Reads the output of 'pushcrypt export device': the key (pcr1…) or the registration record (--json). A record with a lower generation than the store has is refused: it is an old one, or somebody replays one.",
                 "A key alone counts as generation 1, so it enrols a device; after a rotation, register the record.",
-                "A device that was removed is registered again. The record's own words about a user are ignored: only the provider decides them.",
+                "A device that was removed is registered again. A device of one user is refused for another, and so is a key that another user's device has; a key moves between devices of one user. The record's own 'device' and user are ignored: give those of the session in which the record arrived.",
+                "A warning, and 'sender_unknown' in the answer, says that the phone trusts a sender key that this store never had.",
                 "--reply prints the answer that a phone expects when it enrols: the key that is sealed to from now on and the sender's, or why the record was refused.",
             ],
             examples: [
@@ -57,7 +58,7 @@ struct DeviceAddCommand: CommandBody {
         owner = user.map(DeviceOwner.user) ?? (isNobodys ? .nobody : .unchanged)
         topic = TopicArgument(&arguments, help: "the app that the key is for, if the record does not say it")
         replaces = arguments.flag(
-            "--replace", help: "accept the key whatever its generation is, for example after a reinstall")
+            "--replace", help: "accept the key whatever the store has, for example after a reinstall")
         wantsReply = arguments.flag("--reply", help: "print the registration reply for the phone, as JSON")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
@@ -81,9 +82,7 @@ struct DeviceAddCommand: CommandBody {
                 registration, id: id, owner: owner, replace: replaces, at: console.timestamp)
         } catch {
             let failure = CommandFailure(error)
-            if wantsReply, error.code == .generationRollback || error.code == .topicMismatch,
-                let refusal = RegistrationReply.Refusal(error.code.description)
-            {
+            if wantsReply, let refusal = RegistrationReply.Refusal(error) {
                 try console.write(line: RegistrationReply(.refused(refusal)).json)
             }
             guard error.code == .generationRollback, !DeviceInput.isRecord(bytes) else { throw failure }
@@ -91,9 +90,15 @@ struct DeviceAddCommand: CommandBody {
                 failure.exit, failure.message,
                 hints: ["after a rotation give the record, which has a generation: pushcrypt export device --json"])
         }
+        let senderIsUnknown = try withStoreErrors { () throws(KeyStoreError) in
+            try store.unknownSenderTest()(registration.pinnedSender)
+        }
+        if senderIsUnknown { console.warn(ofUnknownSendersOf: [id]) }
         if wantsReply {
-            let sender = try Self.defaultSender(store)
-            try console.write(line: RegistrationReply(.acknowledged(registration.publicKey), sender: sender).json)
+            let reply = RegistrationReply(
+                .acknowledged(registration.publicKey), sender: try Self.defaultSender(store),
+                senderIsUnknown: senderIsUnknown)
+            try console.write(line: reply.json)
         }
         if isJSON {
             var json = JSONWriter()
@@ -102,6 +107,7 @@ struct DeviceAddCommand: CommandBody {
                 json.string(outcome.name, for: "outcome")
                 json.string(registration.publicKey.id.description, for: "key_id")
                 json.integer(registration.generation, for: "generation")
+                if senderIsUnknown { json.bool(true, for: "sender_unknown") }
             }
             try console.write(line: json.bytes)
         }
@@ -116,6 +122,32 @@ struct DeviceAddCommand: CommandBody {
             guard error.code == .unknownName || error.code == .ambiguousName else { throw CommandFailure(error) }
             return nil
         }
+    }
+}
+
+extension RegistrationReply.Refusal {
+    /// The refusals that a phone understands; nil for an error that is not the record's.
+    fileprivate init?(_ error: KeyStoreError) {
+        switch error.code {
+        case .generationRollback: self = .generationRollback
+        case .generationJump: self = .generationJump
+        case .topicMismatch: self = .topicMismatch
+        case .userMismatch: self = .userMismatch
+        case .deviceKeyTaken: self = .deviceKeyTaken
+        default: return nil
+        }
+    }
+}
+
+extension Console {
+    /// Warns of devices that trust a sender key that is not the provider's.
+    func warn(ofUnknownSendersOf ids: [String], count: Int? = nil) {
+        let count = count ?? ids.count
+        let names = ids.map(quoted).joined(separator: ", ") + (count > ids.count ? ", …" : "")
+        warning(
+            "\(count == 1 ? "device \(names) trusts" : "\(count) devices trust") a sender key that this store never had\(count == 1 ? "" : ": \(names)")"
+        )
+        hint("somebody else enrolled it, or holds a stolen key: see Theft in Docs/KeyRotation.md")
     }
 }
 

@@ -37,6 +37,7 @@ struct DeviceImportCommand: CommandBody {
         let now = console.timestamp
         var lines = try NumberedLines(file, console)
         var counts = ImportCounts()
+        var unknown = UnknownSenders(try withStoreErrors { () throws(KeyStoreError) in try store.unknownSenderTest() })
         try lines.forEach { (line) throws(CommandFailure) in
             try isExport ? ExportedDevice.change(line, at: now) : DeviceLine.change(line, at: now)
         } take: { (items, lines) throws(CommandFailure) in
@@ -44,13 +45,41 @@ struct DeviceImportCommand: CommandBody {
                 try store.importDevices(items.map(\.item), replace: replaces, at: now)
             }
             counts.add(result)
+            unknown.add(items.map(\.item), except: Set(result.refused.map(\.index)))
             for refusal in result.refused {
                 lines.refuse(items[refusal.index].number, "\(refusal.error.code): \(refusal.error)")
             }
         }
         counts.refused = lines.refused
+        counts.unknownSenders = unknown.count
+        if unknown.count > 0 { console.warn(ofUnknownSendersOf: unknown.first, count: unknown.count) }
         try console.report(counts.all, asJSON: isJSON)
         return counts.refused == 0 ? .done : .refused
+    }
+}
+
+/// The devices that trust a sender key that the store never had.
+struct UnknownSenders {
+    private static let listed = 10
+
+    private let isUnknown: @Sendable (SenderPublicKey?) -> Bool
+    private(set) var first: [String] = []
+    private(set) var count = 0
+
+    init(_ isUnknown: @escaping @Sendable (SenderPublicKey?) -> Bool) { self.isUnknown = isUnknown }
+
+    mutating func add(_ id: String, trusting sender: SenderPublicKey?) {
+        guard isUnknown(sender) else { return }
+        count += 1
+        if count <= Self.listed { first.append(id) }
+    }
+
+    fileprivate mutating func add(_ changes: [DeviceChange], except refused: Set<Int>) {
+        for (index, change) in changes.enumerated() where !refused.contains(index) {
+            if case .registered(let id, let registration, _, _) = change {
+                add(id, trusting: registration.pinnedSender)
+            }
+        }
     }
 }
 
@@ -62,6 +91,7 @@ private struct ImportCounts {
     var removed = 0
     var stale = 0
     var refused = 0
+    var unknownSenders = 0
 
     mutating func add(_ result: DeviceImportResult) {
         added += result.added
@@ -75,7 +105,7 @@ private struct ImportCounts {
         [
             ("added", added), ("updated", updated), ("unchanged", unchanged), ("removed", removed), ("stale", stale),
             ("refused", refused),
-        ]
+        ] + (unknownSenders > 0 ? [("sender_unknown", unknownSenders)] : [])
     }
 }
 

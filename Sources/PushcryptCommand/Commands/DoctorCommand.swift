@@ -136,10 +136,30 @@ private func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(Comma
     if !devices.isEmpty, !trusted.contains(where: { $0.state == .pinned }) {
         findings.append(Finding(.warning, "no sender is trusted, so nothing opens: 'sender trust NAME FILE'"))
     }
+    findings += try checkReportedSenders(of: store)
     if !senders.isEmpty { findings.append(Finding(.note, "\(count) device\(count == 1 ? "" : "s") to seal for")) }
     if devices.isEmpty, senders.isEmpty {
         findings.append(
             Finding(.warning, "the store has no key: 'keygen sender' (provider) or 'keygen device' (phone)"))
     }
     return findings
+}
+
+/// Finds devices that trust a sender key that the store never had: evidence of a theft, or of a false enrolment.
+private func checkReportedSenders(of store: SQLiteKeyStore) throws(CommandFailure) -> [Finding] {
+    do {
+        var unknown = UnknownSenders(try store.unknownSenderTest())
+        try store.forEachDevice { if case .success(let device) = $0 { unknown.add(device.id, trusting: device.pinnedSender) } }
+        guard unknown.count > 0 else { return [] }
+        let names = unknown.first.map(quoted).joined(separator: ", ") + (unknown.count > unknown.first.count ? ", …" : "")
+        return [
+            Finding(
+                .warning, "\(unknown.count) device\(unknown.count == 1 ? "" : "s") trust a sender key that this store never had (\(names))",
+                fix: "see Theft in Docs/KeyRotation.md")
+        ]
+    } catch let error as KeyStoreError {
+        throw CommandFailure(error)
+    } catch {
+        throw .failed("the devices could not be read")
+    }
 }

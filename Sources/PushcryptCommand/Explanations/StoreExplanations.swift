@@ -64,6 +64,14 @@ extension Explanation {
             cause: "The program was downgraded, or two machines with different versions share the store.",
             fix: "Update the program, or the app."),
         Explanation(
+            KeyStoreError.Code.olderVersion, .store,
+            summary: "a version before 1.0 wrote the store",
+            cause: "Its layout is no longer read: nothing with it was released.",
+            fix: """
+                Create a new store with 'pushcrypt init', import the sender key with the version that wrote the old one,
+                and register the devices again.
+                """),
+        Explanation(
             KeyStoreError.Code.corruptStore, .store,
             summary: "stored data is damaged, or was changed without the store key",
             cause: """
@@ -165,6 +173,36 @@ extension Explanation {
             fix: """
                 Ignore a late record. After a rotation give the record ('export device --json'), not the key. For a
                 device set up again the operator, not the device, uses --replace.
+                """),
+        Explanation(
+            KeyStoreError.Code.generationJump, .store,
+            summary: "a device's registration is too far ahead",
+            cause: """
+                A first generation is at most 1,024, and a later one at most 1,024 above the stored one: somebody who
+                could register the largest number would lock the phone out.
+                """,
+            fix: "Leave the counting to the app's enrolment. The operator, not the device, can use --replace."),
+        Explanation(
+            KeyStoreError.Code.userMismatch, .store,
+            summary: "the device is another user's",
+            cause: """
+                A phone that changes hands, or logs another account in, registers under a new device id. Someone may
+                also be claiming another user's device.
+                """,
+            fix: """
+                Send the refusal to the phone ('device add --reply'), which then enrols with a new id and key. Take the
+                user from the session, never from the record. The operator can use --replace.
+                """),
+        Explanation(
+            KeyStoreError.Code.deviceKeyTaken, .store,
+            summary: "another device has this public key",
+            cause: """
+                The key is registered under another id, and the two are not known to be of one user. Messages for one of
+                them would open on the other's phone.
+                """,
+            fix: """
+                Send the refusal to the phone ('device add --reply'), which then enrols with a new id and key. --replace
+                moves the key, and removes the other device.
                 """),
         Explanation(
             KeyStoreError.Code.topicMismatch, .store,

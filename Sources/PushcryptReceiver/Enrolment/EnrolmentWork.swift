@@ -24,8 +24,9 @@ public struct EnrolmentResult: Hashable, Sendable {
         case acknowledged
         /// The reply is about another key, or the account has logged out: nothing has changed.
         case anotherKey
-        /// The provider has refused the registration. After `generationRollback` the account has a new device id, and
-        /// the next reconciliation registers under it.
+        /// The provider has refused the registration. After `generationRollback` the account has a new device id, after
+        /// `generationJump`, `userMismatch` and `deviceKeyTaken` also a new key, and the next reconciliation registers
+        /// them.
         case refused(RegistrationReply.Refusal)
     }
 
@@ -46,6 +47,15 @@ public struct EnrolmentResult: Hashable, Sendable {
     public let key: Key
     /// The result for the sender key.
     public let sender: Sender
+    /// Whether the provider never had the sender key that the device trusts: somebody else enrolled the device, or has
+    /// replaced the provider's key. The app decides, with `trustSender(_:named:replace:at:)`.
+    public let senderIsUnknown: Bool
+
+    init(key: Key, sender: Sender, senderIsUnknown: Bool = false) {
+        self.key = key
+        self.sender = sender
+        self.senderIsUnknown = senderIsUnknown
+    }
 }
 
 extension Enrolment {
@@ -88,9 +98,7 @@ extension Enrolment {
         }
         switch reply.verdict {
         case .refused(let refusal):
-            // This same phone went on under this id before a backup was restored: keys restored from a backup stay on
-            // their phone. So nobody else loses the id.
-            if refusal == .generationRollback { state.remove(account, withdrawing: true) }
+            try startAgain(after: refusal, &state)
             return EnrolmentResult(key: .refused(refusal), sender: .none)
         case .acknowledged(let key):
             guard key == request.record.publicKey else { return EnrolmentResult(key: .anotherKey, sender: .none) }
@@ -98,7 +106,7 @@ extension Enrolment {
             let sender = try take(reply.sender, now)
             state.acknowledge(request.report, by: account, at: now)
             try confirm(key.id, now)
-            return EnrolmentResult(key: .acknowledged, sender: sender)
+            return EnrolmentResult(key: .acknowledged, sender: sender, senderIsUnknown: reply.senderIsUnknown)
         }
     }
 
@@ -139,6 +147,25 @@ extension Enrolment {
         guard !keys.isEmpty else { return try store.generateDeviceKey(named: account, topic: topic, at: now) }
         if let key = keys.current, !isTooOld { return key }
         return try store.rotateDeviceKey(named: account, at: now)
+    }
+
+    /// Gives up what the provider refuses for good. [D-16]
+    private func startAgain(
+        after refusal: RegistrationReply.Refusal, _ state: inout EnrolmentState
+    ) throws(KeyStoreError) {
+        switch refusal {
+        // This same phone went on under this id before a backup was restored: keys restored from a backup stay on their
+        // phone. So nobody else loses the id.
+        case .generationRollback: state.remove(account, withdrawing: true)
+        case .generationJump:
+            _ = try store.purgeDeviceKeys(named: account)
+            state.remove(account, withdrawing: true)
+        // The id or the key is somebody else's at the provider, who must not lose it.
+        case .userMismatch, .deviceKeyTaken:
+            _ = try store.purgeDeviceKeys(named: account)
+            state.remove(account, withdrawing: false)
+        default: break
+        }
     }
 
     private func confirm(_ key: KeyID, _ now: Timestamp) throws(KeyStoreError) {
