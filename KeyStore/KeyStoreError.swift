@@ -29,10 +29,10 @@ public struct KeyStoreError: CodedError {
             case nameTaken = "name-taken"
             case keyIDTaken = "key-id-taken"
             case generationRollback = "generation-rollback"
-            case generationJump = "generation-jump"
+            case generationTooHigh = "generation-too-high"
             case topicMismatch = "topic-mismatch"
             case userMismatch = "user-mismatch"
-            case deviceKeyTaken = "device-key-taken"
+            case keyTaken = "key-taken"
             case futureTime = "future-time"
             case unknownDevice = "unknown-device"
             case removedDevice = "removed-device"
@@ -91,13 +91,13 @@ public struct KeyStoreError: CodedError {
         /// A device's registration is older than the stored one, or contradicts it.
         public static let generationRollback = Code(known: .generationRollback)
         /// A device's registration has a first generation above 1,024, or one more than 1,024 above the stored one.
-        public static let generationJump = Code(known: .generationJump)
+        public static let generationTooHigh = Code(known: .generationTooHigh)
         /// The same key or device is stored for another app.
         public static let topicMismatch = Code(known: .topicMismatch)
         /// The device is stored for another user.
         public static let userMismatch = Code(known: .userMismatch)
         /// Another device holds this public key, and is not known to be the same user's.
-        public static let deviceKeyTaken = Code(known: .deviceKeyTaken)
+        public static let keyTaken = Code(known: .keyTaken)
         /// A change to a device has a time more than a day in the future.
         public static let futureTime = Code(known: .futureTime)
         /// No device has this id.
@@ -118,7 +118,7 @@ public struct KeyStoreError: CodedError {
         public static let responseTooLarge = Code(known: .responseTooLarge)
 
         fileprivate static let ofOneRow: Set<Code> = [
-            .invalidName, .generationRollback, .generationJump, .topicMismatch, .userMismatch, .deviceKeyTaken,
+            .invalidName, .generationRollback, .generationTooHigh, .topicMismatch, .userMismatch, .keyTaken,
             .futureTime, .unknownDevice, .removedDevice,
         ]
 

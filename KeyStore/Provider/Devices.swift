@@ -19,11 +19,11 @@ extension SQLiteKeyStore {
     ///
     /// A registration without a topic keeps the stored topic. A removed device is added again. A key belongs to one
     /// device: if another device of the same user holds it, that one is removed. `replace` accepts the registration
-    /// whatever is stored, for a device that was set up again; the device itself must never decide about it.
+    /// whatever is stored for this device, which was set up again; the device itself must never decide about it.
     ///
     /// - Throws: `invalidName`; `userMismatch` for a device of another user; `generationRollback` for a lower
-    ///   generation than the stored one, or the same with another key; `generationJump`; `topicMismatch` for a device
-    ///   stored for another app; `deviceKeyTaken` for a key that another device holds, unless both are known to be the
+    ///   generation than the stored one, or the same with another key; `generationTooHigh`; `topicMismatch` for a device
+    ///   stored for another app; `keyTaken` for a key that another device holds, unless both are known to be the
     ///   same user's.
     @discardableResult
     public func addDevice(
@@ -77,17 +77,17 @@ extension StoreTransaction {
         try owner.check()
         if replace { return try take(registration, id: id, owner: owner, updatedAt: now) }
         let old = try device(id: id)?.record
+        if case .user(let user) = owner, let oldUser = old?.user, !StoreName.areEqual(user, oldUser) {
+            throw KeyStoreError(.userMismatch, "device '\(id)' is user '\(oldUser)''s, not '\(user)''s")
+        }
         try checkGeneration(of: registration, id: id, after: old)
         guard let old else {
-            try claimKey(registration.publicKey, for: id, of: owner.user(after: nil), replace: false, at: now)
+            try claimKey(registration.publicKey, for: id, of: owner.user(after: nil), at: now)
             try put(
                 DeviceRow(
                     DeviceRecord(
                         registration, id: id, user: owner.user(after: nil), topic: registration.topic, updatedAt: now)))
             return .added
-        }
-        if case .user(let user) = owner, let oldUser = old.user, !StoreName.areEqual(user, oldUser) {
-            throw KeyStoreError(.userMismatch, "device '\(id)' is user '\(oldUser)''s, not '\(user)''s")
         }
         if let topic = registration.topic, let oldTopic = old.topic, topic != oldTopic {
             throw KeyStoreError(
@@ -95,7 +95,7 @@ extension StoreTransaction {
         }
         let user = owner.user(after: old.user)
         if registration.publicKey != old.publicKey {
-            try claimKey(registration.publicKey, for: id, of: user, replace: false, at: now)
+            try claimKey(registration.publicKey, for: id, of: user, at: now)
         }
         let record = DeviceRecord(
             registration, id: id, user: user, topic: registration.topic ?? old.topic,
@@ -113,30 +113,31 @@ extension StoreTransaction {
         of registration: DeviceRegistration, id: String, after old: DeviceRecord?
     ) throws(KeyStoreError) {
         let generation = registration.generation
+        if let old {
+            guard generation >= old.generation else {
+                throw KeyStoreError(
+                    .generationRollback,
+                    "device '\(id)' registered generation \(old.generation) before, this is generation \(generation): an old copy"
+                )
+            }
+            guard generation > old.generation || registration.publicKey == old.publicKey else {
+                throw KeyStoreError(
+                    .generationRollback,
+                    "device '\(id)' registered another key with generation \(generation) before"
+                )
+            }
+        }
         let (highest, overflow) = (old?.generation ?? 0).addingReportingOverflow(Self.maximumGenerationStep)
         guard overflow || generation <= highest else {
             throw KeyStoreError(
-                .generationJump,
+                .generationTooHigh,
                 "device '\(id)' registered generation \(generation); after \(old?.generation ?? 0) at most \(highest) is accepted"
-            )
-        }
-        guard let old else { return }
-        guard generation >= old.generation else {
-            throw KeyStoreError(
-                .generationRollback,
-                "device '\(id)' registered generation \(old.generation) before, this is generation \(generation): an old copy"
-            )
-        }
-        guard generation > old.generation || registration.publicKey == old.publicKey else {
-            throw KeyStoreError(
-                .generationRollback,
-                "device '\(id)' registered another key with generation \(generation) before"
             )
         }
     }
 
     /// A phone that makes a key a day for three years stays below it; someone who could register the largest
-    /// generation would lock the phone out. [D-15]
+    /// generation would lock the phone out. [D-18]
     private static let maximumGenerationStep: UInt64 = 1024
 
     /// Takes a key from the other devices that hold it, which are removed.
@@ -144,7 +145,7 @@ extension StoreTransaction {
     /// A message for a device can be read by the phone with its key, whoever the device belongs to: only one of the same
     /// user is taken from. [D-17]
     private func claimKey(
-        _ key: DevicePublicKey, for id: String, of user: String?, replace: Bool, at now: Timestamp
+        _ key: DevicePublicKey, for id: String, of user: String?, at now: Timestamp
     ) throws(KeyStoreError) {
         let start = SQLiteValue.blob(Bytes(key.bytes.prefix(DeviceRow.indexedKeyLength)))
         let holders = try connection.rows(DeviceRow.selectByKey, [start]) { (row) -> DeviceRecord? in
@@ -152,9 +153,9 @@ extension StoreTransaction {
             do throws(KeyStoreError) { return (try proved(row) as DeviceRow).record } catch { return nil }
         }
         for case let holder? in holders where holder.publicKey == key && !StoreName.areEqual(holder.id, id) {
-            guard replace || DeviceRecord.areSameUser(holder.user, user) else {
+            guard DeviceRecord.areSameUser(holder.user, user) else {
                 throw KeyStoreError(
-                    .deviceKeyTaken, "device '\(holder.id)' has this public key, which opens messages for one device")
+                    .keyTaken, "device '\(holder.id)' has this public key, which opens messages for one device")
             }
             try delete(DeviceRow.self, key: .text(holder.id))
             let time = max(now, holder.updatedAt.plausible(at: now))
@@ -174,7 +175,7 @@ extension StoreTransaction {
         }
         let isNew = try !delete(DeviceRow.self, key: .text(id))
         let newUser = owner.user(after: user)
-        try claimKey(registration.publicKey, for: id, of: newUser, replace: true, at: updatedAt)
+        try claimKey(registration.publicKey, for: id, of: newUser, at: updatedAt)
         try put(
             DeviceRow(
                 DeviceRecord(

@@ -3,12 +3,13 @@
 ///
 ///     device   {"device","public_key","key_id","suite","suites","topic","generation","created","sender","app_version"}
 ///     sender   {"public_key","key_id","topic","generation","created"}
-///     reply    {"version","acknowledged" or "refused","sender","sender_unknown"}
+///     reply    {"version","acknowledged" or "refused","sender","foreign"}
 ///
 /// In the first two, only `public_key` is required. Unknown members are ignored, so that a later version may add some.
 package struct KeyRecord {
     /// The maximum number of suites in a record.
     private static let maximumSuites = 16
+    private static let maximumForeign = 16
 
     private let root: JSONValue
 
@@ -109,11 +110,17 @@ package struct KeyRecord {
         try number(name).map(Timestamp.init(milliseconds:))
     }
 
-    /// Returns false for a missing member.
-    func flag(_ name: String) throws(KeyError) -> Bool {
-        guard let value = root[name], value.kind != .null else { return false }
-        guard let flag = value.bool else { throw KeyError(.malformedRecord, "the record's \(name) is not true or false") }
-        return flag
+    /// Returns the members of a registration that name foreign keys.
+    func foreign() throws(KeyError) -> [String] {
+        guard let value = root["foreign"], value.kind != .null else { return [] }
+        let members = value.elements.compactMap(\.string)
+        guard value.kind == .array, (1...Self.maximumForeign).contains(members.count),
+            members.count == value.elements.count
+        else {
+            throw KeyError(
+                .malformedRecord, "the reply's foreign is not an array of 1 to \(Self.maximumForeign) strings")
+        }
+        return members
     }
 
     func number(_ name: String) throws(KeyError) -> UInt64? {

@@ -26,11 +26,11 @@ public struct RegistrationReply: Hashable, Sendable {
         public static let topicMismatch = Refusal(unchecked: "topic-mismatch")
 
         /// The generation is too far above the stored one: the device starts again with a new id and key.
-        public static let generationJump = Refusal(unchecked: "generation-jump")
-        /// The provider has this device id for another user: the device starts again with a new id and key.
+        public static let generationTooHigh = Refusal(unchecked: "generation-too-high")
+        /// The provider has this device id for another user: the device draws another id.
         public static let userMismatch = Refusal(unchecked: "user-mismatch")
         /// The provider has this public key for another device: the device starts again with a new id and key.
-        public static let deviceKeyTaken = Refusal(unchecked: "device-key-taken")
+        public static let keyTaken = Refusal(unchecked: "key-taken")
 
         /// The reason as programs read it.
         public let description: String
@@ -50,15 +50,15 @@ public struct RegistrationReply: Hashable, Sendable {
     public let verdict: Verdict
     /// The key that the provider signs with.
     public let sender: SenderPublicKey?
-    /// Whether the provider never had the sender key that the record names: somebody else enrolled the device, or has
-    /// replaced the provider's key.
-    public let senderIsUnknown: Bool
+    /// The members of the record, `sender` or `recovery`, that name a key the provider never had: somebody else enrolled
+    /// the device, or has replaced the provider's key. No trust changes because of it.
+    public let foreign: [String]
 
     /// Creates a reply.
-    public init(_ verdict: Verdict, sender: SenderPublicKey? = nil, senderIsUnknown: Bool = false) {
+    public init(_ verdict: Verdict, sender: SenderPublicKey? = nil, foreign: [String] = []) {
         self.verdict = verdict
         self.sender = sender
-        self.senderIsUnknown = senderIsUnknown
+        self.foreign = foreign
     }
 
     /// Parses a reply. Unknown members are ignored.
@@ -82,7 +82,8 @@ public struct RegistrationReply: Hashable, Sendable {
         case (nil, nil), (_?, _?):
             throw KeyError(.malformedRecord, "the reply must have either acknowledged or refused")
         }
-        self.init(verdict, sender: try record.sender(), senderIsUnknown: try record.flag("sender_unknown"))
+        let foreign = try record.foreign()
+        self.init(verdict, sender: try record.sender(), foreign: foreign)
     }
 
     /// The reply as minified JSON.
@@ -95,7 +96,9 @@ public struct RegistrationReply: Hashable, Sendable {
             case .refused(let refusal): json.string(refusal.description, for: "refused")
             }
             if let sender { json.string(sender.description, for: "sender") }
-            if senderIsUnknown { json.bool(true, for: "sender_unknown") }
+            if !foreign.isEmpty {
+                json.array(for: "foreign") { json in for member in foreign { json.string(member) } }
+            }
         }
         return json.bytes
     }

@@ -30,7 +30,7 @@ struct DeviceAddCommand: CommandBody {
                 "Reads the output of 'pushcrypt export device': the key (pcr1…) or the registration record (--json). A record with a lower generation than the store has is refused: it is an old one, or somebody replays one.",
                 "A key alone counts as generation 1, so it enrols a device; after a rotation, register the record.",
                 "A device that was removed is registered again. A device of one user is refused for another, and so is a key that another user's device has; a key moves between devices of one user. The record's own 'device' and user are ignored: give those of the session in which the record arrived.",
-                "A warning, and 'sender_unknown' in the answer, says that the phone trusts a sender key that this store never had.",
+                "A warning, and 'foreign' in the answer, says that the phone trusts a sender key that this store never had.",
                 "--reply prints the answer that a phone expects when it enrols: the key that is sealed to from now on and the sender's, or why the record was refused.",
             ],
             examples: [
@@ -97,7 +97,7 @@ struct DeviceAddCommand: CommandBody {
         if wantsReply {
             let reply = RegistrationReply(
                 .acknowledged(registration.publicKey), sender: try Self.defaultSender(store),
-                senderIsUnknown: senderIsUnknown)
+                foreign: senderIsUnknown ? ["sender"] : [])
             try console.write(line: reply.json)
         }
         if isJSON {
@@ -107,7 +107,7 @@ struct DeviceAddCommand: CommandBody {
                 json.string(outcome.name, for: "outcome")
                 json.string(registration.publicKey.id.description, for: "key_id")
                 json.integer(registration.generation, for: "generation")
-                if senderIsUnknown { json.bool(true, for: "sender_unknown") }
+                if senderIsUnknown { json.array(for: "foreign") { json in json.string("sender") } }
             }
             try console.write(line: json.bytes)
         }
@@ -130,10 +130,10 @@ extension RegistrationReply.Refusal {
     fileprivate init?(_ error: KeyStoreError) {
         switch error.code {
         case .generationRollback: self = .generationRollback
-        case .generationJump: self = .generationJump
+        case .generationTooHigh: self = .generationTooHigh
         case .topicMismatch: self = .topicMismatch
         case .userMismatch: self = .userMismatch
-        case .deviceKeyTaken: self = .deviceKeyTaken
+        case .keyTaken: self = .keyTaken
         default: return nil
         }
     }

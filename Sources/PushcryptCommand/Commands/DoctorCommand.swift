@@ -149,12 +149,16 @@ private func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(Comma
 private func checkReportedSenders(of store: SQLiteKeyStore) throws(CommandFailure) -> [Finding] {
     do {
         var unknown = UnknownSenders(try store.unknownSenderTest())
-        try store.forEachDevice { if case .success(let device) = $0 { unknown.add(device.id, trusting: device.pinnedSender) } }
+        try store.forEachDevice {
+            if case .success(let device) = $0 { unknown.add(device.id, trusting: device.pinnedSender) }
+        }
         guard unknown.count > 0 else { return [] }
-        let names = unknown.first.map(quoted).joined(separator: ", ") + (unknown.count > unknown.first.count ? ", …" : "")
+        let names =
+            unknown.first.map(quoted).joined(separator: ", ") + (unknown.count > unknown.first.count ? ", …" : "")
         return [
             Finding(
-                .warning, "\(unknown.count) device\(unknown.count == 1 ? "" : "s") trust a sender key that this store never had (\(names))",
+                .warning,
+                "\(unknown.count) device\(unknown.count == 1 ? "" : "s") trust a sender key that this store never had (\(names))",
                 fix: "see Theft in Docs/KeyRotation.md")
         ]
     } catch let error as KeyStoreError {

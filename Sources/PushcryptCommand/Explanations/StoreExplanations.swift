@@ -175,7 +175,7 @@ extension Explanation {
                 device set up again the operator, not the device, uses --replace.
                 """),
         Explanation(
-            KeyStoreError.Code.generationJump, .store,
+            KeyStoreError.Code.generationTooHigh, .store,
             summary: "a device's registration is too far ahead",
             cause: """
                 A first generation is at most 1,024, and a later one at most 1,024 above the stored one: somebody who
@@ -190,19 +190,19 @@ extension Explanation {
                 also be claiming another user's device.
                 """,
             fix: """
-                Send the refusal to the phone ('device add --reply'), which then enrols with a new id and key. Take the
+                Send the refusal to the phone ('device add --reply'), which then enrols with a new id. Take the
                 user from the session, never from the record. The operator can use --replace.
                 """),
         Explanation(
-            KeyStoreError.Code.deviceKeyTaken, .store,
+            KeyStoreError.Code.keyTaken, .store,
             summary: "another device has this public key",
             cause: """
                 The key is registered under another id, and the two are not known to be of one user. Messages for one of
                 them would open on the other's phone.
                 """,
             fix: """
-                Send the refusal to the phone ('device add --reply'), which then enrols with a new id and key. --replace
-                moves the key, and removes the other device.
+                Send the refusal to the phone ('device add --reply'), which then enrols with a new id and key. If
+                the other device is gone, remove it first.
                 """),
         Explanation(
             KeyStoreError.Code.topicMismatch, .store,

@@ -8,8 +8,8 @@ internal import PushcryptKeyStore
 extension CommandFailure {
     /// What to do next where that is another command or an option, which the libraries do not know: by error code.
     private static let hints = [
-        "device-key-taken": ["--replace moves the key, and removes the other device"],
-        "generation-jump": ["if the device was set up again, --replace accepts it"],
+        "key-taken": ["if the other device is gone, pushcrypt device remove it first"],
+        "generation-too-high": ["if the device was set up again, --replace accepts it"],
         "generation-rollback": ["if the device was set up again, --replace accepts it"],
         "name-taken": ["pushcrypt rotate replaces its key; --name chooses another name"],
         "reserved-key": ["--attachment adds attachments to a payload"],
@@ -56,7 +56,7 @@ extension CommandFailure {
         let exit: ExitCode =
             switch error.code {
             case .storeBusy, .diskFull, .inputOutput: .failed
-            case .corruptStore, .generationRollback, .generationJump, .userMismatch, .deviceKeyTaken, .futureTime, .rotationRefused, .keyIDTaken: .refused
+            case .corruptStore, .generationRollback, .generationTooHigh, .userMismatch, .keyTaken, .futureTime, .rotationRefused, .keyIDTaken: .refused
             default: .usage
             }
         let isRow = error.code == .corruptStore && error.concernsOneRow

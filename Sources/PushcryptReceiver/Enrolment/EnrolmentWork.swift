@@ -24,9 +24,9 @@ public struct EnrolmentResult: Hashable, Sendable {
         case acknowledged
         /// The reply is about another key, or the account has logged out: nothing has changed.
         case anotherKey
-        /// The provider has refused the registration. After `generationRollback` the account has a new device id, after
-        /// `generationJump`, `userMismatch` and `deviceKeyTaken` also a new key, and the next reconciliation registers
-        /// them.
+        /// The provider has refused the registration. After `generationRollback` and `userMismatch` the account has
+        /// a new device id, after `generationTooHigh` and `keyTaken` also a new key, and the next reconciliation
+        /// registers them.
         case refused(RegistrationReply.Refusal)
     }
 
@@ -47,14 +47,15 @@ public struct EnrolmentResult: Hashable, Sendable {
     public let key: Key
     /// The result for the sender key.
     public let sender: Sender
-    /// Whether the provider never had the sender key that the device trusts: somebody else enrolled the device, or has
-    /// replaced the provider's key. The app decides, with `trustSender(_:named:replace:at:)`.
-    public let senderIsUnknown: Bool
+    /// The members of the record, `sender` or `recovery`, that name a key the provider never had: somebody else enrolled
+    /// the device, or has replaced the provider's key. Nothing has changed; the app decides, with
+    /// `trustSender(_:named:replace:at:)`.
+    public let foreign: [String]
 
-    init(key: Key, sender: Sender, senderIsUnknown: Bool = false) {
+    init(key: Key, sender: Sender, foreign: [String] = []) {
         self.key = key
         self.sender = sender
-        self.senderIsUnknown = senderIsUnknown
+        self.foreign = foreign
     }
 }
 
@@ -106,7 +107,7 @@ extension Enrolment {
             let sender = try take(reply.sender, now)
             state.acknowledge(request.report, by: account, at: now)
             try confirm(key.id, now)
-            return EnrolmentResult(key: .acknowledged, sender: sender, senderIsUnknown: reply.senderIsUnknown)
+            return EnrolmentResult(key: .acknowledged, sender: sender, foreign: reply.foreign)
         }
     }
 
@@ -149,7 +150,7 @@ extension Enrolment {
         return try store.rotateDeviceKey(named: account, at: now)
     }
 
-    /// Gives up what the provider refuses for good. [D-16]
+    /// Gives up what the provider refuses for good. [D-21]
     private func startAgain(
         after refusal: RegistrationReply.Refusal, _ state: inout EnrolmentState
     ) throws(KeyStoreError) {
@@ -157,11 +158,13 @@ extension Enrolment {
         // This same phone went on under this id before a backup was restored: keys restored from a backup stay on their
         // phone. So nobody else loses the id.
         case .generationRollback: state.remove(account, withdrawing: true)
-        case .generationJump:
+        // Keys are counted from 1 again.
+        case .generationTooHigh:
             _ = try store.purgeDeviceKeys(named: account)
             state.remove(account, withdrawing: true)
-        // The id or the key is somebody else's at the provider, who must not lose it.
-        case .userMismatch, .deviceKeyTaken:
+        // The id, or the key, is somebody else's at the provider, who must not lose it.
+        case .userMismatch: state.remove(account, withdrawing: false)
+        case .keyTaken:
             _ = try store.purgeDeviceKeys(named: account)
             state.remove(account, withdrawing: false)
         default: break

@@ -106,7 +106,7 @@ extension KitFolder {
         })
 
     private static let storeCodes: Set = [
-        "corrupt-store", "newer-version", "wrong-passphrase", "passphrase-needed", "store-key-missing",
+        "corrupt-store", "newer-version", "older-version", "wrong-passphrase", "passphrase-needed", "store-key-missing",
     ]
     private static let rows: Set = ["device-key", "sender-key", "trusted", "device", "setting"]
 
