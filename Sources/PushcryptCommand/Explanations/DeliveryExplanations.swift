@@ -12,8 +12,8 @@ extension Explanation {
             Delivery.Outcome.openedWithoutAttachment, .delivery,
             summary: "the text was shown without an attachment",
             cause: """
-                It took longer than 15 seconds or the app's limit, was redirected to other than https, has another
-                length or hash than the payload says, or does not decrypt.
+                It took longer than 15 seconds or the app's limit, was redirected to other than https or to another
+                host, has another length or hash than the payload says, or does not decrypt.
                 """,
             fix: """
                 Fetch the URL as a phone does, without a login, and compare the sealed file's length and SHA-256. Attach
