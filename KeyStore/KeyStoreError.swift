@@ -147,3 +147,18 @@ public struct KeyStoreError: CodedError {
         self.concernsOneRow = concernsOneRow
     }
 }
+
+extension KeyStoreError {
+    /// The refusal that tells a phone why its registration is not stored; nil if the record is not the reason, but the
+    /// store or the server.
+    public var refusal: RegistrationReply.Refusal? {
+        switch code {
+        case .generationRollback: .generationRollback
+        case .generationTooHigh: .generationTooHigh
+        case .topicMismatch: .topicMismatch
+        case .userMismatch: .userMismatch
+        case .keyTaken: .keyTaken
+        default: nil
+        }
+    }
+}

@@ -211,7 +211,8 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         guard version == Schema.version else {
             throw KeyStoreError(
                 .olderVersion,
-                "\(connection.path) was written by a version before 1.0 (\(version)), which this one does not read: create a new store, and register the devices again")
+                "\(connection.path) was written by a version before 1.0, with layout \(version) instead of \(Schema.version): create a new store, and register the devices again"
+            )
         }
         try connection.refuseForeignObjects()
     }

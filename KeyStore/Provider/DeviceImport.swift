@@ -47,10 +47,11 @@ extension SQLiteKeyStore {
     /// Imports many changes, 50 000 per transaction.
     ///
     /// A registration with `updatedAt` is what another store had at that time, and is accepted as it is if that is
-    /// later than what this store has; so two stores that import each other's exports end up equal. A registration
-    /// without it is treated as by `addDevice`, unless the device was removed: then its key must be newer than the
-    /// removal. A removal is accepted unless the device registered after it. Times later than `now` count as `now`; a
-    /// change whose time is more than a day ahead is refused. `replace` accepts a change whatever is stored.
+    /// later than what this store has; so two stores that import each other's exports end up equal. Whose the device and
+    /// its key may be, the other store has checked. A registration without it is treated as by `addDevice`, unless the
+    /// device was removed: then its key must be newer than the removal. A removal is accepted unless the device
+    /// registered after it. Times later than `now` count as `now`; a change whose time is more than a day ahead is
+    /// refused. `replace` accepts a change whatever is stored, except a key that another device holds.
     ///
     /// Changes are applied in the order of their ids, so one large batch costs less than many small ones; changes of
     /// the same device are applied in the given order.
@@ -155,24 +156,27 @@ extension StoreTransaction {
         try change.check(at: now)
         switch change {
         case .registered(let id, let registration, let owner, let updatedAt):
-            if replace {
-                try delete(RemovedDeviceRow.self, key: .text(id))
-                let time = min(updatedAt ?? now, now)
-                return .registered(try take(registration, id: id, owner: owner, updatedAt: time))
-            }
-            if let removed = try removedDevice(id) {
+            let removed = replace ? nil : try removedDevice(id)
+            if let removed {
                 // A record kept from before says nothing about today, and a registration without a time may be such a
                 // record.
                 guard let time = updatedAt ?? registration.createdAt else { return .stale }
                 try time.checkIsPast(now, "the creation time of the device's key")
                 guard min(time, now) > removed.removedAt.plausible(at: now) else { return .stale }
-                try delete(RemovedDeviceRow.self, key: .text(id))
             }
-            guard let updatedAt else {
-                return .registered(
+            let outcome: ChangeOutcome
+            if replace {
+                let time = min(updatedAt ?? now, now)
+                outcome = .registered(try take(registration, id: id, owner: owner, updatedAt: time))
+            } else if let updatedAt {
+                outcome = try merge(registration, id: id, owner: owner, updatedAt: min(updatedAt, now), at: now)
+            } else {
+                outcome = .registered(
                     try register(registration, id: id, owner: owner, replace: false, at: now, isLive: false))
             }
-            return try merge(registration, id: id, owner: owner, updatedAt: min(updatedAt, now), at: now)
+            // Last: a change that is refused leaves everything as it was.
+            if replace || removed != nil { try delete(RemovedDeviceRow.self, key: .text(id)) }
+            return outcome
         case .removed(let removal):
             let time = min(removal.removedAt, now)
             return try merge(

@@ -77,23 +77,22 @@ extension StoreTransaction {
         try owner.check()
         if replace { return try take(registration, id: id, owner: owner, updatedAt: now) }
         let old = try device(id: id)?.record
-        if case .user(let user) = owner, let oldUser = old?.user, !StoreName.areEqual(user, oldUser) {
-            throw KeyStoreError(.userMismatch, "device '\(id)' is user '\(oldUser)''s, not '\(user)''s")
+        let user = owner.user(after: old?.user)
+        if let oldUser = old?.user, let user, !StoreName.areEqual(user, oldUser) {
+            throw KeyStoreError(.userMismatch, "device '\(id)' belongs to user '\(oldUser)', not to '\(user)'")
         }
         try checkGeneration(of: registration, id: id, after: old)
-        guard let old else {
-            try claimKey(registration.publicKey, for: id, of: owner.user(after: nil), at: now)
-            try put(
-                DeviceRow(
-                    DeviceRecord(
-                        registration, id: id, user: owner.user(after: nil), topic: registration.topic, updatedAt: now)))
-            return .added
-        }
-        if let topic = registration.topic, let oldTopic = old.topic, topic != oldTopic {
+        if let topic = registration.topic, let oldTopic = old?.topic, topic != oldTopic {
             throw KeyStoreError(
                 .topicMismatch, "device '\(id)' is stored for \(oldTopic), not for \(topic)")
         }
-        let user = owner.user(after: old.user)
+        guard let old else {
+            try claimKey(registration.publicKey, for: id, of: user, at: now)
+            try put(
+                DeviceRow(
+                    DeviceRecord(registration, id: id, user: user, topic: registration.topic, updatedAt: now)))
+            return .added
+        }
         if registration.publicKey != old.publicKey {
             try claimKey(registration.publicKey, for: id, of: user, at: now)
         }
@@ -140,7 +139,7 @@ extension StoreTransaction {
     /// generation would lock the phone out. [D-18]
     private static let maximumGenerationStep: UInt64 = 1024
 
-    /// Takes a key from the other devices that hold it, which are removed.
+    /// Removes the other devices that hold this key; changes nothing if it throws.
     ///
     /// A message for a device can be read by the phone with its key, whoever the device belongs to: only one of the same
     /// user is taken from. [D-17]
@@ -151,12 +150,12 @@ extension StoreTransaction {
         let holders = try connection.rows(DeviceRow.selectByKey, [start]) { (row) -> DeviceRecord? in
             // A damaged row, or one that a forged index lists, holds nothing.
             do throws(KeyStoreError) { return (try proved(row) as DeviceRow).record } catch { return nil }
+        }.compactMap { $0 }.filter { $0.publicKey == key && !StoreName.areEqual($0.id, id) }
+        if let other = holders.first(where: { !DeviceRecord.areSameUser($0.user, user) }) {
+            throw KeyStoreError(
+                .keyTaken, "device '\(other.id)' has this public key, which opens messages for one device")
         }
-        for case let holder? in holders where holder.publicKey == key && !StoreName.areEqual(holder.id, id) {
-            guard DeviceRecord.areSameUser(holder.user, user) else {
-                throw KeyStoreError(
-                    .keyTaken, "device '\(holder.id)' has this public key, which opens messages for one device")
-            }
+        for holder in holders {
             try delete(DeviceRow.self, key: .text(holder.id))
             let time = max(now, holder.updatedAt.plausible(at: now))
             try put(RemovedDeviceRow(RemovedDevice(id: holder.id, removedAt: time, reason: "key-moved")))
@@ -167,19 +166,18 @@ extension StoreTransaction {
     func take(
         _ registration: DeviceRegistration, id: String, owner: DeviceOwner, updatedAt: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        var user: String?
+        var oldUser: String?
         do throws(KeyStoreError) {
-            user = try device(id: id)?.record.user
+            oldUser = try device(id: id)?.record.user
         } catch {
             guard error.code == .corruptStore else { throw error }
         }
+        let user = owner.user(after: oldUser)
+        try claimKey(registration.publicKey, for: id, of: user, at: updatedAt)
         let isNew = try !delete(DeviceRow.self, key: .text(id))
-        let newUser = owner.user(after: user)
-        try claimKey(registration.publicKey, for: id, of: newUser, at: updatedAt)
         try put(
             DeviceRow(
-                DeviceRecord(
-                    registration, id: id, user: newUser, topic: registration.topic, updatedAt: updatedAt)))
+                DeviceRecord(registration, id: id, user: user, topic: registration.topic, updatedAt: updatedAt)))
         return isNew ? .added : .updated
     }
 }

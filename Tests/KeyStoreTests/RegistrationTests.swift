@@ -100,6 +100,29 @@ struct RegistrationTests {
         #expect(try store.addDevice(next, id: "b", owner: owner(other), at: start) == .updated)
     }
 
+    /// A key that several devices hold, as imports of two stores can leave it, is taken from all of them or from none.
+    @Test func aRefusedChangeLeavesEverythingAsItWas() throws {
+        let store = try Home(.memory).store
+        let held = registration()
+        _ = try store.importDevices(
+            [
+                .registered(id: "a", held, owner: .user("alice"), updatedAt: start),
+                .registered(id: "b", held, owner: .user("bob"), updatedAt: start),
+                .registered(id: "c", registration(), owner: .user("alice"), updatedAt: start),
+                .removed(RemovedDevice(id: "d", removedAt: start)),
+            ], at: start)
+        let later = DeviceRegistration(publicKey: held.publicKey, generation: 2, createdAt: start + 1)
+        for (id, replace) in [("c", false), ("c", true), ("d", false), ("d", true)] {
+            let change = DeviceChange.registered(id: id, later, owner: .user("alice"))
+            let result = try store.importDevices([change], replace: replace, at: start + 2)
+            #expect(result.refused.map(\.error.code) == [.keyTaken], "\(id) \(replace)")
+        }
+        var removed: [String] = []
+        try store.forEachRemovedDevice { removed.append(try $0.get().id) }
+        #expect(removed == ["d"])
+        #expect(try ["a", "b", "c"].map { try store.device(id: $0)?.generation } == [1, 1, 1])
+    }
+
     /// The index has the first bytes of a key.
     @Test func aKeyThatBeginsLikeAnotherIsAnother() throws {
         let store = try Home(.memory).store

@@ -80,7 +80,7 @@ struct DeviceAddCommand: CommandBody {
                 registration, id: id, owner: owner, replace: replaces, at: console.timestamp)
         } catch {
             let failure = CommandFailure(error)
-            if wantsReply, let refusal = RegistrationReply.Refusal(error) {
+            if wantsReply, let refusal = error.refusal {
                 try console.write(line: RegistrationReply(.refused(refusal)).json)
             }
             guard error.code == .generationRollback, !DeviceInput.isRecord(bytes) else { throw failure }
@@ -88,14 +88,13 @@ struct DeviceAddCommand: CommandBody {
                 failure.exit, failure.message,
                 hints: ["after a rotation give the record, which has a generation: pushcrypt export device --json"])
         }
-        let senderIsUnknown = try withStoreErrors { () throws(KeyStoreError) in
-            try store.unknownSenderTest()(registration.pinnedSender)
-        }
-        if senderIsUnknown { console.warn(ofUnknownSendersOf: [id]) }
+        var foreign = try ForeignSenders(of: store)
+        foreign.add(id, trusting: registration.pinnedSender)
+        console.warn(of: foreign)
         if wantsReply {
             let reply = RegistrationReply(
                 .acknowledged(registration.publicKey), sender: try Self.defaultSender(store),
-                foreign: senderIsUnknown ? ["sender"] : [])
+                foreign: foreign.members)
             try console.write(line: reply.json)
         }
         if isJSON {
@@ -105,7 +104,9 @@ struct DeviceAddCommand: CommandBody {
                 json.string(outcome.name, for: "outcome")
                 json.string(registration.publicKey.id.description, for: "key_id")
                 json.integer(registration.generation, for: "generation")
-                if senderIsUnknown { json.array(for: "foreign") { json in json.string("sender") } }
+                if foreign.count > 0 {
+                    json.array(for: "foreign") { json in for member in foreign.members { json.string(member) } }
+                }
             }
             try console.write(line: json.bytes)
         }
@@ -120,32 +121,6 @@ struct DeviceAddCommand: CommandBody {
             guard error.code == .unknownName || error.code == .ambiguousName else { throw CommandFailure(error) }
             return nil
         }
-    }
-}
-
-extension RegistrationReply.Refusal {
-    /// The refusals that a phone understands; nil for an error that is not the record's.
-    fileprivate init?(_ error: KeyStoreError) {
-        switch error.code {
-        case .generationRollback: self = .generationRollback
-        case .generationTooHigh: self = .generationTooHigh
-        case .topicMismatch: self = .topicMismatch
-        case .userMismatch: self = .userMismatch
-        case .keyTaken: self = .keyTaken
-        default: return nil
-        }
-    }
-}
-
-extension Console {
-    /// Warns of devices that trust a sender key that is not the provider's.
-    func warn(ofUnknownSendersOf ids: [String], count: Int? = nil) {
-        let count = count ?? ids.count
-        let names = ids.map(quoted).joined(separator: ", ") + (count > ids.count ? ", …" : "")
-        warning(
-            "\(count == 1 ? "device \(names) trusts" : "\(count) devices trust") a sender key that this store never had\(count == 1 ? "" : ": \(names)")"
-        )
-        hint("somebody else enrolled it, or holds a stolen key: see Theft in Docs/KeyRotation.md")
     }
 }
 

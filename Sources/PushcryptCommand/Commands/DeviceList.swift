@@ -28,9 +28,9 @@ struct DeviceListCommand: CommandBody {
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(store)
         var printer = DevicePrinter(console)
-        var unknown = UnknownSenders(try withStoreErrors { () throws(KeyStoreError) in try store.unknownSenderTest() })
+        var foreign = try ForeignSenders(of: store)
         func show(_ device: Result<DeviceRecord, KeyStoreError>) throws {
-            if case .success(let record) = device { unknown.add(record.id, trusting: record.pinnedSender) }
+            if case .success(let record) = device { foreign.add(record.id, trusting: record.pinnedSender) }
             try printer.print(device, isJSON ? ExportedDevice.text : columns)
         }
         try withListErrors {
@@ -43,7 +43,7 @@ struct DeviceListCommand: CommandBody {
             }
         }
         try printer.flush()
-        if unknown.count > 0 { console.warn(ofUnknownSendersOf: unknown.first, count: unknown.count) }
+        console.warn(of: foreign)
         return printer.damaged == 0 ? .done : .refused
     }
 }

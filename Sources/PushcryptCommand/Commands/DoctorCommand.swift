@@ -147,23 +147,16 @@ private func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(Comma
 
 /// Finds devices that trust a sender key that the store never had: evidence of a theft, or of a false enrolment.
 private func checkReportedSenders(of store: SQLiteKeyStore) throws(CommandFailure) -> [Finding] {
+    var foreign = try ForeignSenders(of: store)
     do {
-        var unknown = UnknownSenders(try store.unknownSenderTest())
         try store.forEachDevice {
-            if case .success(let device) = $0 { unknown.add(device.id, trusting: device.pinnedSender) }
+            if case .success(let device) = $0 { foreign.add(device.id, trusting: device.pinnedSender) }
         }
-        guard unknown.count > 0 else { return [] }
-        let names =
-            unknown.first.map(quoted).joined(separator: ", ") + (unknown.count > unknown.first.count ? ", …" : "")
-        return [
-            Finding(
-                .warning,
-                "\(unknown.count) device\(unknown.count == 1 ? "" : "s") trust a sender key that this store never had (\(names))",
-                fix: "see Theft in Docs/KeyRotation.md")
-        ]
     } catch let error as KeyStoreError {
         throw CommandFailure(error)
     } catch {
         throw .failed("the devices could not be read")
     }
+    guard foreign.count > 0 else { return [] }
+    return [Finding(.warning, foreign.text, fix: "see Stolen signing key in Docs/KeyRotation.md")]
 }

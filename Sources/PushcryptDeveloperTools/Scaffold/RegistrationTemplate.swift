@@ -143,7 +143,7 @@ extension IOSScaffold {
                 nonisolated struct ProviderChannel: RegistrationChannel {
                     func register(record: Data, pushToken: Data) async throws -> Data {
                         // EDIT: send `record` (JSON) and `pushToken` to your server as the person who is logged in, and return what it
-                        // answers, which 'pushcrypt device add ID record.json --reply' prints there.
+                        // answers, which 'pushcrypt device add ID record.json --user USER --reply' prints there.
                         throw NotConnected()
                     }
 
