@@ -46,7 +46,7 @@ extension Explanation {
             KeyError.Code.malformedRecord, .keys,
             summary: "the record around a key breaks its rules",
             cause: "A member is missing or wrong, such as another key's key_id, or a suite other than 1.",
-            fix: "Pass on what the app, or 'pushcrypt export --json', wrote. See Records in Docs/Format.md."),
+            fix: "Pass on what the app, or 'pushcrypt export --json', wrote. See Docs/FormatRecords.md."),
     ]
 
     static let rotation = [

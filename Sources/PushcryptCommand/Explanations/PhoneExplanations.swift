@@ -14,7 +14,7 @@ extension Explanation {
             Delivery.Outcome.openedWithoutAttachment, .delivery,
             summary: "the text was shown without an attachment",
             cause:
-                "It took over 15 seconds (or the app's limit), was redirected to other than https or to another host, or does not match the payload.",
+                "It took over 15 seconds (or the app's limit), was redirected to other than https or another host, or does not match the payload.",
             fix: "Fetch the URL without a login, and compare length and SHA-256. Leave large files to the app."),
         Explanation(
             Delivery.Outcome.passed, .delivery,
@@ -108,7 +108,7 @@ extension Explanation {
             summary: "authentic, but of an unknown type or with invalid times",
             cause:
                 "The sealer is newer or breaks the format: a time to live of 0 or over 30 days, a time beyond 2^53 milliseconds, an unassigned type.",
-            fix: "Update the app, or see Freshness and Inner plaintext in Docs/Format.md."),
+            fix: "Update the app, or see Opening and Inner plaintext in Docs/Format.md."),
         Explanation(
             OpenError.Code.expired, .opening,
             summary: "authentic, but past its time to live",
@@ -143,7 +143,7 @@ extension Explanation {
             summary: "the payload's reference to an attachment is unusable",
             cause:
                 "A member is missing, url is not https, key or hash not base64url of 32 bytes, name has a slash, or type is not a uniform type identifier.",
-            fix: "Give the sealer what sealing the file returned, with its address. See Attachments in Docs/Format.md."),
+            fix: "Give the sealer what sealing the file returned, with its address. See Docs/FormatAttachments.md."),
         Explanation(
             AttachmentError.Code.tooMany, .attachments, .sealing,
             summary: "more than 8 attachments",
@@ -181,7 +181,7 @@ extension Explanation {
         Explanation(
             AttachmentError.Code.malformedFile, .attachments,
             summary: "another sealer's file breaks the format",
-            fix: "Fix that sealer: see Attachments in Docs/Format.md."),
+            fix: "Fix that sealer: see Docs/FormatAttachments.md."),
         Explanation(
             AttachmentError.Code.truncatedFile, .attachments,
             summary: "the file was sealed without its end",
