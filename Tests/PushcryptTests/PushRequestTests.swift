@@ -17,7 +17,17 @@ struct RequestVectors: Codable {
         let collapseID: String
     }
 
+    struct Expiration: FormatVector {
+        let name: String
+        let pushType: String
+        let sentAt: UInt64
+        let requested: UInt64
+        let ttl: UInt64
+        let expiration: UInt64
+    }
+
     let collapse: [Collapse]
+    let expiration: [Expiration]
 
     static func file() throws -> RequestVectors { try FormatVectors.read("requests.json") }
 }
@@ -115,69 +125,23 @@ struct RequestVectors: Codable {
         #expect(PushRequest.Priority.allCases.map(\.rawValue) == [10, 5, 1])
     }
 
-    struct Life: Sendable {
-        /// After 1,790,000,000,000 ms, which is 400 s before a multiple of ten minutes.
-        let milliseconds: UInt64
-        let timeToLive: UInt64
-        let sealed: UInt64
-        let expiration: UInt64
-    }
-
     /// APNs counts in seconds, and must not keep a push longer than it is taken; the relay must not read when it was
-    /// sealed.
-    @Test(arguments: [
-        Life(milliseconds: 0, timeToLive: 60, sealed: 400, expiration: 1_790_000_400),
-        Life(milliseconds: 0, timeToLive: 400, sealed: 400, expiration: 1_790_000_400),
-        Life(milliseconds: 0, timeToLive: 401, sealed: 1000, expiration: 1_790_001_000),
-        Life(milliseconds: 1, timeToLive: 60, sealed: 400, expiration: 1_790_000_400),
-        Life(milliseconds: 999, timeToLive: 399, sealed: 400, expiration: 1_790_000_400),
-        Life(milliseconds: 1001, timeToLive: 399, sealed: 999, expiration: 1_790_001_000),
-        Life(milliseconds: 399_999, timeToLive: 1, sealed: 601, expiration: 1_790_001_000),
-        Life(milliseconds: 400_000, timeToLive: 1, sealed: 600, expiration: 1_790_001_000),
-        Life(milliseconds: 0, timeToLive: 2_591_800, sealed: 2_591_800, expiration: 1_792_591_800),
-        Life(milliseconds: 1, timeToLive: 2_591_800, sealed: 2_591_800, expiration: 1_792_591_800),
-        Life(milliseconds: 0, timeToLive: 2_591_801, sealed: 2_591_800, expiration: 1_792_591_800),
-        Life(milliseconds: 0, timeToLive: 2_592_000, sealed: 2_591_800, expiration: 1_792_591_800),
-        Life(milliseconds: 200_000, timeToLive: 2_592_000, sealed: 2_591_600, expiration: 1_792_591_800),
-        Life(milliseconds: 400_000, timeToLive: 2_592_000, sealed: 2_592_000, expiration: 1_792_592_400),
-        Life(milliseconds: 400_001, timeToLive: 2_592_000, sealed: 2_592_000, expiration: 1_792_592_400),
-        Life(milliseconds: 399_999, timeToLive: 2_592_000, sealed: 2_591_401, expiration: 1_792_591_800),
-    ])
-    func thePushEndsAtTenMinutes(_ life: Life) throws {
-        for pushType in [PushType.alert, .background] {
-            let options = options(life, pushType)
-            let now = FormatFixture.now.adding(milliseconds: life.milliseconds)
-            let payload = pushType == .alert ? alertPayload() : #"{"aps":{"content-available":1}}"#
-            let sealed = try sealer.seal(payload.utf8, to: fixture.device.publicKey, at: now, options: options)
-            #expect(sealed.expiresAt == now.adding(.seconds(life.sealed)))
-            let opened = try fixture.opener().open(sealed.json, at: now)
-            #expect(opened.expiresAt == sealed.expiresAt)
-            #expect(try sealer.request(for: sealed).expiration == life.expiration)
-            #expect(try sealer.request(for: sealed, expiration: 0).expiration == 0)
-            let unsealed = try sealer.request(unsealed: Bytes(payload.utf8), options, at: now)
-            #expect(unsealed.expiration == life.expiration)
-        }
-    }
-
-    /// A call that is over must not ring.
-    @Test(arguments: [
-        Life(milliseconds: 0, timeToLive: 60, sealed: 60, expiration: 1_790_000_060),
-        Life(milliseconds: 999, timeToLive: 60, sealed: 60, expiration: 1_790_000_060),
-        Life(milliseconds: 1000, timeToLive: 1, sealed: 1, expiration: 1_790_000_002),
-    ])
-    func aCallEndsWhenItEnds(_ life: Life) throws {
-        let now = FormatFixture.now.adding(milliseconds: life.milliseconds)
-        let sealed = try sealer.seal(
-            alertPayload().utf8, to: fixture.device.publicKey, at: now, options: options(life, .voip))
-        #expect(sealed.expiresAt == now.adding(.seconds(life.sealed)))
-        #expect(try sealer.request(for: sealed).expiration == life.expiration)
-    }
-
-    private func options(_ life: Life, _ pushType: PushType) -> Sealer.Options {
+    /// sealed. A call that is over must not ring.
+    @Test(.vectors("requests.json, expiration"), arguments: try RequestVectors.file().expiration)
+    func theEndIsOneOfTheVectors(_ vector: RequestVectors.Expiration) throws {
         var options = Sealer.Options()
-        options.pushType = pushType
-        options.timeToLive = .seconds(life.timeToLive)
-        return options
+        options.pushType = try PushType(vector.pushType)
+        options.timeToLive = .seconds(vector.requested)
+        let now = Timestamp(milliseconds: vector.sentAt)
+        let payload =
+            options.pushType == .background ? #"{"aps":{"content-available":1}}"# : alertPayload()
+        let sealed = try sealer.seal(payload.utf8, to: fixture.device.publicKey, at: now, options: options)
+        #expect(sealed.expiresAt == now.adding(.seconds(vector.ttl)))
+        #expect(try fixture.opener().open(sealed.json, at: now).expiresAt == sealed.expiresAt)
+        #expect(try sealer.request(for: sealed).expiration == vector.expiration)
+        #expect(try sealer.request(for: sealed, expiration: 0).expiration == 0)
+        let unsealed = try sealer.request(unsealed: Bytes(payload.utf8), options, at: now)
+        #expect(unsealed.expiration == vector.expiration)
     }
 
     // MARK: Texts

@@ -20,17 +20,16 @@ public struct RegistrationReply: Hashable, Sendable {
         private static let maximumLength = 64
 
         /// The provider has a later key for this device id, or another one of the same generation: the device was
-        /// restored from a backup and has to enrol under a new id.
+        /// restored from a backup and has to enrol again, with a new id and key.
         public static let generationRollback = Refusal(unchecked: "generation-rollback")
+        /// The generation is too far above the stored one: the device has to enrol again.
+        public static let generationTooHigh = Refusal(unchecked: "generation-too-high")
+        /// The provider has this device id for another user: the device has to enrol again.
+        public static let userMismatch = Refusal(unchecked: "user-mismatch")
+        /// The provider has this public key for another device: the device has to enrol again.
+        public static let keyTaken = Refusal(unchecked: "key-taken")
         /// The provider has this device id for another app.
         public static let topicMismatch = Refusal(unchecked: "topic-mismatch")
-
-        /// The generation is too far above the stored one: the device starts again with a new id and key.
-        public static let generationTooHigh = Refusal(unchecked: "generation-too-high")
-        /// The provider has this device id for another user: the device draws another id.
-        public static let userMismatch = Refusal(unchecked: "user-mismatch")
-        /// The provider has this public key for another device: the device starts again with a new id and key.
-        public static let keyTaken = Refusal(unchecked: "key-taken")
 
         /// The reason as programs read it.
         public let description: String

@@ -222,14 +222,14 @@ extension Explanation {
             cause:
                 "The first is at most 1,024, and a later one at most 1,024 above the one held: anyone who registered the highest number would lock the phone out.",
             fix:
-                "Send the phone the refusal ('device add --reply'): it starts again with another id and key. For a device set up again, the operator, not the device, uses --replace."
+                "Send the phone the refusal ('device add --reply'): it enrols with another id and key. For a device set up again, the operator, not the device, uses --replace."
         ),
         Explanation(
             KeyStoreError.Code.userMismatch, .store,
             summary: "the device is another user's",
             cause: "The phone changed hands under its old device id, or somebody claims another user's device.",
             fix:
-                "Send the phone the refusal ('device add --reply'): it enrols with another id. Take the user from the session, never from the record. The operator, not the device, uses --replace."
+                "Send the phone the refusal ('device add --reply'): it enrols with another id and key. Take the user from the session, never from the record. The operator, not the device, uses --replace."
         ),
         Explanation(
             KeyStoreError.Code.keyTaken, .store,

@@ -24,9 +24,9 @@ public struct EnrolmentResult: Hashable, Sendable {
         case acknowledged
         /// The reply is about another key, or the account has logged out: nothing has changed.
         case anotherKey
-        /// The provider has refused the registration. After `generationRollback` and `userMismatch` the account has
-        /// a new device id, after `generationTooHigh` and `keyTaken` also a new key, and the next reconciliation
-        /// registers them.
+        /// The provider has refused the registration. After `generationRollback`, `generationTooHigh`, `userMismatch`
+        /// and `keyTaken` the account's keys are deleted, and the next reconciliation registers a new key under a new
+        /// device id.
         case refused(RegistrationReply.Refusal)
     }
 
@@ -150,25 +150,21 @@ extension Enrolment {
         return try store.rotateDeviceKey(named: account, at: now)
     }
 
-    /// Gives up what the provider refuses for good. [D-21]
+    /// Gives up the device id and its keys, which the provider refuses for good. [D-21]
     private func startAgain(
         after refusal: RegistrationReply.Refusal, _ state: inout EnrolmentState
     ) throws(KeyStoreError) {
+        let isOwn: Bool
         switch refusal {
-        // This same phone went on under this id before a backup was restored: keys restored from a backup stay on their
-        // phone. So nobody else loses the id.
-        case .generationRollback: state.remove(account, withdrawing: true)
-        // Keys are counted from 1 again.
-        case .generationTooHigh:
-            _ = try store.purgeDeviceKeys(named: account)
-            state.remove(account, withdrawing: true)
+        // This same phone went on under this id, before a backup was restored, or as fast as nobody may: keys restored
+        // from a backup stay on their phone. So nobody else loses the id.
+        case .generationRollback, .generationTooHigh: isOwn = true
         // The id, or the key, is somebody else's at the provider, who must not lose it.
-        case .userMismatch: state.remove(account, withdrawing: false)
-        case .keyTaken:
-            _ = try store.purgeDeviceKeys(named: account)
-            state.remove(account, withdrawing: false)
-        default: break
+        case .userMismatch, .keyTaken: isOwn = false
+        default: return
         }
+        _ = try store.purgeDeviceKeys(named: account)
+        state.remove(account, withdrawing: isOwn)
     }
 
     private func confirm(_ key: KeyID, _ now: Timestamp) throws(KeyStoreError) {

@@ -19,9 +19,6 @@ import Testing
         phone.circumstances.pushToken = [1]
         #expect(try phone.launch(with: provider) == "register-again(token-changed)")
         #expect(phone.results.last?.key == .refused(.userMismatch))
-        // Under another id, with the key that the provider has for alice's.
-        #expect(try phone.launch(with: provider) == "register")
-        #expect(phone.results.last?.key == .refused(.keyTaken))
         #expect(try phone.keys() == [])
         #expect(try phone.launch(with: provider) == "register")
         #expect(phone.results.last?.key == .acknowledged)
@@ -55,34 +52,29 @@ import Testing
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
     }
 
-    /// Another id with the same key would have the same generation.
-    @Test(arguments: StoreKind.allCases) func aGenerationThatIsTooHighBeginsAtOneAgain(_ kind: StoreKind) throws {
+    @Test(
+        arguments: StoreKind.allCases,
+        [(.generationRollback, true), (.generationTooHigh, true), (.userMismatch, false), (.keyTaken, false)]
+            as [(RegistrationReply.Refusal, isWithdrawn: Bool)])
+    func whatIsRefusedIsGivenUpAndMadeAgain(
+        _ kind: StoreKind, _ step: (refusal: RegistrationReply.Refusal, isWithdrawn: Bool)
+    ) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
         try phone.launch(with: provider)
-        let (device, keys) = (try phone.device(), try phone.keys())
-        try refuse(phone, .generationTooHigh)
+        let (device, keys, pin) = (try phone.device(), try phone.keys(), try phone.pin)
+        try refuse(phone, step.refusal)
         #expect(try phone.keys() == [])
-        #expect(try phone.state.withdrawals == [device])
+        #expect(try phone.state.account("default") == nil)
+        // An id that is another's stays theirs.
+        #expect(try phone.state.withdrawals == (step.isWithdrawn ? [device] : []))
         #expect(try phone.launch(with: provider) == "register")
         #expect(phone.results.last?.key == .acknowledged)
         #expect(try phone.device() != device)
-        #expect(try phone.keys().map(\.generation) == [1])
-        #expect(try phone.keys() != keys)
-        #expect(try provider.devices.map(\.id) == [phone.device()])
-    }
-
-    @Test(arguments: StoreKind.allCases) func anIDOfAnotherUserIsGivenUpAndNotWithdrawn(_ kind: StoreKind) throws {
-        let phone = try Installation(kind)
-        try phone.launch(with: Provider())
-        let (device, keys) = (try phone.device(), try phone.keys())
-        try refuse(phone, .userMismatch)
-        #expect(try phone.state.account("default") == nil)
-        #expect(try phone.state.withdrawals == [])
-        #expect(try phone.keys() == keys)
-        try phone.launch(with: Provider())
-        #expect(try phone.device() != device)
-        #expect(try phone.keys() == keys)
+        #expect(try phone.keys() != keys && phone.keys().map(\.generation) == [1])
+        #expect(try phone.pin == pin)
+        #expect(try provider.devices.map(\.id).contains(device) == !step.isWithdrawn)
+        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
     }
 
     /// The store fails when the keys are to go: nothing has changed, and the next refusal does it.
