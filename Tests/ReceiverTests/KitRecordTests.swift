@@ -56,9 +56,11 @@ import VectorKit
             let other = DeviceRegistration(publicKey: record.publicKey, createdAt: nil)
             try store.addDevice(other, id: "phone2", owner: owner(user == "-" ? nil : user), at: .start)
         }
+        let provider = ["held-key", "user", "elsewhere", "replace", "provider-has"].flatMap(vector.all)
+        // Without a header of a provider's, it is only read.
         try store.addDevice(
-            record, id: "phone1", owner: owner(vector.optional("user")), replace: vector.optional("replace") == "yes",
-            at: .start)
+            record, id: "phone1", owner: owner(vector.optional("user")),
+            replace: provider.isEmpty || vector.optional("replace") == "yes", at: .start)
         // The key is one device's.
         #expect(try store.device(id: "phone2") == nil, "\(vector)")
         try store.write { (store) throws(KeyStoreError) in

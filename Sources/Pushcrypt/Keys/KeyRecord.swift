@@ -41,9 +41,9 @@ package struct KeyRecord {
         return text
     }
 
-    /// Throws if `key_id` names another key.
-    func checkID(_ id: KeyID) throws(KeyError) {
-        guard let text = try text("key_id"), text != id.description else { return }
+    /// Throws if a `key_id` names another key.
+    static func check(_ text: String?, isOf id: KeyID) throws(KeyError) {
+        guard let text, text != id.description else { return }
         throw KeyError(.malformedRecord, "the record's key_id does not belong to its public_key")
     }
 
@@ -82,11 +82,6 @@ package struct KeyRecord {
                 "the record's app_version must have 1 to \(AppVersion.maximumLength) bytes and no control characters")
         }
         return version
-    }
-
-    func sender() throws(KeyError) -> SenderPublicKey? {
-        guard let text = try text("sender") else { return nil }
-        return try SenderPublicKey(text: text)
     }
 
     /// Whether the member is null, which is different from missing.

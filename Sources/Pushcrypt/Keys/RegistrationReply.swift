@@ -70,6 +70,8 @@ public struct RegistrationReply: Hashable, Sendable {
             throw KeyError(
                 .malformedRecord, "the reply's version is not \(Self.version), the only one that this library supports")
         }
+        // First what is no text of a key.
+        let (foreign, senderText) = (try record.foreign(), try record.text("sender"))
         let verdict: Verdict
         switch (try record.text("acknowledged"), try record.text("refused")) {
         case (let key?, nil): verdict = .acknowledged(try DevicePublicKey(text: key))
@@ -81,8 +83,7 @@ public struct RegistrationReply: Hashable, Sendable {
         case (nil, nil), (_?, _?):
             throw KeyError(.malformedRecord, "the reply must have either acknowledged or refused")
         }
-        let foreign = try record.foreign()
-        self.init(verdict, sender: try record.sender(), foreign: foreign)
+        self.init(verdict, sender: try senderText.map(SenderPublicKey.init(text:)), foreign: foreign)
     }
 
     /// The reply as minified JSON.
@@ -127,11 +128,11 @@ public struct SenderAnnouncement: Hashable, Sendable {
     /// - Throws: `malformedRecord`, or the error of the key in the record.
     public init(json: ContiguousArray<UInt8>, at now: Timestamp) throws(KeyError) {
         let record = try KeyRecord(json)
-        let publicKey = try SenderPublicKey(text: record.publicKey())
-        try record.checkID(publicKey.id)
-        self.init(
-            publicKey: publicKey, topic: try record.topic(), generation: try record.number("generation") ?? 1,
-            createdAt: try record.time("created") ?? now)
+        let (keyText, keyID, topic) = (try record.publicKey(), try record.text("key_id"), try record.topic())
+        let (generation, createdAt) = (try record.number("generation") ?? 1, try record.time("created") ?? now)
+        let publicKey = try SenderPublicKey(text: keyText)
+        try KeyRecord.check(keyID, isOf: publicKey.id)
+        self.init(publicKey: publicKey, topic: topic, generation: generation, createdAt: createdAt)
     }
 
     /// The record as minified JSON.

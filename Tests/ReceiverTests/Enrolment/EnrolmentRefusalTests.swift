@@ -68,7 +68,7 @@ import Testing
         #expect(try phone.state.account("default") == nil)
         // An id that is another's stays theirs.
         #expect(try phone.state.withdrawals == (step.isWithdrawn ? [device] : []))
-        #expect(try phone.launch(with: provider) == "register")
+        #expect(try phone.launch(with: provider) == (step.isWithdrawn ? "withdraw(\(device)), register" : "register"))
         #expect(phone.results.last?.key == .acknowledged)
         #expect(try phone.device() != device)
         #expect(try phone.keys() != keys && phone.keys().map(\.generation) == [1])
