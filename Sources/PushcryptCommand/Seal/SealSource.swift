@@ -29,7 +29,7 @@ struct SenderArguments: Sendable {
         signerTimeout = arguments.milliseconds(
             "--signer-timeout", "TIME", 1...600_000,
             help:
-                "how long the signer may be silent, a third of the time for a group of messages; default 10s"
+                "how long the signer may be silent (default 10s); a group of messages may take three times as long"
         )
         for name in ["--signer-key", "--signer-timeout"] {
             arguments.option(name, needs: "--signer", hint: "add --signer unix:PATH")
