@@ -159,13 +159,19 @@ extension SQLiteKeyStore {
     }
 
     /// Returns a test for sender keys that this store never had under any name; false for every key if the store has
-    /// none, as one that only keeps devices.
+    /// none, as one that only keeps devices, or if one of them is damaged.
     ///
     /// A device that reports an unknown key as trusted was enrolled by somebody else, or follows a stolen key.
     public func unknownSenderTest() throws(KeyStoreError) -> @Sendable (SenderPublicKey?) -> Bool {
-        let known = try read { (store) throws(KeyStoreError) in
-            let present = try store.rows(SenderKeyRow.self, "").map(\.publicKey)
-            return Set(present + (try store.rows(PastSenderKeyRow.self, "").map(\.publicKey)))
+        let known: Set<SenderPublicKey>
+        do throws(KeyStoreError) {
+            known = try read { (store) throws(KeyStoreError) in
+                let present = try store.rows(SenderKeyRow.self, "").map(\.publicKey)
+                return Set(present + (try store.rows(PastSenderKeyRow.self, "").map(\.publicKey)))
+            }
+        } catch {
+            guard error.concernsOneRow else { throw error }
+            known = []
         }
         return { key in key.map { !known.isEmpty && !known.contains($0) } ?? false }
     }

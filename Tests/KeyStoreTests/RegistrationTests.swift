@@ -180,4 +180,12 @@ struct RegistrationTests {
         #expect([first, second, third].map(isUnknown) == [false, false, false])
         #expect(isUnknown(other) && !isUnknown(nil))
     }
+    /// Who changed a row may hide a device as well; a list of devices must go on.
+    @Test func aDamagedSenderKeyMakesNoKeyUnknown() throws {
+        let home = try Home()
+        _ = try home.store.generateSenderKey(at: start)
+        _ = try home.store.generateSenderKey(named: "other", at: start)
+        try home.raw().execute("UPDATE sender_keys SET created = created + 1 WHERE id = 2")
+        #expect(try !home.store.unknownSenderTest()(SenderKey().publicKey))
+    }
 }
