@@ -299,7 +299,6 @@ JAVA = {
     "serial 0": ("Trust.java", "if (!rotates && Bytes.number(statement, SERIAL, SIGNED) == 0)", "if (false)"),
     "every other key is revoked": ("Trust.java", "Stream.concat(sender.past().stream(), Stream.of(sender.pinned()))\n", "Stream.of(sender.pinned())\n"),
     "R that is the identity": ("Trust.java", "if (y.mod(Keys.P).equals(BigInteger.ONE)) return false;", ""),
-    "R that is the identity in another encoding": ("Trust.java", "y.mod(Keys.P).equals(BigInteger.ONE)", "y.equals(BigInteger.ONE)"),
     "keys before a recovery": ("Envelope.java", "if (!isRecovered)", "if (true)"),
     "port": ("Attachments.java", " || parts.group(2) != null && Integer.parseInt(parts.group(2)) > LARGEST_PORT", ""),
     "labels of a host": ("Attachments.java", "return NAME.matcher(host).matches();", "return true;"),
