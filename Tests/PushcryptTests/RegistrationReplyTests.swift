@@ -42,7 +42,8 @@ import Testing
 
     @Test func whatALaterProviderSaysMoreIsPassedOver() throws {
         let reply = try Self.reply(
-            #"{"later":[1],"acknowledged":"\#(Self.device)","refused":null,"sender":null,"foreign":null,"suite":2,"version":1}"#)
+            #"{"later":[1],"acknowledged":"\#(Self.device)","refused":null,"sender":null,"foreign":null,"suite":2,"version":1}"#
+        )
         #expect(reply == RegistrationReply(.acknowledged(try DevicePublicKey(text: Self.device))))
     }
 

@@ -50,17 +50,19 @@ import VectorKit
                 publicKey: try DevicePublicKey(text: held),
                 topic: try vector.optional("held-topic").map { try Topic($0) },
                 generation: try vector.number("held-generation"), createdAt: nil)
-            try store.addDevice(before, id: "phone1", owner: owner(vector.optional("held-user")), replace: true, at: .start)
+            try store.addDevice(
+                before, id: "phone1", owner: owner(vector.optional("held-user")), replace: true, at: .start)
         }
         if let user = vector.optional("elsewhere") {
             let other = DeviceRegistration(publicKey: record.publicKey, createdAt: nil)
             try store.addDevice(other, id: "phone2", owner: owner(user == "-" ? nil : user), at: .start)
         }
         let provider = ["held-key", "user", "elsewhere", "replace", "provider-has"].flatMap(vector.all)
-        // Without a header of a provider's, it is only read.
+        // Without anything of a provider's, it is only read.
+        let isOnlyRead = provider.isEmpty && vector.expect == "accepted"
         try store.addDevice(
             record, id: "phone1", owner: owner(vector.optional("user")),
-            replace: provider.isEmpty || vector.optional("replace") == "yes", at: .start)
+            replace: isOnlyRead || vector.optional("replace") == "yes", at: .start)
         // The key is one device's.
         #expect(try store.device(id: "phone2") == nil, "\(vector)")
         try store.write { (store) throws(KeyStoreError) in

@@ -56,7 +56,9 @@ extension CommandFailure {
         let exit: ExitCode =
             switch error.code {
             case .storeBusy, .diskFull, .inputOutput: .failed
-            case .corruptStore, .generationRollback, .generationTooHigh, .userMismatch, .keyTaken, .futureTime, .rotationRefused, .keyIDTaken: .refused
+            case .corruptStore, .generationRollback, .generationTooHigh, .userMismatch, .keyTaken, .futureTime,
+                .rotationRefused, .keyIDTaken:
+                .refused
             default: .usage
             }
         let isRow = error.code == .corruptStore && error.concernsOneRow

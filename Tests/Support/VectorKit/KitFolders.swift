@@ -95,7 +95,8 @@ extension KitFolder {
         ]), once: ["kind"], whenTaken: ["key", "generation"],
         optional: recordMembers.union([
             "held-key", "held-generation", "held-topic", "held-user", "user", "elsewhere", "replace",
-        ]), many: ["recovery", "provider-has", "foreign"], bound: [recordMembers: ["accepted"], ["foreign"]: ["accepted"]],
+        ]), many: ["recovery", "provider-has", "foreign"],
+        bound: [recordMembers: ["accepted"], ["foreign"]: ["accepted"]],
         withholds: { !$0.all("foreign").isEmpty })
 
     private static let replyMembers: Set = ["acknowledged", "refused", "sender", "pinned-after"]
@@ -104,7 +105,8 @@ extension KitFolder {
     public static let replies = KitFolder(
         "replies", taken: ["accepted"], refused: recordCodes, once: ["device"], whenTaken: ["confirms"],
         optional: replyMembers.union(["pinned"]),
-        many: ["recovery", "held-recovery", "built-in", "foreign", "recovery-after"], bound: [replyMembers: ["accepted"]],
+        many: ["recovery", "held-recovery", "built-in", "foreign", "recovery-after"],
+        bound: [replyMembers: ["accepted"]],
         withholds: { reply in
             let isPassedOver = reply.optional("confirms") == "no"
             return isPassedOver || reply.optional("sender").map { $0 != reply.optional("pinned-after") } ?? false
