@@ -16,6 +16,7 @@ public struct KeyStoreError: CodedError {
             case invalidPassphrase = "invalid-passphrase"
             case wrongPassphrase = "wrong-passphrase"
             case newerVersion = "newer-version"
+            case olderVersion = "older-version"
             case corruptStore = "corrupt-store"
             case storeLocked = "store-locked"
             case missingEntitlement = "missing-entitlement"
@@ -28,7 +29,10 @@ public struct KeyStoreError: CodedError {
             case nameTaken = "name-taken"
             case keyIDTaken = "key-id-taken"
             case generationRollback = "generation-rollback"
+            case generationTooHigh = "generation-too-high"
             case topicMismatch = "topic-mismatch"
+            case userMismatch = "user-mismatch"
+            case keyTaken = "key-taken"
             case futureTime = "future-time"
             case unknownDevice = "unknown-device"
             case removedDevice = "removed-device"
@@ -59,6 +63,8 @@ public struct KeyStoreError: CodedError {
         public static let wrongPassphrase = Code(known: .wrongPassphrase)
         /// The store was written by a newer version of this program.
         public static let newerVersion = Code(known: .newerVersion)
+        /// The store was written by a version before 1.0, with a layout that is no longer read.
+        public static let olderVersion = Code(known: .olderVersion)
         /// Stored data is damaged, or was changed by someone without the store key; a damaged row is never used.
         public static let corruptStore = Code(known: .corruptStore)
         /// The device has not been unlocked since it started; until then the Keychain returns nothing.
@@ -84,8 +90,14 @@ public struct KeyStoreError: CodedError {
         public static let keyIDTaken = Code(known: .keyIDTaken)
         /// A device's registration is older than the stored one, or contradicts it.
         public static let generationRollback = Code(known: .generationRollback)
+        /// A device's registration has a first generation above 1,024, or one more than 1,024 above the stored one.
+        public static let generationTooHigh = Code(known: .generationTooHigh)
         /// The same key or device is stored for another app.
         public static let topicMismatch = Code(known: .topicMismatch)
+        /// The device is stored for another user.
+        public static let userMismatch = Code(known: .userMismatch)
+        /// Another device holds this public key, and is not known to be the same user's.
+        public static let keyTaken = Code(known: .keyTaken)
         /// A change to a device has a time more than a day in the future.
         public static let futureTime = Code(known: .futureTime)
         /// No device has this id.
@@ -106,7 +118,8 @@ public struct KeyStoreError: CodedError {
         public static let responseTooLarge = Code(known: .responseTooLarge)
 
         fileprivate static let ofOneRow: Set<Code> = [
-            .invalidName, .generationRollback, .topicMismatch, .futureTime, .unknownDevice, .removedDevice,
+            .invalidName, .generationRollback, .generationTooHigh, .topicMismatch, .userMismatch, .keyTaken,
+            .futureTime, .unknownDevice, .removedDevice,
         ]
 
         /// Every code.
@@ -132,5 +145,20 @@ public struct KeyStoreError: CodedError {
         self.code = code
         self.description = description
         self.concernsOneRow = concernsOneRow
+    }
+}
+
+extension KeyStoreError {
+    /// The refusal that tells a phone why its registration is not stored; nil if the record is not the reason, but the
+    /// store or the server.
+    public var refusal: RegistrationReply.Refusal? {
+        switch code {
+        case .generationRollback: .generationRollback
+        case .generationTooHigh: .generationTooHigh
+        case .topicMismatch: .topicMismatch
+        case .userMismatch: .userMismatch
+        case .keyTaken: .keyTaken
+        default: nil
+        }
     }
 }

@@ -80,7 +80,6 @@ public final class SQLiteKeyStore: DeviceKeyStore {
                 .wrongPassphrase, "\(directory.path) now holds another store than before: start again to use it")
         }
         try Self.proveHeader(connection, keys)
-        try Schema.migrate(connection, by: options.migrations)
         return SQLiteKeyStore(connection, facts.identity, keys, directory, options)
     }
 
@@ -145,7 +144,6 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         for name in logFiles { _ = try directory.has(name) }
         let connection = try connect(directory.file(databaseName), options)
         let keys = try unlock(connection, in: directory, passphrase, options)
-        try Schema.migrate(connection, by: options.migrations)
         return SQLiteKeyStore(connection, facts.identity, keys, directory, options)
     }
 
@@ -171,9 +169,8 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         _ connection: SQLiteConnection, _ keys: StoreKeys, _ derivation: StoreHeader.Derivation?,
         _ options: StoreOptions, _ now: Timestamp
     ) throws(KeyStoreError) {
-        try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
-        try Schema.migrate(connection, by: options.migrations)
         try connection.transaction(.writing) { () throws(KeyStoreError) in
+            try Schema.create(in: connection)
             let header = StoreHeader(keys: keys, derivation: derivation, createdAt: now)
             try StoreTransaction(connection: connection, keys: keys).put(header)
         }
@@ -200,16 +197,22 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         return keys
     }
 
-    /// Refuses a database that is not a key store, or one from a newer version.
+    /// Refuses a database that is not a key store, or one with another layout.
     private static func checkKind(of connection: SQLiteConnection, _ options: StoreOptions) throws(KeyStoreError) {
         let version = try Schema.version(of: connection)
         guard try connection.integer("PRAGMA application_id") == Schema.applicationID, version > 0 else {
             throw KeyStoreError(.corruptStore, "\(connection.path) is not a key store: restore it from a backup")
         }
-        guard version <= options.migrations.count else {
+        guard version <= Schema.version else {
             throw KeyStoreError(
                 .newerVersion,
                 "\(connection.path) was written by a newer version (\(version)) than this one reads: upgrade pushcrypt")
+        }
+        guard version == Schema.version else {
+            throw KeyStoreError(
+                .olderVersion,
+                "\(connection.path) was written by a version before 1.0, with layout \(version) instead of \(Schema.version): create a new store, and register the devices again"
+            )
         }
         try connection.refuseForeignObjects()
     }
@@ -292,7 +295,6 @@ package struct StoreOptions: Sendable {
     package var cost = StoreKDF.Cost.standard
     /// How long a call waits for other writers, in milliseconds.
     package var busyTimeout: Int32 = 5000
-    package var migrations = Schema.migrations
     /// The number of pages at which the database counts as a full disk.
     package var maximumPages: Int?
     package var makeDeviceKey: @Sendable () -> DeviceKey = { DeviceKey() }

@@ -29,6 +29,7 @@ private struct StoreCheck {
         checkRows(of: DeviceKeyRow.self)
         checkRows(of: TrustedSenderRow.self)
         checkRows(of: SenderKeyRow.self)
+        checkRows(of: PastSenderKeyRow.self)
         checkRows(of: AnnouncementRow.self)
         checkRows(of: DeviceRow.self)
         checkRows(of: RemovedDeviceRow.self)

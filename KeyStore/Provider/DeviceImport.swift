@@ -47,10 +47,11 @@ extension SQLiteKeyStore {
     /// Imports many changes, 50 000 per transaction.
     ///
     /// A registration with `updatedAt` is what another store had at that time, and is accepted as it is if that is
-    /// later than what this store has; so two stores that import each other's exports end up equal. A registration
-    /// without it is treated as by `addDevice`, unless the device was removed: then its key must be newer than the
-    /// removal. A removal is accepted unless the device registered after it. Times later than `now` count as `now`; a
-    /// change whose time is more than a day ahead is refused. `replace` accepts a change whatever is stored.
+    /// later than what this store has; so two stores that import each other's exports end up equal. Whose the device and
+    /// its key may be, the other store has checked. A registration without it is treated as by `addDevice`, unless the
+    /// device was removed: then its key must be newer than the removal. A removal is accepted unless the device
+    /// registered after it. Times later than `now` count as `now`; a change whose time is more than a day ahead is
+    /// refused. `replace` accepts a change whatever is stored, except a key that another device holds.
     ///
     /// Changes are applied in the order of their ids, so one large batch costs less than many small ones; changes of
     /// the same device are applied in the given order.
@@ -59,7 +60,7 @@ extension SQLiteKeyStore {
     /// no harm.
     ///
     /// - Returns: Counts, and the changes that were refused: `invalidName`, `futureTime`, `generationRollback`,
-    ///   `topicMismatch`, and `corruptStore` if the stored row is damaged.
+    ///   `generationTooHigh`, `topicMismatch`, `userMismatch`, `keyTaken`, and `corruptStore` if the stored row is damaged.
     /// - Throws: Errors that concern the whole store: `storeBusy`, `diskFull`, `inputOutput`, `corruptStore`.
     public func importDevices(
         _ batch: [DeviceChange], replace: Bool = false, at now: Timestamp
@@ -128,6 +129,14 @@ extension Timestamp {
     }
 }
 
+extension Timestamp {
+    /// This time, or the earliest one if it lies more than a day ahead: a clock was wrong when it was stored, and it
+    /// would win against everything until then.
+    func plausible(at now: Timestamp) -> Timestamp {
+        self <= now.adding(Freshness.clockTolerance) ? self : Timestamp(milliseconds: 0)
+    }
+}
+
 extension DeviceImportResult {
     fileprivate mutating func count(_ outcome: ChangeOutcome) {
         switch outcome {
@@ -147,34 +156,38 @@ extension StoreTransaction {
         try change.check(at: now)
         switch change {
         case .registered(let id, let registration, let owner, let updatedAt):
-            if replace {
-                try delete(RemovedDeviceRow.self, key: .text(id))
-                let time = min(updatedAt ?? now, now)
-                return .registered(try take(registration, id: id, owner: owner, updatedAt: time))
-            }
-            if let removed = try removedDevice(id) {
+            let removed = replace ? nil : try removedDevice(id)
+            if let removed {
                 // A record kept from before says nothing about today, and a registration without a time may be such a
                 // record.
                 guard let time = updatedAt ?? registration.createdAt else { return .stale }
                 try time.checkIsPast(now, "the creation time of the device's key")
-                guard min(time, now) > removed.removedAt else { return .stale }
-                try delete(RemovedDeviceRow.self, key: .text(id))
+                guard min(time, now) > removed.removedAt.plausible(at: now) else { return .stale }
             }
-            guard let updatedAt else {
-                return .registered(
+            let outcome: ChangeOutcome
+            if replace {
+                let time = min(updatedAt ?? now, now)
+                outcome = .registered(try take(registration, id: id, owner: owner, updatedAt: time))
+            } else if let updatedAt {
+                outcome = try merge(registration, id: id, owner: owner, updatedAt: min(updatedAt, now), at: now)
+            } else {
+                outcome = .registered(
                     try register(registration, id: id, owner: owner, replace: false, at: now, isLive: false))
             }
-            return try merge(registration, id: id, owner: owner, updatedAt: min(updatedAt, now))
+            // Last: a change that is refused leaves everything as it was.
+            if replace || removed != nil { try delete(RemovedDeviceRow.self, key: .text(id)) }
+            return outcome
         case .removed(let removal):
             let time = min(removal.removedAt, now)
             return try merge(
-                RemovedDevice(id: removal.id, removedAt: time, reason: removal.reason), replace: replace)
+                RemovedDevice(id: removal.id, removedAt: time, reason: removal.reason), replace: replace, at: now)
         }
     }
 
     /// Accepts another store's record, unless this store's is later.
     private func merge(
-        _ registration: DeviceRegistration, id: String, owner: DeviceOwner, updatedAt: Timestamp
+        _ registration: DeviceRegistration, id: String, owner: DeviceOwner, updatedAt: Timestamp,
+        at now: Timestamp
     ) throws(KeyStoreError) -> ChangeOutcome {
         let old = try device(id: id)?.record
         let new = DeviceRecord(
@@ -185,17 +198,23 @@ extension StoreTransaction {
         }
         let isSame = !new.says(somethingElseThan: old)
         // If both registered in the same millisecond, both stores choose the later key.
-        guard (new.updatedAt, new.generation) > (old.updatedAt, old.generation) else {
+        guard (new.updatedAt, new.generation) > (old.updatedAt.plausible(at: now), old.generation) else {
             return isSame && new.updatedAt == old.updatedAt ? .unchanged : .stale
         }
         try put(DeviceRow(new))
         return .registered(isSame ? .unchanged : .updated)
     }
 
-    private func merge(_ removal: RemovedDevice, replace: Bool) throws(KeyStoreError) -> ChangeOutcome {
+    private func merge(
+        _ removal: RemovedDevice, replace: Bool, at now: Timestamp
+    ) throws(KeyStoreError) -> ChangeOutcome {
         if !replace {
-            if let device = try device(id: removal.id)?.record, device.updatedAt > removal.removedAt { return .stale }
-            if let held = try removedDevice(removal.id), held.removedAt >= removal.removedAt {
+            if let device = try device(id: removal.id)?.record,
+                device.updatedAt.plausible(at: now) > removal.removedAt
+            {
+                return .stale
+            }
+            if let held = try removedDevice(removal.id), held.removedAt.plausible(at: now) >= removal.removedAt {
                 return held.removedAt == removal.removedAt ? .unchanged : .stale
             }
         }

@@ -49,6 +49,12 @@ extension DeviceRecord {
             || appVersion != other.appVersion || !Self.areEqual(user, other.user)
     }
 
+    /// Returns whether two devices are known to be of one user.
+    static func areSameUser(_ a: String?, _ b: String?) -> Bool {
+        guard let a, let b else { return false }
+        return StoreName.areEqual(a, b)
+    }
+
     private static func areEqual(_ a: String?, _ b: String?) -> Bool {
         guard let a, let b else { return a == nil && b == nil }
         return StoreName.areEqual(a, b)
@@ -58,8 +64,8 @@ extension DeviceRecord {
 struct DeviceRow: StoredRow {
     static let table = StoreTable(
         "devices", key: "id", "public_key", "topic", "generation", "created", "updated", "pinned_sender",
-        added: ["suites", "app_version", "user"])
-    /// The value stored as NULL: nearly every device reports it, and older stores had nothing else.
+        "suites", "app_version", "user")
+    /// The value stored as NULL: nearly every device reports it.
     private static let usualSuites = [Envelope.suite]
 
     let record: DeviceRecord

@@ -169,9 +169,10 @@ extension StoreTransaction {
         var time = min(removal.removedAt, now)
         do throws(KeyStoreError) {
             guard let device = try device(id: removal.id)?.record else { return .unknown }
-            guard !isChecked || device.updatedAt <= removal.removedAt else { return .kept }
+            let updatedAt = device.updatedAt.plausible(at: now)
+            guard !isChecked || updatedAt <= removal.removedAt else { return .kept }
             // Even if the clock was set back, the removal must be the later of the two.
-            time = max(time, device.updatedAt)
+            time = max(time, updatedAt)
         } catch {
             // A damaged row is useless, and is deleted.
             guard error.concernsOneRow else { throw error }

@@ -17,12 +17,14 @@ extension SQLiteKeyStore {
     /// Stores a device's registration, which arrived just now, from the device itself, over a channel that the caller
     /// authenticated.
     ///
-    /// A registration without a topic keeps the stored topic. A removed device is added again. `replace` accepts the
-    /// registration whatever is stored, for a device that was set up again; the device itself must never decide about
-    /// it.
+    /// A registration without a topic keeps the stored topic. A removed device is added again. A key belongs to one
+    /// device: if another device of the same user holds it, that one is removed. `replace` accepts the registration
+    /// whatever is stored for this device, which was set up again; the device itself must never decide about it.
     ///
-    /// - Throws: `invalidName`; `generationRollback` for a lower generation than the stored one, or the same with
-    ///   another key; `topicMismatch` for a device stored for another app.
+    /// - Throws: `invalidName`; `userMismatch` for a device of another user; `generationRollback` for a lower
+    ///   generation than the stored one, or the same with another key; `generationTooHigh`; `topicMismatch` for a device
+    ///   stored for another app; `keyTaken` for a key that another device holds, unless both are known to be the
+    ///   same user's.
     @discardableResult
     public func addDevice(
         _ registration: DeviceRegistration, id: String, owner: DeviceOwner = .unchanged, replace: Bool = false,
@@ -74,32 +76,29 @@ extension StoreTransaction {
         try StoreName.checkDeviceID(id)
         try owner.check()
         if replace { return try take(registration, id: id, owner: owner, updatedAt: now) }
-        guard let old = try device(id: id)?.record else {
-            try put(
-                DeviceRow(
-                    DeviceRecord(
-                        registration, id: id, user: owner.user(after: nil), topic: registration.topic, updatedAt: now)))
-            return .added
+        let old = try device(id: id)?.record
+        let user = owner.user(after: old?.user)
+        if let oldUser = old?.user, let user, !StoreName.areEqual(user, oldUser) {
+            throw KeyStoreError(.userMismatch, "device '\(id)' belongs to user '\(oldUser)', not to '\(user)'")
         }
-        guard registration.generation >= old.generation else {
-            throw KeyStoreError(
-                .generationRollback,
-                "device '\(id)' registered generation \(old.generation) before, this is generation \(registration.generation): an old copy"
-            )
-        }
-        guard registration.generation > old.generation || registration.publicKey == old.publicKey else {
-            throw KeyStoreError(
-                .generationRollback,
-                "device '\(id)' registered another key with generation \(old.generation) before"
-            )
-        }
-        if let topic = registration.topic, let oldTopic = old.topic, topic != oldTopic {
+        try checkGeneration(of: registration, id: id, after: old)
+        if let topic = registration.topic, let oldTopic = old?.topic, topic != oldTopic {
             throw KeyStoreError(
                 .topicMismatch, "device '\(id)' is stored for \(oldTopic), not for \(topic)")
         }
+        guard let old else {
+            try claimKey(registration.publicKey, for: id, of: user, at: now)
+            try put(
+                DeviceRow(
+                    DeviceRecord(registration, id: id, user: user, topic: registration.topic, updatedAt: now)))
+            return .added
+        }
+        if registration.publicKey != old.publicKey {
+            try claimKey(registration.publicKey, for: id, of: user, at: now)
+        }
         let record = DeviceRecord(
-            registration, id: id, user: owner.user(after: old.user), topic: registration.topic ?? old.topic,
-            updatedAt: max(now, old.updatedAt), after: old)
+            registration, id: id, user: user, topic: registration.topic ?? old.topic,
+            updatedAt: max(now, old.updatedAt.plausible(at: now)), after: old)
         guard record.says(somethingElseThan: old) else {
             // A device that reports the same is still alive, and a late removal must not remove it.
             if isLive { try put(DeviceRow(record)) }
@@ -109,22 +108,76 @@ extension StoreTransaction {
         return .updated
     }
 
+    private func checkGeneration(
+        of registration: DeviceRegistration, id: String, after old: DeviceRecord?
+    ) throws(KeyStoreError) {
+        let generation = registration.generation
+        if let old {
+            guard generation >= old.generation else {
+                throw KeyStoreError(
+                    .generationRollback,
+                    "device '\(id)' registered generation \(old.generation) before, this is generation \(generation): an old copy"
+                )
+            }
+            guard generation > old.generation || registration.publicKey == old.publicKey else {
+                throw KeyStoreError(
+                    .generationRollback,
+                    "device '\(id)' registered another key with generation \(generation) before"
+                )
+            }
+        }
+        let (highest, overflow) = (old?.generation ?? 0).addingReportingOverflow(Self.maximumGenerationStep)
+        guard overflow || generation <= highest else {
+            throw KeyStoreError(
+                .generationTooHigh,
+                "device '\(id)' registered generation \(generation); after \(old?.generation ?? 0) at most \(highest) is accepted"
+            )
+        }
+    }
+
+    /// A phone that makes a key a day for three years stays below it; someone who could register the largest
+    /// generation would lock the phone out. [D-18]
+    private static let maximumGenerationStep: UInt64 = 1024
+
+    /// Removes the other devices that hold this key; changes nothing if it throws.
+    ///
+    /// A message for a device can be read by the phone with its key, whoever the device belongs to: only one of the same
+    /// user is taken from. [D-17]
+    private func claimKey(
+        _ key: DevicePublicKey, for id: String, of user: String?, at now: Timestamp
+    ) throws(KeyStoreError) {
+        let start = SQLiteValue.blob(Bytes(key.bytes.prefix(DeviceRow.indexedKeyLength)))
+        let holders = try connection.rows(DeviceRow.selectByKey, [start]) { (row) -> DeviceRecord? in
+            // A damaged row, or one that a forged index lists, holds nothing.
+            do throws(KeyStoreError) { return (try proved(row) as DeviceRow).record } catch { return nil }
+        }.compactMap { $0 }.filter { $0.publicKey == key && !StoreName.areEqual($0.id, id) }
+        if let other = holders.first(where: { !DeviceRecord.areSameUser($0.user, user) }) {
+            throw KeyStoreError(
+                .keyTaken, "device '\(other.id)' has this public key, which opens messages for one device")
+        }
+        for holder in holders {
+            try delete(DeviceRow.self, key: .text(holder.id))
+            let time = max(now, holder.updatedAt.plausible(at: now))
+            try put(RemovedDeviceRow(RemovedDevice(id: holder.id, removedAt: time, reason: "key-moved")))
+        }
+    }
+
     /// Accepts a registration whatever is stored, which also repairs a damaged row.
     func take(
         _ registration: DeviceRegistration, id: String, owner: DeviceOwner, updatedAt: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        var user: String?
+        var oldUser: String?
         do throws(KeyStoreError) {
-            user = try device(id: id)?.record.user
+            oldUser = try device(id: id)?.record.user
         } catch {
             guard error.code == .corruptStore else { throw error }
         }
+        let user = owner.user(after: oldUser)
+        try claimKey(registration.publicKey, for: id, of: user, at: updatedAt)
         let isNew = try !delete(DeviceRow.self, key: .text(id))
         try put(
             DeviceRow(
-                DeviceRecord(
-                    registration, id: id, user: owner.user(after: user), topic: registration.topic,
-                    updatedAt: updatedAt)))
+                DeviceRecord(registration, id: id, user: user, topic: registration.topic, updatedAt: updatedAt)))
         return isNew ? .added : .updated
     }
 }
@@ -182,6 +235,9 @@ package struct DeviceReader {
 }
 
 extension DeviceRow {
+    /// The bytes of a public key in the index, which has every device.
+    fileprivate static let indexedKeyLength = 8
+    fileprivate static let selectByKey = "\(table.select) WHERE substr(public_key, 1, \(indexedKeyLength)) = ?"
     fileprivate static let selectByUser = "\(table.select) WHERE user = ? ORDER BY id"
 }
 

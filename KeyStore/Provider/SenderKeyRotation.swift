@@ -58,6 +58,7 @@ extension SQLiteKeyStore {
                 generation: try store.senderNames.generation(after: old.generation),
                 createdAt: now, keys: keys)
             try store.put(row)
+            try store.put(PastSenderKeyRow(old.publicKey, endedAt: now))
             try store.put(
                 AnnouncementRow(
                     id: try store.newRowNumber(in: AnnouncementRow.self), oldKey: old.publicKey,

@@ -94,6 +94,26 @@ struct SenderKeyRow: StoredRow {
     }
 }
 
+/// A key that a rotation has replaced; remembered so that a device that trusts a key of somebody else is noticed.
+struct PastSenderKeyRow: StoredRow {
+    static let table = StoreTable("past_sender_keys", key: "public_key", "ended")
+
+    let publicKey: SenderPublicKey
+    let endedAt: Timestamp
+
+    init(_ publicKey: SenderPublicKey, endedAt: Timestamp) {
+        self.publicKey = publicKey
+        self.endedAt = endedAt
+    }
+
+    init(_ columns: inout ColumnReader) throws(KeyStoreError) {
+        publicKey = try columns.senderPublicKey()
+        endedAt = try columns.time()
+    }
+
+    var values: [SQLiteValue] { [.blob(publicKey.bytes), .time(endedAt)] }
+}
+
 // MARK: A provider's signing keys, one name per app
 extension SQLiteKeyStore {
     /// Generates the first key of a name: generation 1.
@@ -136,6 +156,24 @@ extension SQLiteKeyStore {
             let row = try store.senderKeyRow(name)
             return StoredSenderKey(record: try store.record(row), key: try row.key(keys))
         }
+    }
+
+    /// Returns a test for sender keys that this store never had under any name; false for every key if the store has
+    /// none, as one that only keeps devices, or if one of them is damaged.
+    ///
+    /// A device that reports an unknown key as trusted was enrolled by somebody else, or follows a stolen key.
+    public func unknownSenderTest() throws(KeyStoreError) -> @Sendable (SenderPublicKey?) -> Bool {
+        let known: Set<SenderPublicKey>
+        do throws(KeyStoreError) {
+            known = try read { (store) throws(KeyStoreError) in
+                let present = try store.rows(SenderKeyRow.self, "").map(\.publicKey)
+                return Set(present + (try store.rows(PastSenderKeyRow.self, "").map(\.publicKey)))
+            }
+        } catch {
+            guard error.concernsOneRow else { throw error }
+            known = []
+        }
+        return { key in key.map { !known.isEmpty && !known.contains($0) } ?? false }
     }
 
     /// Sets the default name; throws `unknownName`.

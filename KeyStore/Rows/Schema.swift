@@ -1,13 +1,13 @@
-/// The tables of a store, as an append-only list of migrations; `user_version` counts those applied to a file.
-///
-/// A published migration never changes; each runs in its own transaction. Every row of every table has a tag; a column
-/// added later does not change it as long as it has no value.
+/// The tables of a store. Every row of every table has a tag.
 package enum Schema {
     /// "PCKS": distinguishes a key store from another program's database.
     static let applicationID: Int64 = 0x5043_4B53
 
-    package static let migrations: [String] = [
-        """
+    /// The layout of the tables below, which a database has in its `user_version`. Another one is refused: nothing with
+    /// an earlier layout was released.
+    package static let version = 4
+
+    static let tables = """
         CREATE TABLE store (
             id INTEGER PRIMARY KEY CHECK (id = 1), store_id BLOB NOT NULL, salt BLOB, passes INTEGER, memory INTEGER,
             created INTEGER NOT NULL, key_check BLOB NOT NULL, tag BLOB NOT NULL);
@@ -27,35 +27,25 @@ package enum Schema {
             id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, topic TEXT, public_key BLOB NOT NULL,
             key_id INTEGER NOT NULL UNIQUE, generation INTEGER NOT NULL, created INTEGER NOT NULL, sealed BLOB NOT NULL,
             tag BLOB NOT NULL);
+        CREATE TABLE past_sender_keys (
+            public_key BLOB PRIMARY KEY NOT NULL, ended INTEGER NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID;
         CREATE TABLE announcements (
             id INTEGER PRIMARY KEY, old_key BLOB NOT NULL UNIQUE, new_key BLOB NOT NULL UNIQUE, statement BLOB NOT NULL,
             announced_until INTEGER NOT NULL, tag BLOB NOT NULL);
         CREATE TABLE devices (
             id TEXT PRIMARY KEY NOT NULL, public_key BLOB NOT NULL, topic TEXT, generation INTEGER NOT NULL,
-            created INTEGER NOT NULL, updated INTEGER NOT NULL, pinned_sender BLOB, tag BLOB NOT NULL) WITHOUT ROWID;
-        """,
-        // The registration's other members. Existing rows are not rewritten.
-        "ALTER TABLE devices ADD COLUMN suites BLOB; ALTER TABLE devices ADD COLUMN app_version TEXT",
-        // The users of devices, and the removed devices.
-        """
-        ALTER TABLE devices ADD COLUMN user TEXT;
+            created INTEGER NOT NULL, updated INTEGER NOT NULL, pinned_sender BLOB, suites BLOB, app_version TEXT,
+            user TEXT, tag BLOB NOT NULL) WITHOUT ROWID;
         CREATE INDEX devices_of_users ON devices (user) WHERE user IS NOT NULL;
+        CREATE INDEX devices_by_key ON devices (substr(public_key, 1, 8));
         CREATE TABLE removed_devices (
             id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, tag BLOB NOT NULL) WITHOUT ROWID;
-        """,
-    ]
+        """
 
-    /// Applies the missing migrations; the caller has checked that the store key opens the database.
-    static func migrate(_ connection: SQLiteConnection, by migrations: [String]) throws(KeyStoreError) {
-        while try version(of: connection) < migrations.count {
-            try connection.transaction(.writing) { () throws(KeyStoreError) in
-                // Another process may have migrated while this one waited.
-                let version = try version(of: connection)
-                guard version < migrations.count else { return }
-                try connection.execute(migrations[version])
-                try connection.execute("PRAGMA user_version = \(version + 1)")
-            }
-        }
+    /// Declares the tables in an empty database.
+    static func create(in connection: SQLiteConnection) throws(KeyStoreError) {
+        try connection.execute(tables)
+        try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
     }
 
     static func version(of connection: SQLiteConnection) throws(KeyStoreError) -> Int {

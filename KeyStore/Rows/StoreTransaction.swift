@@ -34,7 +34,7 @@ struct StoreTransaction {
         let table = Row.table
         var columns = ColumnReader(row, of: table)
         guard row.count == table.count + 1, row.isBlob(table.count) else { throw columns.damaged }
-        let tag = keys.tag(of: row, columns: table.taggedCount(row), in: table.name)
+        let tag = keys.tag(of: row, columns: table.count, in: table.name)
         guard row.withBytes(table.count, { Sodium.areEqual($0, tag.span) }) else { throw columns.damaged }
         return try Row(&columns)
     }
@@ -42,7 +42,7 @@ struct StoreTransaction {
     /// Writes a row, replacing the one with its primary key, if any.
     func put<Row: StoredRow>(_ row: Row) throws(KeyStoreError) {
         var values = row.values
-        values.append(.blob(keys.tag(of: Row.table.tagged(values[...]), in: Row.table.name)))
+        values.append(.blob(keys.tag(of: values[...], in: Row.table.name)))
         try connection.rows(Row.table.put, values)
     }
 

@@ -19,27 +19,23 @@ struct StoreTable: Sendable {
     let name: StaticString
     let key: StaticString
     let count: Int
-    /// The number of columns in the table's first version.
-    private let first: Int
     let select: String
     let selectByKey: String
     let put: String
     let delete: String
 
-    /// Creates a table; `added` are the columns of later migrations, in order, which can be NULL.
-    init(_ name: StaticString, key: StaticString, _ columns: StaticString..., added: [StaticString] = []) {
+    init(_ name: StaticString, key: StaticString, _ columns: StaticString...) {
         var list = "\(key)"
         var values = "?"
         var updates = ""
-        for column in columns + added {
+        for column in columns {
             list += ", \(column)"
             values += ", ?"
             updates += "\(column) = excluded.\(column), "
         }
         self.name = name
         self.key = key
-        first = columns.count + 1
-        count = first + added.count
+        count = columns.count + 1
         select = "SELECT \(list), tag FROM \(name)"
         selectByKey = "\(select) WHERE \(key) = ?"
         // REPLACE would silently delete other rows that violate a unique index.
@@ -48,22 +44,6 @@ struct StoreTable: Sendable {
             ON CONFLICT (\(key)) DO UPDATE SET \(updates)tag = excluded.tag
             """
         delete = "DELETE FROM \(name) WHERE \(key) = ?"
-    }
-
-    /// Returns the values covered by a row's tag: all except trailing NULLs of added columns.
-    ///
-    /// So the tag of a row older than a column stays valid, and different rows still have different covered values.
-    func tagged(_ values: ArraySlice<SQLiteValue>) -> ArraySlice<SQLiteValue> {
-        var values = values
-        while values.count > first, case .null? = values.last { values = values.dropLast() }
-        return values
-    }
-
-    /// Returns the number of columns covered by a row's tag.
-    func taggedCount(_ row: SQLiteRow) -> Int {
-        var count = count
-        while count > first, row.isNull(count - 1) { count -= 1 }
-        return count
     }
 }
 

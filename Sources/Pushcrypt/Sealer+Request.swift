@@ -13,7 +13,8 @@ extension Sealer {
     ///   - collapseName: The name of a group of pushes that replace each other on a device; only a keyed hash of it is
     ///     sent.
     ///   - priority: The priority; nil for 5 for background pushes and 10 for others.
-    ///   - expiration: Seconds since 1970-01-01 UTC; nil for the time until which receivers accept the message.
+    ///   - expiration: Seconds since 1970-01-01 UTC; nil for the time until which receivers accept the message, a
+    ///     multiple of 10 minutes unless it is a VoIP push.
     /// - Throws: `invalidRequest` for an empty or too long name, or for a priority that APNs refuses for this push
     ///   type.
     public func request(
@@ -36,7 +37,7 @@ extension Sealer {
     ///   - payload: The payload as it is sent, a minified and non-empty JSON object.
     ///   - options: The push type, the message's name and the time to live.
     ///   - priority: The priority; nil for 5 for background pushes and 10 for others.
-    ///   - now: The present time; the push expires after the time to live.
+    ///   - now: The present time; the push expires after the time to live, rounded as in a sealed one.
     /// - Throws: `invalidRequest` for an empty name, or for a priority that APNs refuses for this push type.
     package func request(
         unsealed payload: ContiguousArray<UInt8>, _ options: Options, priority: PushRequest.Priority? = nil,
@@ -45,7 +46,7 @@ extension Sealer {
         let message = try options.messageID() ?? MessageID(prefixOf: Sodium.randomBytes(MessageID.length))
         return try PushRequest(
             topic: envelopes.topic, pushType: options.pushType, priority: priority,
-            expiration: now.adding(options.timeToLive).milliseconds / 1000,
+            expiration: now.adding(options.sealedTimeToLive(at: now)).milliseconds / 1000,
             collapseID: collapseID(withoutKey: message), payload: payload)
     }
 

@@ -17,6 +17,9 @@ public struct Sealer: Sendable {
         /// for a separate message each time.
         public var messageName: String?
         /// The time after sealing for which receivers show the message: 1 second to 30 days, the default.
+        ///
+        /// Unless it is a VoIP push, the end becomes a multiple of 10 minutes, the next if 30 days allow it: the relay
+        /// reads `apns-expiration`. (`Docs/FormatNotes.md`, Expiration)
         public var timeToLive = Freshness.maximumTimeToLive
         /// The rotations of the sender's key that the device may not know yet, oldest first. At most 4; more is a
         /// programming error and traps.
@@ -131,14 +134,15 @@ public struct Sealer: Sendable {
             payload, attachments, fullBody, announcing: options.announcing, fitting: options.fitting, beside: clear,
             PushLimit(pushType: options.pushType, isSentExactly: options.isSentExactly))
 
+        let timeToLive = options.sealedTimeToLive(at: now)
         let message = EnvelopeSealer.Message(
             contentType: options.announcing.isEmpty ? .payload : .rotationAndPayload, sentAt: now,
-            timeToLive: UInt32(clamping: options.timeToLive.seconds), id: id)
+            timeToLive: UInt32(clamping: timeToLive.seconds), id: id)
         do throws(SodiumRefusal) {
             let envelope = try envelopes.prepare(
                 body.bytes.span, message, to: recipient, bucket: body.bucket, randomness: randomness)
             return PreparedPayload(
-                clear, envelope, recipient, options.pushType, expiresAt: now.adding(options.timeToLive),
+                clear, envelope, recipient, options.pushType, expiresAt: now.adding(timeToLive),
                 shortened: body.shortened)
         } catch {
             throw SealError(unusableKey: recipient.id)
@@ -147,6 +151,19 @@ public struct Sealer: Sendable {
 }
 
 extension Sealer.Options {
+    /// Returns the time to live with an end that does not tell the relay when it was chosen.
+    func sealedTimeToLive(at now: Timestamp) -> Interval {
+        guard pushType != .voip else { return timeToLive }
+        let now = min(now, .maximum).milliseconds
+        let end = now + 1000 * min(timeToLive, Freshness.maximumTimeToLive).seconds
+        func life(until end: UInt64) -> Interval { .seconds((end - now + 999) / 1000) }
+        let rounded = life(until: (end + Self.endUnit - 1) / Self.endUnit * Self.endUnit)
+        return rounded <= Freshness.maximumTimeToLive ? rounded : life(until: end / Self.endUnit * Self.endUnit)
+    }
+
+    /// Ten minutes, in milliseconds.
+    private static let endUnit: UInt64 = 600_000
+
     /// Returns the id of a message with a name, nil for one without; throws `invalidRequest` for an empty name.
     package func messageID() throws(SealError) -> MessageID? {
         guard let messageName else { return nil }

@@ -55,12 +55,12 @@ struct DeviceTests {
         #expect(try store.device(id: "a")?.publicKey == second.publicKey)
         #expect(try store.addDevice(first, id: "a", replace: true, at: start + 4) == .updated)
         #expect(try store.device(id: "a")?.generation == 1)
-        #expect(try store.addDevice(first, id: "b", replace: true, at: start + 4) == .added)
+        #expect(try store.addDevice(registration(), id: "b", replace: true, at: start + 4) == .added)
     }
 
     @Test func generationsAreUnsigned() throws {
         let store = try Home(.memory).store
-        #expect(try store.addDevice(registration(generation: .max), id: "a", at: start) == .added)
+        #expect(try store.addDevice(registration(generation: .max), id: "a", replace: true, at: start) == .added)
         #expect(code { try store.addDevice(registration(generation: 1), id: "a", at: start) } == .generationRollback)
         #expect(try store.device(id: "a")?.generation == .max)
     }
@@ -137,10 +137,11 @@ struct DeviceTests {
         let store = try Home(kind).store
         let kept = registration(generation: 5, suites: [1, 2], version: "2.3.1")
         _ = try store.addDevice(kept, id: "kept", at: start)
-        _ = try store.addDevice(kept, id: "same", at: start)
+        let same = registration(generation: 5, suites: [1, 2], version: "2.3.1")
+        _ = try store.addDevice(same, id: "same", at: start)
         let batch: [DeviceChange] = [
             .registered(id: "new", registration()), .registered(id: "kept", registration(generation: 4)),
-            .registered(id: "", registration()), .registered(id: "same", kept),
+            .registered(id: "", registration()), .registered(id: "same", same),
             .registered(id: "kept", registration(generation: 6)), .registered(id: "kept", registration(generation: 5)),
         ]
         let result = try store.importDevices(batch, at: start + 1)
@@ -157,8 +158,9 @@ struct DeviceTests {
 
     @Test func everyDeviceOfALargeBatchIsGivenOnceInOrder() throws {
         let store = try Home(.memory).store
-        let key = DeviceKey().publicKey
-        let batch = (0..<12_345).reversed().map { DeviceChange.registered(id: "device-\($0)", registration(key)) }
+        let batch = (0..<12_345).reversed().map {
+            DeviceChange.registered(id: "device-\($0)", registration(.numbered($0)))
+        }
         #expect(try store.importDevices(batch, at: start).added == 12_345)
         #expect(try store.deviceCount() == 12_345)
         var ids: [String] = []

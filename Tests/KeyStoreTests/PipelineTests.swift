@@ -60,10 +60,13 @@ struct PipelineTests {
     private static func importInAnotherProcess(_ path: String) async {
         await #expect(processExitsWith: .success) { [path = path as String] in
             let store = try PipelineTests.open(path)
-            let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
+            let count = PipelineTests.imported / 20
             for batch in 0..<20 {
-                let changes = (0..<PipelineTests.imported / 20).map {
-                    DeviceChange.registered(id: "\(batch)-\($0)", registration, owner: .user("\($0)"))
+                let changes = (0..<count).map {
+                    DeviceChange.registered(
+                        id: "\(batch)-\($0)",
+                        DeviceRegistration(publicKey: .numbered(batch * count + $0), createdAt: start),
+                        owner: .user("\($0)"))
                 }
                 try #require(try store.importDevices(changes, at: start).added == changes.count)
             }

@@ -7,8 +7,10 @@ import Testing
 struct RemovedDeviceTests {
     private let key = DeviceKey().publicKey
 
-    private func registration(created: Timestamp? = start, generation: UInt64 = 1) -> DeviceRegistration {
-        DeviceRegistration(publicKey: key, generation: generation, createdAt: created)
+    private func registration(
+        _ key: DevicePublicKey? = nil, created: Timestamp? = start, generation: UInt64 = 1
+    ) -> DeviceRegistration {
+        DeviceRegistration(publicKey: key ?? self.key, generation: generation, createdAt: created)
     }
 
     private func removed(_ store: SQLiteKeyStore) throws -> [RemovedDevice] {
@@ -81,7 +83,8 @@ struct RemovedDeviceTests {
         #expect(result.refused.map(\.error.code) == (clock.isTaken ? [] : [.futureTime]))
         #expect(try (store.device(id: "a") != nil) == clock.isTaken)
         // It decides nothing about a device that was never removed: a phone's clock may be wrong.
-        let other = DeviceChange.registered(id: "b", registration(created: now.adding(milliseconds: clock.ahead)))
+        let other = DeviceChange.registered(
+            id: "b", registration(DeviceKey().publicKey, created: now.adding(milliseconds: clock.ahead)))
         #expect(try store.importDevices([other], at: now).added == 1)
     }
 
@@ -90,7 +93,8 @@ struct RemovedDeviceTests {
         let store = try Home(.memory).store
         let now = start + 1000
         let time = now.adding(milliseconds: clock.ahead)
-        for id in ["a", "b"] { _ = try store.addDevice(registration(), id: id, at: start) }
+        _ = try store.addDevice(registration(), id: "a", at: start)
+        _ = try store.addDevice(registration(DeviceKey().publicKey), id: "b", at: start)
         let changes: [DeviceChange] = [
             .registered(id: "a", registration(generation: 2), updatedAt: time),
             .removed(RemovedDevice(id: "b", removedAt: time)),
@@ -153,7 +157,7 @@ struct RemovedDeviceTests {
         let home = try Home()
         let store = home.store
         for (id, time) in [("old", 10), ("same", 20), ("new", 21), ("broken", 1)] as [(String, UInt64)] {
-            _ = try store.addDevice(registration(), id: id, at: start + time)
+            _ = try store.addDevice(registration(DeviceKey().publicKey), id: id, at: start + time)
         }
         try home.raw().execute("UPDATE devices SET generation = 9 WHERE id = 'broken'")
         let batch = ["old", "same", "new", "broken", "never", "old"].map {
@@ -171,7 +175,7 @@ struct RemovedDeviceTests {
     func aRemovalFromTheFutureRemovesNoLiveDevice(_ clock: (ahead: UInt64, isTaken: Bool)) throws {
         let store = try Home(.memory).store
         let now = start + 1000
-        for id in ["a", "b"] { _ = try store.addDevice(registration(), id: id, at: start) }
+        for id in ["a", "b"] { _ = try store.addDevice(registration(DeviceKey().publicKey), id: id, at: start) }
         let batch = [
             RemovedDevice(id: "a", removedAt: start + 1),
             RemovedDevice(id: "b", removedAt: now.adding(milliseconds: clock.ahead)),

@@ -34,7 +34,7 @@ struct StoreSyncTests {
     func whateverHappensWhereTheyAgreeInTheEnd(_ seed: UInt64) throws {
         var random = Generator(state: seed)
         let stores = [try Home(.memory).store, try Home(.memory).store]
-        let key = DeviceKey().publicKey
+        var keys: [String: DevicePublicKey] = [:]
         var lasts: [String: Last] = [:]
         var now = start
         for step in 0..<120 as Range<UInt64> {
@@ -44,8 +44,12 @@ struct StoreSyncTests {
             switch random.next() % 10 {
             case 0..<5:
                 let user = ["alice", "bob", nil][Int(random.next() % 3)]
+                let key = keys[id, default: DeviceKey().publicKey]
+                keys[id] = key
                 let registration = DeviceRegistration(publicKey: key, generation: step + 1, createdAt: start)
-                _ = try store.addDevice(registration, id: id, owner: user.map { .user($0) } ?? .nobody, at: now)
+                // The operator gives the device to another user.
+                _ = try store.addDevice(
+                    registration, id: id, owner: user.map { .user($0) } ?? .nobody, replace: true, at: now)
                 lasts[id] = Last(time: now, user: user)
             case 5..<8:
                 // A store that does not know the device has nothing to remove.
@@ -87,6 +91,22 @@ struct StoreSyncTests {
             let store = try Home(.memory).store
             _ = try store.importDevices(order, at: start)
             #expect(try store.device(id: "a")?.publicKey == keys[1])
+        }
+    }
+
+    @Test func aKeyThatHasMovedMovesInTheOtherStoreToo() throws {
+        let stores = [try Home(.memory).store, try Home(.memory).store]
+        let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
+        for id in ["b", "a", "c"] {
+            _ = try stores[0].addDevice(registration, id: id, owner: .user("alice"), at: start)
+            for (from, to) in [(0, 1), (1, 0)] {
+                let result = try stores[to].importDevices(try Self.export(stores[from]), at: start)
+                #expect(result.refused.isEmpty)
+            }
+            for store in stores {
+                #expect(try store.deviceCount() == 1)
+                #expect(try store.device(id: id)?.publicKey == registration.publicKey)
+            }
         }
     }
 

@@ -121,6 +121,15 @@ func error<R>(_ body: () throws -> R) -> KeyStoreError? {
     }
 }
 
+extension DevicePublicKey {
+    /// A key for each number, for tests of many devices.
+    static func numbered(_ number: Int) -> DevicePublicKey {
+        var bytes = Bytes(repeating: 0x42, count: 32)
+        for index in 0..<4 { bytes[index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
+        return DevicePublicKey(checked: bytes)
+    }
+}
+
 // MARK: Stores
 
 /// The store on disk and the one in memory are the same code; every rule is checked on both.

@@ -55,7 +55,7 @@ import VectorKit
         },
         Variation("the time to live") {
             try FormatFixture().seal(
-                alertPayload(), options: options { $0.timeToLive = .seconds($0.timeToLive.seconds - 1) })
+                alertPayload(), options: options { $0.timeToLive = .seconds($0.timeToLive.seconds - 3600) })
         },
         Variation("the topic") { try FormatFixture(topic: "com.example.ap").seal(alertPayload()) },
         Variation("the device") { try FormatFixture(device: 2).seal(alertPayload()) },

@@ -17,7 +17,17 @@ struct RequestVectors: Codable {
         let collapseID: String
     }
 
+    struct Expiration: FormatVector {
+        let name: String
+        let pushType: String
+        let sentAt: UInt64
+        let requested: UInt64
+        let ttl: UInt64
+        let expiration: UInt64
+    }
+
     let collapse: [Collapse]
+    let expiration: [Expiration]
 
     static func file() throws -> RequestVectors { try FormatVectors.read("requests.json") }
 }
@@ -115,18 +125,23 @@ struct RequestVectors: Codable {
         #expect(PushRequest.Priority.allCases.map(\.rawValue) == [10, 5, 1])
     }
 
-    /// 1,790,000,000,000 ms and a time to live; APNs counts in seconds, and must not keep a push longer than it is taken.
-    @Test(
-        arguments: [(0, 60, 1_790_000_060), (999, 60, 1_790_000_060), (1000, 1, 1_790_000_002)]
-            as [(UInt64, UInt32, UInt64)])
-    func apnsKeepsAPushAsLongAsItIsTaken(_ milliseconds: UInt64, _ timeToLive: UInt32, _ expiration: UInt64) throws {
+    /// APNs counts in seconds, and must not keep a push longer than it is taken; the relay must not read when it was
+    /// sealed. A call that is over must not ring.
+    @Test(.vectors("requests.json, expiration"), arguments: try RequestVectors.file().expiration)
+    func theEndIsOneOfTheVectors(_ vector: RequestVectors.Expiration) throws {
         var options = Sealer.Options()
-        options.timeToLive = .seconds(UInt64(timeToLive))
-        let sealed = try sealer.seal(
-            alertPayload().utf8, to: fixture.device.publicKey, at: FormatFixture.now.adding(milliseconds: milliseconds),
-            options: options)
-        #expect(try sealer.request(for: sealed).expiration == expiration)
+        options.pushType = try PushType(vector.pushType)
+        options.timeToLive = .seconds(vector.requested)
+        let now = Timestamp(milliseconds: vector.sentAt)
+        let payload =
+            options.pushType == .background ? #"{"aps":{"content-available":1}}"# : alertPayload()
+        let sealed = try sealer.seal(payload.utf8, to: fixture.device.publicKey, at: now, options: options)
+        #expect(sealed.expiresAt == now.adding(.seconds(vector.ttl)))
+        #expect(try fixture.opener().open(sealed.json, at: now).expiresAt == sealed.expiresAt)
+        #expect(try sealer.request(for: sealed).expiration == vector.expiration)
         #expect(try sealer.request(for: sealed, expiration: 0).expiration == 0)
+        let unsealed = try sealer.request(unsealed: Bytes(payload.utf8), options, at: now)
+        #expect(unsealed.expiration == vector.expiration)
     }
 
     // MARK: Texts

@@ -20,7 +20,8 @@ import Testing
 
     @Test(arguments: [
         ("generation-rollback", RegistrationReply.Refusal.generationRollback),
-        ("topic-mismatch", .topicMismatch), ("over-quota-2", nil),
+        ("generation-too-high", .generationTooHigh), ("topic-mismatch", .topicMismatch),
+        ("user-mismatch", .userMismatch), ("key-taken", .keyTaken), ("over-quota-2", nil),
     ])
     func aRefusalIsWrittenAndReadAsItStands(_ name: String, _ known: RegistrationReply.Refusal?) throws {
         let json = #"{"version":1,"refused":"\#(name)"}"#
@@ -30,9 +31,19 @@ import Testing
         #expect(try Self.reply(json) == RegistrationReply(.refused(refusal)))
     }
 
+    @Test(arguments: [["sender"], ["recovery", "sender"], ["later"], (1...16).map(String.init)])
+    func whatIsForeignIsWrittenAndReadAsItStands(_ foreign: [String]) throws {
+        let list = foreign.map { "\"\($0)\"" }.joined(separator: ",")
+        let json = #"{"version":1,"acknowledged":"\#(Self.device)","foreign":[\#(list)]}"#
+        let reply = RegistrationReply(.acknowledged(try DevicePublicKey(text: Self.device)), foreign: foreign)
+        #expect(String(decoding: reply.json, as: UTF8.self) == json)
+        #expect(try Self.reply(json) == reply)
+    }
+
     @Test func whatALaterProviderSaysMoreIsPassedOver() throws {
         let reply = try Self.reply(
-            #"{"later":[1],"acknowledged":"\#(Self.device)","refused":null,"sender":null,"suite":2,"version":1}"#)
+            #"{"later":[1],"acknowledged":"\#(Self.device)","refused":null,"sender":null,"foreign":null,"suite":2,"version":1}"#
+        )
         #expect(reply == RegistrationReply(.acknowledged(try DevicePublicKey(text: Self.device))))
     }
 
@@ -63,6 +74,12 @@ import Testing
         Fault(#"{"version":1,"acknowledged":"\#(sender)"}"#, .wrongKind, says: "public key"),
         Fault(#"{"version":1,"acknowledged":"\#(device)","sender":"\#(device)"}"#, .wrongKind, says: "public key"),
         Fault(#"{"version":1,"acknowledged":"\#(device)","acknowledged":"\#(device)"}"#, says: "appears twice"),
+        Fault(#"{"version":1,"acknowledged":"\#(device)","foreign":[]}"#, says: "foreign is not an array"),
+        Fault(#"{"version":1,"acknowledged":"\#(device)","foreign":"sender"}"#, says: "foreign is not an array"),
+        Fault(#"{"version":1,"acknowledged":"\#(device)","foreign":["sender",1]}"#, says: "foreign is not an array"),
+        Fault(
+            #"{"version":1,"acknowledged":"\#(device)","foreign":[\#(String(repeating: "\"x\",", count: 16))"x"]}"#,
+            says: "foreign is not an array"),
         Fault(#"{"version":1,"refused":""}"#, says: "refused is not a reason"),
         Fault(#"{"version":1,"refused":"No way"}"#, says: "refused is not a reason"),
         Fault(#"{"version":1,"refused":"\#(String(repeating: "x", count: 65))"}"#, says: "refused is not a reason"),

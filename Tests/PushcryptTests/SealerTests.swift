@@ -26,7 +26,8 @@ import Testing
         #expect(opened.body == "See you at 8 🚲 — 내일 봐")
         #expect(opened.hasSound)
         #expect(opened.sentAt == FormatFixture.now)
-        #expect(opened.expiresAt == FormatFixture.now.adding(.days(30)))
+        // The last multiple of ten minutes within 30 days.
+        #expect(opened.expiresAt == FormatFixture.now.adding(.seconds(2_591_800)))
         #expect(opened.sender == fixture.sender.publicKey)
         #expect(opened.openedWith == fixture.device.publicKey)
         #expect(opened.statements.isEmpty && !opened.hasRotationConflict)

@@ -112,7 +112,7 @@ import Testing
     // MARK: Numbers and words
 
     static let numbers: [Field] = [
-        Field(aps: #""badge":0"#) { $0.badge = 0 }, Field(aps: #""badge":-0"#) { $0.badge = 0 },
+        Field(aps: #""badge":0"#) { $0.badge = 0 }, Field(aps: #""badge":-0"#),
         Field(aps: #""badge":3"#) { $0.badge = 3 },
         Field(aps: #""badge":9223372036854775807"#) { $0.badge = .max },
         Field(aps: #""badge":9223372036854775808"#), Field(aps: #""badge":-1"#), Field(aps: #""badge":1.5"#),

@@ -28,6 +28,8 @@ struct Provider {
         #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8"},"sound":"default"},"chat":"c41"}"#
 
     let store: SQLiteKeyStore
+    /// The user who is logged in where the phone registers.
+    var user: String?
 
     init(now: Timestamp = .start) throws {
         store = try SQLiteKeyStore.inMemory()

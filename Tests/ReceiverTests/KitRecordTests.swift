@@ -1,12 +1,12 @@
 import Pushcrypt
-import PushcryptKeyStore
 import Testing
 import VectorKit
 
+@testable import PushcryptKeyStore
 @testable import PushcryptReceiver
 
 /// `Tests/Data/Vectors/kit/records` and `kit/replies`: what a phone and its provider say of keys, and what each end does then.
-/// (`Docs/FormatRecords.md`, D-1 to D-14)
+/// (`Docs/FormatRecords.md`, D-1 to D-22)
 @Suite struct KitRecordTests {
     @Test func aRecordIsTakenOrNot() throws {
         let vectors = try KitFolder.records.vectors()
@@ -50,10 +50,31 @@ import VectorKit
                 publicKey: try DevicePublicKey(text: held),
                 topic: try vector.optional("held-topic").map { try Topic($0) },
                 generation: try vector.number("held-generation"), createdAt: nil)
-            try store.addDevice(before, id: "phone1", at: .start)
+            try store.addDevice(
+                before, id: "phone1", owner: owner(vector.optional("held-user")), replace: true, at: .start)
         }
+        if let user = vector.optional("elsewhere") {
+            let other = DeviceRegistration(publicKey: record.publicKey, createdAt: nil)
+            try store.addDevice(other, id: "phone2", owner: owner(user == "-" ? nil : user), at: .start)
+        }
+        let provider = ["held-key", "user", "elsewhere", "replace", "provider-has"].flatMap(vector.all)
+        // Without anything of a provider's, it is only read.
+        let isOnlyRead = provider.isEmpty && vector.expect == "accepted"
         try store.addDevice(
-            record, id: "phone1", replace: vector.optional("replace") == "yes", at: .start)
+            record, id: "phone1", owner: owner(vector.optional("user")),
+            replace: isOnlyRead || vector.optional("replace") == "yes", at: .start)
+        // The key is one device's.
+        #expect(try store.device(id: "phone2") == nil, "\(vector)")
+        try store.write { (store) throws(KeyStoreError) in
+            for text in vector.all("provider-has") {
+                guard let key = try? SenderPublicKey(text: text) else { continue }
+                try store.put(PastSenderKeyRow(key, endedAt: .start))
+            }
+        }
+        if !vector.all("provider-has").isEmpty {
+            let isForeign = try store.unknownSenderTest()(record.pinnedSender)
+            #expect(isForeign == vector.all("foreign").contains("sender"), "\(vector)")
+        }
         let device = try #require(try store.device(id: "phone1"))
         #expect(device.publicKey.description == vector.optional("key"), "\(vector)")
         #expect(record.deviceID == vector.optional("device"), "\(vector)")
@@ -64,6 +85,8 @@ import VectorKit
         #expect(device.pinnedSender?.description == vector.optional("sender"), "\(vector)")
         #expect(device.appVersion?.description == vector.optional("app-version"), "\(vector)")
     }
+
+    private func owner(_ user: String?) -> DeviceOwner { user.map { .user($0) } ?? .unchanged }
 
     private func announcement(_ vector: KitVector) throws {
         let record = try SenderAnnouncement(json: vector.body, at: .start)
@@ -81,6 +104,7 @@ import VectorKit
         let reply = try RegistrationReply(json: vector.body)
         #expect(try RegistrationReply(json: reply.json) == reply, "\(vector)")
         #expect(reply.sender?.description == vector.optional("sender"), "\(vector)")
+        #expect(reply.foreign == vector.all("foreign"), "\(vector)")
         switch reply.verdict {
         case .acknowledged(let key):
             #expect(

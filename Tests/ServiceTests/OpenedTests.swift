@@ -8,6 +8,7 @@ import TestPhone
 import Testing
 import Waiting
 import UserNotifications
+import Waiting
 
 /// The presentation of a push that opens.
 struct OpenedTests {

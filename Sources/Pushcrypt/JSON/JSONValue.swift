@@ -43,10 +43,9 @@ extension JSONValue {
         return document.bytes[range.lowerBound] == UInt8(ascii: "t")
     }
 
-    /// A number that is written without fraction and exponent and fits into 64 bits; nil for `1.0` and `1e0`, 0 for
-    /// `-0`.
+    /// A number that is written without fraction and exponent and fits into 64 bits; nil for `1.0`, `1e0` and `-0`.
     package var integer: Int64? {
-        guard kind == .number else { return nil }
+        guard kind == .number, !document.bytes[range].elementsEqual("-0".utf8) else { return nil }
         return Int64(String(decoding: document.bytes[range], as: UTF8.self))
     }
 

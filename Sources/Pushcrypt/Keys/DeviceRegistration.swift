@@ -52,13 +52,17 @@ extension DeviceRegistration {
 
     /// Reads a record that may have more members than a registration.
     package init(_ record: KeyRecord) throws(KeyError) {
-        let publicKey = try DevicePublicKey(text: record.publicKey())
-        try record.checkID(publicKey.id)
+        // First what is no text of a key, then those, last what follows from the keys.
+        let (keyText, senderText, id) = (try record.publicKey(), try record.text("sender"), try record.deviceID())
+        let (suites, topic, appVersion) = (try record.suites(), try record.topic(), try record.appVersion())
+        let (generation, createdAt) = (try record.number("generation") ?? 1, try record.time("created"))
+        let keyID = try record.text("key_id")
+        let publicKey = try DevicePublicKey(text: keyText)
+        let sender = try senderText.map(SenderPublicKey.init(text:))
+        try KeyRecord.check(keyID, isOf: publicKey.id)
         self.init(
-            deviceID: try record.deviceID(), publicKey: publicKey, suites: try record.suites(),
-            topic: try record.topic(), generation: try record.number("generation") ?? 1,
-            createdAt: try record.time("created"), pinnedSender: try record.sender(),
-            appVersion: try record.appVersion())
+            deviceID: id, publicKey: publicKey, suites: suites, topic: topic, generation: generation,
+            createdAt: createdAt, pinnedSender: sender, appVersion: appVersion)
     }
 
     /// The record as minified JSON.

@@ -3,12 +3,13 @@
 ///
 ///     device   {"device","public_key","key_id","suite","suites","topic","generation","created","sender","app_version"}
 ///     sender   {"public_key","key_id","topic","generation","created"}
-///     reply    {"version","acknowledged" or "refused","sender"}
+///     reply    {"version","acknowledged" or "refused","sender","foreign"}
 ///
 /// In the first two, only `public_key` is required. Unknown members are ignored, so that a later version may add some.
 package struct KeyRecord {
     /// The maximum number of suites in a record.
     private static let maximumSuites = 16
+    private static let maximumForeign = 16
 
     private let root: JSONValue
 
@@ -40,9 +41,9 @@ package struct KeyRecord {
         return text
     }
 
-    /// Throws if `key_id` names another key.
-    func checkID(_ id: KeyID) throws(KeyError) {
-        guard let text = try text("key_id"), text != id.description else { return }
+    /// Throws if a `key_id` names another key.
+    static func check(_ text: String?, isOf id: KeyID) throws(KeyError) {
+        guard let text, text != id.description else { return }
         throw KeyError(.malformedRecord, "the record's key_id does not belong to its public_key")
     }
 
@@ -83,11 +84,6 @@ package struct KeyRecord {
         return version
     }
 
-    func sender() throws(KeyError) -> SenderPublicKey? {
-        guard let text = try text("sender") else { return nil }
-        return try SenderPublicKey(text: text)
-    }
-
     /// Whether the member is null, which is different from missing.
     package func isNull(_ name: String) -> Bool { root[name]?.kind == .null }
 
@@ -107,6 +103,19 @@ package struct KeyRecord {
 
     package func time(_ name: String) throws(KeyError) -> Timestamp? {
         try number(name).map(Timestamp.init(milliseconds:))
+    }
+
+    /// Returns the members of a registration that name foreign keys.
+    func foreign() throws(KeyError) -> [String] {
+        guard let value = root["foreign"], value.kind != .null else { return [] }
+        let members = value.elements.compactMap(\.string)
+        guard value.kind == .array, (1...Self.maximumForeign).contains(members.count),
+            members.count == value.elements.count
+        else {
+            throw KeyError(
+                .malformedRecord, "the reply's foreign is not an array of 1 to \(Self.maximumForeign) strings")
+        }
+        return members
     }
 
     func number(_ name: String) throws(KeyError) -> UInt64? {

@@ -20,8 +20,14 @@ public struct RegistrationReply: Hashable, Sendable {
         private static let maximumLength = 64
 
         /// The provider has a later key for this device id, or another one of the same generation: the device was
-        /// restored from a backup and has to enrol under a new id.
+        /// restored from a backup and has to enrol again, with a new id and key.
         public static let generationRollback = Refusal(unchecked: "generation-rollback")
+        /// The generation is too far above the stored one: the device has to enrol again.
+        public static let generationTooHigh = Refusal(unchecked: "generation-too-high")
+        /// The provider has this device id for another user: the device has to enrol again.
+        public static let userMismatch = Refusal(unchecked: "user-mismatch")
+        /// The provider has this public key for another device: the device has to enrol again.
+        public static let keyTaken = Refusal(unchecked: "key-taken")
         /// The provider has this device id for another app.
         public static let topicMismatch = Refusal(unchecked: "topic-mismatch")
 
@@ -43,11 +49,15 @@ public struct RegistrationReply: Hashable, Sendable {
     public let verdict: Verdict
     /// The key that the provider signs with.
     public let sender: SenderPublicKey?
+    /// The members of the record, `sender` or `recovery`, that name a key the provider never had: somebody else enrolled
+    /// the device, or has replaced the provider's key. No trust changes because of it.
+    public let foreign: [String]
 
     /// Creates a reply.
-    public init(_ verdict: Verdict, sender: SenderPublicKey? = nil) {
+    public init(_ verdict: Verdict, sender: SenderPublicKey? = nil, foreign: [String] = []) {
         self.verdict = verdict
         self.sender = sender
+        self.foreign = foreign
     }
 
     /// Parses a reply. Unknown members are ignored.
@@ -60,6 +70,8 @@ public struct RegistrationReply: Hashable, Sendable {
             throw KeyError(
                 .malformedRecord, "the reply's version is not \(Self.version), the only one that this library supports")
         }
+        // First what is no text of a key.
+        let (foreign, senderText) = (try record.foreign(), try record.text("sender"))
         let verdict: Verdict
         switch (try record.text("acknowledged"), try record.text("refused")) {
         case (let key?, nil): verdict = .acknowledged(try DevicePublicKey(text: key))
@@ -71,7 +83,7 @@ public struct RegistrationReply: Hashable, Sendable {
         case (nil, nil), (_?, _?):
             throw KeyError(.malformedRecord, "the reply must have either acknowledged or refused")
         }
-        self.init(verdict, sender: try record.sender())
+        self.init(verdict, sender: try senderText.map(SenderPublicKey.init(text:)), foreign: foreign)
     }
 
     /// The reply as minified JSON.
@@ -84,6 +96,9 @@ public struct RegistrationReply: Hashable, Sendable {
             case .refused(let refusal): json.string(refusal.description, for: "refused")
             }
             if let sender { json.string(sender.description, for: "sender") }
+            if !foreign.isEmpty {
+                json.array(for: "foreign") { json in for member in foreign { json.string(member) } }
+            }
         }
         return json.bytes
     }
@@ -113,11 +128,11 @@ public struct SenderAnnouncement: Hashable, Sendable {
     /// - Throws: `malformedRecord`, or the error of the key in the record.
     public init(json: ContiguousArray<UInt8>, at now: Timestamp) throws(KeyError) {
         let record = try KeyRecord(json)
-        let publicKey = try SenderPublicKey(text: record.publicKey())
-        try record.checkID(publicKey.id)
-        self.init(
-            publicKey: publicKey, topic: try record.topic(), generation: try record.number("generation") ?? 1,
-            createdAt: try record.time("created") ?? now)
+        let (keyText, keyID, topic) = (try record.publicKey(), try record.text("key_id"), try record.topic())
+        let (generation, createdAt) = (try record.number("generation") ?? 1, try record.time("created") ?? now)
+        let publicKey = try SenderPublicKey(text: keyText)
+        try KeyRecord.check(keyID, isOf: publicKey.id)
+        self.init(publicKey: publicKey, topic: topic, generation: generation, createdAt: createdAt)
     }
 
     /// The record as minified JSON.

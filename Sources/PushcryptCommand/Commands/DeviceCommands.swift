@@ -28,7 +28,8 @@ struct DeviceAddCommand: CommandBody {
         CommandPage(
             discussion: [
                 "Reads the output of 'export device': the key (pcr1…) or the registration record (--json). A record with a lower generation than the store's is refused: it is old, or replayed. A key alone counts as generation 1, so it enrols a device; after a rotation, register the record.",
-                "A removed device is registered again. What the record says about a user is ignored. --reply prints what an enrolling phone expects: the key that is sealed to from now on and the sender's, or why the record was refused.",
+                "Take ID and USER from the session that sent the record: the record's own 'device' is ignored. Another user's device is refused, and so is a key that another device has; among the devices of one user a key moves. A removed device is registered again.",
+                "--reply prints what an enrolling phone expects: the key that is sealed to from now on and the sender's, or why the record was refused. A warning, and 'foreign' in the answer, says that the phone trusts a sender key which this store never had.",
             ],
             examples: [
                 Example("pushcrypt export device | pushcrypt --store P device add phone1 -"),
@@ -55,7 +56,7 @@ struct DeviceAddCommand: CommandBody {
         owner = user.map(DeviceOwner.user) ?? (isNobodys ? .nobody : .unchanged)
         topic = TopicArgument(&arguments, help: "the key's app, if the record does not say it")
         replaces = arguments.flag(
-            "--replace", help: "accept any generation, for example after a reinstall")
+            "--replace", help: "accept any generation, user and app, for example after a reinstall")
         wantsReply = arguments.flag("--reply", help: "print the phone's registration reply, as JSON")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
@@ -79,9 +80,7 @@ struct DeviceAddCommand: CommandBody {
                 registration, id: id, owner: owner, replace: replaces, at: console.timestamp)
         } catch {
             let failure = CommandFailure(error)
-            if wantsReply, error.code == .generationRollback || error.code == .topicMismatch,
-                let refusal = RegistrationReply.Refusal(error.code.description)
-            {
+            if wantsReply, let refusal = error.refusal {
                 try console.write(line: RegistrationReply(.refused(refusal)).json)
             }
             guard error.code == .generationRollback, !DeviceInput.isRecord(bytes) else { throw failure }
@@ -89,9 +88,14 @@ struct DeviceAddCommand: CommandBody {
                 failure.exit, failure.message,
                 hints: ["after a rotation give the record, which has a generation: pushcrypt export device --json"])
         }
+        var foreign = try ForeignSenders(of: store)
+        foreign.add(id, trusting: registration.pinnedSender)
+        console.warn(of: foreign)
         if wantsReply {
-            let sender = try Self.defaultSender(store)
-            try console.write(line: RegistrationReply(.acknowledged(registration.publicKey), sender: sender).json)
+            let reply = RegistrationReply(
+                .acknowledged(registration.publicKey), sender: try Self.defaultSender(store),
+                foreign: foreign.members)
+            try console.write(line: reply.json)
         }
         if isJSON {
             var json = JSONWriter()
@@ -100,6 +104,9 @@ struct DeviceAddCommand: CommandBody {
                 json.string(outcome.name, for: "outcome")
                 json.string(registration.publicKey.id.description, for: "key_id")
                 json.integer(registration.generation, for: "generation")
+                if foreign.count > 0 {
+                    json.array(for: "foreign") { json in for member in foreign.members { json.string(member) } }
+                }
             }
             try console.write(line: json.bytes)
         }

@@ -8,7 +8,7 @@ struct DeviceImportCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Each line is an object: 'device', the provider's name for it; 'user', which may be missing; and 'record', the registration record or key that the phone sent, unchanged. It is registered as by 'device add', but a removed device comes back only if the record's 'created' is later than the removal; an older record is stale and changes nothing. A refused line is reported with its number, the others are imported, and the command ends with 65.",
+                "Each line is an object: 'device', the provider's name for it; 'user', who was logged in, which may be missing; and 'record', the registration record or key that the phone sent, unchanged. It is registered as by 'device add', with the same refusals, but a removed device comes back only if the record's 'created' is later than the removal; an older record is stale and changes nothing. A refused line is reported with its number, the others are imported, and the command ends with 65.",
                 "--from-export reads the output of 'device export'. A line takes effect if its 'updated' or time of removal is later than the store's, whatever the generation, so two stores that import each other's exports end up equal. Never read what phones have sent this way.",
             ],
             examples: [
@@ -26,7 +26,7 @@ struct DeviceImportCommand: CommandBody {
     init(_ arguments: inout Arguments) {
         file = arguments.optionalInput("FILE", help: "newline-delimited JSON; default standard input")
         isExport = arguments.flag("--from-export", help: "the lines are the output of 'device export'")
-        replaces = arguments.flag("--replace", help: "import each line, whatever the store has")
+        replaces = arguments.flag("--replace", help: "import each line, whatever the store has for that device")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
     }
@@ -36,6 +36,7 @@ struct DeviceImportCommand: CommandBody {
         let now = console.timestamp
         var lines = try NumberedLines(file, console)
         var counts = ImportCounts()
+        var foreign = try ForeignSenders(of: store)
         try lines.forEach { (line) throws(CommandFailure) in
             try isExport ? ExportedDevice.change(line, at: now) : DeviceLine.change(line, at: now)
         } take: { (items, lines) throws(CommandFailure) in
@@ -43,11 +44,14 @@ struct DeviceImportCommand: CommandBody {
                 try store.importDevices(items.map(\.item), replace: replaces, at: now)
             }
             counts.add(result)
+            foreign.add(items.map(\.item), except: Set(result.refused.map(\.index)))
             for refusal in result.refused {
                 lines.refuse(items[refusal.index].number, "\(refusal.error.code): \(refusal.error)")
             }
         }
         counts.refused = lines.refused
+        counts.foreign = foreign.count
+        console.warn(of: foreign)
         try console.report(counts.all, asJSON: isJSON)
         return counts.refused == 0 ? .done : .refused
     }
@@ -61,6 +65,7 @@ private struct ImportCounts {
     var removed = 0
     var stale = 0
     var refused = 0
+    var foreign = 0
 
     mutating func add(_ result: DeviceImportResult) {
         added += result.added
@@ -74,7 +79,7 @@ private struct ImportCounts {
         [
             ("added", added), ("updated", updated), ("unchanged", unchanged), ("removed", removed), ("stale", stale),
             ("refused", refused),
-        ]
+        ] + (foreign > 0 ? [("foreign", foreign)] : [])
     }
 }
 

@@ -28,18 +28,22 @@ struct DeviceListCommand: CommandBody {
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(store)
         var printer = DevicePrinter(console)
+        var foreign = try ForeignSenders(of: store)
+        func show(_ device: Result<DeviceRecord, KeyStoreError>) throws {
+            if case .success(let record) = device { foreign.add(record.id, trusting: record.pinnedSender) }
+            try printer.print(device, isJSON ? ExportedDevice.text : columns)
+        }
         try withListErrors {
             if showsRemoved {
                 try store.forEachRemovedDevice { try printer.print($0, isJSON ? ExportedDevice.text : columns) }
             } else if let user {
-                for device in try store.devices(ofUser: user) {
-                    try printer.print(device, isJSON ? ExportedDevice.text : columns)
-                }
+                for device in try store.devices(ofUser: user) { try show(device) }
             } else {
-                try store.forEachDevice { try printer.print($0, isJSON ? ExportedDevice.text : columns) }
+                try store.forEachDevice(show)
             }
         }
         try printer.flush()
+        console.warn(of: foreign)
         return printer.damaged == 0 ? .done : .refused
     }
 }

@@ -140,10 +140,27 @@ private func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(Comma
     if !devices.isEmpty, !trusted.contains(where: { $0.state == .pinned }) {
         findings.append(Finding(.warning, "no sender is trusted, so nothing opens: 'sender trust NAME FILE'"))
     }
+    findings += try checkReportedSenders(of: store)
     if !senders.isEmpty { findings.append(Finding(.note, "\(count) device\(count == 1 ? "" : "s") to seal for")) }
     if devices.isEmpty, senders.isEmpty {
         findings.append(
             Finding(.warning, "the store has no key: 'keygen sender' (provider) or 'keygen device' (phone)"))
     }
     return findings
+}
+
+/// Finds devices that trust a sender key that the store never had: evidence of a theft, or of a false enrolment.
+private func checkReportedSenders(of store: SQLiteKeyStore) throws(CommandFailure) -> [Finding] {
+    var foreign = try ForeignSenders(of: store)
+    do {
+        try store.forEachDevice {
+            if case .success(let device) = $0 { foreign.add(device.id, trusting: device.pinnedSender) }
+        }
+    } catch let error as KeyStoreError {
+        throw CommandFailure(error)
+    } catch {
+        throw .failed("the devices could not be read")
+    }
+    guard foreign.count > 0 else { return [] }
+    return [Finding(.warning, foreign.text, fix: "see Stolen signing key in Docs/KeyRotation.md")]
 }

@@ -135,6 +135,13 @@ extension Explanation {
             cause: "The program was downgraded, or different versions share the store.",
             fix: "Update the program, or the app."),
         Explanation(
+            KeyStoreError.Code.olderVersion, .store,
+            summary: "a version before 1.0 wrote the store",
+            cause: "Its layout is no longer read.",
+            fix:
+                "Create a store with 'pushcrypt init', and let the devices register again. 'pushcrypt export sender --secret' of the version that wrote the old one gives the sender key."
+        ),
+        Explanation(
             KeyStoreError.Code.corruptStore, .store,
             summary: "stored data is damaged, or was changed without the store key",
             cause: "A file system lost writes, or someone edited the database.",
@@ -208,6 +215,29 @@ extension Explanation {
                 "An old record arrived late or was replayed, a bare key (generation 1) followed a rotation, or the device was set up again.",
             fix:
                 "Ignore a late record. After a rotation give the record ('export device --json'). For a device set up again, the operator, not the device, uses --replace."
+        ),
+        Explanation(
+            KeyStoreError.Code.generationTooHigh, .store,
+            summary: "a device's generation is too far ahead",
+            cause:
+                "The first is at most 1,024, and a later one at most 1,024 above the one held: anyone who registered the highest number would lock the phone out.",
+            fix:
+                "Send the phone the refusal ('device add --reply'): it enrols with another id and key. For a device set up again, the operator, not the device, uses --replace."
+        ),
+        Explanation(
+            KeyStoreError.Code.userMismatch, .store,
+            summary: "the device is another user's",
+            cause: "The phone changed hands under its old device id, or somebody claims another user's device.",
+            fix:
+                "Send the phone the refusal ('device add --reply'): it enrols with another id and key. Take the user from the session, never from the record. The operator, not the device, uses --replace."
+        ),
+        Explanation(
+            KeyStoreError.Code.keyTaken, .store,
+            summary: "another device has this public key",
+            cause:
+                "The two are not known to be one user's, and messages for the one would open on the other's phone.",
+            fix:
+                "Send the phone the refusal ('device add --reply'): it enrols with another id and key. If the other device is gone, remove it first."
         ),
         Explanation(
             KeyStoreError.Code.topicMismatch, .store,

@@ -107,7 +107,7 @@ struct MessageArguments: Sendable {
             help: "alert, background or voip; default alert")
         timeToLive = arguments.seconds(
             "--ttl", "TIME", 1...Int(Freshness.maximumTimeToLive.seconds),
-            help: "how long the message may be shown; default the store's, or 30d")
+            help: "how long the message may be shown, and up to ten minutes more; default the store's, or 30d")
         name = arguments.value(
             "--id", "NAME", help: "the message's name, the same in every retry, so that a phone shows it once")
         isSentExactly = arguments.flag(

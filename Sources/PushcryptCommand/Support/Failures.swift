@@ -8,6 +8,8 @@ internal import PushcryptKeyStore
 extension CommandFailure {
     /// What to do next where that is another command or an option, which the libraries do not know: by error code.
     private static let hints = [
+        "key-taken": ["if the other device is gone, pushcrypt device remove it first"],
+        "generation-too-high": ["if the device was set up again, --replace accepts it"],
         "generation-rollback": ["if the device was set up again, --replace accepts it"],
         "name-taken": ["pushcrypt rotate replaces its key; --name chooses another name"],
         "reserved-key": ["--attachment adds attachments to a payload"],
@@ -18,6 +20,7 @@ extension CommandFailure {
         "store-missing": ["pushcrypt init creates one; --store names its directory"],
         "topic-mismatch": ["--replace changes the app"],
         "unknown-device": ["pushcrypt device list shows them"],
+        "user-mismatch": ["if the device has changed hands, --replace gives it to the other user"],
         "unknown-name": ["pushcrypt keygen creates a key"],
     ]
 
@@ -53,7 +56,9 @@ extension CommandFailure {
         let exit: ExitCode =
             switch error.code {
             case .storeBusy, .diskFull, .inputOutput: .failed
-            case .corruptStore, .generationRollback, .futureTime, .rotationRefused, .keyIDTaken: .refused
+            case .corruptStore, .generationRollback, .generationTooHigh, .userMismatch, .keyTaken, .futureTime,
+                .rotationRefused, .keyIDTaken:
+                .refused
             default: .usage
             }
         let isRow = error.code == .corruptStore && error.concernsOneRow

@@ -80,9 +80,11 @@ extension IOSScaffold {
 
             ## On the server
 
-            The app sends a registration record. The server stores it, seals with it, and answers:
+            The app sends a registration record. The server stores it for the logged-in user, seals with it, and answers:
 
-                pushcrypt device add ID record.json --reply
+                pushcrypt device add ID record.json --user USER --reply
+
+            `ID` is the record's `device`; `USER` comes from the session, never from what the app sends.
 
             \#(trustParagraph)
 

@@ -143,7 +143,7 @@ extension IOSScaffold {
                 nonisolated struct ProviderChannel: RegistrationChannel {
                     func register(record: Data, pushToken: Data) async throws -> Data {
                         // EDIT: send `record` (JSON) and `pushToken` to your server as the logged-in user, and return its answer,
-                        // which 'pushcrypt device add ID record.json --reply' prints there.
+                        // which 'pushcrypt device add ID record.json --user USER --reply' prints there.
                         throw NotConnected()
                     }
 

@@ -24,8 +24,9 @@ public struct EnrolmentResult: Hashable, Sendable {
         case acknowledged
         /// The reply is about another key, or the account has logged out: nothing has changed.
         case anotherKey
-        /// The provider has refused the registration. After `generationRollback` the account has a new device id, and
-        /// the next reconciliation registers under it.
+        /// The provider has refused the registration. After `generationRollback`, `generationTooHigh`, `userMismatch`
+        /// and `keyTaken` the account's keys are deleted, and the next reconciliation registers a new key under a new
+        /// device id.
         case refused(RegistrationReply.Refusal)
     }
 
@@ -46,6 +47,16 @@ public struct EnrolmentResult: Hashable, Sendable {
     public let key: Key
     /// The result for the sender key.
     public let sender: Sender
+    /// The members of the record, `sender` or `recovery`, that name a key the provider never had: somebody else enrolled
+    /// the device, or has replaced the provider's key. Nothing has changed; the app decides, with
+    /// `trustSender(_:named:replace:at:)`.
+    public let foreign: [String]
+
+    init(key: Key, sender: Sender, foreign: [String] = []) {
+        self.key = key
+        self.sender = sender
+        self.foreign = foreign
+    }
 }
 
 extension Enrolment {
@@ -88,9 +99,7 @@ extension Enrolment {
         }
         switch reply.verdict {
         case .refused(let refusal):
-            // This same phone went on under this id before a backup was restored: keys restored from a backup stay on
-            // their phone. So nobody else loses the id.
-            if refusal == .generationRollback { state.remove(account, withdrawing: true) }
+            try startAgain(after: refusal, &state)
             return EnrolmentResult(key: .refused(refusal), sender: .none)
         case .acknowledged(let key):
             guard key == request.record.publicKey else { return EnrolmentResult(key: .anotherKey, sender: .none) }
@@ -98,7 +107,7 @@ extension Enrolment {
             let sender = try take(reply.sender, now)
             state.acknowledge(request.report, by: account, at: now)
             try confirm(key.id, now)
-            return EnrolmentResult(key: .acknowledged, sender: sender)
+            return EnrolmentResult(key: .acknowledged, sender: sender, foreign: reply.foreign)
         }
     }
 
@@ -139,6 +148,23 @@ extension Enrolment {
         guard !keys.isEmpty else { return try store.generateDeviceKey(named: account, topic: topic, at: now) }
         if let key = keys.current, !isTooOld { return key }
         return try store.rotateDeviceKey(named: account, at: now)
+    }
+
+    /// Gives up the device id and its keys, which the provider refuses for good. [D-21]
+    private func startAgain(
+        after refusal: RegistrationReply.Refusal, _ state: inout EnrolmentState
+    ) throws(KeyStoreError) {
+        let isOwn: Bool
+        switch refusal {
+        // This same phone went on under this id, before a backup was restored, or as fast as nobody may: keys restored
+        // from a backup stay on their phone. So nobody else loses the id.
+        case .generationRollback, .generationTooHigh: isOwn = true
+        // The id, or the key, is somebody else's at the provider, who must not lose it.
+        case .userMismatch, .keyTaken: isOwn = false
+        default: return
+        }
+        _ = try store.purgeDeviceKeys(named: account)
+        state.remove(account, withdrawing: isOwn)
     }
 
     private func confirm(_ key: KeyID, _ now: Timestamp) throws(KeyStoreError) {

@@ -102,8 +102,10 @@ class Story:
             "open", "D", "open", "--batch", input=received(self.kept[-1].push, "first"))
         record = json.loads(self.record())
         lines = b"".join(
-            json.dumps({"device": f"imported{number}", "record": record}).encode() + b"\n" for number in range(IMPORTED))
-        self.step("device import", "P", "device", "import", "--json", input=lines)
+            json.dumps({**record, "device": f"imported{number}", "updated": 1}).encode() + b"\n"
+            for number in range(IMPORTED))
+        # One key for all of them, which only another store's export may say.
+        self.step("device import", "P", "device", "import", "--from-export", "--json", input=lines)
 
     def destroy(self):
         self.step("purge", "D", "rotate", "device", "--purge", "--json", gone=frozenset(self.life.needles["device", 1]))

@@ -46,7 +46,7 @@ def open_all(driver, made, records):
         answer, question, provider = next(answers), next(asked), made.providers[record["provider"]]
         if answer[:2] != ["opened", record["compact"].encode().hex()]:
             raise failed(driver.language, "a message of pushcrypt", question, answer)
-        expected = [str(record["ttl"]), provider["public"], "-"]
+        expected = [str(messages.sealed_life(record, int(answer[3]))), provider["public"], "-"]
         named = record["id"] is None or answer[2] == world.message_id(messages.name_of(record["id"]))
         pinned = provider["public"] in [sender.split(";")[1] for sender in answer[6].split("/")]
         if answer[4:6] + answer[7:] != expected or not named or not pinned:

@@ -158,6 +158,17 @@ class Payloads:
         }
 
 
+def sealed_life(record, sent_at):
+    """The time to live that pushcrypt seals: it ends at ten minutes, unless it is a call. (Docs/FormatNotes.md, Expiration)"""
+    if record["push-type"] == "voip":
+        return record["ttl"]
+    end = sent_at + 1000 * record["ttl"]
+    for rounded in (-(-end // 600_000), end // 600_000):
+        life = -(-(rounded * 600_000 - sent_at) // 1000)
+        if life <= 2_592_000:
+            return life
+
+
 def corrupted(text, some):
     """An envelope's text with one character changed, most often to another of its alphabet."""
     place = some.choice((some.randrange(len(text)), some.randrange(len(text)), some.randrange(8), len(text) - 1))

@@ -44,6 +44,7 @@ example $guide extension Sources/NotificationService/NotificationService.swift
 example $guide handler Sources/VendorNotificationService/NotificationService.swift
 example $guide choices Sources/ChoosyNotificationService/NotificationService.swift
 example $guide enrolment Sources/App/Enrolment.swift
+example $guide registrar Sources/Server/Registrar.swift
 example $guide shared Sources/App/Shared.swift
 example $guide journal Sources/App/Journal.swift
 example $guide test Tests/NotificationServiceTests/NotificationServiceTests.swift
@@ -55,7 +56,9 @@ example $server client Sources/Server/ClientPayload.swift
 example $server long Sources/Server/LongText.swift
 example $server queue Sources/Server/Queue.swift
 example $server signer Sources/Server/KeyServiceSigner.swift
-source_file Tests/ServerTests/ServerTests.swift < "$root/Tests/Checks/Outside/ServerTests.swift"
+for name in ServerTests RegistrarTests; do
+    source_file "Tests/ServerTests/$name.swift" < "$root/Tests/Checks/Outside/$name.swift"
+done
 
 for name in plain:plain-payloads web-push:web-push shared-key:shared-key sealed-boxes:sealed-boxes; do
     example "Docs/migration/${name#*:}.md" "${name%:*}" "Sources/Migration/${name#*:}.swift"
@@ -135,6 +138,7 @@ import PackageDescription
 let service: [Target.Dependency] = [.product(name: "PushcryptService", package: "pushcrypt")] + standIns
 let sealing: [Target.Dependency] = [
     .product(name: "Pushcrypt", package: "pushcrypt"), .product(name: "PushcryptBatch", package: "pushcrypt"),
+    .product(name: "PushcryptKeyStore", package: "pushcrypt"),
 ]
 let simulator: Target.Dependency = .product(name: "DeviceSimulator", package: "pushcrypt")
 let tools: Target.Dependency = .product(name: "PushcryptDeveloperTools", package: "pushcrypt")

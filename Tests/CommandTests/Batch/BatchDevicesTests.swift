@@ -10,7 +10,6 @@ import Testing
 @Suite struct BatchDevicesTests {
     private let directory: TemporaryDirectory
     private let store: SQLiteKeyStore
-    private let phone = DeviceKey()
 
     init() throws {
         directory = try TemporaryDirectory()
@@ -19,11 +18,12 @@ import Testing
         _ = try store.generateSenderKey(topic: Topic("com.example.app"), at: now)
     }
 
-    /// Adds devices that all have one key, which is nobody's concern here.
     private func addDevices(_ count: Int, owner: DeviceOwner = .unchanged) throws {
         let now = Console.standard.timestamp
-        let registration = DeviceRegistration(publicKey: phone.publicKey, createdAt: now)
-        for number in 0..<count { try store.addDevice(registration, id: id(number), owner: owner, at: now) }
+        for number in 0..<count {
+            let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: now)
+            try store.addDevice(registration, id: id(number), owner: owner, at: now)
+        }
     }
 
     private func id(_ number: Int) -> String { "device" + String(10_000 + number) }

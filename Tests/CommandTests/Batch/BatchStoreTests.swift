@@ -58,6 +58,7 @@ import Testing
         let registration = DeviceRegistration(publicKey: provider.phone.publicKey, createdAt: now)
         try provider.store.addDevice(registration, id: "phone2", at: now)
         #expect(try provider.answer(to: "phone2").code == nil)
+        try provider.store.removeDevice(id: "phone2", at: now)
         try provider.store.addDevice(registration, id: "phone1", at: now)
         #expect(try provider.answer().code == nil)
     }

@@ -91,7 +91,8 @@ import Testing
             pushcrypt --store P keygen sender --name work
             pushcrypt --store 'a store' keygen device --name 'spare key' > phone.pub
             for name in phone1 'user 17 / 아이폰' "it's \"x\"" 'a$(touch evil)`touch evil`!!'; do
-                pushcrypt --store P device add "$name" phone.pub --user 'al ice'
+                pushcrypt keygen device -o key | pushcrypt --store P device add "$name" --user 'al ice'
+                rm key
             done
             echo '{}' > "today's mail.json"
             """#,

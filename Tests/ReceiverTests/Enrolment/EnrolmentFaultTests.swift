@@ -82,7 +82,8 @@ import Testing
     @Test(
         arguments: StoreKind.allCases, ["", "{", #"{"version":1}"#, #"{"version":0,"accounts":[],"withdrawals":[]}"#])
     func aDamagedStateKeepsTheKeys(_ kind: StoreKind, _ text: String) throws {
-        let provider = try Provider()
+        var provider = try Provider()
+        provider.user = "alice"
         let phone = try Installation(kind)
         try phone.launch(with: provider)
         let (device, keys) = (try phone.device(), try phone.keys())
@@ -91,6 +92,8 @@ import Testing
         #expect(try phone.keys() == keys)
         #expect(try phone.device() != device)
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
+        // The key has moved to the new id.
+        #expect(try provider.devices.map(\.id) == [phone.device()])
     }
 
     /// An app that has used its key store without enrolment says so with an empty state.

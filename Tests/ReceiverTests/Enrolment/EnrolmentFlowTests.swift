@@ -85,6 +85,7 @@ import Testing
         #expect(try phone.launch(with: provider) == "register")
         #expect(try phone.device() != old)
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
+        #expect(try phone.keys().count == 1)
         #expect(try phone.launch(with: provider) == "nothing")
     }
 

@@ -38,7 +38,10 @@ import Testing
         phone.firstTrust = .builtIn(builtIn)
         try phone.launch(with: provider)
         #expect(
-            phone.results == [EnrolmentResult(key: .acknowledged, sender: .notAccepted(try provider.key.publicKey))])
+            phone.results == [
+                EnrolmentResult(
+                    key: .acknowledged, sender: .notAccepted(try provider.key.publicKey), foreign: ["sender"])
+            ])
         #expect(try phone.pin == builtIn)
     }
 
@@ -51,7 +54,9 @@ import Testing
         phone.circumstances.pushToken = [1]
         try phone.launch(with: stranger)
         #expect(
-            phone.results.last == EnrolmentResult(key: .acknowledged, sender: .notAccepted(try stranger.key.publicKey)))
+            phone.results.last
+                == EnrolmentResult(
+                    key: .acknowledged, sender: .notAccepted(try stranger.key.publicKey), foreign: ["sender"]))
         #expect(try phone.pin == first)
         // Only the app's own decision does.
         try phone.store.trustSender(stranger.key.publicKey, named: "provider", topic: .app, replace: true, at: .start)

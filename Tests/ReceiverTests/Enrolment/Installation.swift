@@ -131,11 +131,14 @@ extension Provider {
         let sender = try key.publicKey
         let id = try #require(registration.deviceID)
         do throws(KeyStoreError) {
-            try store.addDevice(registration, id: id, at: now)
+            try store.addDevice(registration, id: id, owner: user.map { .user($0) } ?? .unchanged, at: now)
         } catch {
             return RegistrationReply(.refused(try #require(.init(error.code.description)))).json
         }
-        return RegistrationReply(.acknowledged(registration.publicKey), sender: sender).json
+        let isForeign = try store.unknownSenderTest()(registration.pinnedSender)
+        return RegistrationReply(
+            .acknowledged(registration.publicKey), sender: sender, foreign: isForeign ? ["sender"] : []
+        ).json
     }
 
     var devices: [DeviceRecord] {

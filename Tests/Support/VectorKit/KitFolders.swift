@@ -93,24 +93,31 @@ extension KitFolder {
 
     /// A record of a phone's key, or of a provider's.
     public static let records = KitFolder(
-        "records", taken: ["accepted"], refused: recordCodes.union(["generation-rollback", "topic-mismatch"]),
-        once: ["kind"], whenTaken: ["key", "generation"],
-        optional: recordMembers.union(["held-key", "held-generation", "held-topic", "replace"]),
-        bound: [recordMembers: ["accepted"]])
+        "records", taken: ["accepted"],
+        refused: recordCodes.union([
+            "user-mismatch", "generation-rollback", "generation-too-high", "topic-mismatch", "key-taken",
+        ]), once: ["kind"], whenTaken: ["key", "generation"],
+        optional: recordMembers.union([
+            "held-key", "held-generation", "held-topic", "held-user", "user", "elsewhere", "replace",
+        ]), many: ["recovery", "provider-has", "foreign"],
+        bound: [recordMembers: ["accepted"], ["foreign"]: ["accepted"]],
+        withholds: { !$0.all("foreign").isEmpty })
 
     private static let replyMembers: Set = ["acknowledged", "refused", "sender", "pinned-after"]
 
     /// A provider's reply.
     public static let replies = KitFolder(
         "replies", taken: ["accepted"], refused: recordCodes, once: ["device"], whenTaken: ["confirms"],
-        optional: replyMembers.union(["pinned"]), bound: [replyMembers: ["accepted"]],
+        optional: replyMembers.union(["pinned"]),
+        many: ["recovery", "held-recovery", "built-in", "foreign", "recovery-after"],
+        bound: [replyMembers: ["accepted"]],
         withholds: { reply in
             let isPassedOver = reply.optional("confirms") == "no"
             return isPassedOver || reply.optional("sender").map { $0 != reply.optional("pinned-after") } ?? false
         })
 
     private static let storeCodes: Set = [
-        "corrupt-store", "newer-version", "wrong-passphrase", "passphrase-needed", "store-key-missing",
+        "corrupt-store", "newer-version", "older-version", "wrong-passphrase", "passphrase-needed", "store-key-missing",
     ]
     private static let rows: Set = ["device-key", "sender-key", "trusted", "device", "setting"]
 

@@ -42,7 +42,6 @@ struct World {
     private static let start = Timestamp(milliseconds: 1_790_000_000_000)
     /// The default grace and overlap of the document.
     private static let grace = 31 * day
-    private static let timeToLive = 30 * day
 
     let number: Int
     private let seed: UInt64
@@ -130,7 +129,7 @@ struct World {
         underWay.insert(number)
         let sealed = try provider.seal(#"{"aps":{"alert":"\#(number)"}}"#, at: now)
         // As long as it lives by the phone's clock; one of ten to the last millisecond of that.
-        let life = Self.timeToLive + provider.skew
+        let life = sealed.expiresAt.milliseconds - now.milliseconds
         let delay = numbers.below(10) == 0 ? life : numbers.next() % (life + 1)
         tally.longestDelay = max(tally.longestDelay, delay)
         agenda.enter(

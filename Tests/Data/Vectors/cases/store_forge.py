@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from reference import store
-from reference.store import MIGRATIONS, StoreKeys, Value
+from reference.store import SCHEMA, VERSION, StoreKeys, Value
 
 from .material import CHAIN, GENERATIONS, PHONE, PROVIDER, SENT_AT, TABLET, TOPIC, seed
 
@@ -23,11 +23,11 @@ class Store:
     keys: StoreKeys = field(default_factory=lambda: StoreKeys(STORE_KEY, STORE_ID))
     rows: dict[str, list[Row]] = field(default_factory=dict)
     application_id: int = store.APPLICATION_ID
-    version: int = len(MIGRATIONS)
+    version: int = VERSION
     more_sql: str = ""
 
     def add(self, table: str, **values: Value) -> Row:
-        columns = store.COLUMNS[table][0]
+        columns = store.COLUMNS[table]
         row: Row = {column: values.get(column) for column in columns}
         self.rows.setdefault(table, []).append(row)
         return row
@@ -35,14 +35,13 @@ class Store:
     def tag_all(self) -> None:
         for table, rows in self.rows.items():
             for row in rows:
-                row["tag"] = self.keys.tag(table, [row[column] for column in store.COLUMNS[table][0]])
+                row["tag"] = self.keys.tag(table, [row[column] for column in store.COLUMNS[table]])
 
     def sql(self) -> str:
         lines = [f"PRAGMA application_id = {self.application_id};\n", f"PRAGMA user_version = {self.version};\n"]
-        lines += MIGRATIONS[: min(self.version, len(MIGRATIONS))]
+        lines.append(SCHEMA)
         for table, rows in self.rows.items():
             for row in rows:
-                # Columns of a later version are not there yet.
                 values = {name: value for name, value in row.items() if value is not None}
                 names, literals = ", ".join(values), ", ".join(map(literal, values.values()))
                 lines.append(f"INSERT INTO {table} ({names}) VALUES\n    ({literals});\n")

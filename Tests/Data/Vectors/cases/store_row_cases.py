@@ -57,7 +57,7 @@ def row_cases() -> list[Vector]:
     def from_other_store(made: Store) -> None:
         """A row of another store under the same key."""
         row = made.rows["devices"][0]
-        row["tag"] = other_store.tag("devices", [row[column] for column in store.COLUMNS["devices"][0]])
+        row["tag"] = other_store.tag("devices", [row[column] for column in store.COLUMNS["devices"]])
 
     stranger = GENERATIONS[4].public
     return [

@@ -27,8 +27,8 @@ PASSES, MEMORY = range(1, 9), range(8 << 10, (512 << 20) + 1)
 DEVICE_STATES = {1: "pending", 2: "active", 3: "retiring"}
 TRUST_STATES = {1: "pinned", 2: "superseded"}
 
-MIGRATIONS = [
-    """\
+VERSION = 4
+SCHEMA = """\
 CREATE TABLE store (
     id INTEGER PRIMARY KEY CHECK (id = 1), store_id BLOB NOT NULL, salt BLOB, passes INTEGER, memory INTEGER,
     created INTEGER NOT NULL, key_check BLOB NOT NULL, tag BLOB NOT NULL);
@@ -46,52 +46,39 @@ CREATE TABLE sender_keys (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, topic TEXT, public_key BLOB NOT NULL,
     key_id INTEGER NOT NULL UNIQUE, generation INTEGER NOT NULL, created INTEGER NOT NULL, sealed BLOB NOT NULL,
     tag BLOB NOT NULL);
+CREATE TABLE past_sender_keys (
+    public_key BLOB PRIMARY KEY NOT NULL, ended INTEGER NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE announcements (
     id INTEGER PRIMARY KEY, old_key BLOB NOT NULL UNIQUE, new_key BLOB NOT NULL UNIQUE, statement BLOB NOT NULL,
     announced_until INTEGER NOT NULL, tag BLOB NOT NULL);
 CREATE TABLE devices (
     id TEXT PRIMARY KEY NOT NULL, public_key BLOB NOT NULL, topic TEXT, generation INTEGER NOT NULL,
-    created INTEGER NOT NULL, updated INTEGER NOT NULL, pinned_sender BLOB, tag BLOB NOT NULL) WITHOUT ROWID;
-""",
-    """\
-ALTER TABLE devices ADD COLUMN suites BLOB;
-ALTER TABLE devices ADD COLUMN app_version TEXT;
-""",
-    """\
-ALTER TABLE devices ADD COLUMN user TEXT;
+    created INTEGER NOT NULL, updated INTEGER NOT NULL, pinned_sender BLOB, suites BLOB, app_version TEXT,
+    user TEXT, tag BLOB NOT NULL) WITHOUT ROWID;
 CREATE INDEX devices_of_users ON devices (user) WHERE user IS NOT NULL;
+CREATE INDEX devices_by_key ON devices (substr(public_key, 1, 8));
 CREATE TABLE removed_devices (
     id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, tag BLOB NOT NULL) WITHOUT ROWID;
-""",
-]
+"""
 
-# The columns of a table under its tag, and how many of them the table had at first.
+# The columns of a table under its tag.
 COLUMNS = {
-    "store": (("id", "store_id", "salt", "passes", "memory", "created", "key_check"), 7),
-    "settings": (("name", "value"), 2),
-    "device_keys": (
-        ("id", "name", "topic", "public_key", "key_id", "generation", "state", "created", "retires", "sealed"),
-        10,
-    ),
-    "trusted_senders": (
-        ("id", "name", "topic", "public_key", "state", "verifies_until", "statement", "created"),
-        8,
-    ),
-    "sender_keys": (("id", "name", "topic", "public_key", "key_id", "generation", "created", "sealed"), 8),
+    "store": ("id", "store_id", "salt", "passes", "memory", "created", "key_check"),
+    "settings": ("name", "value"),
+    "device_keys": ("id", "name", "topic", "public_key", "key_id", "generation", "state", "created", "retires", "sealed"),
+    "trusted_senders": ("id", "name", "topic", "public_key", "state", "verifies_until", "statement", "created"),
+    "sender_keys": ("id", "name", "topic", "public_key", "key_id", "generation", "created", "sealed"),
     "devices": (
-        (
-            "id",
-            "public_key",
-            "topic",
-            "generation",
-            "created",
-            "updated",
-            "pinned_sender",
-            "suites",
-            "app_version",
-            "user",
-        ),
-        7,
+        "id",
+        "public_key",
+        "topic",
+        "generation",
+        "created",
+        "updated",
+        "pinned_sender",
+        "suites",
+        "app_version",
+        "user",
     ),
 }
 
@@ -126,10 +113,7 @@ class StoreKeys:
         return self.store_id + bytes([len(table)]) + table.encode()
 
     def tag(self, table: str, values: list[Value]) -> bytes:
-        """Over a row's values without the trailing NULLs of added columns."""
-        first = COLUMNS[table][1] if table in COLUMNS else 0
-        while len(values) > first and values[-1] is None:
-            values = values[:-1]
+        """Over a row's values."""
         message = ROW_LABEL + self.label(table) + b"".join(map(encoded, values))
         return hashlib.blake2b(message, digest_size=KEY_SIZE, key=self.subkey(AUTHENTICATION)).digest()
 
@@ -177,15 +161,15 @@ def unlock(database: sqlite3.Connection, store_key: bytes | None, passphrase: st
     version = database.execute("PRAGMA user_version").fetchone()[0]
     if database.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID or version < 1:
         raise Refused("corrupt-store", "open")
-    if version > len(MIGRATIONS):
+    if version > VERSION:
         raise Refused("newer-version", "open")
+    if version < VERSION:
+        raise Refused("older-version", "open")
     plain = ("CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX ")
     objects = database.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
     if not all(sql.startswith(plain) for (sql,) in objects):
         raise Refused("corrupt-store", "open")
-    for migration in MIGRATIONS[version:]:
-        database.executescript(migration)
-    columns = ", ".join(COLUMNS["store"][0])
+    columns = ", ".join(COLUMNS["store"])
     header = database.execute(f"SELECT {columns}, tag FROM store WHERE id = 1").fetchone()
     if header is None:
         raise Refused("corrupt-store", "open")
@@ -215,7 +199,7 @@ def unlock(database: sqlite3.Connection, store_key: bytes | None, passphrase: st
 
 def rows(database: sqlite3.Connection, store: StoreKeys, table: str) -> list[list[Any]]:
     """Every row, its tag checked."""
-    columns = ", ".join(COLUMNS[table][0])
+    columns = ", ".join(COLUMNS[table])
     found = []
     for *values, tag in database.execute(f"SELECT {columns}, tag FROM {table} ORDER BY 1"):
         require(isinstance(tag, bytes) and hmac.compare_digest(store.tag(table, values), tag), table)

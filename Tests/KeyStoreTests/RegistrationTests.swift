@@ -1,0 +1,191 @@
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// Who may register what: attempts to take another user's device, to lock a device out, and to share a key.
+struct RegistrationTests {
+    private func registration(
+        _ key: DevicePublicKey = DeviceKey().publicKey, generation: UInt64 = 1, pinned: SenderPublicKey? = nil
+    ) -> DeviceRegistration {
+        DeviceRegistration(publicKey: key, generation: generation, createdAt: start, pinnedSender: pinned)
+    }
+
+    // MARK: Users
+
+    @Test func aDeviceDoesNotChangeItsUser() throws {
+        let store = try Home(.memory).store
+        let alices = registration()
+        _ = try store.addDevice(alices, id: "a", owner: .user("alice"), at: start)
+        let bobs = registration(generation: 2)
+        #expect(code { try store.addDevice(bobs, id: "a", owner: .user("bob"), at: start) } == .userMismatch)
+        #expect(code { try store.addDevice(alices, id: "a", owner: .user("bob"), at: start) } == .userMismatch)
+        let result = try store.importDevices([.registered(id: "a", bobs, owner: .user("bob"))], at: start)
+        #expect(result.refused.map(\.error.code) == [.userMismatch])
+        let device = try #require(try store.device(id: "a"))
+        #expect(device.user == "alice" && device.publicKey == alices.publicKey)
+        #expect(try store.addDevice(bobs, id: "a", owner: .user("bob"), replace: true, at: start) == .updated)
+        #expect(try store.device(id: "a")?.user == "bob")
+    }
+
+    @Test func aDeviceWithoutAUserIsGivenOne() throws {
+        let store = try Home(.memory).store
+        let registration = registration()
+        _ = try store.addDevice(registration, id: "a", at: start)
+        #expect(try store.addDevice(registration, id: "a", owner: .user("alice"), at: start) == .updated)
+        #expect(try store.addDevice(registration, id: "a", at: start) == .unchanged)
+        #expect(try store.device(id: "a")?.user == "alice")
+        #expect(try store.addDevice(registration, id: "a", owner: .nobody, at: start) == .updated)
+        #expect(try store.device(id: "a")?.user == nil)
+    }
+
+    // MARK: Generations
+
+    @Test(arguments: [(1, true), (1024, true), (1025, false), (1 << 53 - 1, false), (.max, false)] as [(UInt64, Bool)])
+    func aFirstGenerationIsSmall(_ generation: UInt64, _ isAccepted: Bool) throws {
+        let store = try Home(.memory).store
+        let found = code { try store.addDevice(registration(generation: generation), id: "a", at: start) }
+        #expect(found == (isAccepted ? nil : .generationTooHigh))
+        #expect(try store.deviceCount() == (isAccepted ? 1 : 0))
+    }
+
+    @Test func aGenerationGrowsByLittle() throws {
+        let store = try Home(.memory).store
+        _ = try store.addDevice(registration(generation: 10), id: "a", at: start)
+        #expect(code { try store.addDevice(registration(generation: 1035), id: "a", at: start) } == .generationTooHigh)
+        #expect(try store.addDevice(registration(generation: 1034), id: "a", at: start) == .updated)
+        #expect(try store.addDevice(registration(generation: 5000), id: "a", replace: true, at: start) == .updated)
+        let result = try store.importDevices([.registered(id: "a", registration(generation: .max))], at: start)
+        #expect(result.refused.map(\.error.code) == [.generationTooHigh])
+        #expect(try store.device(id: "a")?.generation == 5000)
+    }
+
+    @Test func theLastGenerationsDoNotOverflow() throws {
+        let store = try Home(.memory).store
+        _ = try store.addDevice(registration(generation: .max - 1), id: "a", replace: true, at: start)
+        #expect(try store.addDevice(registration(generation: .max), id: "a", at: start) == .updated)
+    }
+
+    // MARK: One key, one device
+
+    @Test func aKeyMovesBetweenDevicesOfOneUser() throws {
+        let store = try Home(.memory).store
+        let registration = registration()
+        _ = try store.addDevice(registration, id: "old", owner: .user("alice"), at: start)
+        #expect(try store.addDevice(registration, id: "new", owner: .user("alice"), at: start + 1) == .added)
+        #expect(try store.device(id: "old") == nil)
+        var removed: [RemovedDevice] = []
+        try store.forEachRemovedDevice { removed.append(try $0.get()) }
+        #expect(removed.map(\.id) == ["old"] && removed.map(\.reason) == ["key-moved"])
+    }
+
+    @Test(arguments: [("alice", "bob"), ("alice", nil), (nil, "bob"), (nil, nil)] as [(String?, String?)])
+    func aKeyOfSomebodyElseIsRefused(_ holder: String?, _ other: String?) throws {
+        func owner(_ user: String?) -> DeviceOwner { user.map(DeviceOwner.user) ?? .nobody }
+        let store = try Home(.memory).store
+        let held = registration()
+        _ = try store.addDevice(held, id: "a", owner: owner(holder), at: start)
+        #expect(code { try store.addDevice(held, id: "b", owner: owner(other), at: start) } == .keyTaken)
+        #expect(
+            code { try store.addDevice(held, id: "b", owner: owner(other), replace: true, at: start) } == .keyTaken)
+        let result = try store.importDevices([.registered(id: "b", held, owner: owner(other))], at: start)
+        #expect(result.refused.map(\.error.code) == [.keyTaken])
+        // A device that is there may not take it either.
+        _ = try store.addDevice(registration(), id: "b", owner: owner(other), at: start)
+        let next = registration(held.publicKey, generation: 2)
+        #expect(code { try store.addDevice(next, id: "b", owner: owner(other), at: start) } == .keyTaken)
+        #expect(try store.device(id: "a")?.publicKey == held.publicKey)
+        // Once the other is gone, it may.
+        _ = try store.removeDevice(id: "a", at: start)
+        #expect(try store.addDevice(next, id: "b", owner: owner(other), at: start) == .updated)
+    }
+
+    /// A key that several devices hold, as imports of two stores can leave it, is taken from all of them or from none.
+    @Test func aRefusedChangeLeavesEverythingAsItWas() throws {
+        let store = try Home(.memory).store
+        let held = registration()
+        _ = try store.importDevices(
+            [
+                .registered(id: "a", held, owner: .user("alice"), updatedAt: start),
+                .registered(id: "b", held, owner: .user("bob"), updatedAt: start),
+                .registered(id: "c", registration(), owner: .user("alice"), updatedAt: start),
+                .removed(RemovedDevice(id: "d", removedAt: start)),
+            ], at: start)
+        let later = DeviceRegistration(publicKey: held.publicKey, generation: 2, createdAt: start + 1)
+        for (id, replace) in [("c", false), ("c", true), ("d", false), ("d", true)] {
+            let change = DeviceChange.registered(id: id, later, owner: .user("alice"))
+            let result = try store.importDevices([change], replace: replace, at: start + 2)
+            #expect(result.refused.map(\.error.code) == [.keyTaken], "\(id) \(replace)")
+        }
+        var removed: [String] = []
+        try store.forEachRemovedDevice { removed.append(try $0.get().id) }
+        #expect(removed == ["d"])
+        #expect(try ["a", "b", "c"].map { try store.device(id: $0)?.generation } == [1, 1, 1])
+    }
+
+    /// The index has the first bytes of a key.
+    @Test func aKeyThatBeginsLikeAnotherIsAnother() throws {
+        let store = try Home(.memory).store
+        let key = DeviceKey().publicKey
+        var bytes = key.bytes
+        bytes[20] ^= 1
+        _ = try store.addDevice(registration(key), id: "a", at: start)
+        #expect(try store.addDevice(registration(DevicePublicKey(checked: bytes)), id: "b", at: start) == .added)
+        #expect(try store.deviceCount() == 2)
+    }
+
+    @Test func aDamagedRowHoldsNoKey() throws {
+        let home = try Home()
+        let registration = registration()
+        _ = try home.store.addDevice(registration, id: "a", at: start)
+        try home.raw().execute("UPDATE devices SET user = 'mallory'")
+        #expect(try home.store.addDevice(registration, id: "b", at: start) == .added)
+    }
+
+    // MARK: Times that a wrong clock has left
+
+    @Test func aRegistrationFromTheFutureIsNoLaterThanARemoval() throws {
+        let store = try Home(.memory).store
+        let year: UInt64 = 365 * 86_400_000
+        let registration = registration()
+        _ = try store.addDevice(registration, id: "a", at: start + year)
+        _ = try store.addDevice(registration, id: "a", at: start)
+        #expect(try store.device(id: "a")?.updatedAt == start)
+        _ = try store.addDevice(registration, id: "a", at: start + year)
+        let gone = RemovedDevice(id: "a", removedAt: start, reason: "unregistered")
+        #expect(try store.removeDevices([gone], at: start).removed == 1)
+    }
+
+    @Test func aRemovalFromTheFutureKeepsNoDeviceOut() throws {
+        let store = try Home(.memory).store
+        let registration = registration()
+        _ = try store.addDevice(registration, id: "a", at: start)
+        _ = try store.removeDevice(id: "a", at: start + 365 * 86_400_000)
+        let change = DeviceChange.registered(id: "a", registration, updatedAt: start + 5)
+        #expect(try store.importDevices([change], at: start + 10).added == 1)
+    }
+
+    // MARK: Sender keys of somebody else
+
+    @Test func aSenderKeyThatTheStoreNeverHadIsUnknown() throws {
+        let store = try Home(.memory).store
+        let other = SenderKey().publicKey
+        #expect(try !store.unknownSenderTest()(other), "a store without sender keys knows nothing")
+        let first = try store.generateSenderKey(at: start).publicKey
+        let second = try store.rotateSenderKey(at: start).record.publicKey
+        // Long after its announcement has ended.
+        let later = start + 3 * 365 * 86_400_000
+        let third = try store.rotateSenderKey(at: later).record.publicKey
+        let isUnknown = try store.unknownSenderTest()
+        #expect([first, second, third].map(isUnknown) == [false, false, false])
+        #expect(isUnknown(other) && !isUnknown(nil))
+    }
+    /// Who changed a row may hide a device as well; a list of devices must go on.
+    @Test func aDamagedSenderKeyMakesNoKeyUnknown() throws {
+        let home = try Home()
+        _ = try home.store.generateSenderKey(at: start)
+        _ = try home.store.generateSenderKey(named: "other", at: start)
+        try home.raw().execute("UPDATE sender_keys SET created = created + 1 WHERE id = 2")
+        #expect(try !home.store.unknownSenderTest()(SenderKey().publicKey))
+    }
+}
