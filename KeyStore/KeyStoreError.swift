@@ -30,6 +30,7 @@ public struct KeyStoreError: CodedError {
             case generationRollback = "generation-rollback"
             case topicMismatch = "topic-mismatch"
             case futureTime = "future-time"
+            case implausibleClock = "implausible-clock"
             case unknownDevice = "unknown-device"
             case removedDevice = "removed-device"
             case senderAlreadyTrusted = "sender-already-trusted"
@@ -88,6 +89,8 @@ public struct KeyStoreError: CodedError {
         public static let topicMismatch = Code(known: .topicMismatch)
         /// A change to a device has a time more than a day in the future.
         public static let futureTime = Code(known: .futureTime)
+        /// The clock shows a time long before or after the store's last change; nothing was changed.
+        public static let implausibleClock = Code(known: .implausibleClock)
         /// No device has this id.
         public static let unknownDevice = Code(known: .unknownDevice)
         /// The device was removed, and has not registered since.

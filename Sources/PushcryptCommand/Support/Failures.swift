@@ -9,6 +9,7 @@ extension CommandFailure {
     /// What to do next where that is another command or an option, which the libraries do not know: by error code.
     private static let hints = [
         "generation-rollback": ["if the device was set up again, --replace accepts it"],
+        "implausible-clock": ["if the clock is right, --clock-is-right says so"],
         "name-taken": ["pushcrypt rotate replaces its key; --name chooses another name"],
         "reserved-key": ["--attachment adds attachments to a payload"],
         "rotation-conflict": ["pushcrypt sender trust --replace pins another key"],

@@ -49,6 +49,12 @@ package enum SystemEnvironment {
         return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
     }
 
+    /// Whether the kernel keeps the system's clock synchronised, and shows the same time as `milliseconds`.
+    package static func isClockSynchronised() -> Bool {
+        let seconds = pushcrypt_synchronised_seconds()
+        return seconds >= 0 && abs(seconds - Int64(clamping: milliseconds() / 1000)) <= 60
+    }
+
     /// The milliseconds since some moment before this process; nobody sets this clock.
     package static func uptime() -> UInt64 { nanoseconds() / 1_000_000 }
 
