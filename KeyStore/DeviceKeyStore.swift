@@ -21,7 +21,7 @@ public protocol DeviceKeyReading: Sendable {
 /// The place where the changes made by an opened message are stored.
 public protocol OpeningEffects: Sendable {
     /// Stores what a message changed, once it has passed every step: the pending key that opened it becomes active, and
-    /// the statements it brought take effect. (`Docs/Format.md`, Rotation)
+    /// the statements it brought take effect. (`Docs/FormatRotation.md`)
     ///
     /// - Throws: If it throws, nothing is stored, and the message may be shown all the same.
     func settle(

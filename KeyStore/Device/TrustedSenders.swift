@@ -88,7 +88,7 @@ struct TrustedSenderRow: StoredRow {
     }
 }
 
-// The rules for trust, the same in every store. (`Docs/Format.md`, Rotation)
+// The rules for trust, the same in every store. (`Docs/FormatRotation.md`)
 extension DeviceStorage {
     /// Reads every row, because a row changed so as to be ignored must be noticed too; a device knows few senders.
     private func trustedSenders(for topic: Topic) throws(KeyStoreError) -> [TrustedSenderRow] {

@@ -5,7 +5,7 @@ public import Pushcrypt
 ///
 /// An extension only reads the keys, so the changes made by messages go here: verified rotation statements, and the
 /// pending device keys that opened something. `ExtensionKeys` applies the statements to the pinned senders; the app
-/// merges everything with `merge`. (`Docs/Format.md`, Rotation)
+/// merges everything with `merge`. (`Docs/FormatRotation.md`)
 ///
 /// Any number of threads and processes may use one file, and be killed at any moment. It holds nothing secret, and
 /// nothing in it is trusted as such: every statement is verified against the pinned senders each time it is used.

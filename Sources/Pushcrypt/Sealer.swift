@@ -43,7 +43,7 @@ public struct Sealer: Sendable {
     ///
     /// Nothing is signed yet. Every signature of an external signer is checked before an envelope is returned.
     /// `seal(_:)` for many messages requests many signatures at a time. Rotation statements are not signed by a signer:
-    /// `RotationStatement` needs both keys in this process. (`Docs/Format.md`, Randomness)
+    /// `RotationStatement` needs both keys in this process. (`Docs/FormatNotes.md`, Randomness)
     public init(signer: EnvelopeSigner, topic: Topic, placeholder: Placeholder = .standard) {
         envelopes = EnvelopeSealer(signer: signer, topic: topic)
         self.placeholder = placeholder

@@ -17,9 +17,12 @@ import VectorKit
         Set(text.matches(of: /\*\*\[([A-Z]-\d+(?:\.\d+)?)\]\*\*/).map { String($0.1) })
     }
 
+    /// The documents that state the format.
+    private static let documents = ["", "Attachments", "Notes", "Records", "Rotation"].map { "Docs/Format\($0).md" }
+
     /// The rules of the format and, of the kit's own, those of stores.
     private static func allRules() throws -> Set<String> {
-        rules(in: try read("Docs/Format.md")).union(rules(in: try read("Tests/Data/Vectors/kit/README.md")))
+        try (documents + ["Tests/Data/Vectors/kit/README.md"]).reduce(into: []) { $0.formUnion(rules(in: try read($1))) }
     }
 
     /// The files of each rule.
@@ -124,8 +127,8 @@ import VectorKit
 
     /// Wherever the specification says MUST, it says which rule that is.
     @Test func everyMustHasANumber() throws {
-        let blocks = try Self.read("Docs/Format.md").replacing(/\n(?=[-|] ?|\d+\. )/, with: "\n\n")
-            .components(separatedBy: "\n\n")
+        let text = try Self.documents.map(Self.read).joined(separator: "\n\n")
+        let blocks = text.replacing(/\n(?=[-|] ?|\d+\. )/, with: "\n\n").components(separatedBy: "\n\n")
         let musts = blocks.filter { $0.contains("MUST") }
         #expect(musts.count > 80)
         for block in musts { #expect(block.contains("**["), "\(block)") }

@@ -3,7 +3,7 @@ import VectorKit
 
 @testable import Pushcrypt
 
-/// `Tests/Data/Vectors/kit/statements`: what trust becomes of rotation statements. (`Docs/Format.md`, R-1 to R-13)
+/// `Tests/Data/Vectors/kit/statements`: what trust becomes of rotation statements. (`Docs/FormatRotation.md`, R-1 to R-13)
 @Suite struct KitStatementTests {
     @Test(.vectors("kit/statements"), arguments: try KitFolder.statements.vectors())
     func trustBecomesOfStatements(_ vector: KitVector) throws {

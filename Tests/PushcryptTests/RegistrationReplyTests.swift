@@ -1,7 +1,7 @@
 import Pushcrypt
 import Testing
 
-/// A provider's reply to a registration. (`Docs/Format.md`, D-11 to D-13)
+/// A provider's reply to a registration. (`Docs/FormatRecords.md`, D-11 to D-13)
 @Suite struct RegistrationReplyTests {
     private static let device = "pcr159pzcec20fm5ve6e0ypku9z6u8drmmweeuknsfguj73r5e2ungxs6smkrx"
     private static let sender = "pcs1rqc3xgvzk2wqcguwxtkf62wj2w8lxk2ev8rvs88qnj8zsjtftrkst37dvk"

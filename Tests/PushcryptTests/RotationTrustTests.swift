@@ -3,7 +3,7 @@ import Testing
 @testable import Pushcrypt
 
 /// Trust beyond the vectors: the reason of a refusal, and which of two comes first.
-/// (`Docs/Format.md`, R-2 to R-11)
+/// (`Docs/FormatRotation.md`, R-2 to R-11)
 @Suite struct RotationTrustTests {
     private let keys: [SenderKey]
     private let now = FormatFixture.now

@@ -6,7 +6,7 @@ import VectorKit
 @testable import PushcryptReceiver
 
 /// `Tests/Data/Vectors/kit/records` and `kit/replies`: what a phone and its provider say of keys, and what each end does then.
-/// (`Docs/Format.md`, D-1 to D-14)
+/// (`Docs/FormatRecords.md`, D-1 to D-14)
 @Suite struct KitRecordTests {
     @Test func aRecordIsTakenOrNot() throws {
         let vectors = try KitFolder.records.vectors()

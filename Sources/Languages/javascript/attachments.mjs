@@ -1,4 +1,4 @@
-// Files that accompany a push: Docs/Format.md, "Attachments".
+// Files that accompany a push: Docs/FormatAttachments.md.
 //
 // Node has no secret stream, so it is built here from ChaCha20. Poly1305 in BigInt is slow and does not run in constant
 // time: it leaks through timing to an adversary who can measure it closely. Keys are not wiped. Nothing is fetched: the

@@ -1,4 +1,4 @@
-"""Files that accompany a push: Docs/Format.md, "Attachments".
+"""Files that accompany a push: Docs/FormatAttachments.md.
 
 The secret stream is libsodium's, through PyNaCl. Keys are not wiped. Nothing is fetched: the caller must fetch over
 https only, and never more than `size` bytes [A-16], [A-34].

@@ -1,4 +1,4 @@
-"""A receiver's trust in senders, and its changes: Docs/Format.md, "Rotation", rules [R-1] to [R-13]."""
+"""A receiver's trust in senders, and its changes: Docs/FormatRotation.md, rules [R-1] to [R-13]."""
 from dataclasses import dataclass
 from typing import Optional
 

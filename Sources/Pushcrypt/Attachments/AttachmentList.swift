@@ -1,4 +1,4 @@
-/// The attachments of one payload, under the reserved key. (`Docs/Format.md`, Attachments)
+/// The attachments of one payload, under the reserved key. (`Docs/FormatAttachments.md`)
 ///
 ///     {"aps":{…},"pushcrypt":{"attachments":[{"url":…},…]}}
 struct AttachmentList {

@@ -24,7 +24,7 @@ public struct Interval: Hashable, Comparable, Sendable {
     public static func < (a: Interval, b: Interval) -> Bool { a.seconds < b.seconds }
 }
 
-/// The times in a message, and when a receiver accepts them. (`Docs/Format.md`, Freshness)
+/// The times in a message, and when a receiver accepts them. (`Docs/Format.md`, Opening)
 package enum Freshness {
     /// The longest time to live, and the default: 30 days, the time for which Apple keeps a push.
     package static let maximumTimeToLive = Interval.days(30)

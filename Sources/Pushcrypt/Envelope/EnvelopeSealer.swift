@@ -1,5 +1,5 @@
-/// Seals one body into an envelope, in two phases, with the signature between them. (`Docs/Format.md`, Construction and
-/// Randomness)
+/// Seals one body into an envelope, in two phases, with the signature between them. (`Docs/Format.md`, Construction;
+/// `Docs/FormatNotes.md`, Randomness)
 ///
 /// It does not interpret the body; `Sealer` does. No key of a message is used for another.
 struct EnvelopeSealer: Sendable {

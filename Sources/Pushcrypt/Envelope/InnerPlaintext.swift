@@ -70,7 +70,7 @@ func envelopeInfo(header: Span<UInt8>, topic: Topic) -> ContiguousArray<UInt8> {
 
 /// The id of a message, 16 bytes: the same each time the message is sealed, so that a receiver shows it once.
 ///
-/// (`Docs/Format.md`, Randomness and Replay)
+/// (`Docs/FormatNotes.md`, Randomness; `Docs/Format.md`, Replay)
 public struct MessageID: Hashable, Sendable, CustomStringConvertible {
     /// The length in bytes.
     public static let length = 16

@@ -1,6 +1,6 @@
 /// A phone's report of its key to the provider, over the app's own authenticated channel.
 ///
-/// (`Docs/Format.md`, Registration record)
+/// (`Docs/FormatRecords.md`, Registration record)
 public struct DeviceRegistration: Hashable, Sendable {
     /// The suites that a device with this version of the library opens.
     public static let supportedSuites = [Suite.current]
@@ -83,7 +83,7 @@ extension DeviceRegistration {
     }
 }
 
-/// The rules for a provider's name for a device, in records and in stores. (`Docs/Format.md`, D-14)
+/// The rules for a provider's name for a device, in records and in stores. (`Docs/FormatRecords.md`, D-14)
 package enum DeviceID {
     /// The maximum length of a device id in bytes of UTF-8.
     package static let maximumLength = 255
@@ -104,7 +104,7 @@ package enum DeviceID {
 /// The version of the app on a device, as reported by the app, for example `2.3.1`.
 ///
 /// For the provider's statistics and for support only: it proves nothing, and no decision depends on it. Two versions
-/// are equal if their bytes are; they have no order. (`Docs/Format.md`, Registration record)
+/// are equal if their bytes are; they have no order. (`Docs/FormatRecords.md`, Registration record)
 public struct AppVersion: Hashable, Sendable, LosslessStringConvertible {
     /// The maximum length of a version in bytes of UTF-8.
     public static let maximumLength = 64

@@ -1,5 +1,5 @@
 /// A parsed record: one of the JSON objects in which public keys travel between a phone and its provider.
-/// (`Docs/Format.md`, Records)
+/// (`Docs/FormatRecords.md`)
 ///
 ///     device   {"device","public_key","key_id","suite","suites","topic","generation","created","sender","app_version"}
 ///     sender   {"public_key","key_id","topic","generation","created"}

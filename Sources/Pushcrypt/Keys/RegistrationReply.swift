@@ -1,7 +1,7 @@
 /// A provider's answer to a registration, over the app's own authenticated channel.
 ///
 /// It names the key that the provider seals to from now on, so that a late or repeated answer does not confirm another
-/// key. It can also name the provider's key, which an app without a built-in key pins first. (`Docs/Format.md`,
+/// key. It can also name the provider's key, which an app without a built-in key pins first. (`Docs/FormatRecords.md`,
 /// Registration reply)
 public struct RegistrationReply: Hashable, Sendable {
     /// The version of the reply that this library reads and writes.

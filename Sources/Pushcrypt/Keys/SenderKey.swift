@@ -128,7 +128,7 @@ public final class SenderKey: Sendable {
         try secret.withSpan { (secret) throws(E) in try body(secret.extracting(0..<Ed25519.seedLength)) }
     }
 
-    /// Returns an HMAC under the hedge key, for a hedged value. (`Docs/Format.md`, Randomness)
+    /// Returns an HMAC under the hedge key, for a hedged value. (`Docs/FormatNotes.md`, Randomness)
     func hedged() -> HMACSHA256 {
         secret.withSpan { HMACSHA256(state: $0.extracting(Self.hedgeRange)) }
     }

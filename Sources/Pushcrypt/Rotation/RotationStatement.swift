@@ -1,6 +1,6 @@
 /// A provider's statement that one sender key replaces another; 181 bytes, signed by both keys.
 ///
-/// A value is parsed, but not yet accepted: that is up to ``SenderTrust``. (`Docs/Format.md`, Rotation)
+/// A value is parsed, but not yet accepted: that is up to ``SenderTrust``. (`Docs/FormatRotation.md`)
 public struct RotationStatement: Hashable, Sendable {
     /// The length in bytes.
     public static let length = signatureByNew.upperBound
@@ -120,7 +120,7 @@ public struct RotationStatement: Hashable, Sendable {
     }
 }
 
-/// An error for a rotation statement that is not accepted. (`Docs/Format.md`, Rotation)
+/// An error for a rotation statement that is not accepted. (`Docs/FormatRotation.md`)
 public struct RotationError: CodedError {
     /// The kind of error.
     public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {

@@ -1,7 +1,7 @@
 /// The sender keys that a device trusts: the pinned ones, and superseded ones for a limited time.
 ///
 /// A pure value. Keys are pinned by the app, by an import, or by an accepted statement, but never by a message and
-/// never on first use. (`Docs/Format.md`, Rotation)
+/// never on first use. (`Docs/FormatRotation.md`)
 public struct SenderTrust: Hashable, Sendable {
     /// A key that was replaced by another; it is never pinned again.
     public struct Superseded: Hashable, Sendable {

@@ -1,5 +1,5 @@
 /// The id by which a push replaces an earlier one on a phone: a keyed hash, so that the relay learns no names.
-/// (`Docs/Format.md`, Collapse id)
+/// (`Docs/FormatNotes.md`, Collapse id)
 package enum CollapseID {
     /// The number of bytes of the hash: 32 characters, of the 64 that APNs allows.
     static let length = 24

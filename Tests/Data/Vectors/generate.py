@@ -131,7 +131,7 @@ def kit_files() -> dict[str, bytes]:
     for vector in vectors:
         assert vector.path not in files, f"two vectors say the same: {vector.path}"
         files[vector.path] = vector.render()
-    rules = index.rules_of(HERE.parents[2] / "Docs" / "Format.md", HERE / "kit" / "README.md")
+    rules = index.rules_of(*sorted((HERE.parents[2] / "Docs").glob("Format*.md")), HERE / "kit" / "README.md")
     files["INDEX.md"] = index.document(rules, vectors).encode()
     return files
 

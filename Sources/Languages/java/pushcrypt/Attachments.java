@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * References to files that accompany a push: Docs/Format.md, "Reference", "In a payload" and "Full body".
+ * References to files that accompany a push: Docs/FormatAttachments.md, "Reference", "In a payload" and "Full body".
  *
  * <p>Nothing is fetched: the caller must fetch over https only, and never more than `size` bytes [A-16], [A-34].
  */

@@ -14,7 +14,7 @@ import javax.crypto.spec.ChaCha20ParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Files that accompany a push: Docs/Format.md, "Sealed file" and "Opening a file".
+ * Files that accompany a push: Docs/FormatAttachments.md, "Sealed file" and "Opening a file".
  *
  * <p>The JDK has no secret stream, so it is built here from ChaCha20. Poly1305 in BigInteger is slow and does not run
  * in constant time: it leaks through timing to an adversary who can measure it closely. Keys are not wiped.

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A receiver's trust in senders, and its changes: Docs/Format.md, "Rotation", rules [R-1] to [R-13].
+ * A receiver's trust in senders, and its changes: Docs/FormatRotation.md, rules [R-1] to [R-13].
  *
  * <p>The pinned sender keys, and the superseded ones, which the app keeps permanently. It is durable and only grows:
  * see {@link Envelope.Opened} for how it changes. No key is in both lists, and none that [K-7] refuses, such as an

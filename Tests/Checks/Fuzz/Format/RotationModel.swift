@@ -2,7 +2,7 @@ import FuzzHarness
 
 @testable import Pushcrypt
 
-/// The format's rules for rotation statements (`Docs/Format.md`, Rotation), over the harness's knowledge of their signatures.
+/// The format's rules for rotation statements (`Docs/FormatRotation.md`), over the harness's knowledge of their signatures.
 struct RotationModel {
     private(set) var pinned: [SenderPublicKey]
     private(set) var superseded: [(key: SenderPublicKey, statement: Bytes?)]

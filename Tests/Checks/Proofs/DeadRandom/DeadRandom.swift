@@ -1,6 +1,6 @@
 import Pushcrypt
 
-/// Seals many different messages while the random source gives the same bytes for ever. (`Docs/Format.md`, Randomness)
+/// Seals many different messages while the random source gives the same bytes for ever. (`Docs/FormatNotes.md`, Randomness)
 ///
 /// The values that must differ are found in place: the message key and the nonce are derived from the envelope with the device's secret,
 /// and taken only when they open it.

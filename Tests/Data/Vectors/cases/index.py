@@ -39,8 +39,8 @@ WRITTEN = {
 HEAD = """\
 # What proves each rule
 
-Written by `../generate.py`: the rules of `Docs/Format.md` and those of stores in [README.md](README.md), each with the
-files that name it. That program and the Swift tests refuse a rule without a file, and a rule by which no file refuses
+Written by `../generate.py`: the rules of `Docs/Format.md` and its parts, and those of stores in [README.md](README.md),
+each with the files that name it. That program and the Swift tests refuse a rule without a file, and a rule by which no file refuses
 anything, unless its reason is given here.
 """
 
