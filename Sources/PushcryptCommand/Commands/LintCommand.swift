@@ -7,15 +7,14 @@ struct LintCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Reads a push, sealed or not, or the object that 'seal --emit request' writes. Reports what a phone would not show, what the relay can read but should not, what Apple refuses, and how much room is left. Nothing is opened, and no key is needed.",
-                "A push that is not sealed is also checked as input for 'seal'. Values are never printed, names of keys are. Every finding has a code that 'pushcrypt explain' knows.",
-                "With --ios: checks the property lists and entitlements below a folder, and the Swift sources and storyboards beside them. Does the system find every notification extension, does the extension have what it needs, does it share its groups with the app? Folders that tools write are ignored, and property lists are read with plutil, which every Mac and every Swift toolchain has.",
-                "Ends with 65 if there is an error among the findings, with --strict also for a warning.",
+                "Reads a push, sealed or not, or the output of 'seal --emit request'. Reports what a phone would not show, what the relay can read but should not, what Apple refuses, how much room is left, and what 'seal' would refuse. Needs no key, opens nothing, and prints names of keys, but no values. 'explain' explains each code.",
+                "--ios checks the property lists, entitlements, Swift sources and storyboards below a folder: whether the system finds each notification extension, and whether it has what it needs and shares its groups with the app. Folders that tools write are ignored; plutil reads the property lists.",
+                "Ends with 65 for an error, with --strict also for a warning.",
             ],
             examples: [
                 Example("pushcrypt lint payload.json"),
                 Example("pushcrypt seal --to phone1 payload.json | pushcrypt lint --strict", "before it is sent"),
-                Example("pushcrypt lint --ios App"), Example("pushcrypt lint --ios App --json", "one object per line"),
+                Example("pushcrypt lint --ios App --json", "one object per line"),
             ])
     }
 
@@ -27,20 +26,20 @@ struct LintCommand: CommandBody {
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
-        file = arguments.optionalOperand("FILE", .input, help: "the push as JSON; standard input otherwise")
+        file = arguments.optionalOperand("FILE", .input, help: "the push; default standard input")
         headers = PayloadLint.Headers(
-            topic: arguments.value("--topic", "TOPIC", help: "the apns-topic that is sent with it"),
+            topic: arguments.value("--topic", "TOPIC", help: "the apns-topic"),
             pushType: arguments.value(
-                "--push-type", "TYPE", help: "the apns-push-type; otherwise the one that the push looks like"),
+                "--push-type", "TYPE", help: "the apns-push-type; default what the push looks like"),
             priority: arguments.value("--priority", "NUMBER", help: "the apns-priority"),
             expiration: arguments.value("--expiration", "SECONDS", help: "the apns-expiration"),
             collapseID: arguments.value("--collapse-id", "ID", help: "the apns-collapse-id"),
             id: arguments.value("--apns-id", "UUID", help: "the apns-id"))
         isSentExactly = arguments.flag(
             "--exact", help: "the sender sends these exact bytes: measure no other form")
-        isStrict = arguments.flag("--strict", help: "end with 65 for warnings, too")
+        isStrict = arguments.flag("--strict", help: "end with 65 for warnings too")
         project = arguments.value(
-            "--ios", "DIR", .folder, help: "check the folder of an Xcode project, or of a single extension, instead")
+            "--ios", "DIR", .folder, help: "check the folder of an Xcode project or an extension")
         isJSON = arguments.json()
         for name in [
             "--topic", "--push-type", "--priority", "--expiration", "--collapse-id", "--apns-id", "--exact",

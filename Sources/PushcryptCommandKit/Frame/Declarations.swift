@@ -40,7 +40,7 @@ package struct Option: Sendable {
     /// The help, and what follows from the declaration.
     package var meaning: String {
         var text = help
-        if isRepeatable { text += "; may be given several times" }
+        if isRepeatable { text += "; repeatable" }
         if case .choice(let words) = value?.kind { text += " (" + words.joined(separator: ", ") + ")" }
         return text
     }
