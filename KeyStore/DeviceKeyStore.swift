@@ -108,8 +108,8 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
 
     /// Pins a sender's key that came from the app, its own channel or an import; never from a message.
     ///
-    /// `replace` is for use after a theft: the key pinned under this name and the keys before it are no longer trusted,
-    /// under any name, not even for messages under way.
+    /// `replace` is for use after a theft: every other key of this name, pinned or superseded, is no longer trusted,
+    /// under any name, not even for messages under way. So it has an effect for a key that is pinned already.
     ///
     /// - Throws: `invalidName`; `senderAlreadyTrusted` if another key is pinned under this name; `senderSuperseded` for
     ///   a key that was superseded here; `topicMismatch` for the same key and another app, unless `replace`.

@@ -105,7 +105,7 @@ extension SQLiteKeyStore {
         _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try write(at: now) { (store) throws(KeyStoreError) in
-            try store.trustSender(key, named: name, topic: topic, replace: replace, at: now)
+            try store.trustSender(key, named: name, topic: topic, replace: replace, at: now).outcome
         }
     }
 
@@ -215,6 +215,17 @@ extension SQLiteKeyStore {
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
         try write(at: now, clock) { (store, _) throws(KeyStoreError) in
             try store.confirmDeviceKey(named: name, acknowledged: acknowledged, grace: grace, at: now)
+        }
+    }
+
+    /// Pins a sender's key, and returns the keys that verified messages until now and no longer do.
+    ///
+    /// - Throws: `invalidName`, `senderAlreadyTrusted`, `senderSuperseded`, `topicMismatch`.
+    package func pinSender(
+        _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
+    ) throws(KeyStoreError) -> [TrustedSenderRecord] {
+        try write(at: now) { (store) throws(KeyStoreError) in
+            try store.trustSender(key, named: name, topic: topic, replace: replace, at: now).ended.map(\.record)
         }
     }
 

@@ -82,6 +82,12 @@ struct TrustedSenderRow: StoredRow {
         return row
     }
 
+    /// Whether the key verifies messages.
+    func verifies(at now: Timestamp) -> Bool { state == .pinned || verifiesUntil.map { now <= $0 } ?? false }
+
+    /// Whether the key verifies nothing, at no time.
+    var isRevoked: Bool { state == .superseded && verifiesUntil == nil }
+
     var record: TrustedSenderRecord {
         TrustedSenderRecord(
             name: name, topic: topic, key: key, state: state, verifiesUntil: verifiesUntil, createdAt: createdAt)
@@ -103,9 +109,10 @@ extension DeviceStorage {
         try put(TrustedSenderRow(id: try newSenderNumber(), name: name, topic: topic, key: key, createdAt: now))
     }
 
+    /// Pins a key; also returns the keys of any name that verified messages until now, and no longer do.
     func trustSender(
         _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
-    ) throws(KeyStoreError) -> RegistrationOutcome {
+    ) throws(KeyStoreError) -> (outcome: RegistrationOutcome, ended: [TrustedSenderRow]) {
         try StoreName.check(name, "the name of a sender")
         let all = try trustedSenders()
         guard !all.contains(where: { $0.key == key && $0.state == .superseded }) else {
@@ -115,32 +122,37 @@ extension DeviceStorage {
             )
         }
         let rows = all.filter { StoreName.areEqual($0.name, name) }
-        guard let pinned = rows.first(where: { $0.state == .pinned }) else {
-            try pin(key, name: name, topic: topic, at: now)
-            return .added
-        }
-        if pinned.key == key {
-            if pinned.topic == topic { return .unchanged }
-            guard replace else {
-                throw KeyStoreError(
-                    .topicMismatch,
-                    "sender '\(name)' is already trusted for \(pinned.topic?.bundleID ?? "every app")"
-                )
-            }
-            try delete(pinned)
-        } else {
-            guard replace else {
+        let pinned = rows.first { $0.state == .pinned }
+        if let pinned, !replace {
+            guard pinned.key == key else {
                 throw KeyStoreError(
                     .senderAlreadyTrusted,
                     "another key is already trusted as '\(name)'"
                 )
             }
-            // A thief does not care under which name or for which app the key was trusted.
+            guard pinned.topic == topic else {
+                throw KeyStoreError(
+                    .topicMismatch,
+                    "sender '\(name)' is already trusted for \(pinned.topic?.bundleID ?? "every app")"
+                )
+            }
+            return (.unchanged, [])
+        }
+        var ended: [TrustedSenderRow] = []
+        if replace {
+            // A thief does not care under which name or for which app a key was trusted.
             let stolen = Set(rows.map(\.key)).subtracting([key])
-            for row in all where stolen.contains(row.key) { try put(row.superseded(by: row.statement, until: nil)) }
+            for row in all where stolen.contains(row.key) && !row.isRevoked {
+                try put(row.superseded(by: row.statement, until: nil))
+                if row.verifies(at: now) { ended.append(row) }
+            }
+        }
+        if let pinned, pinned.key == key {
+            if pinned.topic == topic { return (ended.isEmpty ? .unchanged : .updated, ended) }
+            try delete(pinned)
         }
         try pin(key, name: name, topic: topic, at: now)
-        return .updated
+        return (pinned == nil ? .added : .updated, ended)
     }
 
     func accept(

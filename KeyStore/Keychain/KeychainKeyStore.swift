@@ -124,7 +124,7 @@ public final class KeychainKeyStore: DeviceKeyStore {
         _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try change { (store) throws(KeyStoreError) in
-            try store.trustSender(key, named: name, topic: topic, replace: replace, at: now)
+            try store.trustSender(key, named: name, topic: topic, replace: replace, at: now).outcome
         }
     }
 

@@ -49,6 +49,22 @@ import Testing
                 == RotationStatement(from: keys[0], to: keys[1], at: now))
     }
 
+    /// The holder of the new key can sign again with another nonce; that is no second statement of the old key.
+    @Test func aStatementWithOtherSignaturesIsTheSame() throws {
+        let statement = try Self.statement(from: keys[0], to: keys[1])
+        var trust = SenderTrust(pinned: [keys[0].publicKey])
+        _ = try trust.accept(statement, at: now)
+        let before = trust
+        for index in [53, 180] {
+            var bytes = statement.bytes
+            bytes[index] ^= 1
+            #expect(try trust.accept(RotationStatement(bytes: bytes.span), at: now) == .unchanged)
+        }
+        #expect(trust == before)
+        let other = try Self.statement(from: keys[0], to: keys[1], overlap: 1)
+        #expect(refusal(of: other, by: trust)?.code == .conflict)
+    }
+
     @Test func eachReasonHasItsCode() throws {
         let trust = SenderTrust(pinned: [keys[0].publicKey])
         let identity = Bytes([1] + [UInt8](repeating: 0, count: 31))

@@ -39,6 +39,11 @@ public struct RotationStatement: Hashable, Sendable {
     /// The last moment at which the old key verifies messages.
     public var overlapEnd: Timestamp { issuedAt.adding(overlap) }
 
+    /// The bytes that both keys sign: two statements with the same ones say the same, whatever their signatures.
+    var claim: ContiguousArray<UInt8> { ContiguousArray(bytes[Self.signed]) }
+    /// The bytes of the new key, unchecked: to compare them with a pinned key.
+    package var newKeyBytes: ContiguousArray<UInt8> { ContiguousArray(bytes[Self.newKey]) }
+
     private func interval(at offset: Int) -> Interval {
         .seconds(UInt64(bytes.span.bigEndian(at: offset, as: UInt32.self)))
     }

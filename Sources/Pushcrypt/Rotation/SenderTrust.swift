@@ -55,7 +55,7 @@ public struct SenderTrust: Hashable, Sendable {
     /// - Throws: `RotationError`, with any code except `malformedStatement`.
     public mutating func accept(_ statement: RotationStatement, at now: Timestamp) throws(RotationError) -> Change {
         // The key may be superseded under one name, and still be pinned under another name for another app.
-        if let before = superseded.first(where: { $0.statement == statement }), !pinned.contains(before.key) {
+        if let before = superseded.first(where: { $0.statement?.claim == statement.claim }), !pinned.contains(before.key) {
             return .unchanged
         }
         let known = (pinned + superseded.map(\.key)).filter { $0.id == statement.oldKeyID }

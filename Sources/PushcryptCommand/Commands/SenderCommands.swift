@@ -60,8 +60,12 @@ struct SenderTrustCommand: CommandBody {
             throw CommandFailure(error, in: "the sender's key")
         }
         let store = try console.open(store)
-        _ = try withStoreErrors { () throws(KeyStoreError) in
-            try store.trustSender(key, named: name, topic: topic, replace: replaces, at: console.timestamp)
+        let ended = try withStoreErrors { () throws(KeyStoreError) in
+            try store.pinSender(key, named: name, topic: topic, replace: replaces, at: console.timestamp)
+        }
+        for sender in ended {
+            let name = sanitized(forTerminal: sender.name)
+            console.hint("key \(sender.key.id) of \(quoted(name)) is no longer trusted, not even for messages under way")
         }
         return .done
     }

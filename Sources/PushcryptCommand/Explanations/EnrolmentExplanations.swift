@@ -32,6 +32,15 @@ extension Explanation {
                 """,
             shown: nothingDone),
         Explanation(
+            EnrolmentPlan.Notice.senderReplaced, .enrolment,
+            summary: "the pinned sender key was not built into the app, and a built-in one replaced it",
+            cause: """
+                The app has a built-in key for the first time, or a new one after a theft. Otherwise someone answered the
+                phone's first registration instead of the provider.
+                """,
+            fix: "None needed after such a release. If there was none, find out who controlled the channel.",
+            shown: "Messages of the old key do not open any more."),
+        Explanation(
             EnrolmentPlan.Notice.alertsOff, .enrolment,
             summary: "the user does not let the app show alerts",
             cause: "The permission was never given, or was withdrawn in the settings.",

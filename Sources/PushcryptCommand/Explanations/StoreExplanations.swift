@@ -189,6 +189,19 @@ extension Explanation {
                 wrong clock.
                 """),
         Explanation(
+            KeyStoreError.Code.implausibleClock, .store,
+            summary: "the clock is long before or after the store's last change",
+            cause: """
+                The clock is more than a day before the last change of this store, or more than 29 days after it and not
+                synchronised, or more than 400 days after it. A wrong clock could end a key that every phone trusts, or date
+                its statement so that no phone accepts it.
+                """,
+            fix: """
+                Set the clock, best by NTP, and run the command again. If the clock is right, because nothing has changed
+                for so long, add --clock-is-right.
+                """,
+            shown: "The command reports it and changes nothing."),
+        Explanation(
             KeyStoreError.Code.unknownDevice, .store,
             summary: "no device has this id",
             cause: "The id is mistyped, the device is in another store, or it never registered.",

@@ -51,8 +51,17 @@ package enum SystemEnvironment {
 
     /// Whether the kernel keeps the system's clock synchronised, and shows the same time as `milliseconds`.
     package static func isClockSynchronised() -> Bool {
-        let seconds = pushcrypt_synchronised_seconds()
-        return seconds >= 0 && abs(seconds - Int64(clamping: milliseconds() / 1000)) <= 60
+        isSynchronised(seconds: synchronisedSeconds(), milliseconds: milliseconds())
+    }
+
+    /// The kernel's clock in seconds; nil if it is not synchronised.
+    static func synchronisedSeconds() -> UInt64? { UInt64(exactly: pushcrypt_synchronised_seconds()) }
+
+    /// A program under a false clock, as `faketime` makes it, gets the kernel's own time here.
+    static func isSynchronised(seconds: UInt64?, milliseconds: UInt64) -> Bool {
+        guard let seconds else { return false }
+        let shown = milliseconds / 1000
+        return max(seconds, shown) - min(seconds, shown) <= 60
     }
 
     /// The milliseconds since some moment before this process; nobody sets this clock.
