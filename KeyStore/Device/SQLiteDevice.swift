@@ -171,9 +171,8 @@ extension SQLiteKeyStore {
     package func generateDeviceKey(
         named name: String, topic: Topic?, clock: ClockAssurance, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
-        try write(at: now, clock) { (store, clock) throws(KeyStoreError) in
-            try store.generateDeviceKey(
-                named: name, topic: topic, making: options.makeDeviceKey, at: try clock.time())
+        try write(at: now, clock) { (store, _) throws(KeyStoreError) in
+            try store.generateDeviceKey(named: name, topic: topic, making: options.makeDeviceKey, at: now)
         }
     }
 
@@ -183,8 +182,8 @@ extension SQLiteKeyStore {
     package func importDeviceKey(
         _ key: DeviceKey, named name: String, topic: Topic?, clock: ClockAssurance, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
-        try write(at: now, clock) { (store, clock) throws(KeyStoreError) in
-            try store.importDeviceKey(key, named: name, topic: topic, at: try clock.time())
+        try write(at: now, clock) { (store, _) throws(KeyStoreError) in
+            try store.importDeviceKey(key, named: name, topic: topic, at: now)
         }
     }
 
@@ -197,12 +196,10 @@ extension SQLiteKeyStore {
     package func rotateDeviceKey(
         named name: String?, ifOlderThan age: Interval?, clock: ClockAssurance, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
-        try write(at: now, clock) { (store, clock) throws(KeyStoreError) in
+        try write(at: now, clock) { (store, _) throws(KeyStoreError) in
             let newest = try store.deviceKeyRecords(named: name).map(\.createdAt).max()
             if let age, let newest, now < newest.adding(age) { return nil }
-            // A pending key is returned by any clock.
-            let time = (try? clock.time()) ?? now
-            return try store.rotateDeviceKey(named: name, making: options.makeDeviceKey, at: time)
+            return try store.rotateDeviceKey(named: name, making: options.makeDeviceKey, at: now)
         }
     }
 

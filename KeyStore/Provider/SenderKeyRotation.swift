@@ -95,7 +95,7 @@ extension SQLiteKeyStore {
             let row = SenderKeyRow(
                 id: old.id, name: old.name, topic: old.topic, key: key,
                 generation: try store.senderNames.generation(after: old.generation),
-                createdAt: issuedAt, keys: keys)
+                createdAt: now, keys: keys)
             try store.put(row)
             try store.put(
                 AnnouncementRow(

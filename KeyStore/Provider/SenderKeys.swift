@@ -103,8 +103,8 @@ extension SQLiteKeyStore {
         named name: String = defaultName, topic: Topic? = nil, clock: ClockAssurance = .unknown, at now: Timestamp
     ) throws(KeyStoreError) -> SenderKeyRecord {
         try StoreName.check(name, "the name of a sender key")
-        return try write(at: now, clock) { (store, clock) throws(KeyStoreError) in
-            try store.addSenderKey(try store.newSenderKey(), name: name, topic: topic, at: try clock.time())
+        return try write(at: now, clock) { (store, _) throws(KeyStoreError) in
+            try store.addSenderKey(try store.newSenderKey(), name: name, topic: topic, at: now)
         }
     }
 
@@ -117,8 +117,8 @@ extension SQLiteKeyStore {
         at now: Timestamp
     ) throws(KeyStoreError) -> SenderKeyRecord {
         try StoreName.check(name, "the name of a sender key")
-        return try write(at: now, clock) { (store, clock) throws(KeyStoreError) in
-            try store.addSenderKey(key, name: name, topic: topic, at: try clock.time())
+        return try write(at: now, clock) { (store, _) throws(KeyStoreError) in
+            try store.addSenderKey(key, name: name, topic: topic, at: now)
         }
     }
 

@@ -35,7 +35,8 @@ struct StoreClock {
         self.last = last
     }
 
-    /// Returns the time of the change: `now`, or a day after the last change if that is earlier.
+    /// Returns the latest time that a statement may be dated at, or a key be ended by: `now`, or a day after the last
+    /// change if that is earlier.
     ///
     /// - Throws: `implausibleClock`.
     func time() throws(KeyStoreError) -> Timestamp {
