@@ -2,7 +2,7 @@ public import Pushcrypt
 
 /// The part of a key store that opening a push needs; all an extension gets.
 ///
-/// Nothing here ever writes, generates or changes a key.
+/// Nothing here ever generates or changes a key. Only keys that no longer open are deleted.
 public protocol DeviceKeyReading: Sendable {
     /// Returns the key that an envelope names, if it may open now: pending, active, or retiring until its end date.
     ///
@@ -16,6 +16,21 @@ public protocol DeviceKeyReading: Sendable {
     /// - Throws: The errors of `deviceKey(id:at:)`; also `corruptStore` for a single damaged row, because ignoring it
     ///   could restore trust that has ended.
     func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust
+
+    /// Deletes, in one step, the retired keys of every name that ended more than 24 hours before both times.
+    ///
+    /// Call it after the delivery of a message, never before. A clock that jumps ahead deletes nothing, because the
+    /// sender's time is required too.
+    ///
+    /// - Parameters:
+    ///   - now: The present time.
+    ///   - sentAt: When the message just accepted was sealed.
+    /// - Returns: The deleted keys.
+    /// - Throws: `storeBusy`, or the errors of `deviceKey(id:at:)`. Nothing is deleted then.
+    @discardableResult
+    func purgeRetiredDeviceKeys(
+        at now: Timestamp, accepted sentAt: Timestamp
+    ) throws(KeyStoreError) -> [DeviceKeyRecord]
 }
 
 /// The place where the changes made by an opened message are stored.

@@ -156,6 +156,23 @@ extension DeviceStorage {
         return records
     }
 
+    /// Returns the retired keys of every name that ended more than the clock tolerance before both times.
+    func retiredKeys(at now: Timestamp, accepted sentAt: Timestamp) throws(KeyStoreError) -> [KeyRow] {
+        let time = min(now, sentAt)
+        return try deviceKeyRows().filter { row in
+            row.retiresAt.map { $0.adding(Freshness.clockTolerance) < time } ?? false
+        }
+    }
+
+    func purgeDeviceKeys(
+        at now: Timestamp, accepted sentAt: Timestamp
+    ) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        let rows = try retiredKeys(at: now, accepted: sentAt)
+        let records = try records(rows)
+        for row in rows { try delete(row) }
+        return records
+    }
+
     /// Returns the row of a key that waits for its provider, or for the first message that it opens.
     func pendingKey(_ publicKey: DevicePublicKey) throws(KeyStoreError) -> KeyRow? {
         let row = try deviceKeyRow(id: publicKey.id)

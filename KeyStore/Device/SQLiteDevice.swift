@@ -84,6 +84,18 @@ extension SQLiteKeyStore {
         return purged
     }
 
+    /// Deletes the retired keys of every name that ended long ago, as `purgeDeviceKeys(named:)` does.
+    @discardableResult
+    public func purgeRetiredDeviceKeys(
+        at now: Timestamp, accepted sentAt: Timestamp
+    ) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        let isNeeded = try read { (store) throws(KeyStoreError) in
+            try !store.retiredKeys(at: now, accepted: sentAt).isEmpty
+        }
+        guard isNeeded else { return [] }
+        return try purge { (store) throws(KeyStoreError) in try store.purgeDeviceKeys(at: now, accepted: sentAt) }
+    }
+
     /// Deletes all keys of a name.
     ///
     /// When it returns, the secrets are in none of the store's files, not even sealed; what the disk keeps of

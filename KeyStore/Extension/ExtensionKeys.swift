@@ -1,6 +1,7 @@
 public import Pushcrypt
 
-/// The keys as an extension uses them: a key store that it only reads, and a file for the changes made by messages.
+/// The keys as an extension uses them: a key store of which it only deletes retired keys, and a file for the changes
+/// made by messages.
 public struct ExtensionKeys: DeviceKeyReading, OpeningEffects {
     private let keys: any DeviceKeyReading
     private let statements: StatementFile
@@ -28,6 +29,14 @@ public struct ExtensionKeys: DeviceKeyReading, OpeningEffects {
         var trust = try keys.trust(for: topic)
         for kept in kept { _ = try? trust.accept(kept.statement, at: kept.acceptedAt) }
         return trust
+    }
+
+    /// Deletes the retired keys that ended long ago.
+    @discardableResult
+    public func purgeRetiredDeviceKeys(
+        at now: Timestamp, accepted sentAt: Timestamp
+    ) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        try keys.purgeRetiredDeviceKeys(at: now, accepted: sentAt)
     }
 
     /// Stores a message's statements, and the pending key that opened it, if any.

@@ -111,6 +111,14 @@ public final class KeychainKeyStore: DeviceKeyStore {
         try change { (store) throws(KeyStoreError) in try store.purgeDeviceKeys(named: name, at: now) }
     }
 
+    /// Deletes the retired keys of every name that ended long ago.
+    @discardableResult
+    public func purgeRetiredDeviceKeys(
+        at now: Timestamp, accepted sentAt: Timestamp
+    ) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        try change { (store) throws(KeyStoreError) in try store.purgeDeviceKeys(at: now, accepted: sentAt) }
+    }
+
     /// Deletes all keys of a name.
     public func purgeDeviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord] {
         try change { (store) throws(KeyStoreError) in try store.purgeDeviceKeys(named: name) }

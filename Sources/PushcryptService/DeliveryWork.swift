@@ -134,11 +134,10 @@ final class DeliveryWork: @unchecked Sendable {
         if isTooLate { task.cancel() }
     }
 
-    /// Returns the fallback, with the original title and sound.
+    /// Returns the fallback, with the original sound.
     func fallback(for reason: Delivery.Reason) -> UNNotificationContent {
         let fallback = Delivery(fallback: reason, for: push, texts: configuration.texts).content
         let content = UNMutableNotificationContent(fallback)
-        content.title = request.content.title
         content.sound = fallback.sound == nil ? nil : request.content.sound
         return content
     }
@@ -161,6 +160,13 @@ final class DeliveryWork: @unchecked Sendable {
         change?.cancel()
         let isOwn = DispatchQueue.getSpecific(key: Self.isOwn) != nil
         log.write(report, waitingAtMost: isOwn ? .milliseconds(200) : nil)
+    }
+
+    /// Deletes device keys that no longer open anything, on the handler's threads: after the delivery, because the
+    /// Keychain may hang.
+    func purgeRetiredKeys() {
+        guard let sentAt = findings.withLock({ $0.opened?.sentAt }) else { return }
+        Self.queue.async { [files, receivedAt] in files.purgeRetiredKeys(sentAt: sentAt, at: receivedAt) }
     }
 }
 

@@ -47,6 +47,7 @@ public final class NotificationServiceHandler: Sendable {
                 inProgress?.withLock { _ = $0.sessions.removeValue(forKey: ObjectIdentifier(work)) }
                 work.finish(outcome)
                 contentHandler(content)
+                work.purgeRetiredKeys()
             })
         let session = Session(
             deadlines: configuration.deadlines, clock: configuration.clock, freeze: { $0.frozen }, steps: steps)
@@ -79,7 +80,8 @@ extension NotificationServiceHandler {
         /// The extension's own directory in the app group, for the replay guard, sender rotations and the journal.
         /// Created if it does not exist.
         public var directory: @Sendable () throws -> URL
-        /// The device keys and trusted senders. Read only, and read again for each push.
+        /// The device keys and trusted senders, read again for each push. After a delivery, retired device keys that ended
+        /// more than a day before the message was sealed are deleted.
         public var keys: @Sendable () throws -> any DeviceKeyReading
 
         /// How a message that was shown before is delivered. `suppress` needs Apple's filtering entitlement.

@@ -52,6 +52,12 @@ final class ServiceFiles: Sendable {
         return (receiver, warnings)
     }
 
+    /// Deletes the device keys that ended before a message just delivered was sent; if it fails, the next delivery tries
+    /// again.
+    func purgeRetiredKeys(sentAt: Timestamp, at now: Timestamp) {
+        _ = try? LazyKeys(configuration.keys).purgeRetiredDeviceKeys(at: now, accepted: sentAt)
+    }
+
     /// Adds a row to the journal. If it cannot be written, it is lost.
     func journal(_ report: DeliveryReport) {
         let entry = JournalEntry(
@@ -107,6 +113,12 @@ private final class LazyKeys: DeviceKeyReading {
     }
 
     func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { try keys().trust(for: topic) }
+
+    func purgeRetiredDeviceKeys(
+        at now: Timestamp, accepted sentAt: Timestamp
+    ) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        try keys().purgeRetiredDeviceKeys(at: now, accepted: sentAt)
+    }
 
     private func keys() throws(KeyStoreError) -> any DeviceKeyReading {
         if let keys = state.withLock({ $0.keys }) { return keys }

@@ -77,6 +77,25 @@ struct DeviceKeyRotationTests {
     }
 
     @Test(arguments: DeviceStoreKind.allCases)
+    func anExtensionDeletesTheKeysThatEndedADayBeforeNowAndBeforeTheMessage(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
+        for name in ["anna", "ben"] {
+            _ = try store.generateDeviceKey(named: name, at: start)
+            _ = try store.rotateDeviceKey(named: name, at: start)
+            _ = try store.confirmDeviceKey(named: name, grace: .seconds(60), at: start)
+            _ = try store.rotateDeviceKey(named: name, at: start)
+        }
+        let (end, late) = (start + 60 + 86_400, start + 9_999_999)
+        for (now, sentAt) in [(end, late), (late, end), (end, end), (late, start)] {
+            #expect(try store.purgeRetiredDeviceKeys(at: now, accepted: sentAt).isEmpty, "one clock is not enough")
+        }
+        #expect(try store.deviceKeys().count == 6)
+        #expect(try store.purgeRetiredDeviceKeys(at: late, accepted: end.next).map(\.name) == ["anna", "ben"])
+        #expect(try store.deviceKeys().map(\.state) == [.active, .pending, .active, .pending])
+        #expect(try store.purgeRetiredDeviceKeys(at: end.next, accepted: late).isEmpty)
+    }
+
+    @Test(arguments: DeviceStoreKind.allCases)
     func theStandardGraceOutlivesTheLongestTimeToLive(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
         let old = try store.generateDeviceKey(at: start)

@@ -255,6 +255,20 @@ struct KeychainTests {
         #expect(!keychain.data[0].contains(old.scalar))
     }
 
+    @Test func anExtensionDeletesTheKeysOfEveryNameInOneChange() throws {
+        let store = store()
+        for name in ["anna", "ben"] {
+            _ = try store.generateDeviceKey(named: name, at: start)
+            _ = try store.rotateDeviceKey(named: name, at: start)
+            _ = try store.confirmDeviceKey(named: name, grace: .seconds(0), at: start)
+        }
+        let before = keychain.writes.count
+        #expect(try store.purgeRetiredDeviceKeys(at: start + 90_000, accepted: start + 90_000).count == 2)
+        #expect(keychain.writes.count == before + 1)
+        #expect(try store.purgeRetiredDeviceKeys(at: start + 90_000, accepted: start + 90_000).isEmpty)
+        #expect(keychain.writes.count == before + 1)
+    }
+
     @Test func aSecretOnItsWayIsNotPrinted() throws {
         let bytes = Bytes("very secret".utf8)
         let value = KeychainValue.secret(KeychainSecret(SecretBytes(copying: bytes.span)))

@@ -24,6 +24,8 @@ struct OneKey: DeviceKeyReading {
     }
 
     func trust(for topic: Topic) -> SenderTrust { SenderTrust() }
+
+    func purgeRetiredDeviceKeys(at now: Timestamp, accepted sentAt: Timestamp) -> [DeviceKeyRecord] { [] }
 }
 
 /// A user's responses wait on the disk, where nobody reads them without the device's key.
@@ -144,6 +146,12 @@ struct ResponseFileTests {
             }
 
             func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { throw KeyStoreError(code, "") }
+
+            func purgeRetiredDeviceKeys(
+                at now: Timestamp, accepted sentAt: Timestamp
+            ) throws(KeyStoreError) -> [DeviceKeyRecord] {
+                throw KeyStoreError(code, "")
+            }
         }
         let (store, key) = try home()
         try file.keep(Bytes("kept".utf8), sealedTo: key, at: start)

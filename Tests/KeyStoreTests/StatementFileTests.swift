@@ -200,6 +200,12 @@ struct StatementFileTests {
             defer { if !isBefore { body() } }
             return try keys.trust(for: topic)
         }
+
+        func purgeRetiredDeviceKeys(
+            at now: Timestamp, accepted sentAt: Timestamp
+        ) throws(KeyStoreError) -> [DeviceKeyRecord] {
+            try keys.purgeRetiredDeviceKeys(at: now, accepted: sentAt)
+        }
     }
 
     @Test func statementsThatNoLongerFitAreDropped() throws {

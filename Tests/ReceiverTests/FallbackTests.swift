@@ -54,6 +54,8 @@ import Testing
 
     // MARK: Kept fields
 
+    private static let long = String(repeating: "é🚲", count: 1000)
+
     private static let clearParts: [(aps: String, title: String, sound: Bool)] = [
         (#"{"alert":{"title":"New message","body":"(Encrypted)"},"sound":"default"}"#, "New message", true),
         (#"{"alert":{"title":"New message"},"sound":{"name":"s","critical":1,"volume":1.0}}"#, "New message", true),
@@ -64,6 +66,13 @@ import Testing
         (#"{"alert":"a text that says anything"}"#, "", false),
         (#"{"alert":["New message"]}"#, "", false),
         (#"{"title":"New message"}"#, "", false),
+        (#"{"alert":{"title":"Your bank:\nsend money\u2028now\u0007!"}}"#, "Your bank: send money now !", false),
+        ("{\"alert\":{\"title\":\"\(long)\"}}", String(repeating: "é🚲", count: 32), false),
+        ("{\"alert\":{\"title-loc-key\":\"\(long)\"}}", String(repeating: "é🚲", count: 32), false),
+        (
+            "{\"alert\":{\"title-loc-key\":\"K\",\"title-loc-args\":[\"a\\nb\",\"\(long)\",\"c\"]}}",
+            "K(a b, \(String(repeating: "é🚲", count: 30))é, )", false
+        ),
         ("{}", "", false), ("null", "", false), (#""aps""#, "", false),
     ]
 
@@ -80,6 +89,18 @@ import Testing
                 == Shown(
                     title: clear.title, subtitle: isSealed ? "(Encrypted)" : "", body: isSealed ? "" : "(Encrypted)",
                     sound: clear.sound))
+    }
+
+    @Test(arguments: [nil, #""AQ""#, "no JSON"])
+    func anAppMayChooseAFixedTitle(_ data: String?) throws {
+        let texts = FallbackTexts(
+            title: .localized(key: "NEW", arguments: []), couldNotOpen: "(Encrypted)", notEncrypted: "(Encrypted)")
+        let push = try? ReceivedPush(Scene.push(value: data)).root
+        #expect((push == nil) == (data == "no JSON"))
+        let fallback = Delivery(
+            fallback: Delivery.Reason(.notEncrypted),
+            for: try? IncomingPush(ReceivedPush(Scene.push(value: data))), texts: texts)
+        #expect(fallback.content.title == .localized(key: "NEW", arguments: []))
     }
 
     // MARK: Reasons

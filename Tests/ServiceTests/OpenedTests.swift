@@ -1,4 +1,5 @@
 import Foundation
+import ModelKeychain
 import Pushcrypt
 import PushcryptKeyStore
 import PushcryptReceiver
@@ -71,6 +72,53 @@ struct OpenedTests {
         _ = try await show(#"{"aps":{"alert":{"body":"B"}}}"#, configuration)
         #expect(reports.first?.outcome == .opened && reports.first?.warnings == [])
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o700)
+    }
+
+    // MARK: Retired keys
+
+    /// Adds a retired key that ended so many hours ago; returns its id.
+    private func retire(hoursAgo hours: UInt64) throws -> KeyID {
+        let key = try #require(try phone.keys.deviceKeys().last).keyID
+        _ = try phone.keys.rotateDeviceKey(at: phone.now)
+        let end = phone.now.subtracting(.hours(hours))
+        _ = try phone.keys.confirmDeviceKey(grace: .seconds(0), at: end)
+        return key
+    }
+
+    @Test func aRetiredKeyIsDeletedAfterADeliveryInOneChange() async throws {
+        let (old, recent) = (try retire(hoursAgo: 25), try retire(hoursAgo: 23))
+        let writes = phone.keychain.writes.count
+        let (service, gate, handler) = (
+            NotificationServiceHandler(configuration: phone.configuration), Gate(), Handler()
+        )
+        phone.keychain.before(.update) { gate.pass() }
+        service.handle(try TestPhone.request(try phone.seal()), contentHandler: handler.handler)
+        #expect(await handler.delivered()?.body == "See you at 8")
+        #expect(await gate.hasVisitors() && phone.keychain.writes.count == writes, "the delivery does not wait for it")
+        gate.open()
+        #expect(await eventually { (try? phone.keys.deviceKeys().map(\.keyID).contains(old)) == false })
+        #expect(phone.keychain.writes.count == writes + 1)
+        #expect(try phone.keys.deviceKeys().contains { $0.keyID == recent })
+    }
+
+    @Test func aClockThatIsAheadAndAPushThatDoesNotOpenDeleteNothing() async throws {
+        _ = try retire(hoursAgo: 1)
+        let writes = phone.keychain.writes.count
+        var configuration = phone.configuration
+        configuration.now = { [phone] in phone.now.adding(.days(29)) }
+        let reports = Reports()
+        configuration.observe = reports.append
+        #expect(try await show(TestPhone.payload, configuration).body == "See you at 8")
+        #expect(reports.first?.outcome == .opened)
+        _ = try retire(hoursAgo: 72)
+        let handler = Handler()
+        let service = NotificationServiceHandler(configuration: phone.configuration)
+        service.handle(
+            try TestPhone.request(ContiguousArray("{}".utf8), members: ["ENCRYPTED_DATA": "AQ"]),
+            contentHandler: handler.handler)
+        _ = try #require(await handler.delivered())
+        try await Task.sleep(nanoseconds: 50_000_000)
+        #expect(phone.keychain.writes.count == writes + 2, "only the rotation of this test")
     }
 
     @Test func customMembersKeepTheirTypes() async throws {

@@ -35,7 +35,7 @@ final class URLSessionTests {
     /// Replaces the network of a reference's URL.
     private struct LocalTransport: AttachmentTransport {
         let port: Int
-        let transport = URLSessionTransport(idleTimeout: 60, scheme: "http")
+        var transport = URLSessionTransport(idleTimeout: 60, scheme: "http")
 
         func download(
             _ url: URL, atMost limit: UInt64, receive: @escaping @Sendable (Data) -> Bool,
@@ -48,11 +48,13 @@ final class URLSessionTests {
         }
     }
 
-    private func fetch(_ path: String) async throws -> Result<Data, AttachmentProblem> {
+    private func fetch(
+        _ path: String, with transport: URLSessionTransport = URLSessionTransport(idleTimeout: 60, scheme: "http")
+    ) async throws -> Result<Data, AttachmentProblem> {
         let reference = try AttachmentReference(
             url: "https://files.example/\(path)", file: file, type: "public.jpeg", name: "photo.jpg")
         let fetch = AttachmentFetch(
-            [reference], with: LocalTransport(port: server.port), maximumSize: 50_000_000,
+            [reference], with: LocalTransport(port: server.port, transport: transport), maximumSize: 50_000_000,
             in: AttachmentFolder(folder))
         return await withCheckedContinuation { continuation in
             fetch.start { fetched in
@@ -65,8 +67,10 @@ final class URLSessionTests {
         }
     }
 
-    private func problem(_ path: String) async throws -> String {
-        switch try await fetch(path) {
+    private func problem(
+        _ path: String, with transport: URLSessionTransport = URLSessionTransport(idleTimeout: 60, scheme: "http")
+    ) async throws -> String {
+        switch try await fetch(path, with: transport) {
         case .success: "none"
         case .failure(let problem): problem.description
         }
@@ -82,12 +86,34 @@ final class URLSessionTests {
         ("status/404", "the server answers with status 404"),
         ("status/500", "the server answers with status 500"),
         ("to?https://127.0.0.1:1/file/photo", "the url, or one that it redirects to, is not https"),
+        ("other/localhost/file/photo", "the url redirects to another host"),
+        ("redirect/2/other/localhost/file/photo", "the url redirects to another host"),
         ("to?ftp://127.0.0.1/photo", "the url, or one that it redirects to, is not https"),
         ("endless", "the file is longer than its reference says"),
         ("liar/photo", "the file is longer than its reference says"),
     ])
     func whatIsNotTheFileIsRefused(_ path: String, _ reason: String) async throws {
         #expect(try await problem(path) == reason)
+    }
+
+    @Test func anotherHostIsFollowedOnlyWhereTheAppAllowsIt() async throws {
+        let asked = Locked(Asked())
+        let transport = URLSessionTransport(
+            idleTimeout: 60,
+            mayRedirect: { host in
+                asked.withLock { _ = $0.hosts.insert(host) }
+                return host == "localhost"
+            }, scheme: "http")
+        for path in ["other/LocalHost/file/photo", "other/localhost/other/127.0.0.1/file/photo"] {
+            #expect(try await fetch(path, with: transport).get() == Data(Self.plain))
+        }
+        #expect(asked.withLock { $0.hosts } == ["localhost"], "the url's own host needs no permission")
+        let path = "other/localhost/other/127.0.0.2/file/photo"
+        #expect(try await problem(path, with: transport) == "the url redirects to another host")
+    }
+
+    private final class Asked {
+        var hosts: Set<String> = []
     }
 
     @Test func aTamperedFileIsRefused() async throws {

@@ -5,6 +5,7 @@
     /file/NAME       a file of the folder
     /redirect/N/P    N redirects, then path P
     /to?URL          a redirect to URL
+    /other/HOST/P    a redirect to path P of this server under another name
     /endless         bytes without end or length
     /liar/NAME       a file, announced as twice as long as it is
     /slow/NAME       the first half of a file, and no more
@@ -32,6 +33,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         kind, _, rest = self.path.lstrip("/").partition("/")
         if self.path.startswith("/to?"):
             self.redirect(self.path.partition("?")[2])
+        elif kind == "other":
+            self.redirect(f"http://{rest.partition('/')[0]}:{server.server_address[1]}/{rest.partition('/')[2]}")
         elif kind == "redirect":
             number, _, path = rest.partition("/")
             self.redirect(f"/redirect/{int(number) - 1}/{path}" if int(number) > 1 else f"/{path}")

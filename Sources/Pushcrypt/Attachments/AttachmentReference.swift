@@ -10,7 +10,7 @@ public struct AttachmentReference: Sendable {
     /// The maximum length of a name and of a type in bytes of UTF-8.
     public static let maximumNameLength = 255
 
-    /// The url of the sealed file: `https`, and not to be redirected to anything else.
+    /// The url of the sealed file: `https`, and not to be redirected to anything else or to another host.
     public let url: String
     /// The key, the size and the hash of the sealed file.
     public let file: SealedFile

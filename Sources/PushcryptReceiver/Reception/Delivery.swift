@@ -4,7 +4,7 @@ public import PushcryptKeyStore
 /// The notification shown for one push, and the reason for it.
 ///
 /// Every push ends in exactly one delivery. An opened notification depends on the sealed payload alone; a fallback
-/// keeps the clear title and sound, and nothing else. (`Docs/Format.md`, Opened notification and fallback)
+/// keeps the clear title, shortened, and the clear sound, and nothing else. (`Docs/Format.md`, Opened notification and fallback)
 public struct Delivery: Sendable {
     /// The outcome of a delivery; for logs and tests, never for the user.
     public enum Outcome: Hashable, Sendable, CustomStringConvertible {
@@ -82,7 +82,7 @@ public struct Delivery: Sendable {
     /// Creates the fallback: a subtitle and an empty body, or, for a push that was not sealed, a body.
     public init(fallback reason: Reason, for push: IncomingPush?, texts: FallbackTexts = .standard) {
         var content = NotificationContent()
-        content.title = push?.clear.title ?? ""
+        content.title = texts.title(insteadOf: push?.clear.title ?? "")
         content.sound = push?.clear.sound
         if reason.code == OpenError.Code.notEncrypted.description {
             content.body = texts.notEncrypted
@@ -130,29 +130,4 @@ extension Delivery.Reason {
 
     /// Every one of them.
     package static let all = [noTopic, deadline, systemExpired, abandoned]
-}
-
-/// The two texts of a fallback. Apple's sample extension uses the same.
-///
-/// (`Docs/Format.md`, Opened notification and fallback)
-public struct FallbackTexts: Hashable, Sendable {
-    /// `(Encrypted)`, in every language.
-    public static let standard = FallbackTexts(couldNotOpen: "(Encrypted)", notEncrypted: "(Encrypted)")
-
-    /// The app's localised strings for the key `(Encrypted)`. A language without that key shows the key, which is the
-    /// standard text.
-    public static let localized = FallbackTexts(
-        couldNotOpen: .localized(key: "(Encrypted)", arguments: []),
-        notEncrypted: .localized(key: "(Encrypted)", arguments: []))
-
-    /// The subtitle of a push that did not open, or not in time; its body is empty.
-    public var couldNotOpen: NotificationContent.Text
-    /// The body of a push that was not sealed.
-    public var notEncrypted: NotificationContent.Text
-
-    /// Creates a pair of texts, plain or localised.
-    public init(couldNotOpen: NotificationContent.Text, notEncrypted: NotificationContent.Text) {
-        self.couldNotOpen = couldNotOpen
-        self.notEncrypted = notEncrypted
-    }
 }

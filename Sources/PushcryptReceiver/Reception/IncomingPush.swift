@@ -14,7 +14,7 @@ public struct IncomingPush: Sendable {
 
     /// The value of `ENCRYPTED_DATA`.
     public var encryptedData: EncryptedData
-    /// The content that the push itself would show; a fallback keeps its title and its sound.
+    /// The content that the push itself would show; a fallback keeps its title, shortened, and its sound.
     public var clear: NotificationContent
     /// Whether the app's policy lets this push be shown as it is if it has no `ENCRYPTED_DATA`. Anyone on the way can
     /// create such a push; the default is no.

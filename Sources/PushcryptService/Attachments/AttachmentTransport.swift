@@ -7,7 +7,7 @@ internal import PushcryptKeyStore
 
 /// Downloads attachments. An app or a test can replace it. Not run on Apple systems.
 public protocol AttachmentTransport: Sendable {
-    /// Starts a download. Uses https only, after every redirect too.
+    /// Starts a download. Uses https only, after every redirect too, and no other host unless the app allows it.
     ///
     /// - Parameters:
     ///   - url: The URL of the sealed file.
@@ -37,6 +37,7 @@ public struct TransportFailure: Error, Hashable, Sendable, CustomStringConvertib
     public init(_ description: String) { self.description = description }
 
     static let insecure = TransportFailure("the url, or one that it redirects to, is not https")
+    static let otherHost = TransportFailure("the url redirects to another host")
     static let tooManyRedirects = TransportFailure("the url redirects too often")
     static let tooLong = TransportFailure("the file is longer than its reference says")
     static let cancelled = TransportFailure("the download was stopped")
@@ -50,16 +51,28 @@ public struct URLSessionTransport: AttachmentTransport {
     public static let maximumRedirects = 5
 
     private let idleTimeout: TimeInterval
+    private let mayRedirect: @Sendable (_ host: String) -> Bool
     private let scheme: String
 
     /// Creates a transport.
     ///
-    /// - Parameter idleTimeout: The time without data after which a download fails, in seconds.
-    public init(idleTimeout: TimeInterval = 15) { self.init(idleTimeout: idleTimeout, scheme: "https") }
+    /// - Parameters:
+    ///   - idleTimeout: The time without data after which a download fails, in seconds.
+    ///   - mayRedirect: Returns whether a redirect may lead to this host, in lower case. Not called for the host of the
+    ///     url itself, which always may. By default no other may, because the operator of the storage chooses it.
+    public init(
+        idleTimeout: TimeInterval = 15, mayRedirect: @escaping @Sendable (_ host: String) -> Bool = { _ in false }
+    ) {
+        self.init(idleTimeout: idleTimeout, mayRedirect: mayRedirect, scheme: "https")
+    }
 
     /// For tests: Foundation on Linux trusts only the system's certificates.
-    init(idleTimeout: TimeInterval, scheme: String) {
+    init(
+        idleTimeout: TimeInterval, mayRedirect: @escaping @Sendable (_ host: String) -> Bool = { _ in false },
+        scheme: String
+    ) {
         self.idleTimeout = idleTimeout
+        self.mayRedirect = mayRedirect
         self.scheme = scheme
     }
 
@@ -68,7 +81,9 @@ public struct URLSessionTransport: AttachmentTransport {
         _ url: URL, atMost limit: UInt64, receive: @escaping @Sendable (Data) -> Bool,
         finish: @escaping @Sendable (TransportFailure?) -> Void
     ) -> any AttachmentTransfer {
-        let transfer = Transfer(scheme: scheme, limit: limit, receive: receive, finish: finish)
+        let transfer = Transfer(
+            host: url.host?.lowercased(), mayRedirect: mayRedirect, scheme: scheme, limit: limit, receive: receive,
+            finish: finish)
         transfer.start(url, configuration)
         return transfer
     }
@@ -91,6 +106,8 @@ public struct URLSessionTransport: AttachmentTransport {
 /// up in memory whenever they arrive faster than the delegate can open them.
 private final class Transfer: NSObject, URLSessionDownloadDelegate, AttachmentTransfer, @unchecked Sendable {
     // The session calls its delegate on a serial queue, where the rest is used; `running` is locked.
+    private let host: String?
+    private let mayRedirect: @Sendable (_ host: String) -> Bool
     private let scheme: String
     private let limit: UInt64
     private let receive: @Sendable (Data) -> Bool
@@ -106,9 +123,12 @@ private final class Transfer: NSObject, URLSessionDownloadDelegate, AttachmentTr
     }
 
     init(
-        scheme: String, limit: UInt64, receive: @escaping @Sendable (Data) -> Bool,
+        host: String?, mayRedirect: @escaping @Sendable (_ host: String) -> Bool, scheme: String, limit: UInt64,
+        receive: @escaping @Sendable (Data) -> Bool,
         finish: @escaping @Sendable (TransportFailure?) -> Void
     ) {
+        self.host = host
+        self.mayRedirect = mayRedirect
         self.scheme = scheme
         self.limit = limit
         self.receive = receive
@@ -141,6 +161,11 @@ private final class Transfer: NSObject, URLSessionDownloadDelegate, AttachmentTr
 
     private func isAllowed(_ url: URL?) -> Bool { url?.scheme?.lowercased() == scheme }
 
+    private func isAllowedHost(_ url: URL?) -> Bool {
+        guard let host = url?.host?.lowercased() else { return false }
+        return host == self.host || mayRedirect(host)
+    }
+
     private var isCancelled: Bool { running.withLock { $0.isCancelled } }
 
     private func fail(_ failure: TransportFailure) {
@@ -156,6 +181,7 @@ private final class Transfer: NSObject, URLSessionDownloadDelegate, AttachmentTr
     ) {
         redirects += 1
         if redirects > URLSessionTransport.maximumRedirects { failure = .tooManyRedirects }
+        if !isAllowedHost(request.url) { failure = .otherHost }
         if !isAllowed(request.url) { failure = .insecure }
         // Without a request, the task ends with the redirecting response. Foundation on Linux crashes if a task is
         // cancelled before this call.
@@ -176,7 +202,9 @@ private final class Transfer: NSObject, URLSessionDownloadDelegate, AttachmentTr
         defer { try? FileManager.default.removeItem(at: location) }
         let status = (downloadTask.response as? HTTPURLResponse)?.statusCode ?? 0
         if status != 200 { fail(TransportFailure("the server answers with status \(status)")) }
-        guard failure == nil, !isCancelled, isAllowed(downloadTask.response?.url) else { return }
+        guard failure == nil, !isCancelled, isAllowed(downloadTask.response?.url),
+            isAllowedHost(downloadTask.response?.url)
+        else { return }
         do {
             let file = try FileHandle(forReadingFrom: location)
             defer { try? file.close() }

@@ -149,13 +149,13 @@ public struct ShownNotification: Hashable, Sendable {
         let content = request.content
         identifier = request.identifier
         date = notification.date
-        title = content.title
         let userInfo = CustomKeys.json(content.userInfo)
         let source = NotificationResponseValue(
             requestIdentifier: identifier, action: .open, userInfo: userInfo
         ).source
         isAuthentic = source == .app
         if isAuthentic {
+            title = content.title
             subtitle = content.subtitle
             body = content.body
             categoryIdentifier = content.categoryIdentifier
@@ -163,6 +163,7 @@ public struct ShownNotification: Hashable, Sendable {
             let files = shared?.files(of: request) ?? []
             attachments = files.isEmpty ? content.attachments.map(\.url) : files
         } else {
+            title = texts.title(insteadOf: .plain(content.title)).system
             subtitle = source == .sealed ? texts.couldNotOpen.system : ""
             body = source == .clear ? texts.notEncrypted.system : ""
             categoryIdentifier = ""

@@ -27,6 +27,7 @@ from cases import (  # noqa: E402
     attachment_seal_cases,
     body_cases,
     carried_cases,
+    carried_recovery_cases,
     carried_trust_cases,
     effect_cases,
     hpke_cases,
@@ -40,6 +41,7 @@ from cases import (  # noqa: E402
     payload_cases,
     push_cases,
     record_cases,
+    recovery_cases,
     reference_cases,
     reply_cases,
     request_cases,
@@ -75,10 +77,13 @@ def attachments() -> Document:
 def documents() -> dict[str, Document]:
     return {
         "hpke.json": hpke_cases.document(),
-        "rotation.json": {"statements": rotation_cases.statement_cases()},
+        "rotation.json": {"statements": rotation_cases.statement_cases(), "recoveries": recovery_cases.json_cases()},
         "envelopes.json": envelopes(),
         "attachments.json": attachments(),
-        "requests.json": {"collapse": request_cases.collapse_cases()},
+        "requests.json": {
+            "collapse": request_cases.collapse_cases(),
+            "expiration": request_cases.expiration_cases(),
+        },
     }
 
 
@@ -92,6 +97,8 @@ def kit() -> list[Vector]:
         *outer_cases.device_key_cases(),
         *outer_cases.decryption_cases(),
         *inner_cases.signature_cases(),
+        *inner_cases.verification_cases(),
+        *inner_cases.five_cases(),
         *inner_cases.structure_cases(),
         *inner_cases.message_cases(),
         *order_cases.order_cases(),
@@ -100,6 +107,7 @@ def kit() -> list[Vector]:
         *carried_cases.unknown_sender_cases(),
         *carried_trust_cases.known_sender_cases(),
         *carried_trust_cases.overlap_cases(),
+        *carried_recovery_cases.carried_recovery_cases(),
         *attachment_cases.open_cases(),
         *attachment_chunk_cases.chunk_cases(),
         *attachment_rule_cases.open_cases(),
@@ -111,6 +119,7 @@ def kit() -> list[Vector]:
         *key_point_cases.sender_key_faults(),
         *rotation_cases.evaluation_cases(),
         *rotation_key_cases.refused_cases(),
+        *recovery_cases.statement_file_cases(),
         *notification_cases.notification_cases(),
         *record_cases.record_cases(),
         *reply_cases.reply_cases(),

@@ -83,6 +83,13 @@ final class FailingStore: DeviceKeyStore {
         try writing.purgeRetiredDeviceKeys(named: name, at: now)
     }
 
+    @discardableResult
+    func purgeRetiredDeviceKeys(
+        at now: Timestamp, accepted sentAt: Timestamp
+    ) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        try writing.purgeRetiredDeviceKeys(at: now, accepted: sentAt)
+    }
+
     func purgeDeviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord] {
         try writing.purgeDeviceKeys(named: name)
     }

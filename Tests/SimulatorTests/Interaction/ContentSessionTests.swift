@@ -106,6 +106,7 @@ import UserNotificationsUI
             #"{"aps":{"alert":{"title":"Bank","body":"Pay?"},"category":"CHAT"},"ENCRYPTED_DATA":"x","chat":"forged"}"#,
             "(Encrypted)", ""
         ),
+        (#"{"aps":{"alert":{"title":"Bank\nPay","body":"Pay?"},"category":"CHAT"}}"#, "", "(Encrypted)"),
     ])
     func whatWasNotOpenedShowsTheFallback(_ push: String, _ subtitle: String, _ body: String) async throws {
         try install { _ in .stay }
@@ -113,7 +114,8 @@ import UserNotificationsUI
         _ = await app.device.push(APNsPush(json: push, collapseID: "a"))
         let (expanded, controller) = try expand()
         let shown = try #require(controller.session.notifications.first)
-        #expect([shown.title, shown.subtitle, shown.body] == ["Bank", subtitle, body])
+        #expect(
+            [shown.title, shown.subtitle, shown.body] == [push.contains("\\n") ? "Bank Pay" : "Bank", subtitle, body])
         #expect(!shown.isAuthentic)
         #expect(shown.customKeys.isEmpty)
         #expect(shown.categoryIdentifier == "")

@@ -26,6 +26,8 @@ final class RecordingPhone: DeviceKeyReading, OpeningEffects, @unchecked Sendabl
 
     func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { trust }
 
+    func purgeRetiredDeviceKeys(at now: Timestamp, accepted sentAt: Timestamp) -> [DeviceKeyRecord] { [] }
+
     func settle(
         openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) {

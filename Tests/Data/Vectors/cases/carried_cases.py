@@ -4,10 +4,24 @@ from typing import Any
 
 from reference.envelope import ROTATION_CONTENT
 from reference.opening import Receiver
-from reference.rotation import MAXIMUM_OVERLAP, Statement, Superseded, Trust
+from reference.rotation import MAXIMUM_OVERLAP, Rotation, Statement
+from reference.trust import Trust
 
 from .forge import flip, forge, open_case, put
-from .material import CHAIN, DAY, GENERATIONS, NOW, PAYLOAD, PHONE, STRANGER, TOPIC, Sender, announce, trust_in
+from .material import (
+    CHAIN,
+    COLLIDING_SENDERS,
+    DAY,
+    GENERATIONS,
+    NOW,
+    PAYLOAD,
+    PHONE,
+    STRANGER,
+    TOPIC,
+    Sender,
+    announce,
+    trust_in,
+)
 from .vector import Vector
 
 FIRST, SECOND, THIRD = GENERATIONS[:3]
@@ -24,7 +38,7 @@ def receiver(trust: Trust) -> Receiver:
 
 
 KNOWS_FIRST = receiver(trust_in(FIRST))
-REPLACED = Trust((SECOND.public,), (Superseded(FIRST.public, None),))
+REPLACED = trust_in(SECOND, superseded=((FIRST, None),))
 KNOWS_SECOND = receiver(trust_in(SECOND, superseded=((FIRST, GOOD),)))
 
 
@@ -34,6 +48,7 @@ def carry(sender: Sender, head: bytes, payload: bytes = PAYLOAD, **fields: Any) 
 
 def unknown_sender_cases() -> list[Vector]:
     """The sender's key becomes known, or does not, through what the message carries."""
+    twin, other_twin = COLLIDING_SENDERS
     opened = [
         ("a new key announced by one statement", SECOND, block(GOOD), KNOWS_FIRST),
         ("a new key announced by two statements", THIRD, block(*CHAIN[:2]), KNOWS_FIRST),
@@ -55,6 +70,36 @@ def unknown_sender_cases() -> list[Vector]:
             block(announce(STRANGER, THIRD), GOOD),
             KNOWS_FIRST,
         ),
+        (
+            "a new key announced before a statement of an unknown version",
+            SECOND,
+            put(1 + 181, b"\x03")(block(GOOD, CHAIN[1])),
+            KNOWS_FIRST,
+        ),
+        (
+            "a new key announced after a statement of an unknown version",
+            SECOND,
+            put(1, b"\xff")(block(CHAIN[1], GOOD)),
+            KNOWS_FIRST,
+        ),
+        (
+            "a new key announced after a conflict in the same message",
+            THIRD,
+            block(announce(FIRST, GENERATIONS[4]), announce(SECOND, THIRD)),
+            KNOWS_SECOND,
+        ),
+        (
+            "a new key announced before a conflict in the same message",
+            THIRD,
+            block(announce(SECOND, THIRD), announce(FIRST, GENERATIONS[4])),
+            KNOWS_SECOND,
+        ),
+        (
+            "a new key whose id another pinned key has",
+            other_twin,
+            block(announce(FIRST, other_twin)),
+            receiver(trust_in(twin, FIRST)),
+        ),
     ]
     refused = [
         ("two statements in the wrong order", "R-3", THIRD, block(CHAIN[1], CHAIN[0])),
@@ -72,20 +117,20 @@ def unknown_sender_cases() -> list[Vector]:
             block(announce(FIRST, SECOND, NOW + DAY + 1)),
         ),
         ("a statement by an old key that is not pinned", "R-3", SECOND, block(announce(STRANGER, SECOND))),
-        ("a statement whose old key did not sign", "R-4", SECOND, block(Statement(flip(53)(GOOD.data)))),
-        ("a statement whose new key did not sign", "R-6", SECOND, block(Statement(flip(117)(GOOD.data)))),
+        ("a statement whose old key did not sign", "R-4", SECOND, block(Rotation(flip(53)(GOOD.data)))),
+        ("a statement whose new key did not sign", "R-6", SECOND, block(Rotation(flip(117)(GOOD.data)))),
         ("good statements in a stranger's message", "R-0", STRANGER, block(GOOD)),
         ("a count of 0", "O-7.1", SECOND, block(GOOD, count=0)),
         ("a count of 5", "S-12 O-7.1", SECOND, block(*CHAIN, GOOD)),
         ("a count of 255", "O-7.1", SECOND, block(GOOD, count=255)),
         ("a count of 2 and one statement", "O-7.1", SECOND, block(GOOD, count=2)),
-        ("an unknown statement version", "R-1", SECOND, put(1, b"\x02")(block(GOOD))),
-        ("an unknown version in the second statement", "R-1", SECOND, put(1 + 181, b"\x02")(block(GOOD, CHAIN[1]))),
+        ("an unknown statement version", "R-1", SECOND, put(1, b"\x03")(block(GOOD))),
+        ("a version of a recovery in a rotation", "R-15", SECOND, put(1, b"\x02")(block(GOOD))),
     ]
     becomes_known = "The statements are evaluated on a copy of the trust, and the sender is looked up there."
     stays_unknown = "The sender is known only through statements, and these do not lead to a key."
     genuine, other = block(GOOD), block(announce(FIRST, THIRD))
-    forged = block(Statement(flip(53)(announce(FIRST, THIRD).data)))
+    forged = block(Rotation(flip(53)(announce(FIRST, THIRD).data)))
     return [
         *(
             open_case(name, "opened", "O-5.2 O-9.1", carry(sender, head), becomes_known, receiver=holder)

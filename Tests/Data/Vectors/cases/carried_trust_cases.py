@@ -1,6 +1,6 @@
 """Messages of a known sender that carry statements, and messages of superseded senders."""
 
-from reference.rotation import DEFAULT_OVERLAP, Statement
+from reference.rotation import DEFAULT_OVERLAP, Rotation
 
 from .carried_cases import (
     FAILED,
@@ -38,7 +38,7 @@ def known_sender_cases() -> list[Vector]:
             "a statement whose old key did not sign",
             "O-7.1 R-4",
             FIRST,
-            block(Statement(flip(53)(GOOD.data))),
+            block(Rotation(flip(53)(GOOD.data))),
             KNOWS_FIRST,
         ),
         ("a statement in conflict", "R-7", SECOND, block(announce(FIRST, THIRD)), KNOWS_SECOND),
@@ -50,6 +50,22 @@ def known_sender_cases() -> list[Vector]:
             receiver(REPLACED),
         ),
         ("the largest number of statements", "S-12 O-7.1", FIRST, block(*CHAIN), KNOWS_FIRST),
+        ("a statement of an unknown version", "O-7.1 R-1", FIRST, put(1, b"\x03")(block(GOOD)), KNOWS_FIRST),
+        ("a statement of no version", "O-7.1 R-1", FIRST, put(1, b"\x00")(block(GOOD)), KNOWS_FIRST),
+        (
+            "four statements of unknown versions",
+            "O-7.1 R-1",
+            FIRST,
+            b"\x04" + (b"\x7f" + bytes(180)) * 4,
+            KNOWS_FIRST,
+        ),
+        (
+            "the old key announces the new one without any overlap",
+            "O-5.2 R-12",
+            FIRST,
+            block(announce(FIRST, SECOND, overlap=0)),
+            KNOWS_FIRST,
+        ),
         (
             "a statement about another pin",
             "S-12",
@@ -63,7 +79,6 @@ def known_sender_cases() -> list[Vector]:
         ("a count of 0 before a statement", block(GOOD, count=0), PAYLOAD),
         ("a count of 5", block(*CHAIN, GOOD), PAYLOAD),
         ("a count of 2 and one statement", block(GOOD, count=2), PAYLOAD),
-        ("an unknown statement version", put(1, b"\x02")(block(GOOD)), PAYLOAD),
         ("a body that ends inside a statement", block(GOOD)[:-1], b""),
         ("a body without a count", b"", b""),
         ("a payload without statements", b"", PAYLOAD),

@@ -4,8 +4,8 @@ from reference.opening import Receiver
 
 from .carried_cases import FIRST, GOOD, KNOWS_FIRST, SECOND, block, carry
 from .forge import forge
-from .material import HOUR, NOW, PHONE, SENT_AT, STRANGER, TABLET, TOPIC, TRUST
-from .sequence_cases import GENUINE, OTHER_MESSAGE, sequence_case
+from .material import DAY, HOUR, NOW, PHONE, SENT_AT, STRANGER, TABLET, TOPIC, TRUST
+from .sequence_cases import GENUINE, OTHER_MESSAGE, Step, comes, hand_over, sequence_case, take
 from .vector import Vector
 
 
@@ -21,8 +21,8 @@ def effect_cases() -> list[Vector]:
             "new new",
             "O-9.1",
             again,
-            (NOW, "a", statement),
-            (NOW + 1000, "b", plain),
+            comes(NOW, "a", statement),
+            comes(NOW + 1000, "b", plain),
             receiver=KNOWS_FIRST,
         ),
         sequence_case(
@@ -30,8 +30,8 @@ def effect_cases() -> list[Vector]:
             "new authentication-failed",
             "O-9.1 R-0",
             "A message never pins a sender.",
-            (NOW, "a", forge(sender=FIRST)),
-            (NOW + 1000, "b", plain),
+            comes(NOW, "a", forge(sender=FIRST)),
+            comes(NOW + 1000, "b", plain),
             receiver=KNOWS_FIRST,
         ),
         sequence_case(
@@ -39,8 +39,8 @@ def effect_cases() -> list[Vector]:
             "expired authentication-failed",
             "O-9.1 O-9.3",
             "They take effect when every step has passed.",
-            (NOW, "a", carry(FIRST, block(GOOD), ttl=1)),
-            (NOW + 1000, "b", plain),
+            comes(NOW, "a", carry(FIRST, block(GOOD), ttl=1)),
+            comes(NOW + 1000, "b", plain),
             receiver=KNOWS_FIRST,
         ),
         sequence_case(
@@ -48,8 +48,8 @@ def effect_cases() -> list[Vector]:
             "malformed-payload authentication-failed",
             "O-9.1 O-9.3",
             "They take effect when every step has passed.",
-            (NOW, "a", carry(FIRST, block(GOOD), b"{")),
-            (NOW + 1000, "b", plain),
+            comes(NOW, "a", carry(FIRST, block(GOOD), b"{")),
+            comes(NOW + 1000, "b", plain),
             receiver=KNOWS_FIRST,
         ),
         sequence_case(
@@ -57,27 +57,38 @@ def effect_cases() -> list[Vector]:
             "authentication-failed authentication-failed",
             "O-9.1 O-9.3",
             "A genuine statement, in a message that anyone could have made.",
-            (NOW, "a", carry(STRANGER, block(GOOD))),
-            (NOW + 1000, "b", plain),
+            comes(NOW, "a", carry(STRANGER, block(GOOD))),
+            comes(NOW + 1000, "b", plain),
             receiver=KNOWS_FIRST,
         ),
         sequence_case(
-            "the statements of a duplicate take no effect",
-            "duplicate-quietly authentication-failed",
+            "the statements of a message that was seen take effect",
+            "duplicate-quietly new",
             "O-9.1 O-8.5",
-            "A duplicate has not passed every step.",
-            (NOW, "a", statement),
-            (NOW + 1000, "b", forge(sender=SECOND, message_id=OTHER_MESSAGE, sent_at=SENT_AT + 2 * HOUR)),
+            "A statement authenticates itself; a guard that was lost does not lose it.",
+            comes(NOW, "a", statement),
+            comes(NOW + 1000, "b", forge(sender=SECOND, message_id=OTHER_MESSAGE, sent_at=SENT_AT + 2 * HOUR)),
             receiver=KNOWS_FIRST,
             floor=SENT_AT + HOUR,
+        ),
+        sequence_case(
+            "the statements of a duplicate take effect for a strict receiver",
+            "new duplicate new",
+            "O-9.1 O-8.5",
+            "The copy was sealed again while the rotation was announced.",
+            comes(NOW, "a", forge(sender=FIRST)),
+            comes(NOW + 1, "b", statement),
+            comes(NOW + 1000, "c", plain),
+            receiver=KNOWS_FIRST,
+            is_strict=True,
         ),
         sequence_case(
             "the same statement in two messages",
             "new new",
             "O-9.1 R-2",
             again,
-            (NOW, "a", statement),
-            (NOW + 1000, "b", carry(SECOND, block(GOOD), message_id=OTHER_MESSAGE)),
+            comes(NOW, "a", statement),
+            comes(NOW + 1000, "b", carry(SECOND, block(GOOD), message_id=OTHER_MESSAGE)),
             receiver=KNOWS_FIRST,
         ),
         sequence_case(
@@ -85,7 +96,7 @@ def effect_cases() -> list[Vector]:
             "new",
             "O-9.2",
             rotates,
-            (NOW, "a", to_pending),
+            comes(NOW, "a", to_pending),
             receiver=one,
             pending=TABLET.secret,
         ),
@@ -94,8 +105,8 @@ def effect_cases() -> list[Vector]:
             "new new",
             "O-9.2 O-3.1",
             "It retires, and opens messages still in transit.",
-            (NOW, "a", to_pending),
-            (NOW + 1000, "b", forge(message_id=OTHER_MESSAGE)),
+            comes(NOW, "a", to_pending),
+            comes(NOW + 1000, "b", forge(message_id=OTHER_MESSAGE)),
             receiver=one,
             pending=TABLET.secret,
         ),
@@ -104,7 +115,7 @@ def effect_cases() -> list[Vector]:
             "new",
             "O-9.2",
             "The provider does not seal to the pending one yet.",
-            (NOW, "a", GENUINE),
+            comes(NOW, "a", GENUINE),
             receiver=one,
             pending=TABLET.secret,
         ),
@@ -113,7 +124,7 @@ def effect_cases() -> list[Vector]:
             "authentication-failed",
             "O-9.2 O-9.3",
             "Anyone can seal to a public key.",
-            (NOW, "a", forge(device=TABLET, sender=STRANGER)),
+            comes(NOW, "a", forge(device=TABLET, sender=STRANGER)),
             receiver=one,
             pending=TABLET.secret,
         ),
@@ -122,8 +133,50 @@ def effect_cases() -> list[Vector]:
             "expired",
             "O-9.2 O-9.3",
             "A message that does not open changes nothing.",
-            (NOW, "a", forge(device=TABLET, ttl=1)),
+            comes(NOW, "a", forge(device=TABLET, ttl=1)),
             receiver=one,
             pending=TABLET.secret,
         ),
+            sequence_case(
+            "a copy that was sealed to the pending key makes it active",
+            "new duplicate-quietly",
+            "O-9.2 O-8.5",
+            "The message is genuine: the provider seals to that key.",
+            comes(NOW, "a", GENUINE),
+            comes(NOW + 1, "b", to_pending),
+            receiver=one,
+            pending=TABLET.secret,
+        ),
+        *retired_cases(),
+    ]
+
+
+def retired_cases() -> list[Vector]:
+    """The tablet's key is retiring until an end date."""
+    deletes = "A retiring key is deleted 24 hours after its end, by the clock and by the message's sent at."
+
+    def case(name: str, expected: str, end: int, *steps: Step) -> Vector:
+        holder = Receiver(TOPIC, (PHONE.secret, TABLET.secret), TRUST, {TABLET.secret: end})
+        return sequence_case(name, expected, "O-9.5", deletes, *steps, receiver=holder)
+
+    to_old = forge(device=TABLET, message_id=OTHER_MESSAGE)
+    return [
+        case("a key that retired more than a day before the message was sent", "new", SENT_AT - DAY - 1, comes(NOW, "a", GENUINE)),
+        case("a key that retired exactly a day before the message was sent", "new", SENT_AT - DAY, comes(NOW, "a", GENUINE)),
+        case(
+            "a clock that jumps ten days ahead and back deletes no key",
+            "new new",
+            NOW + DAY,
+            comes(NOW + 10 * DAY, "a", GENUINE),
+            comes(NOW, "b", to_old),
+        ),
+        case(
+            "a sender whose clock is ahead deletes no key",
+            "new",
+            NOW - 1000,
+            comes(NOW, "a", forge(sent_at=NOW + DAY)),
+        ),
+        case("taking alone deletes no key", "new", SENT_AT - 2 * DAY, take(NOW, "a", GENUINE)),
+        case("a copy deletes the key as well", "new copy copy", SENT_AT - 2 * DAY, take(NOW, "a", GENUINE), take(NOW, "b", GENUINE), hand_over(NOW, 2)),
+        case("a message that does not open deletes no key", "authentication-failed", SENT_AT - 2 * DAY, comes(NOW, "a", forge(sender=STRANGER))),
     ]

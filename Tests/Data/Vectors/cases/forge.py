@@ -21,7 +21,7 @@ from reference.envelope import (
 )
 from reference.keys import Kind, text_form
 from reference.opening import Opened, Receiver, Refused, open_push, open_text, parse
-from reference.rotation import Trust
+from reference.trust import Trust
 
 from . import witness
 from .material import (
@@ -36,7 +36,7 @@ from .material import (
     Sender,
     seed,
 )
-from .vector import Header, Vector, sender_text, trust_header, vector
+from .vector import Header, Vector, sender_text, trust_after_header, trust_header, vector
 
 # Every message has this id unless it says otherwise.
 MESSAGE_ID = seed("forge message id")[:16]
@@ -82,6 +82,7 @@ def forge(
     signed_recipient: bytes | None = None,
     signed_sender: bytes | None = None,
     signed_topic: str | None = None,
+    sign: Edit | None = None,
     edit_content: Edit = unchanged,
     edit_signature: Edit = unchanged,
     edit_inner: Edit = unchanged,
@@ -91,7 +92,7 @@ def forge(
     """The bytes of one envelope.
 
     `stated_id` stands for the recipient's key id everywhere. The signed_… arguments replace what the signature covers.
-    `edit_content` changes inner[68...] before it is signed, `edit_signature` the signature, `edit_inner` the inner
+    `sign` signs in the place of the seed. `edit_content` changes inner[68...] before it is signed, `edit_signature` the signature, `edit_inner` the inner
     plaintext before it is encrypted, `edit_envelope` what is sent. `zero_share` stands for enc, and the Diffie-Hellman
     result is taken to be zero.
     """
@@ -102,21 +103,20 @@ def forge(
 
     # The faults take part, so that no two different plaintexts ever share an ephemeral key.
     faults = repr((signed_content, topic, sender, sender_id, signing_seed, signed_header, signed_enc, signed_recipient))
+    faults += repr(sign(b"")) if sign else ""
     faults += repr((stated, signed_sender, signed_topic, edit_signature(bytes(64)), edit_inner(bytes(256))))
     ikm_e = seed(f"forge {device.public.hex()} {faults}")
     enc = zero_share or hpke.public_key(hpke.derive_secret_key(ikm_e))
 
-    signature = keys.sign(
-        signing_seed or sender.seed,
-        signed_bytes(
-            signed_header or stated,
-            signed_enc or enc,
-            signed_recipient or device.public,
-            signed_sender or sender.public,
-            signed_topic or topic,
-            signed_content,
-        ),
+    to_sign = signed_bytes(
+        signed_header or stated,
+        signed_enc or enc,
+        signed_recipient or device.public,
+        signed_sender or sender.public,
+        signed_topic or topic,
+        signed_content,
     )
+    signature = sign(to_sign) if sign else keys.sign(signing_seed or sender.seed, to_sign)
     inner = edit_inner((sender_id or sender.key_id) + edit_signature(signature) + signed_content)
     hpke_info = info(stated, topic)
     if zero_share:
@@ -172,8 +172,8 @@ def opened_header(opened: Opened, before: Trust) -> list[Header]:
         ("sent-at", opened.message.sent_at),
         ("time-to-live", opened.message.ttl),
         ("signed-by", sender_text(opened.sender)),
-        ("told", "rotation-conflict" if opened.has_conflict else None),
-        *(trust_header(opened.trust, "-after") if opened.trust != before else []),
+        *(("told", code) for code in opened.told),
+        *trust_after_header(before, opened.trust),
     ]
 
 

@@ -23,8 +23,8 @@ TESTS = {
     "A-34": ("whatIsNotTheFileIsRefused", "It is about what a receiver does on a network."),
     "A-35": ("aFileThatIsShorterLongerAnotherOrNotThereDropsItselfAlone", "It is about when a file is shown."),
     "A-29": ("theFullTextComesOutAndAShortOneIsThereWithoutIt", "It is about what a sealer's caller shortens."),
-    "O-8.2": ("oneOfManySessionsSeesAMessageAsNew", "It is about several processes at once."),
-    "O-8.8": ("aGuardThatCannotBeUsedStopsNothing", "It is about a disk that cannot be written."),
+    "R-23": ("aRecoveryIsAnnouncedUntilTheDeviceReportsItsKey", "It is about what a provider seals to which device."),
+    "R-24": ("aRecoveryIsKeptThoughTheFileIsFull", "It is about a receiver's own file."),
     "S-9": ("twoThousandMessagesHaveTwoThousandSharesAndIDs", "It is about random values."),
     "S-11": ("aRecipientThatGivesZeroIsRefused", "No text of a key is one; the cases are in `hpke.json`."),
 }

@@ -5,7 +5,7 @@ The encryption is right in all cases: anyone can encrypt to a public key.
 
 from typing import Any
 
-from reference.curve25519 import L
+from reference.curve25519 import BASE, IDENTITY, L, P, SIGN, Point, add, encode, multiply, secret_scalar, sign_with_nonce, torsion
 from reference.envelope import BODY_OFFSET, BUCKETS, MAXIMUM_TTL, TIME_LIMIT, header
 from reference.opening import Receiver
 
@@ -13,6 +13,7 @@ from .forge import flip, forge, open_case, put
 from .material import (
     COLLIDING_SENDERS,
     DAY,
+    FIVE_OF_ONE_ID,
     HOUR,
     PAYLOAD,
     PHONE,
@@ -131,6 +132,49 @@ def signature_cases() -> list[Vector]:
             "A message never pins a sender.",
             receiver=Receiver(TOPIC, (PHONE.secret,)),
         ),
+    ]
+
+
+def verification_cases() -> list[Vector]:
+    """K-9: signatures about which implementations of Ed25519 differ. Only the holder of the key can make them."""
+    scalar, public = secret_scalar(PROVIDER.seed), PROVIDER.public
+    differ = "Implementations differ on it; here it has one verdict."
+
+    def with_r(name: str, expected: str, nonce: int, commitment: bytes | None = None) -> Vector:
+        def sign(message: bytes) -> bytes:
+            return sign_with_nonce(scalar, public, message, nonce, commitment)
+
+        return open_case(name, expected, "K-9 O-5.4", forge(sign=sign), differ)
+
+    def moved(point: Point) -> bytes:
+        return encode(add(multiply(nonce, BASE), point))
+
+    nonce = 12345
+    zero, order_two, order_four, order_eight = (torsion()[number] for number in (0, 4, 2, 1))
+    assert zero == IDENTITY
+    return [
+        with_r("a signature with a nonce of the signer's choice", "opened", nonce),
+        with_r("a signature whose R is the base point", "opened", 1),
+        with_r("a signature whose R is the identity", FAILED, 0),
+        with_r("a signature whose R is the identity, not canonical", FAILED, 0, (P + 1).to_bytes(32, "little")),
+        with_r("a signature whose R is the identity with the sign bit", FAILED, 0, (1 | SIGN).to_bytes(32, "little")),
+        with_r("a signature whose R is off by a point of order 2", FAILED, nonce, moved(order_two)),
+        with_r("a signature whose R is off by a point of order 4", FAILED, nonce, moved(order_four)),
+        with_r("a signature whose R is off by a point of order 8", FAILED, nonce, moved(order_eight)),
+        with_r("a signature whose R is a point of order 8", FAILED, 0, encode(order_eight)),
+        with_r("a signature whose R is the point of order 2", FAILED, 0, encode(order_two)),
+    ]
+
+
+def five_cases() -> list[Vector]:
+    """Five senders whose keys share an id."""
+    every = Receiver(TOPIC, (PHONE.secret,), trust_in(*FIVE_OF_ONE_ID))
+    first_four = Receiver(TOPIC, (PHONE.secret,), trust_in(*FIVE_OF_ONE_ID[:4]))
+    first, *_, last = FIVE_OF_ONE_ID
+    return [
+        open_case("the first of five senders with one id", "opened", "O-5.4 K-1", forge(sender=first, sign=first.sign), "All are tried.", receiver=every),
+        open_case("the last of five senders with one id", "opened", "O-5.4 K-1", forge(sender=last, sign=last.sign), "All are tried.", receiver=every),
+        open_case("a fifth sender with the id of four that are pinned", FAILED, "O-5.4 K-1", forge(sender=last, sign=last.sign), "A key id never replaces a key.", receiver=first_four),
     ]
 
 

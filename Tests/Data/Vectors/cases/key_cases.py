@@ -3,7 +3,18 @@
 from reference import bech32, curve25519, hpke, keys
 from reference.keys import KeyRefused, Kind
 
-from .material import COLLIDING_DEVICES, COLLIDING_SENDERS, PHONE, PROVIDER, Device, Sender, seed
+from .material import (
+    COLLIDING_DEVICES,
+    COLLIDING_RECOVERY,
+    COLLIDING_SENDERS,
+    PHONE,
+    PROVIDER,
+    RECOVERY,
+    SECOND_RECOVERY,
+    Device,
+    Sender,
+    seed,
+)
 from .vector import Header, Vector, vector
 
 MALFORMED, WRONG_KIND = "malformed-key", "wrong-kind-of-key"
@@ -13,8 +24,10 @@ P = curve25519.P
 EVERY_KIND = [
     (Kind.DEVICE_PUBLIC, PHONE.public),
     (Kind.SENDER_PUBLIC, PROVIDER.public),
+    (Kind.RECOVERY_PUBLIC, RECOVERY.public),
     (Kind.DEVICE_SECRET, PHONE.secret),
     (Kind.SENDER_SECRET, PROVIDER.seed),
+    (Kind.RECOVERY_SECRET, RECOVERY.seed),
 ]
 
 
@@ -25,8 +38,16 @@ def little(number: int) -> bytes:
 def valid(name: str, kind: Kind, key: bytes, rules: str, comment: str, ending: str = "") -> Vector:
     text = keys.text_form(kind, key) + ending
     assert keys.import_text(kind, text) == key
-    public = {Kind.DEVICE_SECRET: hpke.public_key, Kind.SENDER_SECRET: keys.sender_public_key}
-    key_id = {Kind.DEVICE_PUBLIC: keys.device_key_id, Kind.SENDER_PUBLIC: keys.sender_key_id}
+    public = {
+        Kind.DEVICE_SECRET: hpke.public_key,
+        Kind.SENDER_SECRET: keys.sender_public_key,
+        Kind.RECOVERY_SECRET: keys.sender_public_key,
+    }
+    key_id = {
+        Kind.DEVICE_PUBLIC: keys.device_key_id,
+        Kind.SENDER_PUBLIC: keys.sender_key_id,
+        Kind.RECOVERY_PUBLIC: keys.recovery_key_id,
+    }
     header: list[Header] = [
         ("kind", kind.value),
         ("bytes", key.hex()),
@@ -62,13 +83,21 @@ def valid_cases() -> list[Vector]:
         sender = Sender(seed(f"sender {name}"))
         cases.append(valid(f"the {name}'s signing seed", Kind.SENDER_SECRET, sender.seed, "K-4 K-6", plain))
         cases.append(valid(f"the {name}'s public key", Kind.SENDER_PUBLIC, sender.public, "K-4 K-6 K-7", plain))
+    for name, recovery in (("first", RECOVERY), ("second", SECOND_RECOVERY)):
+        cases.append(valid(f"the {name} recovery seed", Kind.RECOVERY_SECRET, recovery.seed, "K-4 K-6", plain))
+        cases.append(valid(f"the {name} recovery public key", Kind.RECOVERY_PUBLIC, recovery.public, "K-4 K-6 K-7", plain))
+    same = "The same bytes have another id as a recovery key."
+    cases.append(valid("a sender's key as a recovery key", Kind.RECOVERY_PUBLIC, PROVIDER.public, "K-1 K-6", same))
+    for number, recovery in enumerate(COLLIDING_RECOVERY, 1):
+        name = f"a recovery key whose id another has too, {number} of 2"
+        cases.append(valid(name, Kind.RECOVERY_PUBLIC, recovery.public, "K-1", "Two keys share this id."))
     for number, device in enumerate(COLLIDING_DEVICES, 1):
         name = f"a device key whose id another has too, {number} of 2"
         cases.append(valid(name, Kind.DEVICE_PUBLIC, device.public, "K-1 O-3.2", shared))
     for number, sender in enumerate(COLLIDING_SENDERS, 1):
         name = f"a sender key whose id another has too, {number} of 2"
         cases.append(valid(name, Kind.SENDER_PUBLIC, sender.public, "K-1", "Two keys share this id."))
-    for kind in (Kind.DEVICE_SECRET, Kind.SENDER_SECRET):
+    for kind in (Kind.DEVICE_SECRET, Kind.SENDER_SECRET, Kind.RECOVERY_SECRET):
         cases.append(valid(f"{kind.value}: all bytes 0x00", kind, bytes(32), "K-4", ends))
         cases.append(valid(f"{kind.value}: all bytes 0xff", kind, b"\xff" * 32, "K-4", ends))
     assert curve25519.on_twist(2)
@@ -163,6 +192,11 @@ def text_faults(kind: Kind, key: bytes) -> list[Vector]:
         *(
             (f"the beginning of the kind {other.value} and no key", WRONG_KIND, f"{other.beginning}!")
             for other, _ in EVERY_KIND
+            if other is not kind
+        ),
+        *(
+            (f"a key of the kind {other.value} in the wrong case", MALFORMED, keys.text_form(other, its).swapcase())
+            for other, its in EVERY_KIND
             if other is not kind
         ),
         ("the prefix of a later suite", MALFORMED, spell(kind.prefix[:3] + "x" + kind.prefix[3:], groups)),

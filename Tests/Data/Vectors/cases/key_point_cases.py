@@ -84,7 +84,14 @@ def sender_key_faults() -> list[Vector]:
         *mixed,
     ]
     comment = "Not the canonical encoding of a point of prime order: anyone or no one can sign for it."
+    recovery = Kind.RECOVERY_PUBLIC
     return [
-        invalid(f"Ed25519: {name}", kind, "weak-key", "K-7", comment, keys.text_form(kind, point), point)
-        for name, point in points
+        *(
+            invalid(f"Ed25519: {name}", kind, "weak-key", "K-7", comment, keys.text_form(kind, point), point)
+            for name, point in points
+        ),
+        *(
+            invalid(f"recovery: {name}", recovery, "weak-key", "K-7", comment, keys.text_form(recovery, point), point)
+            for name, point in (small[0], small_again[0], ("no point on the curve", little(off_curve)), mixed[3])
+        ),
     ]

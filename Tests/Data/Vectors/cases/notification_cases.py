@@ -44,6 +44,7 @@ def shown_case(
     push: str | bytes,
     may_pass: bool = False,
     withheld: tuple[str, ...] = (),
+    repeated: str | None = None,
 ) -> Vector:
     """`withheld` are words of the push, in the clear or sealed, that nothing shown has."""
     data = push if isinstance(push, bytes) else push.encode()
@@ -54,6 +55,8 @@ def shown_case(
     assert code == expected, (name, code)
     if isinstance(result, Opened):
         shown = content.opened(result.payload)
+        if repeated:
+            shown = content.quiet(shown, repeated == "duplicate-quietly")
     elif code == "passed":
         shown = content.in_the_clear(data)
     else:
@@ -65,6 +68,7 @@ def shown_case(
     header: list[Header] = [
         *receiver_header(RECEIVER, NOW),
         ("may-pass-in-the-clear", "yes" if may_pass else None),
+        ("repeated", repeated),
         *((f"shown-{field}", value) for field, values in shown.fields.items() for value in values),
         *(("not-shown", word) for word in withheld),
     ]
@@ -78,6 +82,7 @@ def sealed(name: str, rules: str, comment: str, payload: str, withheld: tuple[st
 def opened_cases() -> list[Vector]:
     alone = "The sealed content is shown, whatever the relay wrote around it."
     field = "A value of the wrong type or outside the field's range counts as absent."
+    whole = "The system's reader takes all of the members or none."
     texts = "A key for a localised text wins over the text beside it."
     every = {
         "alert": {"title": "Anna", "subtitle": "in Rome", "body": "Look!", "launch-image": "map"},
@@ -116,6 +121,12 @@ def opened_cases() -> list[Vector]:
             "The format's own members are not the app's.",
             '{"aps":{"alert":"hi"},"chat":"c41","n":{"a":[1]},"pushcrypt_":1}',
         ),
+        sealed("a number that no double holds", "N-2", whole, '{"aps":{"alert":"hi"},"n":1e400,"chat":"c41"}', ("chat", "c41")),
+        sealed("a number that no double holds, inside a member", "N-2", whole, '{"aps":{"alert":"hi"},"n":{"a":[1,-1e309]},"chat":"c41"}', ("chat", "c41")),
+        sealed("an integer that no double holds", "N-2", whole, '{"aps":{"alert":"hi"},"n":1' + "0" * 309 + ',"chat":"c41"}', ("chat", "c41")),
+        sealed("the largest numbers that a double holds", "N-2", whole, '{"aps":{"alert":"hi"},"n":[1.797e308,-1e308,1e-400],"chat":"c41"}'),
+        sealed("a number that no double holds, in aps", "N-2", whole, '{"aps":{"alert":"hi","badge":1e400},"chat":"c41"}'),
+        sealed("a text of such a number", "N-2", whole, '{"aps":{"alert":"hi"},"n":"1e400"}'),
         sealed(
             "the app does not see the format's own member",
             "N-2 A-15",
@@ -159,6 +170,8 @@ def opened_cases() -> list[Vector]:
         sealed("a badge of 0 is set", "N-1", field, aps(alert="hi", badge=0)),
         sealed("a negative badge", "N-1", field, aps(alert="hi", badge=-1)),
         sealed("a badge with a fraction", "N-1", field, aps(alert="hi", badge=1.0)),
+        sealed("a badge of -0", "N-1", field, '{"aps":{"alert":"hi","badge":-0}}'),
+        sealed("a badge with an exponent", "N-1", field, '{"aps":{"alert":"hi","badge":3e0}}'),
         sealed("a badge of 2^63", "N-1", field, aps(alert="hi", badge=2**63)),
         sealed("the largest badge", "N-1", field, aps(alert="hi", badge=2**63 - 1)),
         sealed("a badge that is a string", "N-1", field, aps(alert="hi", badge="3")),
@@ -183,6 +196,8 @@ def opened_cases() -> list[Vector]:
             field,
             aps(alert="hi", sound={"critical": 0, "name": "a.caf"}),
         ),
+        sealed("a sound that says 1.0 for critical", "N-1", field, '{"aps":{"alert":"hi","sound":{"critical":1.0,"name":"a.caf"}}}'),
+        sealed("a sound that says 1e0 for critical", "N-1", field, '{"aps":{"alert":"hi","sound":{"critical":1e0,"name":"a.caf"}}}'),
         sealed(
             "a sound that says true for critical",
             "N-1",
@@ -268,5 +283,66 @@ def fallback_cases() -> list[Vector]:
     ]
 
 
+def quiet_cases() -> list[Vector]:
+    """What was shown before."""
+    again, copy = "again-quietly", "duplicate-quietly"
+    comment = "No sound, no light and no badge; under another request no category either."
+    full = json.dumps(
+        {
+            "aps": {
+                "alert": {"title": "Anna", "body": "Look!"},
+                "badge": 3,
+                "sound": {"critical": 1, "name": "bell.caf"},
+                "thread-id": "c41",
+                "category": "CHAT",
+                "interruption-level": "critical",
+                "relevance-score": 0.5,
+                "target-content-id": "window",
+            },
+            "chat": "c41",
+        }
+    )
+    plain = '{"aps":{"alert":"hi","sound":"default","badge":0}}'
+
+    def quiet(name: str, payload: str, repeated: str, *withheld: str) -> Vector:
+        push = push_of(forge(payload.encode()))
+        return shown_case(name, "opened", "N-7", comment, push, withheld=(*RELAYS, *withheld), repeated=repeated)
+
+    return [
+        quiet("shown again under its own request", full, again, "bell.caf"),
+        quiet("shown again under another request", full, copy, "bell.caf", "CHAT"),
+        quiet("a short one shown again under its own request", plain, again, "default"),
+        quiet("a short one shown again under another request", plain, copy, "default"),
+        quiet("an empty one shown again under another request", '{"aps":{}}', copy),
+    ]
+
+
+def title_cases() -> list[Vector]:
+    """The title of a fallback."""
+    comment = "The relay chooses it, so it is on one line and short."
+    broken = flip(-1)(forge())
+
+    def titled(name: str, alert: object, code: str = "authentication-failed") -> Vector:
+        clear: dict[str, object] = {"aps": {"alert": alert}}
+        if code == "not-encrypted":
+            return shown_case(name, code, "N-4 N-5", comment, json.dumps(clear, ensure_ascii=False))
+        return shown_case(name, code, "N-4", comment, push_of(broken, clear))
+
+    return [
+        titled("a title of 64 code points in a fallback", {"title": "x" * 63 + "🚲"}),
+        titled("a title of 65 code points in a fallback", {"title": "🚲" * 65}),
+        titled("a long title in a fallback", {"title": "Call this number now. " * 200}),
+        titled("a title of 64 code points and a line feed in a fallback", {"title": "예" * 64 + "\n"}),
+        titled("a title of two lines in a fallback", {"title": "Bank\r\nSend money"}),
+        titled("a title with other line ends in a fallback", {"title": "a\u2028b\u2029c\x85d\x0be\x7ff\tg"}),
+        titled("a title with a combining mark at the end in a fallback", {"title": "e" * 63 + "e\u0301"}),
+        titled("a localised title in a fallback", {"title-loc-key": "New message", "title-loc-args": ["a\nb"], "title": "no"}),
+        titled("an empty key of a localised title in a fallback", {"title-loc-key": "", "title": "yes"}),
+        titled("a subtitle and a body in a fallback", {"title": "a", "subtitle": "b", "body": "c"}),
+        titled("an alert that is a string in a fallback", "Bank"),
+        titled("a long title of a push that is not sealed", {"title": "x" * 65 + "\n"}, "not-encrypted"),
+    ]
+
+
 def notification_cases() -> list[Vector]:
-    return [*opened_cases(), *fallback_cases()]
+    return [*opened_cases(), *fallback_cases(), *quiet_cases(), *title_cases()]

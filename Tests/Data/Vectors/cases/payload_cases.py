@@ -108,6 +108,9 @@ def malformed_cases() -> list[Vector]:
         ("an escaped high surrogate before a letter", "J-6", rb'{"aps":{"alert":"\ud83da"}}'),
         ("an escaped high surrogate before an escaped letter", "J-6", rb'{"aps":{"alert":"\ud83d\u0061"}}'),
         ("an escaped high surrogate before another escape", "J-6", rb'{"aps":{"alert":"\ud83d\n"}}'),
+        ("an escaped high surrogate before an escape above the surrogates", "J-6", rb'{"aps":{"alert":"\ud800\ue000"}}'),
+        ("an escaped high surrogate before an escape below the surrogates", "J-6", rb'{"aps":{"alert":"\udbff\ud7ff"}}'),
+        ("an escaped high surrogate before the last high one", "J-6", rb'{"aps":{"alert":"\ud800\udbff"}}'),
         ("two escaped high surrogates", "J-6", rb'{"aps":{"alert":"\ud83d\ud83d\udeb2"}}'),
         ("an escaped surrogate alone in a name", "J-6", rb'{"aps":{},"\ud83d":0}'),
     ]

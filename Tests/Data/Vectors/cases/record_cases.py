@@ -4,10 +4,10 @@ import json
 
 from reference import keys, records
 from reference.keys import Kind
-from reference.records import Held, Refused
+from reference.records import Held, Provider, Refused
 
-from .material import PHONE, PROVIDER, SECOND_PROVIDER, SENT_AT, TABLET, TOPIC
-from .vector import Header, Vector, sender_text, vector
+from .material import PHONE, PROVIDER, RECOVERY, SECOND_PROVIDER, SECOND_RECOVERY, SENT_AT, STRANGER, TABLET, TOPIC
+from .vector import Header, Vector, recovery_text, sender_text, vector
 
 MALFORMED = "malformed-record"
 
@@ -26,6 +26,7 @@ GOOD: dict[str, object] = {
     "generation": 2,
     "created": SENT_AT,
     "sender": sender_text(PROVIDER.public),
+    "recovery": [recovery_text(RECOVERY.public)],
     "app_version": "2.3.1",
 }
 SENDER: dict[str, object] = {
@@ -34,6 +35,7 @@ SENDER: dict[str, object] = {
     "topic": TOPIC,
     "generation": 3,
     "created": SENT_AT,
+    "recovery": [recovery_text(RECOVERY.public), recovery_text(SECOND_RECOVERY.public)],
 }
 
 
@@ -44,20 +46,26 @@ def record_case(
     comment: str,
     text: str,
     kind: Kind = Kind.DEVICE_PUBLIC,
-    held: Held | None = None,
-    is_replaced: bool = False,
+    provider: Provider | None = None,
 ) -> Vector:
     header: list[Header] = [("kind", kind.value.removesuffix("-public"))]
-    if held:
+    held = provider.held if provider else Held()
+    if provider:
+        own = [(kind, key) for key in provider.own_keys for kind in [own_kind(key)]]
         header += [
-            ("held-key", device_text(held.key)),
-            ("held-generation", held.generation),
+            ("user", provider.user),
+            ("held-key", device_text(held.key) if held.key else None),
+            ("held-generation", held.generation if held.key else None),
             ("held-topic", held.topic),
-            ("replace", "yes" if is_replaced else None),
+            ("held-user", held.user),
+            ("elsewhere", provider.elsewhere if provider.elsewhere != "" else "-"),
+            ("replace", "yes" if provider.is_replaced else None),
+            *(("provider-has", keys.text_form(kind, key)) for kind, key in own),
         ]
     try:
         record = records.read_record(text.encode(), kind)
-        records.register(record, held, is_replaced)
+        if provider:
+            records.register(record, provider)
     except Refused as error:
         assert error.args == (expected,), (name, error.args)
     else:
@@ -66,13 +74,20 @@ def record_case(
             ("key", keys.text_form(kind, record.key)),
             ("device", record.device),
             ("suites", " ".join(map(str, record.suites)) or None),
-            ("topic", record.topic or (held and held.topic) or None),
+            ("topic", record.topic or held.topic),
             ("generation", record.generation),
             ("created", record.created),
             ("sender", sender_text(record.sender) if record.sender else None),
+            *(("recovery", recovery_text(key)) for key in record.recovery),
             ("app-version", record.app_version),
         ]
+        if provider and provider.own_keys:
+            header += [("foreign", member) for member in records.foreign_members(record, provider)]
     return vector("records", name, expected, rules, comment, header, text.encode())
+
+
+def own_kind(key: bytes) -> Kind:
+    return Kind.RECOVERY_PUBLIC if key in (RECOVERY.public, SECOND_RECOVERY.public) else Kind.SENDER_PUBLIC
 
 
 def with_member(name: str, expected: str, rules: str, comment: str, member: str, value: object) -> Vector:
@@ -119,6 +134,8 @@ def accepted_cases() -> list[Vector]:
             "device",
             "PCR1phone",
         ),
+        with_member("one recovery key", "accepted", "D-16", "The limit is inclusive.", "recovery", [recovery_text(SECOND_RECOVERY.public)]),
+        with_member("two recovery keys", "accepted", "D-16", "The limit is inclusive.", "recovery", SENDER["recovery"]),
         with_member("a version of 64 bytes", "accepted", "D-10", "The limit is inclusive.", "app_version", "é" * 32),
         record_case(
             "a sender's record", "accepted", "D-1 D-2", "Every member.", json.dumps(SENDER), Kind.SENDER_PUBLIC
@@ -171,6 +188,14 @@ def refused_cases() -> list[Vector]:
         ("a version with a control character above ASCII", "D-10", "app_version", "2.3\x85"),
         ("a version that is a number", "D-10", "app_version", 2),
         ("a sender that is an array", "D-1", "sender", []),
+        ("recovery keys that are a string", "D-16", "recovery", recovery_text(RECOVERY.public)),
+        ("no recovery key in the array", "D-16", "recovery", []),
+        ("three recovery keys", "D-16", "recovery", [recovery_text(key.public) for key in (RECOVERY, SECOND_RECOVERY, STRANGER)]),
+        ("a recovery key that is a number", "D-16", "recovery", [7]),
+        ("a recovery key that is null", "D-16", "recovery", [None]),
+        ("one recovery key twice", "K-10", "recovery", [recovery_text(RECOVERY.public)] * 2),
+        ("one recovery key twice, once with a newline", "K-10", "recovery", [recovery_text(RECOVERY.public), recovery_text(RECOVERY.public) + "\n"]),
+        ("a recovery key that is the sender's", "K-10", "recovery", [recovery_text(PROVIDER.public)]),
         ("an empty device id", "D-14", "device", ""),
         ("a device id of 256 bytes", "D-14", "device", "é" * 128),
         ("a device id of spaces", "D-14", "device", "  "),
@@ -193,6 +218,10 @@ def refused_cases() -> list[Vector]:
         ("a device's key that is zero", "weak-key", "D-1 K-8", "public_key", device_text(bytes(32))),
         ("a sender's key that is the identity", "weak-key", "D-1 K-7", "sender", sender_text(b"\x01" + bytes(31))),
         ("a key that was mistyped", "wrong-checksum", "D-1 K-5", "public_key", str(GOOD["public_key"])[:-1] + "q"),
+        ("a sender's key among the recovery keys", "wrong-kind-of-key", "D-1 K-6", "recovery", [GOOD["sender"]]),
+        ("a recovery key in the place of the sender's", "wrong-kind-of-key", "D-1 K-6", "sender", recovery_text(RECOVERY.public)),
+        ("a recovery key that is the identity", "weak-key", "D-1 K-7", "recovery", [recovery_text(b"\x01" + bytes(31))]),
+        ("a second recovery key that was mistyped", "wrong-checksum", "D-1 K-5", "recovery", [recovery_text(RECOVERY.public), recovery_text(SECOND_RECOVERY.public)[:-1] + "q"]),
         ("a key with a space behind it", "malformed-key", "D-1 K-4", "public_key", str(GOOD["public_key"]) + " "),
     ]
     good = json.dumps(GOOD)
@@ -205,6 +234,13 @@ def refused_cases() -> list[Vector]:
         ("a record with a byte order mark", "J-1", "\ufeff" + good),
         ("a record of depth 33", "J-4", good[:-1] + ', "a": ' + "[" * 32 + "]" * 32 + "}"),
         ("a generation with an exponent", "D-5", good.replace('"generation": 2', '"generation": 2e0')),
+        ("a generation of -0", "D-5", good.replace('"generation": 2', '"generation": -0')),
+        ("a time with an exponent", "D-5", good.replace(str(SENT_AT), "1767225600e3")),
+        ("a generation of 5,000 digits", "D-5", good.replace('"generation": 2', '"generation": ' + "9" * 5000)),
+        ("a suite with a fraction", "D-3", good.replace('"suite": 1', '"suite": 1.0')),
+        ("a suite with an exponent", "D-3", good.replace('"suite": 1', '"suite": 1e0')),
+        ("a suite with an exponent among the suites", "D-9", good.replace('"suites": [1]', '"suites": [1e0]')),
+        ("an array of suites in an array", "D-9", good.replace('"suites": [1]', '"suites": [[1]]')),
     ]
     one = "A record with one fault."
     return [
@@ -230,49 +266,98 @@ def refused_cases() -> list[Vector]:
     ]
 
 
+def order_cases() -> list[Vector]:
+    """Two faults each: which one is reported."""
+    order = "Two faults: first what is no text of a key, then those in order, last what follows of the keys."
+    weak, weak_sender = device_text(bytes(32)), sender_text(b"\x01" + bytes(31))
+    mistyped = recovery_text(RECOVERY.public)[:-1] + "q"
+    faults: list[tuple[str, str, str, dict[str, object]]] = [
+        ("a wrong suite before a weak key", MALFORMED, "D-1 D-3", {"suite": 2, "public_key": weak}),
+        ("a bad version before a weak sender", MALFORMED, "D-1 D-10", {"app_version": "", "sender": weak_sender}),
+        ("no recovery key in the array before a weak key", MALFORMED, "D-1 D-16", {"recovery": [], "public_key": weak}),
+        ("a weak key before the key id of another", "weak-key", "D-1 D-2", {"public_key": weak}),
+        ("a weak key before a sender of the wrong kind", "weak-key", "D-1", {"public_key": weak, "sender": GOOD["public_key"]}),
+        ("a weak sender before a recovery key that was mistyped", "weak-key", "D-1", {"sender": weak_sender, "recovery": [mistyped]}),
+        ("a recovery key that was mistyped before the key id of another", "wrong-checksum", "D-1 D-2", {"recovery": [mistyped], "key_id": "00000000"}),
+    ]
+    return [
+        record_case(name, expected, rules, order, json.dumps(GOOD | changes))
+        for name, expected, rules, changes in faults
+    ]
+
+
 def held_cases() -> list[Vector]:
     """What a provider must not take although the record is good."""
     old = "An old record, kept by someone on the path, must not restore an old key."
-    app = "A device belongs to one app."
-    rollback, mismatch = "generation-rollback", "topic-mismatch"
+    app, bound = "A device belongs to one app.", "A high generation must not lock the device out."
+    owner, once = "A device belongs to one user.", "A key belongs to one device."
+    operator, rollback = "The operator requests it.", "generation-rollback"
+    high, mismatch, other_user, taken = "generation-too-high", "topic-mismatch", "user-mismatch", "key-taken"
 
-    def case(
-        name: str, expected: str, rules: str, comment: str, held: Held, is_replaced: bool = False, **members: object
-    ) -> Vector:
-        return record_case(name, expected, rules, comment, json.dumps(GOOD | members), held=held, is_replaced=is_replaced)
+    def case(name: str, expected: str, rules: str, comment: str, held: Held, **options: object) -> Vector:
+        known = {key: value for key, value in options.items() if key in Provider.__dataclass_fields__}
+        changes = {key: value for key, value in options.items() if key not in known}
+        provider = Provider(held, **known)  # type: ignore[arg-type]
+        return record_case(name, expected, rules, comment, json.dumps(GOOD | changes), provider=provider)
 
     same, other = PHONE.public, TABLET.public
     elsewhere = "com.example.other"
+    alices = Held(other, 1, TOPIC, "alice")
     return [
         case("a later generation", "accepted", "D-7", old, Held(other, 1, TOPIC)),
         case("the same generation and key", "accepted", "D-7", old, Held(same, 2, TOPIC)),
         case("a lower generation", rollback, "D-7", old, Held(other, 3, TOPIC)),
         case("a lower generation of the same key", rollback, "D-7", old, Held(same, 3, TOPIC)),
         case("the same generation and another key", rollback, "D-7", old, Held(other, 2, TOPIC)),
-        case(
-            "no generation where generation 2 is held", rollback, "D-7 D-6", old, Held(other, 2, TOPIC), generation=None
-        ),
-        case(
-            "a lower generation of a device that its operator replaces",
-            "accepted",
-            "D-7",
-            "The operator requests it.",
-            Held(other, 3, TOPIC),
-            True,
-        ),
+        case("no generation where generation 2 is held", rollback, "D-7 D-6", old, Held(other, 2, TOPIC), generation=None),
+        case("a lower generation of a device that its operator replaces", "accepted", "D-7", operator, Held(other, 3, TOPIC), is_replaced=True),
         case("another topic than is held", mismatch, "D-8", app, Held(other, 1, elsewhere)),
         case("no topic where one is held", "accepted", "D-8", app, Held(other, 1, elsewhere), topic=None),
         case("a topic where none is held", "accepted", "D-8", app, Held(other, 1, None)),
-        case(
-            "another topic of a device that its operator replaces",
-            "accepted",
-            "D-8",
-            "The operator requests it.",
-            Held(other, 1, elsewhere),
-            True,
-        ),
+        case("another topic of a device that its operator replaces", "accepted", "D-8", operator, Held(other, 1, elsewhere), is_replaced=True),
+        case("generation 1,024 above the one held", "accepted", "D-18", bound, Held(other, 1, TOPIC), generation=1025),
+        case("generation 1,025 above the one held", high, "D-18", bound, Held(other, 1, TOPIC), generation=1026),
+        case("the largest generation where generation 1 is held", high, "D-18", bound, Held(other, 1, TOPIC), generation=2**53 - 1),
+        case("a first generation of 1,024", "accepted", "D-18", bound, Held(), generation=1024),
+        case("a first generation of 1,025", high, "D-18", bound, Held(), generation=1025),
+        case("a generation that is too high, of a device that its operator replaces", "accepted", "D-18", operator, Held(other, 1, TOPIC), generation=2**53 - 1, is_replaced=True),
+        case("the user who has the device", "accepted", "D-15", owner, alices, user="alice"),
+        case("another user than has the device", other_user, "D-15", owner, alices, user="bob"),
+        case("another user, by capitals", other_user, "D-15", owner, alices, user="Alice"),
+        case("a user where none is held", "accepted", "D-15", owner, Held(other, 1, TOPIC), user="bob"),
+        case("no user where one is held", "accepted", "D-15", "The device keeps its user.", alices),
+        case("another user of a device that its operator replaces", "accepted", "D-15", operator, alices, user="bob", is_replaced=True),
+        case("the key under another id of the same user", "accepted", "D-17", "It moves: the provider removes it there.", Held(), user="alice", elsewhere="alice"),
+        case("the key under another id of another user", taken, "D-17", once, Held(), user="bob", elsewhere="alice"),
+        case("the key under another id of nobody", taken, "D-17", once, Held(), user="bob", elsewhere=""),
+        case("the key under another id, and no users at all", taken, "D-17", once, Held(), elsewhere=""),
+        case("the key under another id of the user who has this one", "accepted", "D-17", "It moves.", alices, elsewhere="alice"),
+        case("the key under another id of another user, and an operator who replaces", taken, "D-17", once, Held(other, 3, TOPIC), user="bob", elsewhere="alice", is_replaced=True),
+        case("another user before a lower generation", other_user, "D-15 D-7", "Two faults; the order of the rules decides.", Held(other, 3, TOPIC, "alice"), user="bob"),
+        case("a lower generation before another topic", rollback, "D-7 D-8", "Two faults; the order of the rules decides.", Held(other, 3, elsewhere)),
+        case("a generation that is too high before another topic", high, "D-18 D-8", "Two faults; the order of the rules decides.", Held(other, 1, elsewhere), generation=2000),
+        case("another topic before a key that is taken", mismatch, "D-8 D-17", "Two faults; the order of the rules decides.", Held(other, 1, elsewhere), elsewhere=""),
+    ]
+
+
+def foreign_cases() -> list[Vector]:
+    shows = "Somebody else is trusted there: the record is accepted, and the provider says so."
+    provider, second = PROVIDER.public, SECOND_PROVIDER.public
+
+    def case(name: str, *own: bytes, **changes: object) -> Vector:
+        known = Provider(own_keys=own)
+        return record_case(name, "accepted", "D-22", shows, json.dumps(GOOD | changes), provider=known)
+
+    return [
+        case("a sender and a recovery key that the provider has", provider, RECOVERY.public),
+        case("a sender that the provider had before", second, provider, RECOVERY.public),
+        case("a sender that the provider never had", second, RECOVERY.public),
+        case("a recovery key that the provider never had", provider),
+        case("one recovery key of two that the provider never had", provider, RECOVERY.public, recovery=SENDER["recovery"]),
+        case("a sender and a recovery key that the provider never had", second),
+        case("neither sender nor recovery key in the record", second, sender=None, recovery=None),
     ]
 
 
 def record_cases() -> list[Vector]:
-    return [*accepted_cases(), *refused_cases(), *held_cases()]
+    return [*accepted_cases(), *refused_cases(), *order_cases(), *held_cases(), *foreign_cases()]

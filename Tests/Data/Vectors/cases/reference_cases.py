@@ -5,6 +5,7 @@ from typing import Any
 
 from reference import attachments
 from reference.attachments import Refused
+from reference.payload import integer
 
 from .attachment_cases import KEY
 from .material import seed
@@ -30,7 +31,7 @@ def reference_case(name: str, expected: str, rules: str, text: str) -> Vector:
         comment = "A reference with one fault. Only this attachment is dropped."
     lines: list[Header] = []
     try:
-        reference = attachments.read_reference(json.loads(text))
+        reference = attachments.read_reference(json.loads(text, parse_int=integer))
     except Refused as error:
         assert error.args == (expected,), (name, error.args)
     else:
@@ -72,7 +73,27 @@ def accepted_references() -> list[Vector]:
             "a url with port, path and query", good, "url", "https://files.example.com:8443/a/b-c_d~e.f?x=1&y=%2F/@:;,"
         ),
         with_member("a url with a query and no path", good, "url", "https://files.example.com?x"),
-        with_member("a url with an address as host", good, "url", "https://[2001:db8::1]/a"),
+        *(
+            with_member(f"a url with {what}", good, "url", url)
+            for what, url in [
+                ("an address as host", "https://192.0.2.1/a"),
+                ("an address and a port", "https://255.0.10.249:443"),
+                ("a low line in its host", "https://my_files.example.com/a"),
+                ("hyphens around a label", "https://-a-.example.com/a"),
+                ("digits in its host", "https://1.2.3.4.5.x6-/a"),
+                ("capitals in its host", "https://FILES.Example.com/a"),
+                ("a port of one digit", "https://files.example.com:1/a"),
+                ("the largest port", "https://files.example.com:65535/a"),
+                ("a port with leading zeros", "https://files.example.com:00443/a"),
+                ("a port and a query", "https://files.example.com:443?x"),
+                ("a slash and no path", "https://files.example.com/"),
+                ("every character of a path", "https://a/-._~!$&'()*+,;=:@%2f%2F"),
+                ("every character of a query", "https://a?-._~!$&'()*+,;=:@/?%00"),
+                ("a label of 63 characters", f"https://{'a' * 63}.example.com/a"),
+                ("a last label of 63 characters", f"https://{'a' * 63}/a"),
+                ("a host of 253 characters", f"https://{'abc.' * 63}a/a"),
+            ]
+        ),
         with_member("the smallest size", good, "size", attachments.SMALLEST_SIZE),
         with_member("the largest size", good, "size", attachments.LARGEST_SIZE),
         with_member("a type of two short labels", good, "type", "a.b"),
@@ -122,6 +143,46 @@ def refused_references() -> list[Vector]:
         ("a url with one hexadecimal digit after a percent sign", "url", "https://files.example.com/%2"),
         ("a url with other characters after a percent sign", "url", "https://files.example.com/%2g"),
         ("a url with brackets in its path", "url", "https://files.example.com/a[1]"),
+        *(
+            (f"a url with {what}", "url", url)
+            for what, url in [
+                ("a port of letters", "https://e.com:x/"),
+                ("a colon and no port", "https://e.com:/"),
+                ("a colon, no port and no path", "https://e.com:"),
+                ("a port above 65535", "https://e.com:65536/a"),
+                ("a port of six digits", "https://e.com:000443/a"),
+                ("two ports", "https://e.com:1:2/a"),
+                ("a sign before its port", "https://e.com:+443/a"),
+                ("a digit outside ASCII in its port", "https://e.com:44\uff13/a"),
+                ("a bracket inside its host", "https://a[b/"),
+                ("a closing bracket in its host", "https://a]/"),
+                ("an address in brackets", "https://[2001:db8::1]/a"),
+                ("nothing in brackets", "https://[]/a"),
+                ("brackets in its query", "https://a/?b[]=1"),
+                ("a dot as host", "https://./a"),
+                ("a dot before its host", "https://.example.com/a"),
+                ("a dot behind its host", "https://example.com./a"),
+                ("an empty label", "https://example..com/a"),
+                ("a last label that begins with a digit", "https://example.1com/a"),
+                ("a last label of digits", "https://example.1/a"),
+                ("a last label that is a hexadecimal number", "https://example.0x1f/a"),
+                ("a last label that begins with a hyphen", "https://example.-com/a"),
+                ("a number as host", "https://3232235777/a"),
+                ("an address of three numbers", "https://192.0.2/a"),
+                ("an address of five numbers", "https://192.0.2.1.1/a"),
+                ("an address with a number above 255", "https://192.0.2.256/a"),
+                ("an address with a leading zero", "https://192.0.02.1/a"),
+                ("a percent escape in its host", "https://ex%61mple.com/a"),
+                ("an exclamation mark in its host", "https://example!.com/a"),
+                ("a label of 64 characters", f"https://{'a' * 64}.example.com/a"),
+                ("a last label of 64 characters", f"https://{'a' * 64}/a"),
+                ("a host of 254 characters", f"https://{'abc.' * 63}ab/a"),
+                ("an at sign in its host", "https://@example.com/a"),
+                ("a quotation mark in its path", 'https://a/"'),
+                ("a bar in its path", "https://a/b|c"),
+                ("a circumflex in its query", "https://a?b^c"),
+            ]
+        ),
         ("a key of 31 bytes", "key", attachments.to_base64url(KEY[:31])),
         ("a key of 33 bytes", "key", attachments.to_base64url(KEY + b"\x00")),
         ("a key with padding", "key", GOOD["key"] + "="),
@@ -165,6 +226,8 @@ def refused_references() -> list[Vector]:
         *(with_member(name, REFUSED, member, value) for name, member, value in faults),
         reference_case("a size above 2^53 - 1", REFUSED, "A-8", large),
         reference_case("a size beyond 64 bits", REFUSED, "A-8", json.dumps(GOOD).replace("1234", "1" + "0" * 30)),
+        reference_case("a size of -0", REFUSED, "A-8", json.dumps(GOOD).replace("1234", "-0")),
+        reference_case("a size of 5,000 digits", REFUSED, "A-8", json.dumps(GOOD).replace("1234", "9" * 5000)),
         reference_case("a size with an exponent", REFUSED, "A-8", json.dumps(GOOD).replace("1234", "1234e0")),
         reference_case("a reference that is an array", REFUSED, "A-32", json.dumps([GOOD])),
         reference_case("a reference that is its url", REFUSED, "A-32", json.dumps(GOOD["url"])),

@@ -1,8 +1,9 @@
-"""requests.json: the collapse ids of pushes, which only a sealer makes."""
+"""requests.json: the collapse ids and the expirations of pushes, which only a sealer makes."""
 
 from reference.envelope import collapse_id, hedge_key, hedge_signature, message_id_of_name
+from reference.sealing import expiration
 
-from .material import PHONE, PROVIDER, SECOND_PROVIDER, TABLET, TOPIC, Case, Device, Sender
+from .material import PHONE, PROVIDER, SECOND_PROVIDER, SENT_AT, TABLET, TOPIC, Case, Device, Sender
 
 
 def collapse_case(
@@ -63,4 +64,35 @@ def collapse_cases() -> list[Case]:
         collapse_case(
             "a sender whose key is in a service", device_name="phone1", collapse_name="chat-c41", signs_elsewhere=True
         ),
+    ]
+
+
+def expiration_case(name: str, sent_at: int, requested: int, push_type: str = "alert") -> Case:
+    """The time to live as the caller wants it, the one that is sealed, and the header in seconds."""
+    sealed, expires = expiration(sent_at, requested, push_type)
+    return {
+        "name": name,
+        "pushType": push_type,
+        "sentAt": sent_at,
+        "requested": requested,
+        "ttl": sealed,
+        "expiration": expires,
+    }
+
+
+def expiration_cases() -> list[Case]:
+    longest = 2_592_000
+    return [
+        expiration_case("an end at a multiple of ten minutes stays", SENT_AT, 600),
+        expiration_case("an end a second after one rises to the next", SENT_AT, 601),
+        expiration_case("an end a millisecond after one rises to the next", SENT_AT + 1, 600),
+        expiration_case("the shortest time to live", SENT_AT, 1),
+        expiration_case("half a second is rounded up to a whole one", SENT_AT + 500, 86_400),
+        expiration_case("a day, sent in the middle of an hour", SENT_AT + 1_234_567, 86_400),
+        expiration_case("the longest time to live at a multiple of ten minutes", SENT_AT, longest),
+        expiration_case("the longest time to live elsewhere falls", SENT_AT + 1, longest),
+        expiration_case("the longest time to live just before a multiple of ten minutes falls", SENT_AT - 1, longest),
+        expiration_case("nearly the longest rises to it", SENT_AT, longest - 1),
+        expiration_case("a voip push keeps its time to live", SENT_AT + 1, 30, "voip"),
+        expiration_case("a background push", SENT_AT + 1, 30, "background"),
     ]

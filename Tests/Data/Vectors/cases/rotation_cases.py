@@ -1,19 +1,19 @@
 """Rotation statements, and what trust becomes of them."""
 
-from reference import rotation
 from reference.rotation import (
     DEFAULT_ACCEPT_FOR,
     DEFAULT_OVERLAP,
     MAXIMUM_OVERLAP,
     NEW_ROLE,
     OLD_ROLE,
-    MalformedStatements,
+    MalformedStatement,
+    Rotation,
     Statement,
-    Superseded,
-    Trust,
+    parse,
     signed_bytes,
     unsigned,
 )
+from reference.trust import Trust, evaluate
 
 from .forge import flip, put
 from .material import (
@@ -26,6 +26,7 @@ from .material import (
     SECOND_PROVIDER,
     SENT_AT,
     STRANGER,
+    TOPIC,
     TRUST,
     Case,
     Sender,
@@ -33,13 +34,13 @@ from .material import (
     sign_statement,
     trust_in,
 )
-from .vector import Header, Vector, base64url, trust_header, vector
+from .vector import Header, Vector, base64url, trust_after_header, trust_header, vector
 
 FIRST, SECOND, THIRD = GENERATIONS[:3]
 ISSUED = SENT_AT - DAY
 UNSIGNED = unsigned(FIRST.public, SECOND.public, ISSUED, DEFAULT_ACCEPT_FOR, DEFAULT_OVERLAP)
 GOOD = sign_statement(UNSIGNED, FIRST.seed, SECOND.seed)
-REPLACED = Trust((SECOND.public,), (Superseded(FIRST.public, None),))
+REPLACED = trust_in(SECOND, superseded=((FIRST, None),))
 ROTATED = trust_in(SECOND, superseded=((FIRST, GOOD),))
 
 
@@ -73,23 +74,29 @@ def evaluation(
     *statements: Statement | bytes,
     before: Trust = TRUST,
     now: int = NOW,
+    topic: str = TOPIC,
 ) -> Vector:
     """Statements evaluated one after the other, `expected` naming the outcomes in order."""
-    trust, outcomes = before, []
+    trust, outcomes, told = before, [], []
     lines = [item if isinstance(item, bytes) else item.data for item in statements]
     for data in lines:
         try:
-            result, trust = rotation.evaluate(rotation.parse(data), trust, now)
-        except MalformedStatements:
-            result = "malformed-statement"
-        outcomes.append(result)
+            result = evaluate(parse(data), trust, topic, now)
+        except MalformedStatement:
+            outcomes.append("malformed-statement")
+            continue
+        outcomes.append(result.what)
+        trust = result.trust
+        told += [result.told] if result.told and result.told != result.what else []
     assert outcomes == expected.split(), (name, outcomes)
     first, *others = outcomes
     header: list[Header] = [
         *(("expect", outcome) for outcome in others),
         ("time", now),
+        ("context", topic),
         *trust_header(before),
-        *(trust_header(trust, "-after") if trust != before else []),
+        *(("told", code) for code in told),
+        *trust_after_header(before, trust),
     ]
     return vector("statements", name, first, rules, comment, header, "\n".join(map(base64url, lines)).encode())
 
@@ -170,14 +177,14 @@ def accepted_cases() -> list[Vector]:
 def signature_cases() -> list[Vector]:
     old_at, new_at = 53, 117
     twin, other = COLLIDING_SENDERS
-    exchanged = Statement(GOOD.data[:old_at] + GOOD.data[new_at:] + GOOD.data[old_at:new_at])
+    exchanged = Rotation(GOOD.data[:old_at] + GOOD.data[new_at:] + GOOD.data[old_at:new_at])
     faults = [
-        ("R of the old key's signature changed", "R-4", Statement(flip(old_at)(GOOD.data))),
-        ("S of the old key's signature changed", "R-4", Statement(flip(old_at + 32)(GOOD.data))),
-        ("R of the new key's signature changed", "R-6", Statement(flip(new_at)(GOOD.data))),
-        ("S of the new key's signature changed", "R-6", Statement(flip(new_at + 32)(GOOD.data))),
-        ("no signature by the old key", "R-4", Statement(put(old_at, bytes(64))(GOOD.data))),
-        ("no signature by the new key", "R-6", Statement(put(new_at, bytes(64))(GOOD.data))),
+        ("R of the old key's signature changed", "R-4", Rotation(flip(old_at)(GOOD.data))),
+        ("S of the old key's signature changed", "R-4", Rotation(flip(old_at + 32)(GOOD.data))),
+        ("R of the new key's signature changed", "R-6", Rotation(flip(new_at)(GOOD.data))),
+        ("S of the new key's signature changed", "R-6", Rotation(flip(new_at + 32)(GOOD.data))),
+        ("no signature by the old key", "R-4", Rotation(put(old_at, bytes(64))(GOOD.data))),
+        ("no signature by the new key", "R-6", Rotation(put(new_at, bytes(64))(GOOD.data))),
         ("the two signatures exchanged", "R-4", exchanged),
         ("both roles swapped", "R-4", sign_statement(UNSIGNED, FIRST.seed, SECOND.seed, NEW_ROLE, OLD_ROLE)),
         (
@@ -201,10 +208,10 @@ def signature_cases() -> list[Vector]:
             "R-4",
             sign_statement(UNSIGNED, FIRST.seed, SECOND.seed, signed_old_key=STRANGER.public),
         ),
-        ("the new key changed after signing", "R-4", Statement(put(5, THIRD.public)(GOOD.data))),
-        ("issued at changed after signing", "R-4", Statement(flip(44)(GOOD.data))),
-        ("accept for changed after signing", "R-4", Statement(flip(48)(GOOD.data))),
-        ("the overlap changed after signing", "R-4", Statement(flip(52)(GOOD.data))),
+        ("the new key changed after signing", "R-4", Rotation(put(5, THIRD.public)(GOOD.data))),
+        ("issued at changed after signing", "R-4", Rotation(flip(44)(GOOD.data))),
+        ("accept for changed after signing", "R-4", Rotation(flip(48)(GOOD.data))),
+        ("the overlap changed after signing", "R-4", Rotation(flip(52)(GOOD.data))),
     ]
     comment = "Each key signs all of the statement, the old key's bytes and its own role."
     return [
@@ -214,7 +221,7 @@ def signature_cases() -> list[Vector]:
             BAD,
             "R-4",
             comment,
-            Statement(put(1, SECOND_PROVIDER.key_id)(GOOD.data)),
+            Rotation(put(1, SECOND_PROVIDER.key_id)(GOOD.data)),
             before=trust_in(FIRST, SECOND_PROVIDER),
         ),
         evaluation(

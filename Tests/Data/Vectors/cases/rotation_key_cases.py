@@ -1,21 +1,34 @@
 """Rotation statements that are rightly signed and must not be accepted all the same."""
 
 from reference import keys
-from reference.curve25519 import key_with_torsion, sign_with_torsion, torsion
+from reference.curve25519 import key_with_torsion, secret_scalar, sign_with_nonce, sign_with_torsion, torsion
 from reference.rotation import (
     DEFAULT_ACCEPT_FOR,
     DEFAULT_OVERLAP,
     MAXIMUM_OVERLAP,
     NEW_ROLE,
     OLD_ROLE,
+    Rotation,
     Statement,
-    Trust,
     signed_bytes,
     unsigned,
 )
+from reference.trust import Trust, TrustedSender
 
 from .forge import flip, put
-from .material import CHAIN, DAY, HOUR, NOW, STRANGER, TRUST, announce, sign_statement
+from .material import (
+    CHAIN,
+    DAY,
+    HOUR,
+    NOW,
+    RECOVERY,
+    STRANGER,
+    TRUST,
+    Sender,
+    announce,
+    sender_in,
+    sign_statement,
+)
 from .rotation_cases import ACCEPTED, BAD, FIRST, GOOD, ISSUED, REPLACED, ROTATED, SECOND, THIRD, evaluation
 from .vector import Vector
 
@@ -31,7 +44,7 @@ def new_key_cases() -> list[Vector]:
             first_53 = unsigned(FIRST.public, public, ISSUED, DEFAULT_ACCEPT_FOR, DEFAULT_OVERLAP)
             by_old = keys.sign(FIRST.seed, signed_bytes(OLD_ROLE, FIRST.public, first_53))
             by_new = sign_with_torsion(scalar, public, signed_bytes(NEW_ROLE, FIRST.public, first_53))
-            statement = Statement(first_53 + by_old + by_new)
+            statement = Rotation(first_53 + by_old + by_new)
             assert statement.is_signed_by_old(FIRST.public), (kind, number)
             assert statement.is_signed_by_new(FIRST.public), (kind, number)
             cases.append(
@@ -85,7 +98,7 @@ def limit_cases() -> list[Vector]:
         ("an overlap of 2^32 - 1", long, "R-9", {"overlap": 2**32 - 1}),
     ]
     malformed = [
-        *((f"a statement of version {number}", put(0, bytes([number]))(GOOD.data)) for number in (0, 2, 255)),
+        *((f"a statement of version {number}", put(0, bytes([number]))(GOOD.data)) for number in (0, 3, 255)),
         ("a statement of no bytes", b""),
         ("a statement of 180 bytes", GOOD.data[:-1]),
         ("a statement of 182 bytes", GOOD.data + b"\x00"),
@@ -125,7 +138,7 @@ def limit_cases() -> list[Vector]:
             CHAIN[0],
         ),
         *(
-            evaluation(name, "malformed-statement", "R-1", "A statement has 181 bytes and version 1.", data)
+            evaluation(name, "malformed-statement", "R-1", "A statement has 181 bytes and a known version.", data)
             for name, data in malformed
         ),
     ]
@@ -136,7 +149,7 @@ def order_cases() -> list[Vector]:
     stranger = announce(STRANGER, SECOND, overlap=MAXIMUM_OVERLAP + 1)
     weak = unsigned(FIRST.public, bytes(32), ISSUED, DEFAULT_ACCEPT_FOR, MAXIMUM_OVERLAP + 1)
     faults: list[tuple[str, str, str, Statement | bytes, Trust]] = [
-        ("a wrong version before an unknown old key", "malformed-statement", "R-1", b"\x02" + stranger.data[1:], TRUST),
+        ("a wrong version before an unknown old key", "malformed-statement", "R-1", b"\x03" + stranger.data[1:], TRUST),
         ("an unknown old key before too long an overlap", "untrusted-old-key", "R-3", stranger, TRUST),
         (
             "a wrong first signature before a weak new key",
@@ -156,7 +169,7 @@ def order_cases() -> list[Vector]:
             "a wrong second signature before a conflict",
             BAD,
             "R-6",
-            Statement(flip(117)(announce(FIRST, THIRD).data)),
+            Rotation(flip(117)(announce(FIRST, THIRD).data)),
             ROTATED,
         ),
         (
@@ -202,6 +215,11 @@ def conflict_cases() -> list[Vector]:
         THIRD.seed,
         signed_old_key=FIRST.public,
     )
+    by_new = sign_with_nonce(
+        secret_scalar(SECOND.seed), SECOND.public, signed_bytes(NEW_ROLE, FIRST.public, GOOD.first_53), 7
+    )
+    signed_again = Rotation(GOOD.data[:117] + by_new)
+    assert signed_again.is_signed_by_new(FIRST.public) and signed_again != GOOD
     long_after, conflict = NOW + 60 * DAY, "rotation-conflict"
     comment = "A provider rotates a key once: someone else has the key, or a backup was restored."
     return [
@@ -214,19 +232,34 @@ def conflict_cases() -> list[Vector]:
             later,
             before=ROTATED,
         ),
+        *(
+            evaluation(
+                f"the statement that took effect here with {what}",
+                "unchanged",
+                "R-2",
+                "Its first 53 bytes are compared: who holds the new key alone can sign them again, and that is no theft.",
+                statement,
+                before=ROTATED,
+            )
+            for what, statement in [
+                ("one bit of its second signature changed", Rotation(flip(-1)(GOOD.data))),
+                ("one bit of its first signature changed", Rotation(flip(53)(GOOD.data))),
+                ("a second signature that its new key made again", signed_again),
+            ]
+        ),
         evaluation(
-            "the statement that took effect here with one bit of its second signature changed",
+            "the statement that took effect here with the overlap changed",
             BAD,
-            "R-2 R-6",
-            "All 181 bytes are compared, signatures too.",
-            Statement(flip(-1)(GOOD.data)),
+            "R-2 R-4",
+            "It has other 53 bytes, and nobody signed them.",
+            Rotation(flip(52)(GOOD.data)),
             before=ROTATED,
         ),
         evaluation(
             "the statement of a handover that the app did without it",
             "untrusted-old-key",
             "R-2 R-7",
-            "These bytes superseded no key here.",
+            "It superseded no key here.",
             GOOD,
             before=REPLACED,
         ),
@@ -259,5 +292,39 @@ def conflict_cases() -> list[Vector]:
     ]
 
 
+def several_senders_cases() -> list[Vector]:
+    """Each sender is asked apart."""
+    apart, conflict = "Each sender is asked apart, and one that accepts is enough.", "rotation-conflict"
+    furthest = "Of several senders the one that came furthest decides the code."
+    knows, superseded = sender_in("a", FIRST), sender_in("a", SECOND, (FIRST, GOOD))
+    revoked = sender_in("a", SECOND, (FIRST, None))
+    later, other = announce(SECOND, THIRD), announce(FIRST, THIRD)
+    moved_on = sender_in("a", THIRD, (SECOND, later))
+    long = announce(FIRST, SECOND, overlap=MAXIMUM_OVERLAP + 1)
+
+    def b(sender: Sender) -> TrustedSender:
+        return sender_in("b", sender)
+
+    cases: list[tuple[str, str, str, str, Rotation, tuple[TrustedSender, ...]]] = [
+        ("a key that two senders pin", ACCEPTED, "R-14", apart, GOOD, (knows, b(FIRST))),
+        ("a key that one sender pins and another has superseded by the same statement", ACCEPTED, "R-2 R-14", apart, GOOD, (superseded, b(FIRST))),
+        ("a key that one sender pins and another has superseded by another statement", ACCEPTED, "R-7 R-14", "The app is told all the same.", other, (superseded, b(FIRST))),
+        ("a key that one sender pins and another has revoked", "untrusted-old-key", "R-7 R-14 R-25", "What is revoked for one sender is revoked for all.", other, (revoked, b(FIRST))),
+        ("a new key that another sender has superseded", ACCEPTED, "R-8 R-14", apart, GOOD, (moved_on, b(FIRST))),
+        ("a new key that another sender has revoked", "superseded-new-key", "R-8 R-25", "What is revoked for one sender is revoked for all.", GOOD, (sender_in("a", THIRD, (SECOND, None)), b(FIRST))),
+        ("a new key that is a recovery key of the sender", "superseded-new-key", "R-8 K-10", "No key is both.", announce(FIRST, RECOVERY), (sender_in("a", FIRST, recovery=(RECOVERY,)),)),
+        ("a new key that is a recovery key of another sender", "superseded-new-key", "R-8 K-10", "No key is both.", announce(FIRST, RECOVERY), (knows, sender_in("b", THIRD, recovery=(RECOVERY,)))),
+        ("an unknown old key for one sender, too long an overlap for the other", "overlap-too-long", "R-9 R-14", furthest, long, (sender_in("a", THIRD), b(FIRST))),
+        ("too long an overlap for one sender, an unknown old key for the other", "overlap-too-long", "R-9 R-14", furthest, long, (knows, b(THIRD))),
+        ("no change for one sender, an unknown old key for the other", "unchanged", "R-2 R-14", "No change is no error.", GOOD, (superseded, b(THIRD))),
+        ("no change for one sender, a conflict for the other", conflict, "R-7 R-14", "A conflict comes before no change.", GOOD, (superseded, sender_in("b", THIRD, (FIRST, other)))),
+        ("a sender whose pin the app removed", conflict, "R-7", "What it had superseded still tells of the theft.", other, (sender_in("a", None, (FIRST, GOOD)),)),
+    ]
+    return [
+        evaluation(name, expected, rules, comment, statement, before=Trust(senders))
+        for name, expected, rules, comment, statement, senders in cases
+    ]
+
+
 def refused_cases() -> list[Vector]:
-    return [*new_key_cases(), *limit_cases(), *order_cases(), *conflict_cases()]
+    return [*new_key_cases(), *limit_cases(), *order_cases(), *conflict_cases(), *several_senders_cases()]

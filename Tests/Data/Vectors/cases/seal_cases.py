@@ -15,6 +15,7 @@ from reference.envelope import (
     ROTATION_CONTENT,
     TIME_LIMIT,
     Message,
+    collapse_id,
     content,
     content_hash,
     ephemeral_ikm,
@@ -28,9 +29,12 @@ from reference.envelope import (
     seal,
     signed_bytes,
     smallest_bucket,
+    to_text,
 )
 from reference.opening import Receiver
 from reference.rotation import Statement
+from reference.sealing import Request, plan
+from reference.trust import Trust
 
 from . import witness
 from .forge import open_case
@@ -48,15 +52,24 @@ from .material import (
     Case,
     Device,
     Sender,
+    announce,
     seed,
     trust_in,
 )
+from .recovery_cases import GOOD as RECOVERS
+from .recovery_cases import KNOWS_OLD, LATER, NEW
 from .vector import Vector
 
 MULTILINGUAL = '{"aps":{"alert":{"title":"두 명 예약","body":"See you at 8 🚲 — 내일 봐"},"sound":"default"}}'.encode()
 ESCAPED = (
     rb'{"aps":{"alert":{"title":"\uc608\uc57d","body":"\ud83d\udeb2 \"at 8\"\n\u0000"}},'
     rb'"n":[1.50E+2,-0,12345678901234567890]}'
+)
+
+CONTENT_AVAILABLE = b'{"aps":{"content-available":1},"n":1}'
+FULL = (
+    b'{"aps":{"alert":{"title":"Anna","body":"Look"},"badge":7,"category":"CHAT","thread-id":"c41","sound":"bell.caf",'
+    b'"interruption-level":"time-sensitive","relevance-score":1,"target-content-id":"w","filter-criteria":"work"},"x":1}'
 )
 
 
@@ -86,8 +99,19 @@ def seal_case(
     caller_id: str | None = None,
     statements: tuple[Statement, ...] = (),
     pinned: Sender | None = None,
+    trust: Trust | None = None,
     signs_elsewhere: bool = False,
+    push_type: str = "alert",
+    title: str = "New message",
+    clear_sound: str | None = None,
+    kept: tuple[str, ...] = (),
+    device_name: str | None = None,
+    collapse_name: str | None = None,
 ) -> Seal:
+    """`clear_sound` is None for one that fits the payload, and empty for none."""
+    request = Request(payload, push_type, title, clear_sound, kept, (), len(statements), sent_at, ttl)
+    planned = plan(request)
+    assert planned.payload == payload, f"{name}: the payload has white space"
     body, content_type = payload, PAYLOAD_CONTENT
     if statements:
         body = bytes([len(statements)]) + b"".join(statement.data for statement in statements) + payload
@@ -105,22 +129,37 @@ def seal_case(
 
     message = Message(body, identifier, sent_at, ttl, content_type)
     bucket = smallest_bucket(len(body))
+    assert bucket == planned.bucket
     signed_content = content(message, bucket)
     ikm_e = ephemeral_ikm(hedge, r_ephemeral, device.public, topic, sender.key_id, signed_content)
     envelope = seal(message, device.public, sender.seed, topic, ikm_e, bucket)
 
-    enc = hpke.public_key(hpke.derive_secret_key(ikm_e))
+    secret_e = hpke.derive_secret_key(ikm_e)
+    enc = hpke.public_key(secret_e)
     inner = inner_plaintext(enc, device.public, sender.seed, topic, signed_content)
     hpke_info = info(header(device.public), topic)
     assert envelope == header(device.public) + b"".join(witness.seal(ikm_e, device.public, hpke_info, b"", inner))
 
-    receiver = Receiver(topic, (device.secret,), trust_in(pinned or sender))
+    receiver = Receiver(topic, (device.secret,), trust or trust_in(pinned or sender))
     comment = "A seal with every input known: the case of this name in envelopes.json."
     opened = open_case(f"sealed: {name}", "opened", rules, envelope, comment, receiver=receiver, now=now)
     assert dict(opened.header)["payload-sha256"] == hashlib.sha256(payload).hexdigest()
+    push = planned.clear[:-1] + f',"ENCRYPTED_DATA":"{to_text(envelope)}"}}'
+    assert len(push.encode()) == planned.length
+    names = (text.encode() if text is not None else None for text in (device_name, collapse_name))
+    own_name, pushes = names
+    optional = {
+        "clearSound": clear_sound,
+        "kept": list(kept) or None,
+        "device": device_name,
+        "collapseName": collapse_name,
+    }
     case = {
         "name": name,
         "topic": topic,
+        "pushType": push_type,
+        "title": title,
+        **{key: value for key, value in optional.items() if value is not None},
         "deviceSecret": device.secret.hex(),
         "devicePublic": device.public.hex(),
         "recipientKeyID": device.key_id.hex(),
@@ -139,12 +178,19 @@ def seal_case(
         "rEphemeral": r_ephemeral.hex(),
         "contentHash": content_hash(signed_content).hex(),
         "ikmE": ikm_e.hex(),
+        "skE": secret_e.hex(),
         "enc": enc.hex(),
         "info": hpke_info.hex(),
         "signed": signed_bytes(header(device.public), enc, device.public, sender.public, topic, signed_content).hex(),
         "signature": inner[4:68].hex(),
         "inner": inner.hex(),
         "payload": payload.decode(),
+        "envelope": envelope.hex(),
+        "clear": planned.clear,
+        "push": push,
+        "length": planned.length,
+        "widestLength": planned.widest_length,
+        "collapseID": collapse_id(hedge, topic, own_name, device.public, pushes, identifier),
         "file": f"kit/{opened.path}",
     }
     return Seal(case, opened)
@@ -155,8 +201,10 @@ def bucket_cases() -> list[Seal]:
     cases = []
     for bucket in BUCKETS:
         largest = bucket - BODY_OFFSET
-        cases.append(seal_case(f"the smallest body of bucket {bucket}", filler(smallest), rules="O-2.5"))
-        cases.append(seal_case(f"the largest body of bucket {bucket}", filler(largest), rules="O-2.5 O-5.1"))
+        push_type = "voip" if bucket == BUCKETS[-1] else "alert"
+        for size, rules, which in ((smallest, "O-2.5", "smallest"), (largest, "O-2.5 O-5.1", "largest")):
+            name = f"the {which} body of bucket {bucket}"
+            cases.append(seal_case(name, filler(size), rules=rules, push_type=push_type))
         smallest = largest + 1
     return cases
 
@@ -195,5 +243,49 @@ def seal_cases() -> list[Seal]:
         ),
         seal_case(
             "four statements before the payload", sender=GENERATIONS[4], pinned=PROVIDER, statements=tuple(CHAIN)
+        ),
+        seal_case("a recovery before the payload", rules="R-21", sender=NEW, trust=Trust((KNOWS_OLD,)), statements=(RECOVERS,)),
+        seal_case(
+            "a recovery and a rotation before the payload",
+            rules="R-21",
+            sender=LATER,
+            trust=Trust((KNOWS_OLD,)),
+            statements=(RECOVERS, announce(NEW, LATER)),
+        ),
+        seal_case("a background push", CONTENT_AVAILABLE, push_type="background"),
+        seal_case("a voip push", b'{"aps":{},"call":"c1"}', push_type="voip"),
+        seal_case("a voip push that wakes the app", CONTENT_AVAILABLE, push_type="voip"),
+        seal_case("an alert that wakes the app", b'{"aps":{"alert":"hi","content-available":1}}'),
+        seal_case("an alert without a sound", b'{"aps":{"alert":"hi"}}'),
+        seal_case("a title of the caller", title="Bank"),
+        seal_case("a title that is not ASCII", title='예약 "🚲" / <1>'),
+        seal_case("no sound in the clear", clear_sound=""),
+        seal_case("a sound of the caller in the clear", clear_sound="tap.caf"),
+        seal_case("fields kept in the clear", FULL, kept=("badge", "category", "thread-id", "relevance-score")),
+        seal_case("a device with a name", device_name="phone1"),
+        seal_case("a device with a name, pushes with a name", device_name="phone1", collapse_name="chat-c41"),
+        seal_case("a device without a name, pushes with a name", collapse_name="채팅 🚲"),
+        seal_case(
+            "a retry for a device with a name: the same message id and collapse id, another envelope",
+            device_name="phone1",
+            caller_id="order-7731",
+        ),
+        seal_case(
+            "everything at once",
+            FULL,
+            device=TABLET,
+            sender=GENERATIONS[1],
+            pinned=PROVIDER,
+            topic="com.example.other",
+            sent_at=SENT_AT + 1,
+            ttl=86_400,
+            caller_id="주문",
+            statements=tuple(CHAIN[:1]),
+            signs_elsewhere=True,
+            title="Café",
+            clear_sound="tap.caf",
+            kept=("category",),
+            device_name="전화 1",
+            collapse_name="chat",
         ),
     ]

@@ -85,6 +85,7 @@ def clear_part_cases() -> list[Vector]:
         accepted("an alert with a sound", "S-2 S-3", visible),
         accepted("an alert without a sound", "S-2 S-3", visible, b'{"aps":{"alert":"hi"}}'),
         accepted("an alert that wakes the app", "S-2 S-3", visible, b'{"aps":{"alert":"hi","content-available":1}}'),
+        accepted("an alert that does not wake the app", "S-3", visible, b'{"aps":{"alert":"hi","content-available":0}}'),
         accepted("nothing of a full alert is in the clear", "S-3", visible, full),
         accepted("fields that the caller keeps in the clear", "S-3", visible, full, kept=(*fields, "filter-criteria")),
         accepted("one field that the caller keeps in the clear", "S-3", visible, full, kept=("category",)),

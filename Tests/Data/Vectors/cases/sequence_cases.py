@@ -1,11 +1,12 @@
 """Several pushes one after the other: what is shown twice."""
 
+from dataclasses import replace
 from typing import Any
 
 from reference.envelope import to_text
 from reference.keys import Kind, text_form
 from reference.opening import Receiver
-from reference.replay import Memory
+from reference.replay import ROOM, Memory
 
 from .forge import flip, forge, receiver_header
 from .material import (
@@ -18,18 +19,60 @@ from .material import (
     RECEIVER,
     SECOND_PROVIDER,
     SENT_AT,
+    STRANGERS_PHONE,
+    TABLET,
     TOPIC,
     seed,
     trust_in,
 )
-from .vector import Header, Vector, trust_header, vector
+from .vector import Header, Vector, trust_after_header, vector
 
-# A line of a sequence: when it comes, under which request, and the envelope. An envelope of None loses the guard.
-Push = tuple[int, str | None, bytes | None]
+# A line of a sequence: when, which event, under which request or which number, and the envelope.
+Step = tuple[int, str, str | None, bytes | None]
 
-LOST = "guard-lost"
 OTHER_MESSAGE = seed("another message id")[:16]
+THIRD_MESSAGE = seed("a third message id")[:16]
 GENUINE = forge()
+
+
+def comes(now: int, request: str | None, envelope: bytes) -> Step:
+    """Taken and handed over at once."""
+    return now, "receive", request, envelope
+
+
+def take(now: int, request: str | None, envelope: bytes) -> Step:
+    return now, "take", request, envelope
+
+
+def hand_over(now: int, number: int) -> Step:
+    """Of the delivery taken as number `number`, from 1."""
+    return now, "hand-over", str(number), None
+
+
+def lose(now: int) -> Step:
+    return now, "lose-guard", None, None
+
+
+def lock(now: int) -> Step:
+    return now, "lock-guard", None, None
+
+
+def unlock(now: int) -> Step:
+    return now, "unlock-guard", None, None
+
+
+def run(memory: Memory, step: Step) -> str | None:
+    now, event, argument, envelope = step
+    if event == "lose-guard":
+        memory.lose_guard(now)
+    elif event in ("lock-guard", "unlock-guard"):
+        memory.is_writable = event == "unlock-guard"
+    elif event == "hand-over":
+        return memory.hand_over(int(argument or 0) - 1)
+    elif envelope:
+        text = to_text(envelope)
+        return (memory.take if event == "take" else memory.receive)(text, argument, now)
+    return None
 
 
 def sequence_case(
@@ -37,28 +80,28 @@ def sequence_case(
     expected: str,
     rules: str,
     comment: str,
-    *pushes: Push,
+    *steps: Step,
     receiver: Receiver = RECEIVER,
     pending: bytes | None = None,
+    accounts: dict[bytes, str] | None = None,
     floor: int = 0,
     is_strict: bool = False,
+    room: int = ROOM,
 ) -> Vector:
-    """`expected` names the outcomes in order. `pending` is a key of the account of the receiver's first one."""
-    states = dict.fromkeys(receiver.device_secrets, "active")
+    """`expected` names the outcomes in order. `pending` is a pending key beside those of the receiver, of which those
+    with an end are retiring."""
+    states = {key: "retiring" if key in receiver.ends else "active" for key in receiver.device_secrets}
     holder = receiver
     if pending:
         states[pending] = "pending"
-        holder = Receiver(receiver.topic, (*receiver.device_secrets, pending), receiver.trust)
-    memory = Memory(holder, states, floor, is_strict)
+        holder = replace(receiver, device_secrets=(*receiver.device_secrets, pending))
+    memory = Memory(holder, states, floor, is_strict, accounts or {}, room)
     lines, outcomes = [], []
-    for now, request, envelope in pushes:
-        if envelope is None:
-            memory.lose_guard(now)
-            lines.append(f"{now} - {LOST} -")
-            continue
-        text = to_text(envelope)
-        outcomes.append(memory.receive(text, request, now))
-        lines.append(f"{now} {request or '-'} {outcomes[-1]} {text}")
+    for step in steps:
+        now, event, argument, envelope = step
+        outcome = run(memory, step)
+        outcomes += [outcome] if outcome else []
+        lines.append(f"{now} {event} {argument or '-'} {outcome or '-'} {to_text(envelope) if envelope else '-'}")
     assert outcomes == expected.split(), (name, outcomes)
 
     def secret_text(secret: bytes) -> str:
@@ -66,70 +109,71 @@ def sequence_case(
 
     time, *known = receiver_header(receiver, 0)
     assert time[0] == "time"
-    trust = memory.receiver.trust
+    changes_keys = bool(pending or receiver.ends)
     header: list[Header] = [
         *known,
         ("pending", secret_text(pending) if pending else None),
+        *(("account", f"{account} {secret_text(secret)}") for secret, account in (accounts or {}).items()),
         ("floor", floor),
+        ("room", room if room != ROOM else None),
         ("strict", "yes" if is_strict else None),
-        *(trust_header(trust, "-after") if trust != receiver.trust else []),
-        *(("device-after", f"{state} {secret_text(secret)}") for secret, state in memory.states.items() if pending),
+        *trust_after_header(receiver.trust, memory.receiver.trust),
+        *(("device-after", f"{state} {secret_text(secret)}") for secret, state in memory.states.items() if changes_keys),
     ]
     return vector("sequences", name, outcomes[-1], rules, comment, header, "\n".join(lines).encode())
 
 
-def replay_cases() -> list[Vector]:
+def take_cases() -> list[Vector]:
+    """Taken and handed over at once: what is shown twice."""
     twice = "The same message, twice."
     copy = forge(PAYLOAD[:-1] + b" }")
     long, short = forge(ttl=30 * 86_400), forge(ttl=3600)
-    later = forge(message_id=OTHER_MESSAGE, sent_at=SENT_AT + 3 * DAY)
     end = SENT_AT + HOUR
     both = Receiver(TOPIC, (PHONE.secret,), trust_in(PROVIDER, SECOND_PROVIDER))
 
     def same(name: str, expected: str, rules: str, after: int, request: str | None, **options: Any) -> Vector:
         return sequence_case(
-            name, expected, rules, twice, (NOW, "a", GENUINE), (NOW + after, request, GENUINE), **options
+            name, expected, rules, twice, comes(NOW, "a", GENUINE), comes(NOW + after, request, GENUINE), **options
         )
 
     return [
-        same("the same request at once", "new again", "O-8.3 O-8.4", 0, "a"),
-        same("the same request after exactly a minute", "new again", "O-8.4", 60_000, "a"),
-        same("the same request a millisecond after a minute", "new again-quietly", "O-8.4", 60_001, "a"),
+        same("the same request at once", "new again-quietly", "O-8.4 O-8.9", 0, "a"),
+        same("the same request after a second", "new again-quietly", "O-8.4 O-8.9", 1000, "a"),
         same("the same request after a month", "new again-quietly", "O-8.4", 29 * DAY, "a"),
         same("the same message under another request", "new duplicate-quietly", "O-8.1 O-8.3 O-8.5", 1000, "b"),
-        same("another request, and a strict receiver", "new duplicate", "O-8.5", 1000, "b", is_strict=True),
-        same("the same request, and a strict receiver", "new again", "O-8.4", 1000, "a", is_strict=True),
+        same("another request, and a strict receiver", "new duplicate", "O-8.5 O-8.9", 1000, "b", is_strict=True),
+        same("the same request, and a strict receiver", "new again-quietly", "O-8.4", 1000, "a", is_strict=True),
         sequence_case(
             "no request identifier, twice",
-            "new again",
+            "new again-quietly",
             "O-8.4",
             "The message id stands for the request.",
-            (NOW, None, GENUINE),
-            (NOW + 1000, None, GENUINE),
+            comes(NOW, None, GENUINE),
+            comes(NOW + 1000, None, GENUINE),
         ),
         sequence_case(
             "sealed again under the same message id",
             "new duplicate-quietly",
             "O-8.5",
             "A retry is a new envelope of the same message.",
-            (NOW, "a", GENUINE),
-            (NOW + 1000, "b", copy),
+            comes(NOW, "a", GENUINE),
+            comes(NOW + 1000, "b", copy),
         ),
         sequence_case(
             "two messages under one request",
             "new new",
             "O-8.3",
             "The message is identified, not the request.",
-            (NOW, "a", GENUINE),
-            (NOW + 1000, "a", forge(message_id=OTHER_MESSAGE)),
+            comes(NOW, "a", GENUINE),
+            comes(NOW + 1000, "a", forge(message_id=OTHER_MESSAGE)),
         ),
         sequence_case(
             "one message id of two senders",
             "new new",
             "O-8.3",
             "A row contains the sender's key: no one can block another sender's message.",
-            (NOW, "a", GENUINE),
-            (NOW + 1000, "b", forge(sender=SECOND_PROVIDER)),
+            comes(NOW, "a", GENUINE),
+            comes(NOW + 1000, "b", forge(sender=SECOND_PROVIDER)),
             receiver=both,
         ),
         sequence_case(
@@ -137,79 +181,433 @@ def replay_cases() -> list[Vector]:
             "new duplicate-quietly duplicate-quietly",
             "O-8.5",
             "Each is a copy of the first.",
-            (NOW, "a", GENUINE),
-            (NOW + 1, "b", GENUINE),
-            (NOW + 2, "c", GENUINE),
+            comes(NOW, "a", GENUINE),
+            comes(NOW + 1, "b", GENUINE),
+            comes(NOW + 2, "c", GENUINE),
+        ),
+        sequence_case(
+            "the first request again after a copy under another",
+            "new duplicate-quietly again-quietly",
+            "O-8.4 O-8.5",
+            "The row keeps the request that made it.",
+            comes(NOW, "a", GENUINE),
+            comes(NOW + 1, "b", GENUINE),
+            comes(NOW + 2, "a", GENUINE),
         ),
         sequence_case(
             "a copy that has expired",
             "new expired",
             "O-6.3 O-8.5",
             "Times come before replay.",
-            (NOW, "a", short),
-            (end + 1, "b", short),
+            comes(NOW, "a", short),
+            comes(end + 1, "b", short),
         ),
         sequence_case(
-            "sent at the floor",
-            "duplicate-quietly",
-            "O-8.3 O-8.5",
-            "It counts as seen.",
-            (NOW, "a", GENUINE),
-            floor=SENT_AT,
-        ),
-        sequence_case(
-            "sent a millisecond after the floor", "new", "O-8.3", "It is new.", (NOW, "a", GENUINE), floor=SENT_AT - 1
-        ),
-        sequence_case(
-            "sent before the floor, to a strict receiver",
-            "duplicate",
-            "O-8.5",
-            "It counts as seen.",
-            (NOW, "a", GENUINE),
-            floor=SENT_AT + HOUR,
-            is_strict=True,
-        ),
-        sequence_case(
-            "a guard that was lost, and the message in hand",
-            "new",
-            "O-8.7",
-            "It counts as new up to ten minutes after it was sent.",
-            (SENT_AT + 599_999, None, None),
-            (SENT_AT + 599_999, "a", GENUINE),
-        ),
-        sequence_case(
-            "a guard that was lost, and a message from ten minutes before",
-            "duplicate-quietly",
-            "O-8.7",
-            "What may have been shown counts as shown.",
-            (SENT_AT + 600_000, None, None),
-            (SENT_AT + 600_000, "a", GENUINE),
-        ),
-        sequence_case(
-            "a clock that jumps ahead and back forgets nothing",
-            "new new duplicate-quietly",
+            "a copy that lives longer, after the end of the first",
+            "new duplicate-quietly",
             "O-8.6",
-            "A row is kept for 48 hours beyond the time to live.",
-            (NOW, "a", short),
-            (end + 2 * DAY, "b", later),
-            (NOW + 2000, "c", short),
-        ),
-        sequence_case(
-            "of several copies the one that lives longest counts",
-            "new duplicate-quietly new duplicate-quietly",
-            "O-8.6",
-            "The row of a message is kept for its latest copy.",
-            (NOW, "a", short),
-            (NOW + 1000, "b", long),
-            (end + 2 * DAY + 1000, "c", later),
-            (end + 2 * DAY + 2000, "d", long),
+            "A row is kept after its end.",
+            comes(NOW, "a", short),
+            comes(end + 1, "b", long),
         ),
         sequence_case(
             "a message that does not open takes nobody's place",
             "authentication-failed new",
             "O-9.3",
             "A failure leaves no row.",
-            (NOW, "a", flip(-1)(GENUINE)),
-            (NOW + 1000, "b", GENUINE),
+            comes(NOW, "a", flip(-1)(GENUINE)),
+            comes(NOW + 1000, "b", GENUINE),
         ),
     ]
+
+
+def state_cases() -> list[Vector]:
+    """Taking and handing over apart: who rings."""
+    once = "Who hands the message over first rings, whatever the request; nobody else does."
+    fetch = "Only what is new, or found the row taken under its own request, may fetch files."
+
+    def two(name: str, expected: str, rules: str, request: str, *order: int, **options: Any) -> Vector:
+        steps = [take(NOW, "a", GENUINE), take(NOW + 10, request, GENUINE)]
+        steps += [hand_over(NOW + 20 + place, number) for place, number in enumerate(order)]
+        return sequence_case(name, expected, rules, once, *steps, **options)
+
+    def killed(name: str, expected: str, rules: str, request: str, **options: Any) -> Vector:
+        steps = (take(NOW, "a", GENUINE), comes(NOW + 40_000, request, GENUINE), comes(NOW + 50_000, "c", GENUINE))
+        return sequence_case(name, expected, rules, "The first delivery ended before it was handed over.", *steps, **options)
+
+    quiet = "again-quietly"
+    return [
+        two("two deliveries of one request, the first is handed over first", f"new again new {quiet}", "O-8.2 O-8.9", "a", 1, 2),
+        two("two deliveries of one request, the second is handed over first", f"new again again {quiet}", "O-8.2 O-8.9", "a", 2, 1),
+        two("a copy taken meanwhile, and handed over after", "new copy new duplicate-quietly", "O-8.5 O-8.9", "b", 1, 2),
+        two("a copy taken meanwhile, and handed over before", f"new copy copy {quiet}", "O-8.5 O-8.9", "b", 2, 1),
+        two("a copy taken meanwhile, handed over after, to a strict receiver", "new copy new duplicate", "O-8.5 O-8.9", "b", 1, 2, is_strict=True),
+        two("a copy taken meanwhile, handed over before, to a strict receiver", f"new copy copy {quiet}", "O-8.9", "b", 2, 1, is_strict=True),
+        killed("a delivery that ended, and the same request", "new again duplicate-quietly", "O-8.4 O-8.9", "a"),
+        killed("a delivery that ended, and another request", "new copy duplicate-quietly", "O-8.5 O-8.9", "b"),
+        killed("a delivery that ended, and another request to a strict receiver", "new copy duplicate", "O-8.5 O-8.9", "b", is_strict=True),
+        sequence_case(
+            "the same delivery handed over twice",
+            f"new new {quiet}",
+            "O-8.9",
+            once,
+            take(NOW, "a", GENUINE),
+            hand_over(NOW + 10, 1),
+            hand_over(NOW + 20, 1),
+        ),
+        sequence_case(
+            "the same request after the handing over may fetch nothing",
+            f"new new again-handed-over {quiet}",
+            "O-8.4 O-8.10",
+            fetch,
+            take(NOW, "a", GENUINE),
+            hand_over(NOW + 10, 1),
+            take(NOW + 20, "a", GENUINE),
+            hand_over(NOW + 30, 2),
+        ),
+        sequence_case(
+            "a guard that is lost between taking and handing over",
+            f"new new duplicate-quietly",
+            "O-8.7 O-8.9",
+            "What is new rings although its row is gone, and makes the row.",
+            take(NOW, "a", GENUINE),
+            lose(NOW + 10),
+            hand_over(NOW + 20, 1),
+            comes(NOW + 30, "b", GENUINE),
+        ),
+        sequence_case(
+            "a copy whose row is lost before it is handed over",
+            "new copy duplicate-quietly",
+            "O-8.7 O-8.9",
+            "It did not make the row, and nobody can tell whether the message was shown.",
+            take(NOW, "a", GENUINE),
+            take(NOW + 5, "b", GENUINE),
+            lose(NOW + 10),
+            hand_over(NOW + 20, 2),
+        ),
+        sequence_case(
+            "the same request, whose row is lost before it is handed over",
+            f"new again {quiet}",
+            "O-8.7 O-8.9",
+            "It did not make the row, and nobody can tell whether the message was shown.",
+            take(NOW, "a", GENUINE),
+            take(NOW + 5, "a", GENUINE),
+            lose(NOW + 10),
+            hand_over(NOW + 20, 2),
+        ),
+        sequence_case(
+            "a guard that cannot be written",
+            "new new",
+            "O-8.8 O-8.9",
+            "A lost message harms the user more than a repeated one.",
+            lock(NOW),
+            comes(NOW, "a", GENUINE),
+            comes(NOW + 10, "b", GENUINE),
+        ),
+        sequence_case(
+            "a guard that can be written again before the message is handed over",
+            "new new duplicate-quietly",
+            "O-8.8 O-8.9",
+            "Handing over makes the row that taking could not write.",
+            lock(NOW),
+            take(NOW, "a", GENUINE),
+            unlock(NOW + 5),
+            hand_over(NOW + 10, 1),
+            comes(NOW + 20, "b", GENUINE),
+        ),
+        sequence_case(
+            "a guard that cannot be written when a new message is handed over",
+            "new new",
+            "O-8.8 O-8.9",
+            "It took the row, and rings.",
+            take(NOW, "a", GENUINE),
+            lock(NOW + 5),
+            hand_over(NOW + 10, 1),
+        ),
+        sequence_case(
+            "a guard that cannot be written when a copy is handed over",
+            "new copy duplicate-quietly",
+            "O-8.8 O-8.9",
+            "Somebody else took the row, and may have rung.",
+            take(NOW, "a", GENUINE),
+            lock(NOW + 5),
+            take(NOW + 6, "b", GENUINE),
+            hand_over(NOW + 10, 2),
+        ),
+        sequence_case(
+            "a guard that cannot be written, with the row of a message that was shown",
+            f"new {quiet} duplicate-quietly",
+            "O-8.8",
+            "What can be read decides.",
+            comes(NOW, "a", GENUINE),
+            lock(NOW + 5),
+            comes(NOW + 6, "a", GENUINE),
+            comes(NOW + 7, "b", GENUINE),
+        ),
+    ]
+
+
+def account_cases() -> list[Vector]:
+    """Two accounts on one phone: PHONE is of one, TABLET of the other, under one sender."""
+    one_id = "Two accounts get one message each, with one id: both are shown."
+    both = Receiver(TOPIC, (PHONE.secret, TABLET.secret), RECEIVER.trust)
+    others = {TABLET.secret: "work"}
+    there = forge(device=TABLET)
+    old = {"sent_at": SENT_AT - HOUR, "message_id": OTHER_MESSAGE}
+    return [
+        sequence_case(
+            "one message id for two accounts",
+            "new new duplicate-quietly duplicate-quietly",
+            "O-8.3 O-8.5",
+            one_id,
+            comes(NOW, "a", GENUINE),
+            comes(NOW + 10, "b", there),
+            comes(NOW + 20, "c", GENUINE),
+            comes(NOW + 30, "d", there),
+            receiver=both,
+            accounts=others,
+        ),
+        sequence_case(
+            "one message id for two keys of one account",
+            "new duplicate-quietly",
+            "O-8.5",
+            "The account belongs to the row and not its key: a retry after a rotation is shown once.",
+            comes(NOW, "a", GENUINE),
+            comes(NOW + 10, "b", there),
+            receiver=both,
+        ),
+        sequence_case(
+            "one message id for two keys of another account",
+            "new duplicate-quietly",
+            "O-8.5",
+            "The account belongs to the row and not its key: a retry after a rotation is shown once.",
+            comes(NOW, "a", GENUINE),
+            comes(NOW + 10, "b", there),
+            receiver=both,
+            accounts={PHONE.secret: "work", TABLET.secret: "work"},
+        ),
+        sequence_case(
+            "a floor that rose for one account",
+            "new new duplicate-quietly new",
+            "O-8.6",
+            "Count and floor are of a sender and an account.",
+            comes(NOW, "a", GENUINE),
+            comes(NOW + 10, "b", forge(message_id=THIRD_MESSAGE, sent_at=SENT_AT + 1)),
+            comes(NOW + 20, "c", forge(**old)),
+            comes(NOW + 30, "d", forge(device=TABLET, **old)),
+            receiver=both,
+            accounts=others,
+            room=1,
+        ),
+        sequence_case(
+            "a pending key of one account leaves the other's active",
+            "new",
+            "O-9.2",
+            "Each account has its own active key.",
+            comes(NOW, "a", forge(device=STRANGERS_PHONE)),
+            receiver=both,
+            pending=STRANGERS_PHONE.secret,
+            accounts={TABLET.secret: "work", STRANGERS_PHONE.secret: "work"},
+        ),
+    ]
+
+
+def floor_cases() -> list[Vector]:
+    """What counts as seen without a row, and how long rows are kept."""
+    short = forge(ttl=3600)
+    end = SENT_AT + HOUR
+    seen = "It counts as seen."
+
+    def message(number: int, **fields: Any) -> bytes:
+        fields = {"sent_at": SENT_AT + number, **fields}
+        return forge(message_id=seed(f"message {number}")[:16], **fields)
+
+    both = Receiver(TOPIC, (PHONE.secret,), trust_in(PROVIDER, SECOND_PROVIDER))
+    return [
+        sequence_case(
+            "sent at the floor", "duplicate-quietly", "O-8.3 O-8.5", seen, comes(NOW, "a", GENUINE), floor=SENT_AT
+        ),
+        sequence_case(
+            "sent a millisecond after the floor",
+            "new",
+            "O-8.3",
+            "It is new.",
+            comes(NOW, "a", GENUINE),
+            floor=SENT_AT - 1,
+        ),
+        sequence_case(
+            "sent before the floor, to a strict receiver",
+            "duplicate",
+            "O-8.5 O-8.9",
+            seen,
+            comes(NOW, "a", GENUINE),
+            floor=SENT_AT + HOUR,
+            is_strict=True,
+        ),
+        sequence_case(
+            "sent before the floor, twice under one request",
+            "seen seen duplicate-quietly duplicate-quietly",
+            "O-8.5",
+            "What was seen gets no row, so no second copy has the same request.",
+            take(NOW, "a", GENUINE),
+            take(NOW + 10, "a", GENUINE),
+            hand_over(NOW + 20, 1),
+            hand_over(NOW + 30, 2),
+            floor=SENT_AT + HOUR,
+        ),
+        sequence_case(
+            "sent before the floor, and a later copy above it",
+            "duplicate-quietly new",
+            "O-8.5",
+            "What was seen gets no row.",
+            comes(NOW, "a", GENUINE),
+            comes(NOW + 10, "b", forge(sent_at=SENT_AT + 1)),
+            floor=SENT_AT,
+        ),
+        sequence_case(
+            "a guard that was lost, and the message in hand",
+            "new",
+            "O-8.7",
+            "It counts as new up to ten minutes after it was sent.",
+            lose(SENT_AT + 599_999),
+            comes(SENT_AT + 599_999, "a", GENUINE),
+        ),
+        sequence_case(
+            "a guard that was lost, and a message from ten minutes before",
+            "duplicate-quietly",
+            "O-8.7",
+            "What may have been shown counts as shown.",
+            lose(SENT_AT + 600_000),
+            comes(SENT_AT + 600_000, "a", GENUINE),
+        ),
+        sequence_case(
+            "a guard that was lost while the clock was ten days ahead",
+            "new new",
+            "O-8.7",
+            "A floor above now + 24 hours is void, also when its time comes.",
+            lose(NOW + 10 * DAY),
+            comes(NOW, "a", GENUINE),
+            comes(NOW + 11 * DAY, "b", forge(message_id=OTHER_MESSAGE)),
+        ),
+        sequence_case(
+            "a guard that was lost while the clock was a day ahead",
+            "duplicate-quietly",
+            "O-8.7",
+            "The limit is inclusive.",
+            lose(NOW + DAY + 600_000),
+            comes(NOW, "a", GENUINE),
+        ),
+        sequence_case(
+            "no more room: the row of the lowest sent at goes, and the floor rises to it",
+            "new new new duplicate-quietly duplicate-quietly new",
+            "O-8.6",
+            "What may have been forgotten counts as seen.",
+            comes(NOW, "a", message(2)),
+            comes(NOW + 1, "b", message(4)),
+            comes(NOW + 2, "c", message(6)),
+            comes(NOW + 3, "d", message(2)),
+            comes(NOW + 4, "e", message(1)),
+            comes(NOW + 5, "f", message(3)),
+            room=2,
+        ),
+        sequence_case(
+            "no more room: a row goes by when it was sent, not by when it came",
+            "new new new duplicate-quietly duplicate-quietly",
+            "O-8.6",
+            "The floor rises to the lowest sent at.",
+            comes(NOW, "a", message(4)),
+            comes(NOW + 1, "b", message(2)),
+            comes(NOW + 2, "c", message(6)),
+            comes(NOW + 3, "d", message(4)),
+            comes(NOW + 4, "e", message(2)),
+            room=2,
+        ),
+        sequence_case(
+            "no more room: the row of a message whose time to live is over has no precedence",
+            "new new new duplicate-quietly",
+            "O-8.6",
+            "A clock that jumps ahead makes rows look expired.",
+            comes(NOW, "a", message(4, ttl=3600)),
+            comes(NOW + 1, "b", message(2)),
+            comes(SENT_AT + DAY, "c", message(6)),
+            comes(NOW + 3, "d", message(4, ttl=3600)),
+            room=2,
+        ),
+        sequence_case(
+            "room is counted for each sender",
+            "new new duplicate-quietly duplicate-quietly",
+            "O-8.6",
+            "One sender cannot push out another's rows.",
+            comes(NOW, "a", GENUINE),
+            comes(NOW + 1, "b", forge(sender=SECOND_PROVIDER)),
+            comes(NOW + 2, "c", GENUINE),
+            comes(NOW + 3, "d", forge(sender=SECOND_PROVIDER)),
+            receiver=both,
+            room=1,
+        ),
+        sequence_case(
+            "of several copies the latest sent at decides which row goes",
+            "new new duplicate-quietly new duplicate-quietly duplicate-quietly",
+            "O-8.6",
+            "A message sealed again has the place of its latest copy.",
+            comes(NOW, "a", message(1)),
+            comes(NOW + 1, "b", message(3)),
+            comes(NOW + 2, "c", message(1, sent_at=SENT_AT + 5)),
+            comes(NOW + 3, "d", message(7)),
+            comes(NOW + 4, "e", message(1, sent_at=SENT_AT + 5)),
+            comes(NOW + 5, "f", message(3)),
+            room=2,
+        ),
+        sequence_case(
+            "a clock that jumps ten days ahead and back forgets nothing",
+            "new new duplicate-quietly",
+            "O-8.6",
+            "A row is kept until 48 hours after its end, by the clock and by the latest sent at of its sender.",
+            comes(NOW, "a", short),
+            comes(end + 10 * DAY, "b", forge(message_id=OTHER_MESSAGE)),
+            comes(NOW + 2000, "c", short),
+        ),
+        sequence_case(
+            "a sender whose clock is ahead makes nobody forget",
+            "new new duplicate-quietly",
+            "O-8.6",
+            "A row is kept until 48 hours after its end, by the clock and by the latest sent at of its sender.",
+            comes(NOW, "a", short),
+            comes(NOW + 1000, "b", forge(message_id=OTHER_MESSAGE, sent_at=NOW + DAY)),
+            comes(NOW + 2000, "c", short),
+        ),
+        sequence_case(
+            "a jump of the clock, and what another sender sent later, forget nothing",
+            "new new new duplicate-quietly",
+            "O-8.6",
+            "The latest sent at is that of the row's own sender.",
+            comes(NOW, "a", short),
+            comes(end + 10 * DAY, "b", forge(message_id=OTHER_MESSAGE, sent_at=end + 9 * DAY, sender=SECOND_PROVIDER)),
+            comes(end + 10 * DAY, "c", forge(message_id=THIRD_MESSAGE)),
+            comes(NOW + 2000, "d", short),
+            receiver=both,
+        ),
+        sequence_case(
+            "at 48 hours after its end a row is still kept",
+            "new new duplicate-quietly",
+            "O-8.6",
+            "The limit is inclusive, by the clock and by the latest sent at.",
+            comes(NOW, "a", short),
+            comes(end + 2 * DAY + 1000, "b", forge(message_id=OTHER_MESSAGE, sent_at=end + 2 * DAY)),
+            comes(NOW + 2000, "c", short),
+        ),
+        sequence_case(
+            "of several copies the latest end counts",
+            "new duplicate-quietly new duplicate-quietly",
+            "O-8.6",
+            "The row of a message is kept for its longest-lived copy.",
+            comes(NOW, "a", short),
+            comes(NOW + 1000, "b", forge(ttl=30 * 86_400)),
+            comes(end + 4 * DAY, "c", forge(message_id=OTHER_MESSAGE, sent_at=end + 3 * DAY)),
+            comes(end + 4 * DAY + 1000, "d", forge(ttl=30 * 86_400)),
+        ),
+    ]
+
+
+def replay_cases() -> list[Vector]:
+    return [*take_cases(), *state_cases(), *account_cases(), *floor_cases()]

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from reference.keys import Kind, text_form
-from reference.rotation import Statement, Trust
+from reference.rotation import Statement
+from reference.trust import Superseded, Trust
 
 # A header line. A value of None leaves it out.
 Header = tuple[str, str | int | None]
 
-# A rule of Docs/Format.md.
+# A rule of Docs/Format.md and its parts.
 RULE = re.compile(r"(?:[OSJKRDNAT])-\d+(?:\.\d+)?", re.ASCII)
 
 # The fewest equal bytes that are written as one byte and a number.
@@ -24,7 +25,7 @@ SHORTEST_RUN = 64
 LONGEST_NAME = 120
 
 # Outcomes of what is taken as it came. With every other one something is refused, or withheld.
-TAKEN = {"accepted", "opened", "passed", "unchanged", "new", "again"}
+TAKEN = {"accepted", "opened", "passed", "unchanged", "new", "again", "copy"}
 
 
 @dataclass(frozen=True)
@@ -48,12 +49,20 @@ class Vector:
     @property
     def refuses(self) -> bool:
         """Whether it shows something that a rule stops: a part of what is taken may be left out, or passed over."""
-        sender, pinned = self.values("sender"), self.values("pinned-after")
+        def differ(name: str, after: str) -> bool:
+            return bool(self.values(name)) and self.values(name) != self.values(after)
+
         return (
             not TAKEN.issuperset(self.values("expect"))
-            or bool(self.values("dropped") or self.values("not-shown"))
+            or any(self.values(name) for name in ("dropped", "not-shown", "repeated"))
+            or self.folder == "records"
+            and bool(self.values("foreign"))
             or self.folder == "replies"
-            and (self.values("confirms") == ["no"] or bool(sender) and sender != pinned)
+            and (
+                self.values("confirms") == ["no"]
+                or differ("sender", "pinned-after")
+                or differ("recovery", "recovery-after")
+            )
         )
 
     def render(self) -> bytes:
@@ -130,12 +139,31 @@ def sender_text(key: bytes) -> str:
     return text_form(Kind.SENDER_PUBLIC, key)
 
 
-def superseded_text(key: bytes, statement: Statement | None) -> str:
-    return sender_text(key) + (f" {base64url(statement.data)}" if statement else "")
+def recovery_text(key: bytes) -> str:
+    return text_form(Kind.RECOVERY_PUBLIC, key)
 
 
-def trust_header(trust: Trust, suffix: str = "") -> list[Header]:
-    return [
-        *((f"sender{suffix}", sender_text(key)) for key in trust.pinned),
-        *((f"superseded{suffix}", superseded_text(entry.key, entry.statement)) for entry in trust.superseded),
-    ]
+def superseded_text(entry: Superseded) -> str:
+    return sender_text(entry.key) + (f" {base64url(entry.statement.data)}" if entry.statement else "")
+
+
+def trust_header(trust: Trust) -> list[Header]:
+    """Each line begins with the name of its sender."""
+    lines: list[Header] = []
+    for sender in trust.senders:
+        assert " " not in sender.name
+        lines += [
+            ("sender", f"{sender.name} {sender_text(sender.pinned) if sender.pinned else '-'}"),
+            *(("superseded", f"{sender.name} {superseded_text(entry)}") for entry in sender.superseded),
+            *(("recovery", f"{sender.name} {recovery_text(key)}") for key in sender.recovery),
+        ]
+        if sender.last_recovery:
+            lines.append(("last-recovery", f"{sender.name} {base64url(sender.last_recovery)}"))
+    return lines
+
+
+def trust_after_header(before: Trust, after: Trust) -> list[Header]:
+    """Nothing when nothing changed. No statement changes the recovery keys."""
+    if after == before:
+        return []
+    return [(f"{name}-after", value) for name, value in trust_header(after) if name != "recovery"]

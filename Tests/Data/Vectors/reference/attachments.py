@@ -21,9 +21,14 @@ LARGEST_SIZE = 2**53 - 1
 MAXIMUM_COUNT = 8
 MAXIMUM_NAME = 255
 
-# RFC 3986, without a user name and without a fragment.
-COMMON = r"[A-Za-z0-9\-._~!$&'()*+,;=:]|%[0-9A-Fa-f]{2}"
-URL = re.compile(rf"https://(?!:)(?:{COMMON}|[\[\]])+(?:[/?](?:{COMMON}|[@/?])*)?", re.ASCII)
+# The grammar of A-5. The lengths of the host and the value of the port are checked apart.
+CHARACTER = r"[A-Za-z0-9\-._~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2}"
+OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+HOST = rf"(?:[A-Za-z0-9_-]{{1,63}}\.)*[A-Za-z][A-Za-z0-9_-]{{0,62}}|{OCTET}(?:\.{OCTET}){{3}}"
+URL = re.compile(
+    rf"https://(?P<host>{HOST})(?::(?P<port>[0-9]{{1,5}}))?(?:/(?:{CHARACTER}|/)*)?(?:\?(?:{CHARACTER}|[/?])*)?", re.ASCII
+)
+MAXIMUM_HOST, MAXIMUM_PORT = 253, 65535
 TYPE = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+", re.ASCII)
 
 
@@ -122,6 +127,11 @@ def read_bytes(text: object) -> bytes:
     raise Refused("malformed-reference")
 
 
+def is_url(text: str) -> bool:
+    parts = URL.fullmatch(text)
+    return parts is not None and len(parts["host"]) <= MAXIMUM_HOST and int(parts["port"] or 0) <= MAXIMUM_PORT
+
+
 def is_name(text: str) -> bool:
     return (
         1 <= len(text.encode()) <= MAXIMUM_NAME
@@ -137,7 +147,7 @@ def read_reference(value: object) -> Reference:
     url, size, kind, name = (value.get(member) for member in ("url", "size", "type", "name"))
     if (
         not isinstance(url, str)
-        or not URL.fullmatch(url)
+        or not is_url(url)
         or not isinstance(size, int)
         or isinstance(size, bool)
         or not SMALLEST_SIZE <= size <= LARGEST_SIZE
@@ -154,7 +164,8 @@ def read_reference(value: object) -> Reference:
 
 def read_full_body(value: object) -> Reference:
     reference = read_reference(value)
-    if reference.type != "public.plain-text" or reference.file.size > SMALLEST_SIZE + CHUNK_SIZE:
+    sizes = range(SMALLEST_SIZE + 1, SMALLEST_SIZE + CHUNK_SIZE + 1)
+    if reference.type != "public.plain-text" or reference.file.size not in sizes:
         raise Refused("malformed-reference")
     return reference
 

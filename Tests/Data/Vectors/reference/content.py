@@ -1,8 +1,12 @@
 """The shown content of one push, field by field. Numbers are kept as written."""
 
 import json
+import math
+import unicodedata
 from dataclasses import dataclass, field
 
+TITLE_LENGTH = 64
+LINE_ENDS = "\u2028\u2029"
 LEVELS = ("passive", "active", "time-sensitive", "critical")
 
 
@@ -85,9 +89,32 @@ def opened(payload: bytes) -> Content:
     content.put("interruption-level", level if level in LEVELS and level != "active" else "")
     score = fraction(aps.get("relevance-score"))
     content.put("relevance-score", repr(score) if score else "")
-    others = [name for name in members if name not in ("aps", "pushcrypt", "ENCRYPTED_DATA")]
-    content.put("user-info", *others)
+    others = {name: value for name, value in members.items() if name not in ("aps", "pushcrypt", "ENCRYPTED_DATA")}
+    if fits_doubles(others):
+        content.put("user-info", *others)
     return content
+
+
+def fits_doubles(value: object) -> bool:
+    """The system's reader of JSON takes all or nothing."""
+    if isinstance(value, Number):
+        return math.isfinite(float(value))
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    return all(map(fits_doubles, members))
+
+
+def quiet(content: Content, is_copy: bool) -> Content:
+    """N-7."""
+    gone = ("sound", "badge", "category") if is_copy else ("sound", "badge")
+    fields = {name: values for name, values in content.fields.items() if name not in gone}
+    return Content(fields | {"interruption-level": ["passive"]})
+
+
+def on_one_line(title: str) -> str:
+    return "".join(
+        " " if unicodedata.category(character) == "Cc" or character in LINE_ENDS else character
+        for character in title[:TITLE_LENGTH]
+    )
 
 
 def fallback(push: bytes, code: str) -> Content:
@@ -96,7 +123,8 @@ def fallback(push: bytes, code: str) -> Content:
     if code != "malformed-notification":
         clear = in_the_clear(push)
     for name in ("title", "title-key", "title-arguments", "sound"):
-        content.put(name, *clear.fields.get(name, []))
+        values = clear.fields.get(name, [])
+        content.put(name, *(map(on_one_line, values) if name == "title" else values))
     content.put("body" if code == "not-encrypted" else "subtitle", "(Encrypted)")
     return content
 

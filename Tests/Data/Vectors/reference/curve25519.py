@@ -96,6 +96,19 @@ def on_twist(u: int) -> bool:
     return pow(u**3 + 486662 * u * u + u, (P - 1) // 2, P) == P - 1
 
 
+def secret_scalar(seed: bytes) -> int:
+    """Of an Ed25519 seed (RFC 8032, 5.1.5)."""
+    number = int.from_bytes(hashlib.sha512(seed).digest()[:32], "little")
+    return number & ~7 & ~(1 << 255) | 1 << 254
+
+
+def sign_with_nonce(scalar: int, public: bytes, message: bytes, nonce: int, commitment: bytes | None = None) -> bytes:
+    """A signature with a chosen nonce, and possibly with other bytes than its point in the place of R."""
+    r = encode(multiply(nonce, BASE)) if commitment is None else commitment
+    k = int.from_bytes(hashlib.sha512(r + public + message).digest(), "little") % L
+    return r + ((nonce + k * scalar) % L).to_bytes(32, "little")
+
+
 def key_with_torsion(scalar: int, torsion_point: Point) -> bytes:
     """A key of mixed order, or of small order when the scalar is 0."""
     return encode(add(multiply(scalar, BASE), torsion_point))

@@ -16,24 +16,30 @@ SYMBOLS = 58
 UPPER_TO_LOWER = str.maketrans(string.ascii_uppercase + string.ascii_lowercase, string.ascii_lowercase + 26 * "?")
 
 KEY_ID_LABEL = b"pushcrypt/1 key id\x00"
-X25519_TYPE, ED25519_TYPE = b"\x01", b"\x02"
+X25519_TYPE, ED25519_TYPE, RECOVERY_TYPE = b"\x01", b"\x02", b"\x04"
+
+IDENTITY = b"\x01" + bytes(31)
 
 
 class Kind(Enum):
-    """The four kinds of key text. The value is the name used in the vectors."""
+    """The six kinds of key text. The value is the name used in the vectors."""
 
     DEVICE_PUBLIC = "device-public"
     SENDER_PUBLIC = "sender-public"
+    RECOVERY_PUBLIC = "recovery-public"
     DEVICE_SECRET = "device-secret"
     SENDER_SECRET = "sender-secret"
+    RECOVERY_SECRET = "recovery-secret"
 
     @property
     def prefix(self) -> str:
         return {
             Kind.DEVICE_PUBLIC: "pcr",
             Kind.SENDER_PUBLIC: "pcs",
+            Kind.RECOVERY_PUBLIC: "pcv",
             Kind.DEVICE_SECRET: "pcr-secret-",
             Kind.SENDER_SECRET: "pcs-secret-",
+            Kind.RECOVERY_SECRET: "pcv-secret-",
         }[self]
 
     @property
@@ -43,7 +49,7 @@ class Kind(Enum):
 
     @property
     def is_secret(self) -> bool:
-        return self in (Kind.DEVICE_SECRET, Kind.SENDER_SECRET)
+        return self.value.endswith("-secret")
 
 
 class KeyRefused(Exception):
@@ -59,6 +65,9 @@ def sign(seed: bytes, message: bytes) -> bytes:
 
 
 def verifies(public: bytes, signature: bytes, message: bytes) -> bool:
+    """K-9. The library compares the bytes of R, without the cofactor, and takes the identity."""
+    if signature[:32] == IDENTITY:
+        return False
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
     except (InvalidSignature, ValueError):
@@ -72,6 +81,10 @@ def device_key_id(public: bytes) -> bytes:
 
 def sender_key_id(public: bytes) -> bytes:
     return hashlib.sha256(KEY_ID_LABEL + ED25519_TYPE + public).digest()[:4]
+
+
+def recovery_key_id(public: bytes) -> bytes:
+    return hashlib.sha256(KEY_ID_LABEL + RECOVERY_TYPE + public).digest()[:4]
 
 
 def is_acceptable_device_key(public: bytes) -> bool:
@@ -115,6 +128,6 @@ def import_text(kind: Kind, text: str) -> bytes:
         raise KeyRefused("malformed-key")
     if kind is Kind.DEVICE_PUBLIC and not is_acceptable_device_key(key):
         raise KeyRefused("weak-key")
-    if kind is Kind.SENDER_PUBLIC and not is_acceptable_sender_key(key):
+    if kind in (Kind.SENDER_PUBLIC, Kind.RECOVERY_PUBLIC) and not is_acceptable_sender_key(key):
         raise KeyRefused("weak-key")
     return key

@@ -1,6 +1,6 @@
 """Opening an envelope. The steps and their order are part of the format, because they decide which error is reported.
 
-Step 8, replay, depends on what the receiver saw before and is not modelled here.
+Step 8, replay, depends on what the receiver saw before: `replay` has it.
 """
 
 import base64
@@ -27,7 +27,8 @@ from .envelope import (
     signed_bytes,
     to_text,
 )
-from .rotation import CLOCK_TOLERANCE, MAXIMUM_CANDIDATES, Trust
+from .rotation import CLOCK_TOLERANCE
+from .trust import Evaluation, Trust, evaluate_all
 
 
 class Refused(Exception):
@@ -49,14 +50,14 @@ class Receiver:
 
 @dataclass(frozen=True)
 class Opened:
-    """A message that passed every step but replay, and the trust after its statements."""
+    """A message that passed every step but replay, the trust after its statements, and the conflicts among them."""
 
     payload: bytes
     message: Message
     sender: bytes
     recipient: bytes
     trust: Trust
-    has_conflict: bool
+    told: tuple[str, ...]
 
 
 def open_push(data: bytes, receiver: Receiver, now: int) -> Opened:
@@ -76,10 +77,11 @@ def open_text(text: str, receiver: Receiver, now: int) -> Opened:
     secret = select_device_key(envelope, receiver, now)
     inner = decrypt(envelope, secret, receiver.topic)
     recipient = hpke.public_key(secret)
-    sender = authenticate(envelope, inner, recipient, receiver, now)
+    evaluation = evaluate_statements(inner, receiver, now)
+    sender = authenticate(envelope, inner, recipient, receiver, evaluation, now)
     message = read_message(inner)
     check_freshness(message, now)
-    return read_body(message, sender, recipient, receiver.trust, now)
+    return read_body(message, sender, recipient, evaluation)
 
 
 def parse(text: str) -> bytes:
@@ -117,41 +119,39 @@ def decrypt(envelope: bytes, secret: bytes, topic: str) -> bytes:
         raise Refused("authentication-failed") from error
 
 
-def authenticate(envelope: bytes, inner: bytes, recipient: bytes, receiver: Receiver, now: int) -> bytes:
+def authenticate(
+    envelope: bytes, inner: bytes, recipient: bytes, receiver: Receiver, evaluation: Evaluation, now: int
+) -> bytes:
     """Step 5: body length, sender, signature, padding. Returns the sender's key."""
-    body = body_of(inner)
+    body, sender_id = body_of(inner), inner[:4]
     if len(body) != body_length(inner):
         raise Refused("authentication-failed")
-
-    trust, failure = receiver.trust, "authentication-failed"
-    if not trusted_under(inner[:4], trust, now) and inner[SIGNED_OFFSET] == ROTATION_CONTENT:
-        # An unknown sender may be a known one with a new key. The chain's changes apply to this message only; they take
-        # effect when every later step has passed too.
-        try:
-            statements, _ = rotation.split(body)
-        except rotation.MalformedStatements as error:
-            raise Refused(failure) from error
-        outcomes, trust = rotation.evaluate_chain(statements, trust, now)
-        if "rotation-conflict" in outcomes:
-            failure = "rotation-conflict"
+    senders = evaluation.trust.candidates(sender_id, now)
+    if not evaluation.is_recovered:
+        senders += receiver.trust.candidates(sender_id, now)
+    if not senders and evaluation.told:
+        raise Refused(min(evaluation.told))
 
     def signed_by(sender: bytes) -> bytes:
         header, enc = envelope[:HEADER_SIZE], envelope[HEADER_SIZE:CIPHERTEXT_OFFSET]
         return signed_bytes(header, enc, recipient, sender, receiver.topic, inner[SIGNED_OFFSET:])
 
     signature = inner[4:SIGNED_OFFSET]
-    senders = trusted_under(inner[:4], trust, now)
-    if not senders:
-        raise Refused(failure)
     sender = next((key for key in senders if keys.verifies(key, signature, signed_by(key))), None)
     if sender is None or any(inner[BODY_OFFSET + len(body) :]):
         raise Refused("authentication-failed")
     return sender
 
 
-def trusted_under(sender_id: bytes, trust: Trust, now: int) -> list[bytes]:
-    senders = [key for key in trust.verification_keys(now) if keys.sender_key_id(key) == sender_id]
-    return senders[:MAXIMUM_CANDIDATES]
+def evaluate_statements(inner: bytes, receiver: Receiver, now: int) -> Evaluation:
+    """O-5.2. What cannot be read changes nothing here."""
+    if inner[SIGNED_OFFSET] != ROTATION_CONTENT:
+        return Evaluation(receiver.trust)
+    try:
+        statements, _ = rotation.split(body_of(inner))
+    except rotation.MalformedStatements:
+        return Evaluation(receiver.trust)
+    return evaluate_all(statements, receiver.trust, receiver.topic, now)
 
 
 def body_length(inner: bytes) -> int:
@@ -185,15 +185,13 @@ def check_freshness(message: Message, now: int) -> None:
         raise Refused("not-yet-valid")
 
 
-def read_body(message: Message, sender: bytes, recipient: bytes, trust: Trust, now: int) -> Opened:
+def read_body(message: Message, sender: bytes, recipient: bytes, evaluation: Evaluation) -> Opened:
     """Step 7: the payload, and the trust after the statements that came with it."""
     body = message.body
-    outcomes: list[str] = []
     try:
         if message.content_type == ROTATION_CONTENT:
-            statements, body = rotation.split(body)
-            outcomes, trust = rotation.evaluate_chain(statements, trust, now)
+            _, body = rotation.split(body)
         payload.parse(body)
     except (rotation.MalformedStatements, payload.MalformedPayload) as error:
         raise Refused("malformed-payload") from error
-    return Opened(body, message, sender, recipient, trust, "rotation-conflict" in outcomes)
+    return Opened(body, message, sender, recipient, evaluation.trust, evaluation.told)

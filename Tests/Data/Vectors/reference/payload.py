@@ -20,6 +20,11 @@ def object_without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, obje
     return members
 
 
+def integer(text: str) -> int | float:
+    """An integer of the format has digits alone. What it reads is never as long as Python's limit."""
+    return int(text) if len(text) < 20 and text != "-0" else float(text)
+
+
 def refuse_constant(name: str) -> None:
     """NaN and the infinities, which Python reads and JSON does not have."""
     raise MalformedPayload
@@ -50,6 +55,7 @@ def parse_object(text: bytes) -> dict[str, object]:
             text.decode(),
             object_pairs_hook=object_without_duplicates,
             parse_constant=refuse_constant,
+            parse_int=integer,
         )
     except (ValueError, RecursionError) as error:
         raise MalformedPayload from error

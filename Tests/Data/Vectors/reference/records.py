@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import keys, payload
 from .envelope import TIME_LIMIT, is_topic
@@ -12,6 +12,9 @@ SUITE = 1
 MAXIMUM_SUITES = 16
 MAXIMUM_VERSION = 64
 MAXIMUM_DEVICE_ID = 255
+MAXIMUM_RECOVERY = 2
+MAXIMUM_FOREIGN = 16
+GENERATION_STEP = 1024
 REASON = re.compile(r"[a-z0-9-]{1,64}", re.ASCII)
 
 
@@ -28,6 +31,7 @@ class Record:
     generation: int
     created: int | None
     sender: bytes | None
+    recovery: list[bytes]
     app_version: str | None
 
 
@@ -36,6 +40,8 @@ class Reply:
     acknowledged: bytes | None
     refused: str | None
     sender: bytes | None
+    recovery: list[bytes]
+    foreign: list[str]
 
 
 def members(text: bytes) -> dict[str, object]:
@@ -51,25 +57,36 @@ def require(condition: bool) -> None:
         raise Refused("malformed-record")
 
 
+def is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def text_of(record: dict[str, object], name: str) -> str | None:
     value = record.get(name)
     require(value is None or isinstance(value, str))
     return value if isinstance(value, str) else None
 
 
+def texts_of(record: dict[str, object], name: str, maximum: int) -> list[str]:
+    value = record.get(name)
+    if value is None:
+        return []
+    require(isinstance(value, list) and 1 <= len(value) <= maximum and all(isinstance(one, str) for one in value))
+    assert isinstance(value, list)
+    return value
+
+
 def number_of(record: dict[str, object], name: str) -> int | None:
-    """A number that is written as an integer: Python reads 1.0 and 1e0 as others."""
     value = record.get(name)
     if value is None:
         return None
-    require(isinstance(value, int) and not isinstance(value, bool))
+    require(is_integer(value))
     assert isinstance(value, int)
     require(0 <= value < TIME_LIMIT)
     return value
 
 
-def key_of(record: dict[str, object], name: str, kind: Kind) -> bytes | None:
-    text = text_of(record, name)
+def key_of(text: str | None, kind: Kind) -> bytes | None:
     if text is None:
         return None
     try:
@@ -78,34 +95,42 @@ def key_of(record: dict[str, object], name: str, kind: Kind) -> bytes | None:
         raise Refused(error.args[0]) from error
 
 
+def keys_of(texts: list[str], kind: Kind) -> list[bytes]:
+    return [key for text in texts if (key := key_of(text, kind))]
+
+
+def require_different(*groups: bytes | list[bytes] | None) -> None:
+    """K-10, and no recovery key twice."""
+    every = [key for group in groups if group for key in (group if isinstance(group, list) else [group])]
+    require(len(set(every)) == len(every))
+
+
 def read_record(text: bytes, kind: Kind) -> Record:
-    """A device's record or a sender's."""
+    """A device's record or a sender's. What is no text of a key comes first, then these, then what follows of them."""
     record = members(text)
-    suite = record.get("suite", SUITE)
-    require(suite == SUITE and isinstance(suite, int) and not isinstance(suite, bool))
-    key = key_of(record, "public_key", kind)
-    if key is None:
-        raise Refused("malformed-record")
-    key_id = keys.device_key_id(key) if kind is Kind.DEVICE_PUBLIC else keys.sender_key_id(key)
-    require(text_of(record, "key_id") in (None, key_id.hex()))
-    topic = text_of(record, "topic")
-    require(topic is None or is_topic(topic))
-    generation = number_of(record, "generation")
-    created = number_of(record, "created")
     is_device = kind is Kind.DEVICE_PUBLIC
+    suite = record.get("suite", SUITE)
+    require(is_integer(suite) and suite == SUITE)
+    public_key, key_id, topic = (text_of(record, name) for name in ("public_key", "key_id", "topic"))
+    require(public_key is not None)
+    require(topic is None or is_topic(topic))
+    generation, created = number_of(record, "generation"), number_of(record, "created")
+    recovery_texts = texts_of(record, "recovery", MAXIMUM_RECOVERY)
     device = text_of(record, "device") if is_device else None
     require(device is None or is_device_id(device))
     version = text_of(record, "app_version") if is_device else None
     require(version is None or is_label(version, MAXIMUM_VERSION))
+    suites = suites_of(record) if is_device else []
+    sender_key = text_of(record, "sender") if is_device else None
+
+    key, sender = key_of(public_key, kind), key_of(sender_key, Kind.SENDER_PUBLIC)
+    recovery = keys_of(recovery_texts, Kind.RECOVERY_PUBLIC)
+    assert key is not None
+    its_id = keys.device_key_id(key) if is_device else keys.sender_key_id(key)
+    require(key_id in (None, its_id.hex()))
+    require_different(sender if is_device else key, recovery)
     return Record(
-        key,
-        device,
-        suites_of(record) if is_device else [],
-        topic,
-        1 if generation is None else generation,
-        created,
-        key_of(record, "sender", Kind.SENDER_PUBLIC) if is_device else None,
-        version,
+        key, device, suites, topic, 1 if generation is None else generation, created, sender, recovery, version
     )
 
 
@@ -125,7 +150,7 @@ def suites_of(record: dict[str, object]) -> list[int]:
         return [SUITE]
     require(isinstance(value, list) and 1 <= len(value) <= MAXIMUM_SUITES)
     assert isinstance(value, list)
-    require(all(isinstance(one, int) and not isinstance(one, bool) and 1 <= one <= 255 for one in value))
+    require(all(is_integer(one) and 1 <= one <= 255 for one in value))
     require(value == sorted(set(value)) and SUITE in value)
     return value
 
@@ -133,12 +158,15 @@ def suites_of(record: dict[str, object]) -> list[int]:
 def read_reply(text: bytes) -> Reply:
     reply = members(text)
     require(number_of(reply, "version") == 1)
-    acknowledged, refused = text_of(reply, "acknowledged"), text_of(reply, "refused")
+    acknowledged, refused, sender = (text_of(reply, name) for name in ("acknowledged", "refused", "sender"))
     require((acknowledged is None) != (refused is None))
     require(refused is None or REASON.fullmatch(refused) is not None)
-    return Reply(
-        key_of(reply, "acknowledged", Kind.DEVICE_PUBLIC), refused, key_of(reply, "sender", Kind.SENDER_PUBLIC)
-    )
+    recovery_texts = texts_of(reply, "recovery", MAXIMUM_RECOVERY)
+    foreign = texts_of(reply, "foreign", MAXIMUM_FOREIGN)
+    device_key, sender_key = key_of(acknowledged, Kind.DEVICE_PUBLIC), key_of(sender, Kind.SENDER_PUBLIC)
+    recovery = keys_of(recovery_texts, Kind.RECOVERY_PUBLIC)
+    require_different(sender_key, recovery)
+    return Reply(device_key, refused, sender_key, recovery, foreign)
 
 
 # What a provider holds.
@@ -146,16 +174,72 @@ def read_reply(text: bytes) -> Reply:
 
 @dataclass(frozen=True)
 class Held:
-    key: bytes
-    generation: int
-    topic: str | None
+    """A provider's device. Without a key the provider does not have it yet."""
+
+    key: bytes | None = None
+    generation: int = 0
+    topic: str | None = None
+    user: str | None = None
 
 
-def register(record: Record, held: Held | None, is_replaced: bool) -> None:
+@dataclass(frozen=True)
+class Provider:
+    """What else it has. `elsewhere` is the user of another device with the same key, empty if it knows none."""
+
+    held: Held = Held()
+    is_replaced: bool = False
+    user: str | None = None
+    elsewhere: str | None = None
+    own_keys: tuple[bytes, ...] = ()
+
+
+def register(record: Record, provider: Provider) -> None:
     """Raises Refused if a provider must not accept the record."""
-    if held is None or is_replaced:
-        return
-    if record.generation < held.generation or record.generation == held.generation and record.key != held.key:
-        raise Refused("generation-rollback")
-    if record.topic is not None and held.topic is not None and record.topic != held.topic:
-        raise Refused("topic-mismatch")
+    held = provider.held
+    if not provider.is_replaced:
+        if held.user and provider.user and held.user != provider.user:
+            raise Refused("user-mismatch")
+        if record.generation < held.generation or (
+            held.key and record.generation == held.generation and record.key != held.key
+        ):
+            raise Refused("generation-rollback")
+        if record.generation > held.generation + GENERATION_STEP:
+            raise Refused("generation-too-high")
+        if record.topic is not None and held.topic is not None and record.topic != held.topic:
+            raise Refused("topic-mismatch")
+    if provider.elsewhere is not None and not (provider.elsewhere and provider.elsewhere == (provider.user or held.user)):
+        raise Refused("key-taken")
+
+
+def foreign_members(record: Record, provider: Provider) -> list[str]:
+    """D-22."""
+    sender = [record.sender] if record.sender else []
+    return [
+        name
+        for name, found in (("sender", sender), ("recovery", record.recovery))
+        if any(key not in provider.own_keys for key in found)
+    ]
+
+
+# What a phone holds.
+
+
+@dataclass(frozen=True)
+class Phone:
+    key: bytes
+    pinned: bytes | None = None
+    recovery: tuple[bytes, ...] = ()
+    has_sender_built_in: bool = False
+    has_recovery_built_in: bool = False
+
+
+def apply(reply: Reply, phone: Phone) -> tuple[bool, Phone]:
+    """Whether the reply confirms the phone's key, and what the phone trusts then."""
+    if reply.acknowledged != phone.key:
+        return False, phone
+    if phone.pinned or phone.has_sender_built_in or not reply.sender:
+        return True, phone
+    recovery = phone.recovery
+    if not recovery and not phone.has_recovery_built_in:
+        recovery = tuple(reply.recovery)
+    return True, replace(phone, pinned=reply.sender, recovery=recovery)

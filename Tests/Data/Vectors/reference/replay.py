@@ -4,66 +4,171 @@ from dataclasses import dataclass, field, replace
 
 from . import hpke
 from .opening import Opened, Receiver, Refused, open_text
+from .rotation import CLOCK_TOLERANCE
 
-SOUND_WINDOW = 60_000
+HOUR = 3_600_000
 REMADE_FLOOR_AGE = 600_000
-KEPT_AFTER_EXPIRY = 48 * 3_600_000
+KEPT_AFTER_EXPIRY = 48 * HOUR
+KEPT_AFTER_RETIRING = 24 * HOUR
+ROOM = 4096
+DEFAULT_ACCOUNT = "default"
+VERDICTS = ("new", "again", "again-handed-over", "copy", "seen")
+
+# The sender's key and the account.
+Pair = tuple[bytes, str]
 
 
 @dataclass
 class Row:
     request: str
-    first_seen: int
-    expires_at: int
+    sent_at: int
+    ends_at: int
+    is_handed_over: bool = False
+
+
+@dataclass
+class Shelf:
+    """What the guard has of one sender and one account, by message id."""
+
+    floor: int = 0
+    highest: int = 0
+    rows: dict[bytes, Row] = field(default_factory=dict)
+
+
+@dataclass
+class Delivery:
+    """A message that was taken. `row` is missing where none was found or written."""
+
+    verdict: str
+    opened: Opened
+    pair: Pair
+    request: str
+    now: int
 
 
 @dataclass
 class Memory:
-    """`states` has the state of each device secret of the receiver; `floor` that of a guard with no rows dropped."""
+    """`states` has the state of each device secret of the receiver, `accounts` those not of the default account;
+    `floor` is that of the whole guard."""
 
     receiver: Receiver
     states: dict[bytes, str]
     floor: int
-    is_strict: bool
-    rows: dict[tuple[bytes, bytes], Row] = field(default_factory=dict)
+    is_strict: bool = False
+    accounts: dict[bytes, str] = field(default_factory=dict)
+    room: int = ROOM
+    shelves: dict[Pair, Shelf] = field(default_factory=dict)
+    is_writable: bool = True
+    deliveries: list[Delivery] = field(default_factory=list)
 
     def lose_guard(self, now: int) -> None:
-        self.rows.clear()
+        self.shelves.clear()
         self.floor = max(0, now - REMADE_FLOOR_AGE)
 
     def receive(self, text: str, request: str | None, now: int) -> str:
+        """Both steps at once."""
+        verdict = self.take(text, request, now)
+        return self.hand_over(len(self.deliveries) - 1) if verdict in VERDICTS else verdict
+
+    # Taking.
+
+    def take(self, text: str, request: str | None, now: int) -> str:
+        """The verdict, or an error code."""
         try:
             opened = open_text(text, self.receiver, now)
         except Refused as error:
             return str(error.args[0])
-        outcome = self.judge(opened, request, now)
-        if not outcome.startswith("duplicate"):
-            self.settle(opened)
-        return outcome
+        self.settle(opened)
+        secret = self.secret_of(opened)
+        pair = (opened.sender, self.accounts.get(secret, DEFAULT_ACCOUNT))
+        delivery = Delivery("", opened, pair, request or opened.message.message_id.hex(), now)
+        delivery.verdict = self.judge(delivery)
+        self.deliveries.append(delivery)
+        return delivery.verdict
 
-    def judge(self, opened: Opened, request: str | None, now: int) -> str:
-        message = opened.message
-        name = (opened.sender, message.message_id)
-        asked, expires_at = request or message.message_id.hex(), message.sent_at + message.ttl * 1000
-        duplicate = "duplicate" if self.is_strict else "duplicate-quietly"
-        row = self.rows.get(name)
+    def judge(self, delivery: Delivery) -> str:
+        message = delivery.opened.message
+        ends_at = message.sent_at + message.ttl * 1000
+        shelf = self.shelves.get(delivery.pair, Shelf())
+        latest = delivery.now + CLOCK_TOLERANCE
+        floors = [0 if floor > latest else floor for floor in (self.floor, shelf.floor)]
+        if self.is_writable:
+            self.floor, shelf.floor = floors
+        row = shelf.rows.get(message.message_id)
         if row is None:
-            if message.sent_at <= self.floor:
-                return duplicate
-            self.rows = {key: kept for key, kept in self.rows.items() if now <= kept.expires_at + KEPT_AFTER_EXPIRY}
-            self.rows[name] = Row(asked, now, expires_at)
+            if message.sent_at <= max(floors):
+                return "seen"
+            self.insert(delivery, is_handed_over=False)
             return "new"
-        row.expires_at = max(row.expires_at, expires_at)
-        if row.request != asked:
-            return duplicate
-        return "again" if now - row.first_seen <= SOUND_WINDOW else "again-quietly"
+        if self.is_writable:
+            row.sent_at, row.ends_at = max(row.sent_at, message.sent_at), max(row.ends_at, ends_at)
+            shelf.highest = max(shelf.highest, message.sent_at)
+        if row.request != delivery.request:
+            return "copy"
+        return "again-handed-over" if row.is_handed_over else "again"
+
+    def insert(self, delivery: Delivery, is_handed_over: bool) -> None:
+        if not self.is_writable:
+            return
+        message, now = delivery.opened.message, delivery.now
+        shelf = self.shelves.setdefault(delivery.pair, Shelf())
+        gone = min(now, shelf.highest) - KEPT_AFTER_EXPIRY
+        shelf.rows = {name: row for name, row in shelf.rows.items() if row.ends_at >= gone}
+        while len(shelf.rows) >= self.room:
+            lowest = min(shelf.rows, key=lambda name: shelf.rows[name].sent_at)
+            shelf.floor = max(shelf.floor, shelf.rows.pop(lowest).sent_at)
+        row = Row(delivery.request, message.sent_at, message.sent_at + message.ttl * 1000, is_handed_over)
+        shelf.rows[message.message_id] = row
+        shelf.highest = max(shelf.highest, message.sent_at)
+
+    # Handing over.
+
+    def hand_over(self, number: int) -> str:
+        delivery = self.deliveries[number]
+        rings = self.sets_handed_over(delivery)
+        self.delete_retired(delivery)
+        if delivery.verdict in ("new", "again", "again-handed-over"):
+            loud = "new" if delivery.verdict == "new" else "again"
+            return loud if rings else "again-quietly"
+        if rings:
+            return "copy"
+        return "duplicate" if self.is_strict else "duplicate-quietly"
+
+    def sets_handed_over(self, delivery: Delivery) -> bool:
+        if delivery.verdict == "seen":
+            return False
+        shelf = self.shelves.get(delivery.pair, Shelf())
+        row = shelf.rows.get(delivery.opened.message.message_id)
+        if row and row.is_handed_over:
+            return False
+        if not self.is_writable or row is None:
+            if delivery.verdict == "new":
+                self.insert(delivery, is_handed_over=True)
+            return delivery.verdict == "new"
+        row.is_handed_over = True
+        return True
+
+    # Step 9.
+
+    def secret_of(self, opened: Opened) -> bytes:
+        return next(secret for secret in self.states if hpke.public_key(secret) == opened.recipient)
 
     def settle(self, opened: Opened) -> None:
-        """Step 9."""
         self.receiver = replace(self.receiver, trust=opened.trust)
-        used = next(secret for secret in self.states if hpke.public_key(secret) == opened.recipient)
+        used = self.secret_of(opened)
         if self.states[used] == "pending":
-            self.states = {
-                secret: "active" if secret == used else "retiring" if state == "active" else state
-                for secret, state in self.states.items()
-            }
+            account = self.accounts.get(used, DEFAULT_ACCOUNT)
+            for secret, state in self.states.items():
+                if state == "active" and self.accounts.get(secret, DEFAULT_ACCOUNT) == account:
+                    self.states[secret] = "retiring"
+            self.states[used] = "active"
+
+    def delete_retired(self, delivery: Delivery) -> None:
+        """O-9.5, for keys whose end date is known."""
+        latest = min(delivery.now, delivery.opened.message.sent_at)
+        gone = [key for key, end in self.receiver.ends.items() if end + KEPT_AFTER_RETIRING < latest]
+        for secret in gone:
+            if self.states[secret] == "retiring":
+                self.states[secret] = "deleted"
+        kept = tuple(secret for secret in self.receiver.device_secrets if self.states[secret] != "deleted")
+        self.receiver = replace(self.receiver, device_secrets=kept)

@@ -1,24 +1,29 @@
-"""Rotation statements and the trust they change."""
+"""Rotation and recovery statements, as bytes and signatures."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from . import keys
 
 LABEL = b"pushcrypt/1 rotation\x00"
-OLD_ROLE, NEW_ROLE = b"\x01", b"\x02"
-VERSION = 1
+RECOVERY_LABEL = b"pushcrypt/1 recovery\x00"
+OLD_ROLE, NEW_ROLE, RECOVERY_ROLE = b"\x01", b"\x02", b"\x03"
+ROTATION_VERSION, RECOVERY_VERSION = 1, 2
 SIGNED_SIZE = 53
 SIZE = SIGNED_SIZE + 64 + 64
 MAXIMUM_COUNT = 4
 MAXIMUM_OVERLAP = 5_184_000
-MAXIMUM_CANDIDATES = 4
 DEFAULT_ACCEPT_FOR = 34_560_000
 DEFAULT_OVERLAP = 2_678_400
+FOREVER = 2**32 - 1
 CLOCK_TOLERANCE = 24 * 3_600_000
 
 
+class MalformedStatement(Exception):
+    """Not a statement of a known version, or a recovery of serial 0."""
+
+
 class MalformedStatements(Exception):
-    """The block cannot be read: wrong count, too short, or an unknown statement version."""
+    """The block cannot be read: a wrong count, or too short."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +33,12 @@ class Statement:
     data: bytes
 
     @property
-    def old_key_id(self) -> bytes:
+    def first_53(self) -> bytes:
+        return self.data[:SIGNED_SIZE]
+
+    @property
+    def key_id(self) -> bytes:
+        """Of the key that the first signature is by."""
         return self.data[1:5]
 
     @property
@@ -40,6 +50,17 @@ class Statement:
         return int.from_bytes(self.data[37:45], "big")
 
     @property
+    def first_signature(self) -> bytes:
+        return self.data[53:117]
+
+    @property
+    def second_signature(self) -> bytes:
+        return self.data[117:181]
+
+
+@dataclass(frozen=True)
+class Rotation(Statement):
+    @property
     def accept_for(self) -> int:
         return int.from_bytes(self.data[45:49], "big")
 
@@ -48,46 +69,40 @@ class Statement:
         return int.from_bytes(self.data[49:53], "big")
 
     def is_signed_by_old(self, old_key: bytes) -> bool:
-        return keys.verifies(old_key, self.data[53:117], signed_bytes(OLD_ROLE, old_key, self.data[:SIGNED_SIZE]))
+        return keys.verifies(old_key, self.first_signature, signed_bytes(OLD_ROLE, old_key, self.first_53))
 
     def is_signed_by_new(self, old_key: bytes) -> bool:
-        signed = signed_bytes(NEW_ROLE, old_key, self.data[:SIGNED_SIZE])
-        return keys.verifies(self.new_key, self.data[117:181], signed)
+        return keys.verifies(self.new_key, self.second_signature, signed_bytes(NEW_ROLE, old_key, self.first_53))
 
 
 @dataclass(frozen=True)
-class Superseded:
-    """A superseded key, and the statement that superseded it. Without a statement, the app replaced it."""
+class Recovery(Statement):
+    @property
+    def serial(self) -> int:
+        return int.from_bytes(self.data[49:53], "big")
 
-    key: bytes
-    statement: Statement | None
+    def is_signed_by_recovery(self, recovery_key: bytes, topic: str) -> bool:
+        signed = recovery_signed_bytes(RECOVERY_ROLE, recovery_key, topic, self.first_53)
+        return keys.verifies(recovery_key, self.first_signature, signed)
 
-    def still_verifies(self, now: int) -> bool:
-        return self.statement is not None and now <= self.statement.issued_at + self.statement.overlap * 1000
-
-
-@dataclass(frozen=True)
-class Trust:
-    """The sender keys that one receiver trusts."""
-
-    pinned: tuple[bytes, ...] = ()
-    superseded: tuple[Superseded, ...] = ()
-
-    def all_keys(self) -> list[bytes]:
-        return [*self.pinned, *(entry.key for entry in self.superseded)]
-
-    def verification_keys(self, now: int) -> list[bytes]:
-        return [*self.pinned, *(entry.key for entry in self.superseded if entry.still_verifies(now))]
+    def is_signed_by_new(self, recovery_key: bytes, topic: str) -> bool:
+        signed = recovery_signed_bytes(NEW_ROLE, recovery_key, topic, self.first_53)
+        return keys.verifies(self.new_key, self.second_signature, signed)
 
 
-def signed_bytes(role: bytes, old_key: bytes, signed: bytes) -> bytes:
-    return LABEL + role + old_key + signed
+def signed_bytes(role: bytes, old_key: bytes, first_53: bytes) -> bytes:
+    return LABEL + role + old_key + first_53
+
+
+def recovery_signed_bytes(role: bytes, recovery_key: bytes, topic: str, first_53: bytes) -> bytes:
+    context = topic.encode()
+    return RECOVERY_LABEL + role + recovery_key + len(context).to_bytes(2, "big") + context + first_53
 
 
 def unsigned(old_key: bytes, new_key: bytes, issued_at: int, accept_for: int, overlap: int) -> bytes:
-    """The first 53 bytes."""
+    """The first 53 bytes of a rotation."""
     return (
-        bytes([VERSION])
+        bytes([ROTATION_VERSION])
         + keys.sender_key_id(old_key)
         + new_key
         + issued_at.to_bytes(8, "big")
@@ -96,56 +111,37 @@ def unsigned(old_key: bytes, new_key: bytes, issued_at: int, accept_for: int, ov
     )
 
 
-def parse(data: bytes) -> Statement:
-    if len(data) != SIZE or data[0] != VERSION:
-        raise MalformedStatements
-    return Statement(data)
+def unsigned_recovery(recovery_key: bytes, new_key: bytes, issued_at: int, serial: int, accept_for: int = FOREVER) -> bytes:
+    """The first 53 bytes of a recovery."""
+    return (
+        bytes([RECOVERY_VERSION])
+        + keys.recovery_key_id(recovery_key)
+        + new_key
+        + issued_at.to_bytes(8, "big")
+        + accept_for.to_bytes(4, "big")
+        + serial.to_bytes(4, "big")
+    )
 
 
-def split(body: bytes) -> tuple[list[Statement], bytes]:
-    """The statements at the head of a body of type 0x02, and the payload behind them."""
+def parse(data: bytes) -> Rotation | Recovery:
+    """R-1."""
+    if len(data) == SIZE and data[0] == ROTATION_VERSION:
+        return Rotation(data)
+    if len(data) == SIZE and data[0] == RECOVERY_VERSION and Recovery(data).serial:
+        return Recovery(data)
+    raise MalformedStatement
+
+
+def split(body: bytes) -> tuple[list[Statement | None], bytes]:
+    """The statements at the head of a body of type 0x02, None for an unreadable one, and the payload behind them."""
     count = body[0] if body else 0
     if not 1 <= count <= MAXIMUM_COUNT or len(body) < 1 + count * SIZE:
         raise MalformedStatements
     end = 1 + count * SIZE
-    return [parse(body[start : start + SIZE]) for start in range(1, end, SIZE)], body[end:]
-
-
-def evaluate(statement: Statement, trust: Trust, now: int) -> tuple[str, Trust]:
-    """The outcome and the trust after it: "accepted", "unchanged", or the error code of the first rule that fails."""
-    if any(entry.statement == statement for entry in trust.superseded):
-        return "unchanged", trust
-    known = [key for key in trust.all_keys() if keys.sender_key_id(key) == statement.old_key_id]
-    if not known:
-        return "untrusted-old-key", trust
-    old_key = next(filter(statement.is_signed_by_old, known[:MAXIMUM_CANDIDATES]), None)
-    if old_key is None:
-        return "bad-statement-signature", trust
-    if not keys.is_acceptable_sender_key(statement.new_key):
-        return "weak-key", trust
-    if not statement.is_signed_by_new(old_key):
-        return "bad-statement-signature", trust
-    if old_key not in trust.pinned:
-        by_statement = any(entry.key == old_key and entry.statement for entry in trust.superseded)
-        return ("rotation-conflict" if by_statement else "untrusted-old-key"), trust
-    if statement.new_key == old_key or any(entry.key == statement.new_key for entry in trust.superseded):
-        return "superseded-new-key", trust
-    if statement.overlap > MAXIMUM_OVERLAP:
-        return "overlap-too-long", trust
-    if statement.issued_at > now + CLOCK_TOLERANCE:
-        return "statement-not-yet-valid", trust
-    if now > statement.issued_at + statement.accept_for * 1000:
-        return "statement-expired", trust
-    return "accepted", replace(
-        trust,
-        pinned=tuple(statement.new_key if key == old_key else key for key in trust.pinned),
-        superseded=(*trust.superseded, Superseded(old_key, statement)),
-    )
-
-
-def evaluate_chain(statements: list[Statement], trust: Trust, now: int) -> tuple[list[str], Trust]:
-    outcomes = []
-    for statement in statements:
-        outcome, trust = evaluate(statement, trust, now)
-        outcomes.append(outcome)
-    return outcomes, trust
+    statements: list[Statement | None] = []
+    for start in range(1, end, SIZE):
+        try:
+            statements.append(parse(body[start : start + SIZE]))
+        except MalformedStatement:
+            statements.append(None)
+    return statements, body[end:]

@@ -85,7 +85,8 @@ def clear_part(request: Request, aps: dict[str, object]) -> str:
         if sound:
             clear["sound"] = sound
         clear |= {name: value for name, value in aps.items() if name in request.kept}
-    if aps.get("content-available") == 1 or request.push_type == "background":
+    wakes = aps.get("content-available")
+    if isinstance(wakes, int) and wakes is not True and wakes == 1 or request.push_type == "background":
         clear["content-available"] = 1
     return json.dumps({"aps": clear}, ensure_ascii=False, separators=(",", ":"))
 
@@ -122,3 +123,18 @@ def plan(request: Request) -> Plan:
     if (length if request.is_sent_exactly else widest) > LIMITS[request.push_type]:
         raise Refused
     return Plan(sealed.encode(), bucket, clear, length, widest)
+
+
+EXPIRATION_STEP = 600
+
+
+def expiration(sent_at: int, requested: int, push_type: str) -> tuple[int, int]:
+    """The sealed time to live, and the header `apns-expiration` in seconds."""
+    end = sent_at + requested * 1000
+    if push_type == "voip":
+        return requested, end // 1000
+    step = EXPIRATION_STEP * 1000
+    up = -(-end // step) * step
+    if -(-(up - sent_at) // 1000) > MAXIMUM_TTL:
+        up = end // step * step
+    return -(-(up - sent_at) // 1000), up // 1000

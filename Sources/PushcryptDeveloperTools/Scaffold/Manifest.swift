@@ -1,0 +1,104 @@
+// The Darwin branches were not compiled and not run.
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+package import PushcryptCommandKit
+
+/// The path of this package in the manifest of a scaffold.
+package enum PackageLocation {
+    /// The default: beside the app's project.
+    package static let usual = "../pushcrypt"
+
+    /// The folder that the user names, which must contain this package.
+    package static func given(_ path: String) throws(CommandFailure) -> String {
+        guard let folder = resolved(path) else {
+            throw .usage("--package-path: there is no folder \(quoted(path))")
+        }
+        guard isPackage(folder) else {
+            throw .usage(
+                "--package-path: \(quoted(path)) is not a copy of pushcrypt's sources",
+                hint: "name the folder that has its Package.swift")
+        }
+        return folder
+    }
+
+    /// The folder in which the running program was built, if its sources are still there.
+    package static var ofRunningProgram: String? {
+        #if os(Linux)
+            guard let program = resolved("/proc/self/exe") else { return nil }
+            var place = folder(of: program)
+            while !place.isEmpty, !isPackage(place) { place = folder(of: place) }
+            return place.isEmpty ? nil : place
+        #else
+            // Not usable in a manifest.
+            return nil
+        #endif
+    }
+
+    private static func isPackage(_ folder: String) -> Bool {
+        Folder.kind(of: folder + "/Package.swift") == .file
+            && Folder.kind(of: folder + "/Sources/PushcryptService") == .folder
+    }
+
+    /// The absolute path, without links.
+    private static func resolved(_ path: String) -> String? {
+        guard let resolved = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+}
+
+extension IOSScaffold {
+    /// The package that compiles and runs the same sources without Xcode.
+    var manifest: ScaffoldFile {
+        let content = """
+                    .target(
+                        name: "NotificationContent",
+                        dependencies: products("PushcryptReceiver", "PushcryptService") + standIns,
+                        path: "NotificationContent",
+                        exclude: ["Info.plist", "NotificationContent.entitlements", "PrivacyInfo.xcprivacy"]),
+
+            """
+        let contentDependency = hasContentExtension ? #", "NotificationContent""# : ""
+        let languages = StringTable.all.map { swiftLiteral($0.language) }.joined(separator: ", ")
+        return ScaffoldFile(
+            path: "Package.swift",
+            text: #"""
+                // swift-tools-version: 6.2
+                // For Linux, where modules of pushcrypt replace Apple's: `swift test` runs the extension without a phone. For a
+                // phone, Xcode builds the same sources.
+                import PackageDescription
+
+                func products(_ names: String...) -> [Target.Dependency] {
+                    names.map { .product(name: $0, package: "pushcrypt") }
+                }
+                let library = products("Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService")
+                let standIns = products("AppleStandIns")
+
+                let package = Package(
+                    name: "Notifications",
+                    platforms: [.iOS(.v15), .macOS(.v12)],
+                    dependencies: [.package(name: "pushcrypt", path: \#(swiftLiteral(package)))],
+                    targets: [
+                        .target(
+                            name: "App", dependencies: library + standIns, path: "App",
+                            exclude: ["App.entitlements", "Info.plist", "PrivacyInfo.xcprivacy"]
+                                + [\#(languages)].map { "\($0).lproj" }),
+                        .target(
+                            name: "NotificationService", dependencies: library + standIns, path: "NotificationService",
+                            exclude: ["Info.plist", "NotificationService.entitlements", "PrivacyInfo.xcprivacy"]),
+                \#(hasContentExtension ? content : "")        .testTarget(
+                            name: "NotificationTests",
+                            dependencies: ["App", "NotificationService"\#(contentDependency)] + library
+                                + products("DeviceSimulator") + standIns,
+                            path: "Tests"),
+                    ]
+                )
+
+                """#)
+    }
+}
