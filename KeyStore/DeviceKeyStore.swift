@@ -144,9 +144,21 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     @discardableResult
     func removeTrustedSender(named name: String) throws(KeyStoreError) -> Bool
 
-    /// Accepts rotation statements that reached the device outside a message, all or none.
+    /// Returns the recovery keys of a sender; none for a name without some.
+    func recoveryKeys(ofSender name: String) throws(KeyStoreError) -> [RecoveryPublicKey]
+
+    /// Replaces the recovery keys of a sender by at most two, which came from the app or with the reply that brings the
+    /// first pin; set them before the pin.
     ///
-    /// - Throws: `rotationRefused`, `rotationConflict`.
+    /// They stay when the pin is replaced or removed, and so does the serial of the last recovery, unless none of the
+    /// keys stays.
+    ///
+    /// - Throws: `invalidName`; `senderSuperseded` for a key that is a sender's.
+    func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofSender name: String) throws(KeyStoreError)
+
+    /// Accepts rotations and recoveries that reached the device outside a message, all or none.
+    ///
+    /// - Throws: `rotationRefused`, `rotationConflict`, `recoveryConflict`.
     func acceptStatements(
         _ statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) -> [SenderTrust.Change]

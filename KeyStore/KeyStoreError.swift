@@ -38,6 +38,7 @@ public struct KeyStoreError: CodedError {
             case tooManyAnnouncements = "too-many-announcements"
             case rotationRefused = "rotation-refused"
             case rotationConflict = "rotation-conflict"
+            case recoveryConflict = "recovery-conflict"
             case responseTooLarge = "response-too-large"
         }
 
@@ -105,6 +106,8 @@ public struct KeyStoreError: CodedError {
         public static let rotationRefused = Code(known: .rotationRefused)
         /// A second, different statement for a superseded key: evidence that the key was stolen.
         public static let rotationConflict = Code(known: .rotationConflict)
+        /// A second, different recovery with the same serial: evidence that the recovery key was stolen.
+        public static let recoveryConflict = Code(known: .recoveryConflict)
         /// A response to a notification is too large for the file of kept responses.
         public static let responseTooLarge = Code(known: .responseTooLarge)
 

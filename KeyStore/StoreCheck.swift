@@ -28,6 +28,7 @@ private struct StoreCheck {
         checkRows(of: SettingRow.self)
         checkRows(of: DeviceKeyRow.self)
         checkRows(of: TrustedSenderRow.self)
+        checkRows(of: SenderRecoveryRow.self)
         checkRows(of: SenderKeyRow.self)
         checkRows(of: AnnouncementRow.self)
         checkRows(of: DeviceRow.self)

@@ -128,7 +128,7 @@ extension SQLiteKeyStore {
 
     /// Returns every sender that is or was trusted.
     public func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRecord] {
-        try read { (store) throws(KeyStoreError) in try store.trustedSenders().map(\.record) }
+        try read { (store) throws(KeyStoreError) in try store.trustedSenderRecords() }
     }
 
     /// Ends the trust in a sender and its superseded keys.
@@ -142,6 +142,16 @@ extension SQLiteKeyStore {
         _ statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) -> [SenderTrust.Change] {
         try write(at: now) { (store) throws(KeyStoreError) in try store.accept(statements, topic: topic, at: now) }
+    }
+
+    /// Returns the recovery keys of a sender.
+    public func recoveryKeys(ofSender name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
+        try read { (store) throws(KeyStoreError) in try store.recoveryKeys(ofSender: name) }
+    }
+
+    /// Replaces the recovery keys of a sender.
+    public func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofSender name: String) throws(KeyStoreError) {
+        try write { (store) throws(KeyStoreError) in try store.setRecoveryKeys(keys, ofSender: name) }
     }
 
     // MARK: Both
@@ -168,6 +178,7 @@ extension SQLiteKeyStore {
             // This includes damaged rows.
             try store.connection.rows("DELETE FROM \(DeviceKeyRow.table.name)")
             try store.connection.rows("DELETE FROM \(TrustedSenderRow.table.name)")
+            try store.connection.rows("DELETE FROM \(SenderRecoveryRow.table.name)")
             try store.deviceNames.setDefaultName(nil)
         }
         try eraseDeleted()
@@ -234,7 +245,8 @@ extension SQLiteKeyStore {
         _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> [TrustedSenderRecord] {
         try write(at: now) { (store) throws(KeyStoreError) in
-            try store.trustSender(key, named: name, topic: topic, replace: replace, at: now).ended.map(\.record)
+            try store.trustSender(key, named: name, topic: topic, replace: replace, at: now)
+                .ended.map { $0.record(isRevoked: true) }
         }
     }
 
@@ -309,6 +321,10 @@ extension StoreTransaction: DeviceStorage {
     func delete(_ row: DeviceKeyRow) throws(KeyStoreError) { try delete(DeviceKeyRow.self, key: .integer(row.id)) }
 
     func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRow] { try rows(TrustedSenderRow.self, "ORDER BY id") }
+
+    func senderRecoveries() throws(KeyStoreError) -> [SenderRecoveryRow] {
+        try rows(SenderRecoveryRow.self, "ORDER BY name")
+    }
 
     func newSenderNumber() throws(KeyStoreError) -> Int64 { try newRowNumber(in: TrustedSenderRow.self) }
 

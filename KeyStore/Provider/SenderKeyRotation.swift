@@ -231,6 +231,12 @@ extension Interval {
 
 extension KeyStoreError {
     static func rotation(_ error: RotationError) -> KeyStoreError {
-        KeyStoreError(error.code == .conflict ? .rotationConflict : .rotationRefused, error.description)
+        let code: KeyStoreError.Code =
+            switch error.code {
+            case .conflict: .rotationConflict
+            case .recoveryConflict: .recoveryConflict
+            default: .rotationRefused
+            }
+        return KeyStoreError(code, error.description)
     }
 }

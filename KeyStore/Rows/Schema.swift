@@ -43,6 +43,12 @@ package enum Schema {
         CREATE TABLE removed_devices (
             id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, tag BLOB NOT NULL) WITHOUT ROWID;
         """,
+        // The recovery keys of trusted senders.
+        """
+        CREATE TABLE sender_recoveries (
+            name TEXT PRIMARY KEY NOT NULL, recovery_keys BLOB NOT NULL, serial INTEGER NOT NULL, claim BLOB,
+            tag BLOB NOT NULL) WITHOUT ROWID;
+        """,
     ]
 
     /// Applies the missing migrations; the caller has checked that the store key opens the database.

@@ -227,7 +227,7 @@ struct RotateSenderCommand: CommandBody {
         }
         // Before the output, which may fail: a caller who sees only the failure would rotate once more.
         console.hint(
-            "key \(rotation.statement.oldKeyID) is destroyed; messages announce \(rotation.record.keyID) for \(durationText(Int(clamping: announce.seconds))), and devices follow automatically"
+            "key \(rotation.statement.keyID) is destroyed; messages announce \(rotation.record.keyID) for \(durationText(Int(clamping: announce.seconds))), and devices follow automatically"
         )
         try console.write((isJSON ? announcementText(rotation.record) : "\(rotation.record.publicKey)") + "\n")
         return .done

@@ -101,9 +101,13 @@ struct SenderListCommand: CommandBody {
                 try output.append(String(decoding: json.bytes, as: UTF8.self) + "\n")
             } else {
                 let state =
-                    sender.state == .pinned
-                    ? "trusted"
-                    : sender.verifiesUntil.map { "superseded, verifies until \($0)" } ?? "replaced, not trusted"
+                    if sender.state == .pinned {
+                        sender.isRevoked ? "replaced under another name, not trusted" : "trusted"
+                    } else if !sender.isRevoked, let end = sender.verifiesUntil {
+                        "superseded, verifies until \(end)"
+                    } else {
+                        "replaced, not trusted"
+                    }
                 try output.append(
                     "\(sanitized(forTerminal: sender.name))  \(sender.key)  \(sender.topic?.bundleID ?? "-")  \(state)\n"
                 )

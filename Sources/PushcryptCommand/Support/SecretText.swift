@@ -4,7 +4,7 @@ internal import PushcryptCommandKit
 /// The texts of secret keys, ours and those of other programs, inside other texts, wherever somebody has put one: messages
 /// repeat what makes no sense.
 enum SecretText {
-    private static let prefixes = ["pcr-secret-1", "pcs-secret-1"].map { ContiguousArray($0.utf8) }
+    private static let prefixes = ["pcr-secret-1", "pcs-secret-1", "pcv-secret-1"].map { ContiguousArray($0.utf8) }
     private static let pemMark = ContiguousArray("PRIVATE KEY-----".utf8)
     private static let pemEnd = ContiguousArray("-----".utf8)
     private static let quote = UInt8(ascii: "\"")

@@ -169,6 +169,11 @@ public struct NotificationReceiver: Sendable {
                 "rotation-conflict: the message brought a rotation that contradicts an accepted one; an old sender key may be stolen"
             )
         }
+        if opened.hasRecoveryConflict {
+            opening.warnings.append(
+                "recovery-conflict: the message brought a recovery that contradicts an accepted one; the recovery key may be stolen"
+            )
+        }
         let judgement = replay.judge(
             sender: opened.sender, messageID: opened.messageID, requestID: requestID ?? opened.messageID.description,
             sentAt: opened.sentAt, expiresAt: opened.expiresAt, at: now)
