@@ -93,7 +93,11 @@ extension SQLiteKeyStore {
             try !store.retiredKeys(at: now, accepted: sentAt).isEmpty
         }
         guard isNeeded else { return [] }
-        return try purge { (store) throws(KeyStoreError) in try store.purgeDeviceKeys(at: now, accepted: sentAt) }
+        let purged = try write(at: now) { (store) throws(KeyStoreError) in
+            try store.purgeDeviceKeys(at: now, accepted: sentAt)
+        }
+        try eraseDeleted()
+        return purged
     }
 
     /// Deletes all keys of a name.

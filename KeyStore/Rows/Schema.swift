@@ -43,11 +43,14 @@ package enum Schema {
         CREATE TABLE removed_devices (
             id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, tag BLOB NOT NULL) WITHOUT ROWID;
         """,
-        // The recovery keys of trusted senders.
+        // The recovery keys of trusted senders, and those of the store's own signing keys.
         """
         CREATE TABLE sender_recoveries (
             name TEXT PRIMARY KEY NOT NULL, recovery_keys BLOB NOT NULL, serial INTEGER NOT NULL, claim BLOB,
             tag BLOB NOT NULL) WITHOUT ROWID;
+        CREATE TABLE recoveries (
+            name TEXT PRIMARY KEY NOT NULL, recovery_keys BLOB NOT NULL, serial INTEGER NOT NULL, statement BLOB, request BLOB,
+            sealed BLOB, tag BLOB NOT NULL) WITHOUT ROWID;
         """,
     ]
 

@@ -39,7 +39,7 @@ struct SenderKeyTests {
         #expect(try store.senderKey(named: "one").key.publicKey == new.publicKey)
         #expect(statement.issuedAt == start + 10 && statement.overlap == .days(31) && statement.acceptFor == .days(400))
         var trust = SenderTrust(pinned: [old.publicKey])
-        #expect(try trust.accept(statement, at: start + 10) == .rotated(from: old.publicKey, to: new.publicKey))
+        #expect(try trust.accept(statement, for: .app, at: start + 10) == .rotated(from: old.publicKey, to: new.publicKey))
     }
 
     @Test func theParametersReachTheStatement() throws {

@@ -34,7 +34,7 @@ import VectorKit
             }
         }
         #expect(outcome == vector.expect, name)
-        try phone.expect(receiver.trustAfter, name)
+        try phone.expect(receiver.trustAfter, receiver.topic, name)
         guard pending != nil else { return }
         let after = try vector.all("device-after").map { line in
             let words = line.split(separator: " ")

@@ -102,8 +102,13 @@ public final class RecoverySecretKey: Sendable {
     /// Calls `body` with the text of the key, and wipes the text afterwards. The caller protects any copy that `body`
     /// makes.
     public func withText<R, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
-        let text = secret.withSpan { Bech32.encode($0.extracting(0..<Ed25519.seedLength), as: .recoverySecret) }
+        let text = withSeed { Bech32.encode($0, as: .recoverySecret) }
         return try text.withSpan(body)
+    }
+
+    /// Calls `body` with the seed; its result must not contain a copy.
+    package func withSeed<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+        try secret.withSpan { (secret) throws(E) in try body(secret.extracting(0..<Ed25519.seedLength)) }
     }
 
     /// Signs a message; returns 64 bytes.

@@ -36,13 +36,14 @@ public struct RecoveryRequest: Hashable, Sendable {
         guard new.publicKey.bytes != recoveryKey.bytes else {
             throw RotationError(20, .supersededKey, "the new key is the recovery key: each needs its own")
         }
-        self.recoveryKey = recoveryKey
-        self.topic = topic
-        newKey = new.publicKey
-        claim = RotationStatement.claim(
+        let claim = RotationStatement.claim(
             version: RotationStatement.recoveryVersion, signedBy: recoveryKey.id, new.publicKey, at: now, .max, serial)
         let message = RotationStatement.message(.new, by: recoveryKey, topic, claim.span)
         signatureByNew = new.signature(of: message.span)
+        self.recoveryKey = recoveryKey
+        self.topic = topic
+        newKey = new.publicKey
+        self.claim = claim
     }
 
     /// Signs the statement; this is the recovery key's only use.
@@ -75,7 +76,7 @@ public struct RecoveryRequest: Hashable, Sendable {
     /// `request` is the statement without the signature of the recovery key, 117 bytes in base64url.
     public var json: ContiguousArray<UInt8> {
         var json = JSONWriter()
-        json.object { write(to: &json) }
+        json.object { json in write(to: &json) }
         return json.bytes
     }
 
@@ -83,7 +84,8 @@ public struct RecoveryRequest: Hashable, Sendable {
         json.integer(SignedRecovery.version, for: "version")
         json.string(recoveryKey.description, for: "recovery")
         json.string(topic.bundleID, for: "topic")
-        json.string(Base64URL.string((claim + signatureByNew).span), for: "request")
+        let bytes = claim + signatureByNew
+        json.string(Base64URL.string(bytes.span), for: "request")
     }
 
     fileprivate init(

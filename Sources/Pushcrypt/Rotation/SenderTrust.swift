@@ -164,12 +164,13 @@ public struct SenderTrust: Hashable, Sendable {
             statement.isRecovery
                 ? "no sender is trusted that the recovery statement could be about"
                 : "the statement's old key \(statement.keyID) is not pinned here")
+        let before = self
         for index in senders.indices {
             do throws(RotationError) {
                 let accepted =
                     statement.isRecovery
-                    ? try recovery(of: senders[index], by: statement, for: topic)
-                    : try rotation(of: senders[index], by: statement, at: now)
+                    ? try before.recovery(of: senders[index], by: statement, for: topic)
+                    : try before.rotation(of: senders[index], by: statement, at: now)
                 guard let (sender, effect) = accepted else {
                     isKnown = true
                     continue

@@ -155,7 +155,7 @@ struct Points {
             var trust = SenderTrust(pinned: [try sender.trusted()])
             var code = "accepted"
             do throws(RotationError) {
-                _ = try trust.accept(statement, at: Self.now)
+                _ = try trust.accept(statement, for: topic, at: Self.now)
             } catch {
                 code = error.code.description
             }
