@@ -31,6 +31,7 @@ private struct StoreCheck {
         checkRows(of: SenderRecoveryRow.self)
         checkRows(of: SenderKeyRow.self)
         checkRows(of: AnnouncementRow.self)
+        checkRows(of: RecoveryRow.self)
         checkRows(of: DeviceRow.self)
         checkRows(of: RemovedDeviceRow.self)
         step { check throws(KeyStoreError) in try check.checkWriting() }

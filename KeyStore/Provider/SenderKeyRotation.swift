@@ -129,7 +129,7 @@ extension SQLiteKeyStore {
     /// Returns every rotation that messages may have to announce, for sealing many; read it again when the store's
     /// version has changed.
     package func announcements() throws(KeyStoreError) -> AnnouncementChain {
-        try readOnce { (store) throws(KeyStoreError) in try store.announcementChain() }
+        try read { (store) throws(KeyStoreError) in try store.announcementChain() }
     }
 }
 
@@ -177,22 +177,41 @@ struct AnnouncementRow: StoredRow {
     }
 }
 
-/// The rotations of a store's sender keys, each leading from one key to the next.
+/// The rotations of a store's sender keys, each leading from one key to the next, and their recoveries.
 package struct AnnouncementChain: Sendable {
     let rows: [AnnouncementRow]
+    let recoveries: [RotationStatement]
 
-    /// Returns the statements that a message signed by `sender` must carry to a device that reported `pinned`, oldest
-    /// first, as `announcements(for:to:at:)` does.
-    package func statements(
-        endingAt sender: SenderPublicKey, pinned: SenderPublicKey?, at now: Timestamp
-    ) -> [RotationStatement] {
-        guard pinned != sender, !rows.isEmpty else { return [] }
+    /// Returns the rotations that lead to a key, newest first.
+    func rows(endingAt sender: SenderPublicKey) -> [AnnouncementRow] {
         var chain: [AnnouncementRow] = []
         var key = sender
         // At most as many steps as rows, even if the rows form a cycle.
         while chain.count < rows.count, let row = rows.first(where: { $0.newKey == key }) {
             chain.append(row)
             key = row.oldKey
+        }
+        return chain
+    }
+
+    /// Returns the statements that a message signed by `sender` must carry to a device that reported `pinned`, oldest
+    /// first, as `announcements(for:to:at:)` does.
+    package func statements(
+        endingAt sender: SenderPublicKey, pinned: SenderPublicKey?, at now: Timestamp
+    ) -> [RotationStatement] {
+        guard pinned != sender, !rows.isEmpty || !recoveries.isEmpty else { return [] }
+        let chain = rows(endingAt: sender)
+        let keys = [sender] + chain.map(\.oldKey)
+        if let recovery = recoveries.first(where: { recovery in keys.contains { $0.bytes == recovery.newKeyBytes } }),
+            !(pinned.map(keys.contains) ?? false)
+        {
+            // Permanently, and before all others: to a device with whatever pin, a thief's too.
+            let room = RotationStatement.maximumPerMessage - 1
+            let accepted = chain.prefix { $0.isAccepted(at: now) }
+            // All that lead on from the recovered key, if there is room; otherwise those that are announced.
+            let isWhole = accepted.count == chain.count && chain.count <= room
+            let rotations = isWhole ? accepted : chain.prefix { $0.isAnnounced(at: now) }
+            return [recovery] + rotations.prefix(room).reversed().map(\.statement)
         }
         // Newest first so far; without one of them, the ones before it are useless.
         let needed: ArraySlice<AnnouncementRow>
@@ -206,8 +225,10 @@ package struct AnnouncementChain: Sendable {
 }
 
 extension StoreTransaction {
-    fileprivate func announcementChain() throws(KeyStoreError) -> AnnouncementChain {
-        AnnouncementChain(rows: try rows(AnnouncementRow.self, "ORDER BY id"))
+    func announcementChain() throws(KeyStoreError) -> AnnouncementChain {
+        AnnouncementChain(
+            rows: try rows(AnnouncementRow.self, "ORDER BY id"),
+            recoveries: try rows(RecoveryRow.self, "ORDER BY name").compactMap(\.statement))
     }
 
     fileprivate func deleteStaleAnnouncements(_ now: Timestamp) throws(KeyStoreError) {

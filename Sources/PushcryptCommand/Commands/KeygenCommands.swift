@@ -8,6 +8,9 @@ extension Command {
             commands: [
                 Command("device", "create a device's key, which opens", KeygenDeviceCommand.self),
                 Command("sender", "create a provider's key, which signs", KeygenSenderCommand.self),
+                Command(
+                    "recovery", "create a recovery key, which replaces a stolen sender key",
+                    KeygenRecoveryCommand.self),
             ])
     }
 }

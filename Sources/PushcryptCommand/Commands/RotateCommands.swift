@@ -176,9 +176,16 @@ struct RotateSenderCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Creates a key, signs a statement with the old and the new one, and destroys the old. Messages carry the statement while it is announced, so a phone that was off still opens its next push. After a theft, use 'sender trust --replace' on the devices instead."
+                "Creates a key, signs a statement with the old and the new one, and destroys the old. Messages carry the statement while it is announced, so a phone that was off still opens its next push.",
+                "After a theft, or the loss of a store, use --recover if the app has a recovery key: prepare here, sign with 'recover sign' on the machine that has the key, finish here. Otherwise use 'sender trust --replace' on the devices.",
             ],
-            examples: [Example("pushcrypt rotate sender --if-older-than 30d", "from cron")])
+            examples: [
+                Example("pushcrypt rotate sender --if-older-than 30d", "from cron"),
+                Example(
+                    "pushcrypt rotate sender --recover prepare --recovery-key pcv1… --output request.json",
+                    "after a theft"),
+                Example("pushcrypt rotate sender --recover finish statement.json"),
+            ])
     }
 
     private let name: String?
@@ -187,6 +194,7 @@ struct RotateSenderCommand: CommandBody {
     private let announceFor: Int?
     private let force: Bool
     private let minimumAge: Interval?
+    private let recovery: RecoveryArguments
     private let clock: ClockArgument
     private let store: StoreArguments
     private let isJSON: Bool
@@ -199,8 +207,10 @@ struct RotateSenderCommand: CommandBody {
         announceFor = arguments.seconds(
             "--announce", "TIME", 86_400...400 * 86_400,
             help: "how long messages carry the statement; default 60d")
-        force = arguments.flag("--force", help: "rotate even if four statements are announced already")
+        force = arguments.flag(
+            "--force", help: "rotate even if four statements are announced already, or replace the output file")
         minimumAge = arguments.minimumAge()
+        recovery = RecoveryArguments(&arguments)
         clock = ClockArgument(&arguments)
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
@@ -208,6 +218,15 @@ struct RotateSenderCommand: CommandBody {
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(store)
+        switch recovery.step {
+        case .prepare:
+            try recovery.prepare(named: name, in: store, clock.assurance(console), force: force, console)
+            return .done
+        case .finish:
+            try recovery.finish(named: name, in: store, clock.assurance(console), isJSON: isJSON, console)
+            return .done
+        case nil: try recovery.refuseStatement()
+        }
         let announce = announceFor.map { Interval.seconds(UInt64($0)) } ?? SQLiteKeyStore.standardAnnouncement
         let overlap = overlap.map { .seconds(UInt64($0)) } ?? RotationStatement.standardOverlap
         let rotation = try withStoreErrors { () throws(KeyStoreError) in

@@ -43,6 +43,8 @@ extension CommandFailure {
 
     init(_ error: OpenError) { self.init(.refused, error) }
 
+    init(_ error: RotationError) { self.init(.refused, error) }
+
     init(_ error: AttachmentError) { self.init(error.code == .changedFile ? .failed : .refused, error) }
 
     init(_ error: KeyError, in place: String) { self.init(.refused, error, in: place) }
