@@ -174,12 +174,16 @@ extension SQLiteKeyStore {
             }
             row.finish(signed)
             try store.put(row)
-            let new = SenderKeyRow(
-                id: try old?.id ?? store.newRowNumber(in: SenderKeyRow.self), name: name,
-                topic: old == nil ? signed.request.topic : old?.topic, key: key,
-                generation: try old.map { (old) throws(KeyStoreError) in
-                    try store.senderNames.generation(after: old.generation)
-                } ?? 1, createdAt: now, keys: keys)
+            let new =
+                if let old {
+                    SenderKeyRow(
+                        id: old.id, name: name, topic: old.topic, key: key,
+                        generation: try store.senderNames.generation(after: old.generation), createdAt: now, keys: keys)
+                } else {
+                    SenderKeyRow(
+                        id: try store.newRowNumber(in: SenderKeyRow.self), name: name, topic: signed.request.topic,
+                        key: key, generation: 1, createdAt: now, keys: keys)
+                }
             try store.put(new)
             try store.senderNames.keepDefault()
             return SenderKeyRecovery(record: try store.record(new), replaced: old?.publicKey)
@@ -205,7 +209,7 @@ extension StoreTransaction {
     /// Returns the name that a caller means, and its key; a name without a key is a lost store's.
     fileprivate func recoveryName(_ name: String?) throws(KeyStoreError) -> (name: String, key: SenderKeyRow?) {
         if let name { try StoreName.check(name, "the name of a sender key") }
-        let isThere = try name.map { (name) throws(KeyStoreError) in try senderNames.exists(name) } ?? !senderNames.all().isEmpty
+        let isThere = if let name { try senderNames.exists(name) } else { try !senderNames.all().isEmpty }
         guard isThere else { return (name ?? SQLiteKeyStore.defaultName, nil) }
         let row = try senderKeyRow(name)
         return (row.name, row)

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Pushcrypt
@@ -76,7 +77,7 @@ import Testing
         let mixed = String(decoding: two.json, as: UTF8.self)
         let statement = try #require(text.range(of: "\"statement\""))
         let start = try #require(mixed.range(of: "\"statement\""))
-        let joined = String(text[..<statement]) + String(mixed[start...])
+        let joined = String(text[..<statement.lowerBound]) + String(mixed[start.lowerBound...])
         #expect(throws: RotationError.self) { try SignedRecovery(json: Bytes(joined.utf8)) }
     }
 
