@@ -17,9 +17,12 @@ const LARGEST_FULL_BODY = 65536;
 const MOST = 8;
 const MESSAGE = 0x00, FINAL = 0x03;
 
-const AUTHORITY = "(?!:)(?:[A-Za-z0-9._~!$&'()*+,;=:[\\]-]|%[0-9A-Fa-f]{2})+";
-const REST = "[/?](?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*";
-const URL = new RegExp(`^https://${AUTHORITY}(?:${REST})?$`);
+const LARGEST_PORT = 65535;
+const CHARACTERS = "(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*";
+const QUERY = "(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*";
+const URL = new RegExp(`^https://([A-Za-z0-9._-]{1,253})(?::([0-9]{1,5}))?(?:/${CHARACTERS})?(?:\\?${QUERY})?$`);
+const NAME = /^(?:[A-Za-z0-9_-]{1,63}\.)*[A-Za-z][A-Za-z0-9_-]{0,62}$/;
+const ADDRESS = /^(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})$/;
 const TYPE = /^(?=.{3,255}$)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/;
 
 // References
@@ -39,16 +42,23 @@ export function parseReference(value) {
     });
     const size = value.get("size");
     if (
-        !URL.test(url) ||
+        !isURL(url) ||
         !TYPE.test(type) ||
         name === "" || name === "." || name === ".." || Buffer.byteLength(name) > 255 || /[/\u0000-\u001f\u007f-\u009f]/.test(name) ||
-        !(size instanceof NumberText) || !/^(?:0|[1-9][0-9]{0,15})$/.test(size.text) ||
+        !(size instanceof NumberText) || !size.isInteger || size.text.length > 16 ||
         Number(size.text) < SMALLEST_FILE || Number(size.text) > Number.MAX_SAFE_INTEGER
     ) {
         throw new Refused("malformed-reference");
     }
     const reference = { url, size: Number(size.text), sha256: bytes32(sha256), type, name };
     return Object.defineProperty(reference, "key", { value: bytes32(key) });
+}
+
+/** The grammar of [A-5]. */
+function isURL(text) {
+    const [, host, port] = URL.exec(text) ?? [];
+    if (host === undefined || Number(port ?? 0) > LARGEST_PORT) return false;
+    return ADDRESS.test(host) ? host.split(".").every((byte) => Number(byte) <= 255) : NAME.test(host);
 }
 
 /** Reads 32 bytes from canonical base64url: 43 characters, the last with two unused bits. */
@@ -82,8 +92,8 @@ export function fullBody(members) {
     const body = own instanceof Map ? own.get("body") ?? null : null;
     if (body === null) return null;
     const reference = parseReference(body);
-    const good = reference.type === "public.plain-text" && reference.size <= LARGEST_FULL_BODY + SMALLEST_FILE;
-    if (!good) throw new Refused("malformed-reference");
+    const length = reference.size - SMALLEST_FILE;
+    if (reference.type !== "public.plain-text" || length < 1 || length > LARGEST_FULL_BODY) throw new Refused("malformed-reference");
     return reference;
 }
 

@@ -5,7 +5,7 @@
 import { setupBaseR } from "./hpke.mjs";
 import { Refused, X25519, keyID, rawPublic, secretKey, sha256 } from "./keys.mjs";
 import { checkPayload, parseObject } from "./payload.mjs";
-import { NEVER, STATEMENT, TOLERANCE, later, verifies } from "./trust.mjs";
+import { NEVER, RECOVERS, STATEMENT, TOLERANCE, later, verifies } from "./trust.mjs";
 
 export const SUITE = 0x01;
 export const BUCKETS = [256, 512, 1024, 1536, 2048, 2560, 2816, 3584];
@@ -46,10 +46,10 @@ export function openPush(push, context, devices, trust, now) {
  * Returns an authentic, fresh message and changes nothing. The app's guard decides by `sender` and `messageID` whether
  * it was shown before.
  *
- * After the guard has accepted it, the app, under one lock, makes the *currently* stored trust `follow` the accepted
- * `statements`, with the `now` of the opening, and stores it [O-9.1]. It must not store the trust that it opened with,
- * because another message may have changed the stored trust since. A pending `device` key becomes active [O-9.2], and a
- * `rotationConflict` is reported to the app [R-7].
+ * Whatever the guard says, the app, under one lock, makes the *currently* stored trust `follow` the accepted
+ * `statements`, with the context and the `now` of the opening, and stores it [O-9.1]. It must not store the trust that
+ * it opened with, because another message may have changed the stored trust since. A pending `device` key becomes active
+ * [O-9.2], and the conflicts in `told` are reported to the app [R-7], [R-19].
  *
  * `pushcrypt` in the `payload` contains the keys of files. Remove it before the app, `userInfo` and logs get the
  * payload [A-15], [N-2]. The payload is not enumerable, so that nothing prints it by accident.
@@ -71,10 +71,11 @@ export function openText(text, context, devices, trust, now) {
     if (end > inner.length) throw new Refused("authentication-failed");
     const [statements, payload] = split(inner[CONTENT], inner.subarray(BODY, end));
     const after = trust.copy();
-    const { accepted, conflict } = after.follow(statements ?? [], now);
-    let candidates = trust.candidates(inner.subarray(0, 4), now);
-    if (candidates.length === 0) candidates = after.candidates(inner.subarray(0, 4), now);
-    if (candidates.length === 0 && conflict) throw new Refused("rotation-conflict");
+    const { accepted, told } = after.follow(statements ?? [], context, now);
+    const candidates = after.candidates(inner.subarray(0, 4), now);
+    const isRecovered = accepted.some((statement) => statement[0] === RECOVERS);
+    if (!isRecovered) candidates.push(...trust.candidates(inner.subarray(0, 4), now));
+    if (candidates.length === 0 && told.length > 0) throw new Refused(told[0]);
     const sender = candidates.find((sender) =>
         verifies(sender, inner.subarray(4, 68), signed(header, enc, device.public, sender, context, inner)));
     if (sender === undefined || inner.subarray(end).some((byte) => byte !== 0)) throw new Refused("authentication-failed");
@@ -90,7 +91,7 @@ export function openText(text, context, devices, trust, now) {
     if (statements === undefined) throw new Refused("malformed-payload");
     checkPayload(payload);
     const messageID = Buffer.from(inner.subarray(69, 85));
-    const opened = { messageID, sentAt, timeToLive, sender, device, statements: accepted, rotationConflict: conflict };
+    const opened = { messageID, sentAt, timeToLive, sender, device, statements: accepted, told };
     return Object.defineProperty(opened, "payload", { value: payload });
 }
 
@@ -104,14 +105,17 @@ export function decode(text) {
     return envelope;
 }
 
-/** The statements and the payload of a body. The statements are `undefined` if they are unreadable [O-7.1]. */
+/**
+ * The statements and the payload of a body. The statements are `undefined` if they are unreadable [O-7.1]; the trust
+ * ignores those of an unknown version.
+ */
 function split(contentType, body) {
     if (contentType !== STATEMENTS) return [[], body];
     const count = body.length > 0 ? body[0] : 0, start = 1 + STATEMENT * count;
     if (count < 1 || count > MOST_STATEMENTS || body.length < start) return [undefined, undefined];
     const statements = [];
     for (let at = 1; at < start; at += STATEMENT) statements.push(body.subarray(at, at + STATEMENT));
-    return statements.every((statement) => statement[0] === 0x01) ? [statements, body.subarray(start)] : [undefined, undefined];
+    return [statements, body.subarray(start)];
 }
 
 /** Identifies an envelope in a log. Never decide anything by it. */

@@ -34,14 +34,19 @@ class Context {
 }
 
 /**
- * Returns enc and the sender's context for the recipient's public key. Uses plain randomness, which the format allows.
+ * Returns enc and the sender's context for the recipient's public key. Uses plain randomness, which the format allows,
+ * unless a vector gives the input of `DeriveKeyPair`.
  *
  * Does not use `generateKeyPairSync`: in Node 20, exporting one of its keys deadlocks if garbage is collected
  * meanwhile.
  */
-export function setupBaseS(recipient, info) {
-    const ephemeral = secretKey(X25519, randomBytes(32)), enc = rawPublic(ephemeral);
+export function setupBaseS(recipient, info, ikmE) {
+    const ephemeral = secretKey(X25519, ikmE === undefined ? randomBytes(32) : deriveKey(ikmE)), enc = rawPublic(ephemeral);
     return [enc, keySchedule(extractAndExpand(dh(ephemeral, recipient), Buffer.concat([enc, recipient])), info)];
+}
+
+function deriveKey(ikm) {
+    return labeledExpand(KEM_SUITE, labeledExtract(KEM_SUITE, "", "dkp_prk", ikm), "sk", "", 32);
 }
 
 /** The recipient's context. The KEM context is enc as received [O-4.1]. */

@@ -5,9 +5,11 @@
 import { createHash, createPrivateKey, createPublicKey, diffieHellman } from "node:crypto";
 
 const ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-export const DEVICE_PUBLIC = "pcr", SENDER_PUBLIC = "pcs", DEVICE_SECRET = "pcr-secret-", SENDER_SECRET = "pcs-secret-";
-const KINDS = [DEVICE_PUBLIC, SENDER_PUBLIC, DEVICE_SECRET, SENDER_SECRET];
-export const X25519 = 0x01, ED25519 = 0x02;
+export const DEVICE_PUBLIC = "pcr", SENDER_PUBLIC = "pcs", RECOVERY_PUBLIC = "pcv";
+export const DEVICE_SECRET = "pcr-secret-", SENDER_SECRET = "pcs-secret-", RECOVERY_SECRET = "pcv-secret-";
+const SECRETS = [DEVICE_SECRET, SENDER_SECRET, RECOVERY_SECRET];
+const KINDS = [DEVICE_PUBLIC, SENDER_PUBLIC, RECOVERY_PUBLIC, ...SECRETS];
+export const X25519 = 0x01, ED25519 = 0x02, RECOVERY = 0x04;
 
 const P = 2n ** 255n - 19n;
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;
@@ -54,7 +56,7 @@ export function parseKey(text, kind) {
     if ((values[51] & 15) !== 0) throw new Refused("malformed-key");
     const key = regroup(values.slice(0, 52), 5, 8).subarray(0, 32);
     if (kind === DEVICE_PUBLIC) checkDeviceKey(key);
-    if (kind === SENDER_PUBLIC) checkSenderKey(key);
+    if (kind === SENDER_PUBLIC || kind === RECOVERY_PUBLIC) checkSenderKey(key);
     return key;
 }
 
@@ -68,7 +70,7 @@ export function keyText(key, kind) {
 
 /** Texts of secret keys are upper-case, those of public keys lower-case. */
 function inCase(kind, text) {
-    return kind === DEVICE_SECRET || kind === SENDER_SECRET ? text.toUpperCase() : text;
+    return SECRETS.includes(kind) ? text.toUpperCase() : text;
 }
 
 /** Regroups bits, most significant first. Drops an incomplete group. */
@@ -106,7 +108,7 @@ export function checkDeviceKey(key) {
 }
 
 /**
- * Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y without a
+ * Refuses what [K-7] refuses of sender and recovery keys: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y without a
  * point has a u on the curve's twist, where this does not hold either.
  */
 export function checkSenderKey(key) {

@@ -9,10 +9,15 @@ const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const WORD = /true|false|null/y;
 
-/** A number as written. The format interprets no numbers, so none is rounded and none is too long. */
+/** A number as written, so that none is rounded and none is too long. */
 export class NumberText {
     constructor(text) {
         this.text = text;
+    }
+
+    /** Whether it is written with digits alone, as every integer that the format reads. */
+    get isInteger() {
+        return /^[0-9]+$/.test(this.text);
     }
 }
 

@@ -27,10 +27,13 @@ export class SenderKey {
 /**
  * Seals a payload for one device. Returns the push to send instead of the payload. `messageID` is for a retry: the same
  * 16 bytes each time.
+ *
+ * `ephemeral` is for vectors alone: the input of `DeriveKeyPair` in the place of a random key, which must never be used
+ * twice [S-9].
  */
 export function seal(payload, context, device, sender, sentAt, options = {}) {
     const { timeToLive = LONGEST_TIME_TO_LIVE, pushType = "alert", title = "New message", sound = "default" } = options;
-    const { messageID = randomBytes(16), statements = [] } = options;
+    const { messageID = randomBytes(16), statements = [], ephemeral } = options;
     checkContext(context);
     checkDeviceKey(device);
     const members = checkPayload(payload);
@@ -51,7 +54,7 @@ export function seal(payload, context, device, sender, sentAt, options = {}) {
     if (widest(before + after) + Math.ceil((4 * (OUTSIDE + bucket)) / 3) > limit) throw new Refused("push-too-large");
 
     const header = Buffer.concat([Buffer.of(SUITE), keyID(X25519, device)]);
-    const [enc, encryption] = setupBaseS(device, envelopeInfo(header, context));
+    const [enc, encryption] = setupBaseS(device, envelopeInfo(header, context), ephemeral);
     const inner = Buffer.alloc(bucket);
     keyID(ED25519, sender.public).copy(inner, 0);
     inner[CONTENT] = statements.length > 0 ? STATEMENTS : PAYLOAD;

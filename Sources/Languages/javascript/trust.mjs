@@ -1,117 +1,235 @@
-// A receiver's trust in senders, and its changes: Docs/FormatRotation.md, rules [R-1] to [R-13].
+// A receiver's trust in senders, and its changes: Docs/FormatRotation.md, rules [R-1] to [R-25].
 import { verify } from "node:crypto";
-import { ED25519, Refused, checkSenderKey, keyID, publicKey } from "./keys.mjs";
+import { ED25519, RECOVERY, Refused, checkSenderKey, keyID, publicKey } from "./keys.mjs";
 
 export const STATEMENT = 181;
+export const RECOVERS = 0x02;
 export const TOLERANCE = 86_400;
 export const NEVER = 2n ** 64n - 1n;
-const TRIED = 4;
+const SIGNED = 53;
+const ROTATES = 0x01;
 const LARGEST_OVERLAP = 5_184_000;
+const MOST_RECOVERY_KEYS = 2;
+const CONFLICTS = ["rotation-conflict", "recovery-conflict"];
+const IDENTITY = Buffer.concat([Buffer.of(1), Buffer.alloc(31)]);
 
 /**
  * A superseded sender key. It never verifies a statement again.
  *
- * It verifies messages up to and including the millisecond of its end. If the app replaced it, it has no end and
- * verifies none. The statement that superseded it, if there is one, is always kept: [R-2] and [R-7] require it.
+ * It verifies messages up to and including the millisecond of its end. Without a statement it is revoked, by the app or
+ * by a recovery: it verifies nothing, for no sender [R-25]. The statement is always kept: [R-2] and [R-7] require it.
  */
 export class Superseded {
-    constructor(key, verifiesUntil = null, statement = null) {
+    constructor(key, statement = null) {
         this.key = key;
-        this.verifiesUntil = verifiesUntil;
         this.statement = statement;
     }
 
-    /** A key superseded by the statement [R-12]. */
-    static by(key, statement) {
-        return new Superseded(key, later(statement.readBigUInt64BE(37), statement.readUInt32BE(49)), statement);
-    }
-
     verifies(now) {
-        return this.verifiesUntil != null && now <= this.verifiesUntil;
+        if (this.statement === null) return false;
+        return now <= later(this.statement.readBigUInt64BE(37), this.statement.readUInt32BE(49));
     }
 }
 
 /**
- * The pinned sender keys, and the superseded ones, which the app keeps permanently.
+ * What a receiver has of one sender: a name that the app gives. With a `pinned` of `null`, the app has removed the pin.
  *
- * It is durable and only grows: see `openText` for how it changes. No key is in both lists, and none that [K-7]
- * refuses, such as an unset setting.
+ * `lastRecovery` is the first 53 bytes of the last recovery statement, which include the serial, or empty. Recovery
+ * keys come from the app, or with the reply that brings the first pin [R-22].
+ */
+export class Sender {
+    constructor(name, pinned, { superseded = [], recovery = [], lastRecovery = Buffer.alloc(0) } = {}) {
+        Object.assign(this, { name, pinned, superseded: [...superseded], recovery: [...recovery], lastRecovery });
+    }
+
+    get past() {
+        return this.superseded.map((old) => old.key);
+    }
+
+    get keys() {
+        return this.pinned === null ? this.past : [this.pinned, ...this.past];
+    }
+
+    get serial() {
+        return this.lastRecovery.length === 0 ? 0 : this.lastRecovery.readUInt32BE(49);
+    }
+}
+
+/**
+ * The senders that an app trusts for one context, in order. No key in it is one that [K-7] refuses, such as an unset
+ * setting, none is both a sender's and a recovery key [K-10], and no sender has one key twice.
+ *
+ * It is durable and only grows: see `openText` for how it changes.
  */
 export class Trust {
-    constructor(pinned = [], superseded = []) {
-        this.pinned = [...pinned];
-        this.superseded = [...superseded];
-        const past = this.superseded.map((old) => old.key);
-        for (const key of [...this.pinned, ...past]) checkSenderKey(key);
-        if (this.pinned.some((key) => past.some((old) => old.equals(key)))) throw new Refused("sender-superseded");
+    constructor(senders = []) {
+        this.senders = [...senders];
+        for (const { keys, recovery, lastRecovery } of this.senders) {
+            for (const key of [...keys, ...recovery]) checkSenderKey(key);
+            if (keys.some((key, index) => has(keys.slice(0, index), key))) throw new Refused("sender-superseded");
+            const isEmpty = lastRecovery.length === 0;
+            if (recovery.length > MOST_RECOVERY_KEYS || (!isEmpty && lastRecovery.length !== SIGNED)) throw new Refused("malformed-trust");
+            if (keys.some((key) => has(this.recoveryKeys(), key))) throw new Refused("key-has-two-uses");
+        }
     }
 
+    /** A trust that may change without this one. No sender in it ever changes. */
     copy() {
-        const { pinned, superseded } = this;
-        return Object.assign(Object.create(Trust.prototype), { pinned: [...pinned], superseded: [...superseded] });
+        return Object.assign(Object.create(Trust.prototype), { senders: [...this.senders] });
     }
 
-    /** The keys under which a message with the sender key id may verify: pinned ones first, at most 4. */
+    revoked() {
+        return this.senders.flatMap((sender) => sender.superseded).filter((old) => old.statement === null).map((old) => old.key);
+    }
+
+    recoveryKeys() {
+        return this.senders.flatMap((sender) => sender.recovery);
+    }
+
+    /** The keys under which a message with the sender key id may verify. */
     candidates(id, now) {
-        const keys = [...this.pinned, ...this.superseded.filter((old) => old.verifies(now)).map((old) => old.key)];
-        return keys.filter((key) => keyID(ED25519, key).equals(id)).slice(0, TRIED);
+        const pinned = this.senders.map((sender) => sender.pinned).filter((key) => key !== null);
+        const overlapping = this.senders.flatMap((sender) => sender.superseded).filter((old) => old.verifies(now));
+        const revoked = this.revoked();
+        return [...pinned, ...overlapping.map((old) => old.key)]
+            .filter((key) => !has(revoked, key) && keyID(ED25519, key).equals(id));
     }
 
     /**
-     * Evaluates statements in order; ignores one that fails [R-13]. Returns the accepted statements, and whether there
-     * was a conflict.
+     * Evaluates statements in order; ignores one that fails [R-13]. Returns the accepted statements, and the conflicts
+     * to tell the app of.
      */
-    follow(statements, now) {
-        const accepted = [];
-        let conflict = false;
+    follow(statements, context, now) {
+        const accepted = [], told = new Set();
         for (const statement of statements) {
             try {
-                if (this.evaluate(statement, now)) accepted.push(Buffer.from(statement));
+                const { changed, conflict } = this.evaluate(statement, context, now);
+                if (changed) accepted.push(Buffer.from(statement));
+                if (conflict !== null) told.add(conflict);
             } catch (refused) {
                 if (!(refused instanceof Refused)) throw refused;
-                conflict ||= refused.code === "rotation-conflict";
+                if (CONFLICTS.includes(refused.code)) told.add(refused.code);
             }
         }
-        return { accepted, conflict };
+        return { accepted, told: [...told].sort() };
     }
 
-    /** Follows a statement, or refuses it and changes nothing. Returns false if it was followed before. */
-    evaluate(statement, now) {
-        if (statement.length !== STATEMENT || statement[0] !== 0x01) throw new Refused("malformed-statement");
+    /**
+     * Follows a statement, or refuses it and changes nothing. Each sender is asked apart [R-14].
+     *
+     * Returns whether something changed, and a conflict that the statement raises all the same.
+     */
+    evaluate(statement, context, now) {
+        const version = statement[0];
+        if (statement.length !== STATEMENT || (version !== ROTATES && version !== RECOVERS)) throw new Refused("malformed-statement");
+        if (version === RECOVERS && statement.readUInt32BE(49) === 0) throw new Refused("malformed-statement");
         // A slice of a message would keep the whole message in memory, with the keys of its files.
         statement = Buffer.from(statement);
-        if (this.superseded.some((old) => old.statement?.equals(statement))) return false;
-        const id = statement.subarray(1, 5), added = statement.subarray(5, 37), issuedAt = statement.readBigUInt64BE(37);
-        const keys = [...this.pinned, ...this.superseded.map((old) => old.key)]
-            .filter((key) => keyID(ED25519, key).equals(id))
-            .slice(0, TRIED);
-        if (keys.length === 0) throw new Refused("untrusted-old-key");
-        const old = keys.find((key) => verifies(key, statement.subarray(53, 117), signed(statement, 0x01, key)));
-        if (old === undefined) throw new Refused("bad-statement-signature");
-        checkSenderKey(added);
-        if (!verifies(added, statement.subarray(117), signed(statement, 0x02, old))) throw new Refused("bad-statement-signature");
-        if (!this.pinned.some((key) => key.equals(old))) {
-            const byStatement = this.superseded.some((past) => past.key.equals(old) && past.statement != null);
-            throw new Refused(byStatement ? "rotation-conflict" : "untrusted-old-key");
+        const failures = [];
+        const senders = this.senders.map((sender) => {
+            try {
+                return version === ROTATES ? this.rotated(sender, statement, now) : this.recovered(sender, statement, context);
+            } catch (fails) {
+                if (!(fails instanceof Fails)) throw fails;
+                failures.push(fails);
+                return sender;
+            }
+        });
+        const conflict = failures.find((fails) => CONFLICTS.includes(fails.code))?.code ?? null;
+        if (senders.some((sender, index) => sender !== this.senders[index])) {
+            this.senders = senders;
+            return { changed: true, conflict };
         }
-        if (added.equals(old) || this.superseded.some((past) => past.key.equals(added))) throw new Refused("superseded-new-key");
-        if (statement.readUInt32BE(49) > LARGEST_OVERLAP) throw new Refused("overlap-too-long");
-        if (issuedAt > later(now, TOLERANCE)) throw new Refused("statement-not-yet-valid");
-        if (now > later(issuedAt, statement.readUInt32BE(45))) throw new Refused("statement-expired");
-        this.pinned = [...this.pinned.filter((key) => !key.equals(old) && !key.equals(added)), added];
-        this.superseded.push(Superseded.by(old, statement));
+        if (conflict !== null) throw new Refused(conflict);
+        if (failures.length < this.senders.length) return { changed: false, conflict };
+        const nobody = version === ROTATES ? new Fails(3, "untrusted-old-key") : new Fails(15, "unknown-recovery-key");
+        throw new Refused(failures.reduce((last, fails) => (fails.rule > last.rule ? fails : last), nobody).code);
+    }
+
+    /** The sender after a rotation [R-2] to [R-12]; the same one if nothing changes. */
+    rotated(sender, statement, now) {
+        const first = statement.subarray(0, SIGNED), issuedAt = statement.readBigUInt64BE(37);
+        if (sender.superseded.some((old) => old.statement !== null && old.statement.subarray(0, SIGNED).equals(first))) return sender;
+        const own = sender.keys.filter((key) => keyID(ED25519, key).equals(statement.subarray(1, 5)));
+        require(own.length > 0, 3, "untrusted-old-key");
+        const old = own.find((key) => verifies(key, statement.subarray(53, 117), signed(statement, 0x01, key)));
+        require(old !== undefined, 4, "bad-statement-signature");
+        const added = statement.subarray(5, 37);
+        require(isSenderKey(added), 5, "weak-key");
+        require(verifies(added, statement.subarray(117), signed(statement, 0x02, old)), 6, "bad-statement-signature");
+        require(!has(this.revoked(), old), 7, "untrusted-old-key");
+        require(sender.pinned !== null && sender.pinned.equals(old), 7, "rotation-conflict");
+        require(!added.equals(old) && this.mayPin(added, sender), 8, "superseded-new-key");
+        require(statement.readUInt32BE(49) <= LARGEST_OVERLAP, 9, "overlap-too-long");
+        require(issuedAt <= later(now, TOLERANCE), 10, "statement-not-yet-valid");
+        require(now <= later(issuedAt, statement.readUInt32BE(45)), 11, "statement-expired");
+        return new Sender(sender.name, added, { ...sender, superseded: [...sender.superseded, new Superseded(old, statement)] });
+    }
+
+    /** The sender after a recovery [R-15] to [R-21]; the same one if nothing changes. No clock decides. */
+    recovered(sender, statement, context) {
+        const own = sender.recovery.filter((key) => keyID(RECOVERY, key).equals(statement.subarray(1, 5)));
+        require(sender.pinned !== null && own.length > 0, 15, "unknown-recovery-key");
+        const recovery = own.find((key) => verifies(key, statement.subarray(53, 117), recoverySigned(statement, 0x03, key, context)));
+        require(recovery !== undefined, 16, "bad-statement-signature");
+        const added = statement.subarray(5, 37), serial = statement.readUInt32BE(49), first = statement.subarray(0, SIGNED);
+        require(isSenderKey(added), 17, "weak-key");
+        const data = recoverySigned(statement, 0x02, recovery, context);
+        require(verifies(added, statement.subarray(117), data), 18, "bad-statement-signature");
+        if (serial < sender.serial || first.equals(sender.lastRecovery)) return sender;
+        require(serial > sender.serial, 19, "recovery-conflict");
+        require(this.mayPin(added, sender), 20, "superseded-new-key");
+        const revoked = [...sender.past, sender.pinned].filter((key) => !key.equals(added)).map((key) => new Superseded(key));
+        return new Sender(sender.name, added, { ...sender, superseded: revoked, lastRecovery: first });
+    }
+
+    mayPin(key, sender) {
+        return ![sender.past, this.revoked(), this.recoveryKeys()].some((keys) => has(keys, key));
+    }
+}
+
+/** A rule that a statement breaks for one sender. */
+class Fails extends Error {
+    constructor(rule, code) {
+        super(code);
+        Object.assign(this, { rule, code });
+    }
+}
+
+function require(condition, rule, code) {
+    if (!condition) throw new Fails(rule, code);
+}
+
+function has(keys, key) {
+    return keys.some((other) => other.equals(key));
+}
+
+function isSenderKey(key) {
+    try {
+        checkSenderKey(key);
         return true;
+    } catch (refused) {
+        if (!(refused instanceof Refused)) throw refused;
+        return false;
     }
 }
 
 /** The bytes that the key of a role signs: 0x01 for the old key, 0x02 for the new one. */
 function signed(statement, role, old) {
-    return Buffer.concat([Buffer.from("pushcrypt/1 rotation\0"), Buffer.of(role), old, statement.subarray(0, 53)]);
+    return Buffer.concat([Buffer.from("pushcrypt/1 rotation\0"), Buffer.of(role), old, statement.subarray(0, SIGNED)]);
 }
 
-/** Ed25519 with S < L. `checkSenderKey` ensured that the key is of prime order. */
+/** The bytes that the key of a role signs: 0x03 for the recovery key, 0x02 for the new one. */
+function recoverySigned(statement, role, recovery, context) {
+    const length = Buffer.of(context.length >> 8, context.length);
+    return Buffer.concat([
+        Buffer.from("pushcrypt/1 recovery\0"), Buffer.of(role), recovery, length, Buffer.from(context), statement.subarray(0, SIGNED),
+    ]);
+}
+
+/** Ed25519 by [K-9]. `checkSenderKey` ensured that the key is of prime order; OpenSSL compares the bytes of R. */
 export function verifies(key, signature, data) {
-    return verify(null, data, publicKey(ED25519, key), signature);
+    return !signature.subarray(0, 32).equals(IDENTITY) && verify(null, data, publicKey(ED25519, key), signature);
 }
 
 /** Adds a duration in seconds to a time; the result is at most the largest 64-bit time [K-3]. */

@@ -22,13 +22,17 @@ OVERHEAD = 17
 SMALLEST_FILE = 46
 LARGEST_FILE = 2**53 - 1
 LARGEST_FULL_BODY = 65536
+LARGEST_PORT = 65535
 MOST = 8
 MESSAGE, FINAL = 0x00, 0x03
 
 URL = re.compile(
-    r"https://(?!:)(?:[A-Za-z0-9._~!$&'()*+,;=:\[\]-]|%[0-9A-Fa-f]{2})+"
-    r"(?:[/?](?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?"
+    r"https://(?P<host>[A-Za-z0-9._-]{1,253})(?::(?P<port>[0-9]{1,5}))?"
+    r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*)?"
+    r"(?:\?(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?"
 )
+NAME = re.compile(r"(?:[A-Za-z0-9_-]{1,63}\.)*[A-Za-z][A-Za-z0-9_-]{0,62}")
+ADDRESS = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})")
 TYPE = re.compile(r"(?=.{3,255}\Z)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
 
 
@@ -59,13 +63,23 @@ def parse_reference(value):
     url, uniform_type, name, key, sha256 = texts
     controls = any(character < " " or "\x7f" <= character < "\xa0" for character in name)
     if (
-        not URL.fullmatch(url)
+        not is_url(url)
         or not TYPE.fullmatch(uniform_type)
         or name in (".", "..") or not 1 <= len(name.encode()) <= 255 or "/" in name or controls
-        or not re.fullmatch("0|[1-9][0-9]{0,15}", size) or not SMALLEST_FILE <= int(size) <= LARGEST_FILE
+        or not size.is_integer() or len(size) > 16 or not SMALLEST_FILE <= int(size) <= LARGEST_FILE
     ):
         raise Refused("malformed-reference")
     return Reference(url, bytes32(key), int(size), bytes32(sha256), uniform_type, name)
+
+
+def is_url(text):
+    """The grammar of [A-5]."""
+    parts = URL.fullmatch(text)
+    if parts is None or int(parts["port"] or 0) > LARGEST_PORT:
+        return False
+    if ADDRESS.fullmatch(parts["host"]):
+        return all(int(byte) <= 255 for byte in parts["host"].split("."))
+    return NAME.fullmatch(parts["host"]) is not None
 
 
 def bytes32(text):
@@ -100,7 +114,7 @@ def full_body(members):
     if not isinstance(own, dict) or own.get("body") is None:
         return None
     reference = parse_reference(own["body"])
-    if reference.type != "public.plain-text" or reference.size > LARGEST_FULL_BODY + SMALLEST_FILE:
+    if reference.type != "public.plain-text" or not 1 <= reference.size - SMALLEST_FILE <= LARGEST_FULL_BODY:
         raise Refused("malformed-reference")
     return reference
 

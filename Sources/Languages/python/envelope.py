@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from hpke import setup_base_r
 from keys import X25519, Refused, key_id
 from payload import check_payload, parse_object
-from trust import NEVER, STATEMENT, TOLERANCE, later, number, verifies
+from trust import NEVER, RECOVERS, STATEMENT, TOLERANCE, later, number, verifies
 
 SUITE = 0x01
 BUCKETS = (256, 512, 1024, 1536, 2048, 2560, 2816, 3584)
@@ -42,10 +42,10 @@ class DeviceKey:
 class Opened:
     """An authentic, fresh message. The app's guard decides by `sender` and `message_id` whether it was shown before.
 
-    After the guard has accepted it, the app, under one lock, makes the *currently* stored trust `follow` the accepted
-    `statements`, with the `now` of the opening, and stores it [O-9.1]. It must not store the trust that it opened with,
-    because another message may have changed the stored trust since. A pending `device` key becomes active [O-9.2], and
-    a `rotation_conflict` is reported to the app [R-7].
+    Whatever the guard says, the app, under one lock, makes the *currently* stored trust `follow` the accepted
+    `statements`, with the context and the `now` of the opening, and stores it [O-9.1]. It must not store the trust that
+    it opened with, because another message may have changed the stored trust since. A pending `device` key becomes
+    active [O-9.2], and the conflicts in `told` are reported to the app [R-7], [R-19].
 
     `pushcrypt` in the `payload` contains the keys of files. Remove it before the app, `userInfo` and logs get the
     payload [A-15], [N-2].
@@ -58,7 +58,7 @@ class Opened:
     sender: bytes
     device: DeviceKey
     statements: list
-    rotation_conflict: bool
+    told: list
 
 
 def open_push(push, context, devices, trust, now):
@@ -95,10 +95,12 @@ def open_text(text, context, devices, trust, now):
     body = inner[BODY:end]
     statements, payload = split(inner[68], body)
     after = copy.copy(trust)
-    accepted, conflict = after.follow(statements or (), now)
-    candidates = trust.candidates(inner[:4], now) or after.candidates(inner[:4], now)
-    if not candidates and conflict:
-        raise Refused("rotation-conflict")
+    accepted, told = after.follow(statements or (), context, now)
+    candidates = after.candidates(inner[:4], now)
+    if not any(statement[0] == RECOVERS for statement in accepted):
+        candidates += trust.candidates(inner[:4], now)
+    if not candidates and told:
+        raise Refused(told[0])
     data = [(sender, signed(header, enc, device.public, sender, context, inner)) for sender in candidates]
     sender = next((sender for sender, data in data if verifies(sender, inner[4:68], data)), None)
     if sender is None or any(inner[end:]):
@@ -119,7 +121,7 @@ def open_text(text, context, devices, trust, now):
     if statements is None:
         raise Refused("malformed-payload")
     check_payload(payload)
-    return Opened(payload, inner[69:85], sent_at, time_to_live, sender, device, accepted, conflict)
+    return Opened(payload, inner[69:85], sent_at, time_to_live, sender, device, accepted, told)
 
 
 def decode(text):
@@ -141,13 +143,14 @@ def encode(data):
 
 
 def split(content_type, body):
-    """The statements and the payload of a body. The statements are `None` if they are unreadable [O-7.1]."""
+    """The statements and the payload of a body. The statements are `None` if they are unreadable [O-7.1]; the trust
+    ignores those of an unknown version."""
     if content_type != STATEMENTS:
         return [], body
     count = body[0] if body else 0
     start = 1 + STATEMENT * count
     statements = [body[1 + STATEMENT * index :][:STATEMENT] for index in range(count)]
-    if not 1 <= count <= MOST_STATEMENTS or len(body) < start or any(statement[0] != 0x01 for statement in statements):
+    if not 1 <= count <= MOST_STATEMENTS or len(body) < start:
         return None, b""
     return statements, body[start:]
 

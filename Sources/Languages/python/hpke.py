@@ -32,12 +32,17 @@ class Context:
             raise Refused("authentication-failed") from None
 
 
-def setup_base_s(recipient, info):
+def setup_base_s(recipient, info, ikm_e=None):
     """Returns enc and the sender's context for the recipient's public key. Uses plain randomness, which the format
-    allows."""
-    ephemeral = X25519PrivateKey.generate()
+    allows, unless a vector gives the input of `DeriveKeyPair`."""
+    ephemeral = X25519PrivateKey.generate() if ikm_e is None else derive_key_pair(ikm_e)
     enc = ephemeral.public_key().public_bytes_raw()
     return enc, key_schedule(extract_and_expand(dh(ephemeral, recipient), enc + recipient), info)
+
+
+def derive_key_pair(ikm):
+    dkp_prk = labeled_extract(KEM_SUITE, b"", b"dkp_prk", ikm)
+    return X25519PrivateKey.from_private_bytes(labeled_expand(KEM_SUITE, dkp_prk, b"sk", b"", 32))
 
 
 def setup_base_r(enc, secret, info):

@@ -6,9 +6,11 @@ garbage-collected.
 import hashlib
 
 ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
-DEVICE_PUBLIC, SENDER_PUBLIC, DEVICE_SECRET, SENDER_SECRET = "pcr", "pcs", "pcr-secret-", "pcs-secret-"
-KINDS = (DEVICE_PUBLIC, SENDER_PUBLIC, DEVICE_SECRET, SENDER_SECRET)
-X25519, ED25519 = 0x01, 0x02
+DEVICE_PUBLIC, SENDER_PUBLIC, RECOVERY_PUBLIC = "pcr", "pcs", "pcv"
+DEVICE_SECRET, SENDER_SECRET, RECOVERY_SECRET = "pcr-secret-", "pcs-secret-", "pcv-secret-"
+SECRETS = (DEVICE_SECRET, SENDER_SECRET, RECOVERY_SECRET)
+KINDS = (DEVICE_PUBLIC, SENDER_PUBLIC, RECOVERY_PUBLIC, *SECRETS)
+X25519, ED25519, RECOVERY = 0x01, 0x02, 0x04
 
 # The curve edwards25519: -x² + y² = 1 + dx²y² modulo P, and the order L of its large subgroup.
 P = 2**255 - 19
@@ -40,8 +42,8 @@ def key_id(type, public_key):
 def parse_key(text, kind):
     """Reads the 32 bytes of a key's text [K-4] to [K-8]. A returned public key is safe to use."""
     text = text[:-1] if text.endswith("\n") else text
-    alphabet = ALPHABET.upper() if kind in (DEVICE_SECRET, SENDER_SECRET) else ALPHABET
-    of = [other for other in KINDS if text.startswith((other.upper() if "secret" in other else other) + "1")]
+    alphabet = ALPHABET.upper() if kind in SECRETS else ALPHABET
+    of = [other for other in KINDS if text.startswith((other.upper() if other in SECRETS else other) + "1")]
     if not of:
         raise Refused("malformed-key")
     if of[0] != kind:
@@ -59,7 +61,7 @@ def parse_key(text, kind):
     key = (number >> 4).to_bytes(32, "big")
     if kind == DEVICE_PUBLIC:
         check_device_key(key)
-    elif kind == SENDER_PUBLIC:
+    elif kind in (SENDER_PUBLIC, RECOVERY_PUBLIC):
         check_sender_key(key)
     return key
 
@@ -71,7 +73,7 @@ def key_text(key, kind):
     checksum = polymod(kind, values + [0] * 6) ^ 1
     values += [checksum >> 5 * place & 31 for place in reversed(range(6))]
     text = kind + "1" + "".join(ALPHABET[value] for value in values)
-    return text.upper() if kind in (DEVICE_SECRET, SENDER_SECRET) else text
+    return text.upper() if kind in SECRETS else text
 
 
 def polymod(prefix, values):
@@ -95,7 +97,7 @@ def check_device_key(key):
 
 
 def check_sender_key(key):
-    """Refuses what [K-7] refuses, by definition: decodes the point and multiplies it by L.
+    """Refuses what [K-7] refuses of sender and recovery keys, by definition: decodes the point and multiplies it by L.
 
     The other receivers use the shortcut through X25519 that the format describes. The tests verify that both agree.
     """

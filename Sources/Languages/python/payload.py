@@ -18,7 +18,11 @@ STRING = r'"(?:[^"\\]|\\.)*"?'
 
 
 class Number(str):
-    """A number as written. The format interprets no numbers, so none is rounded and none is too long."""
+    """A number as written, so that none is rounded and none is too long."""
+
+    def is_integer(self):
+        """Whether it is written with digits alone, as every integer that the format reads."""
+        return self.isascii() and self.isdigit()
 
 
 def parse_object(data, code):

@@ -24,9 +24,13 @@ LIMITS = {"alert": (4096, 2816), "background": (4096, 2816), "voip": (5120, 3584
 
 
 def seal(payload, context, device, seed, sent_at, *, time_to_live=LONGEST_TIME_TO_LIVE, push_type="alert",
-         title="New message", sound="default", message_id=None, statements=()):
+         title="New message", sound="default", message_id=None, statements=(), ephemeral=None):
     """Seals a payload for one device. Returns the push to send instead of the payload. `message_id` is for a retry: the
-    same 16 bytes each time."""
+    same 16 bytes each time.
+
+    `ephemeral` is for vectors alone: the input of `DeriveKeyPair` in the place of a random key, which must never be
+    used twice [S-9].
+    """
     check_context(context)
     check_device_key(device)
     members = check_payload(payload)
@@ -56,7 +60,7 @@ def seal(payload, context, device, seed, sent_at, *, time_to_live=LONGEST_TIME_T
     sender = Ed25519PrivateKey.from_private_bytes(seed)
     sender_public = sender.public_key().public_bytes_raw()
     header = bytes([SUITE]) + key_id(X25519, device)
-    enc, encryption = setup_base_s(device, envelope_info(header, context))
+    enc, encryption = setup_base_s(device, envelope_info(header, context), ephemeral)
     content = bytes([STATEMENTS if statements else PAYLOAD]) + message_id
     content += sent_at.to_bytes(8, "big") + time_to_live.to_bytes(4, "big") + len(body).to_bytes(2, "big") + body
     inner = key_id(ED25519, sender_public) + bytes(64) + content.ljust(bucket - CONTENT, b"\0")

@@ -48,7 +48,7 @@ def open_all(driver, made, records):
             raise failed(driver.language, "a message of pushcrypt", question, answer)
         expected = [str(record["ttl"]), provider["public"], "-"]
         named = record["id"] is None or answer[2] == world.message_id(messages.name_of(record["id"]))
-        pinned = provider["public"] in answer[6].split(";")[0].split(",")
+        pinned = provider["public"] in [sender.split(";")[1] for sender in answer[6].split("/")]
         if answer[4:6] + answer[7:] != expected or not named or not pinned:
             raise failed(driver.language, "what is said of a message of pushcrypt", question, answer)
         if "corrupted" in record:
@@ -68,7 +68,7 @@ def seal_all(driver, made, records, some):
         sent.append((sent_at, message_id))
         questions.append(
             f"seal {device['topic']} {device['public']} {provider['secret']} {sent_at} {record['ttl']} {record['push-type']}"
-            f" {word(record['title'].encode())} {word(record['sound'].encode())} {message_id}"
+            f" {word(record['title'].encode())} {word(record['sound'].encode())} {message_id} -"
             f" {','.join(provider['statements']) or '-'} {record['spaced'].encode().hex()}"
         )
     lines, corrupted, again = [[] for _ in range(world.DEVICES)], {}, []

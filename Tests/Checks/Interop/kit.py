@@ -6,11 +6,15 @@ import os
 import random
 
 from drivers import Failure, data, word
-from kit_files import KIT, NOT_ASKED, check_reader, files
+from kit_files import KIT, NOT_ASKED, TRUST, check_reader, files
 
 # Features that the receivers' sealers lack.
 NOT_OFFERED = {"kept", "attachment", "sent-exactly"}
-KINDS = {"device-public": "pcr", "sender-public": "pcs", "device-secret": "pcr-secret-", "sender-secret": "pcs-secret-"}
+KINDS = {
+    "device-public": "pcr", "sender-public": "pcs", "recovery-public": "pcv",
+    "device-secret": "pcr-secret-", "sender-secret": "pcs-secret-", "recovery-secret": "pcv-secret-",
+}
+VECTORS = os.path.join(KIT, "../envelopes.json")
 
 # The worked example's keys.
 DEVICE_SECRET = "PCR-SECRET-145HAW2SRDFRXKJRZVU33YCGGHHFLEELAGG52A3VC6HWZJ2L5HJ0SADFV30"
@@ -39,15 +43,26 @@ class Case:
         if found != expected:
             raise Failure(f"{self.driver.language}: {self.path}: {question} is {str(found)[:300]}, and not {str(expected)[:300]}")
 
+    def of(self, name, sender):
+        """What the lines of a header say of a sender, whose name comes first in each."""
+        lines = [line.split(" ") for line in self.header.get(name, [])]
+        return [rest for own, *rest in lines if own == sender]
+
     def trust(self, suffix=""):
-        superseded = [line.split(" ") for line in self.header.get("superseded" + suffix, [])]
-        superseded = [old + ":" + (word(base64url(by[0])) if by else "-") for old, *by in superseded]
-        return ",".join(self.header.get("sender" + suffix, [])) or "-", ",".join(superseded) or "-"
+        senders = []
+        for line in self.header.get("sender" + suffix, []):
+            name, pinned = line.split(" ")
+            superseded = [old + ":" + (word(base64url(by[0])) if by else "-") for old, *by in self.of("superseded" + suffix, name)]
+            recovery = [key for key, in self.of("recovery", name)]
+            last = [base64url(head) for head, in self.of("last-recovery" + suffix, name)] or [b""]
+            parts = [name, pinned, ",".join(superseded) or "-", ",".join(recovery) or "-", *map(word, last)]
+            senders.append(";".join(parts))
+        names = {line.split(" ")[0] for name in TRUST for line in self.header.get(name + suffix, [])}
+        self.check("names of senders", names, {sender.split(";")[0] for sender in senders})
+        return "/".join(senders) or "-"
 
     def check_trust(self, found):
-        expected = self.trust("-after" if "sender-after" in self.header else "")
-        found = tuple(sorted(part.split(",")) for part in found.split(";"))
-        self.check("trust", found, tuple(sorted(part.split(",")) for part in expected))
+        self.check("trust", found, self.trust("-after" if "sender-after" in self.header else ""))
 
     def envelopes(self):
         self.check("the fingerprint", self.ask("fingerprint", word(self.body)), ["ok", self.one("fingerprint")])
@@ -63,8 +78,9 @@ class Case:
 
     def opening(self, verb):
         devices = [line.replace(" ", "@") for line in self.header.get("device", [])]
-        trust = ";".join(self.trust())
-        answer = self.ask(verb, self.one("context"), ",".join(devices) or "-", trust, self.one("time"), word(self.body))
+        answer = self.ask(
+            verb, self.one("context"), ",".join(devices) or "-", self.trust(), self.one("time"), word(self.body)
+        )
         if self.expect != "opened":
             self.check("the outcome", answer, ["refused", self.expect])
             return
@@ -73,19 +89,21 @@ class Case:
         names = ["message-id", "sent-at", "time-to-live", "signed-by"]
         self.check(names, answer[2:6], [self.one(name) for name in names])
         self.check_trust(answer[6])
-        self.check("what the app is told", answer[7], self.one("told") if "told" in self.header else "-")
+        self.check("what the app is told", answer[7], ",".join(self.header.get("told", [])) or "-")
 
     def statements(self):
-        trust, lines = ";".join(self.trust()), self.body.split(b"\n")
+        trust, lines, told = self.trust(), self.body.split(b"\n"), []
         self.check("the number of statements", len(lines), len(self.header["expect"]))
         for line, expected in zip(lines, self.header["expect"]):
-            answer = self.ask("statement", trust, self.one("time"), word(base64url(line.decode())))
+            answer = self.ask("statement", trust, self.one("context"), self.one("time"), word(base64url(line.decode())))
             if answer[0] == "refused":
                 self.check("the outcome", answer, ["refused", expected])
             else:
                 self.check("the outcome", answer[0], expected)
                 trust = answer[1]
+                told += [] if answer[2] == "-" else [answer[2]]
         self.check_trust(trust)
+        self.check("what the app is told", told, self.header.get("told", []))
 
     def contexts(self):
         answer = self.ask("context", word(self.body))
@@ -100,7 +118,7 @@ class Case:
             self.check("extra headers", extra.count("-"), 1)
         else:
             self.check("the outcome", answer, ["refused", self.expect])
-        if kind in ("pcr", "pcs") and "bytes" in self.header:
+        if kind in ("pcr", "pcs", "pcv") and "bytes" in self.header:
             expected = ["ok"] if self.expect == "accepted" else ["refused", self.expect]
             self.check("the bytes alone", self.ask("check", kind, self.one("bytes")), expected)
 
@@ -139,7 +157,7 @@ class Case:
         statements = [("01" + "00" * 180)] * int(self.header.get("statements", ["0"])[0])
         answer = self.ask(
             "seal", "com.example.app", DEVICE_PUBLIC, SENDER_SECRET, self.one("time"), self.one("time-to-live"), self.one("push-type"),
-            word(title.encode()), "-" if sound == "none" else word(sound.encode()), "-", ",".join(statements) or "-", word(self.body),
+            word(title.encode()), "-" if sound == "none" else word(sound.encode()), "-", "-", ",".join(statements) or "-", word(self.body),
         )
         self.check("the outcome", answer[0], "sealed" if self.expect == "accepted" else "refused")
         if self.expect == "refused":
@@ -150,10 +168,15 @@ class Case:
         self.check("the clear part", members, json.loads(self.one("clear")))
         self.check("the length", len(push), int(self.one("length")))
         self.check("the bucket", self.ask("text", word(envelope.encode()))[2:], [self.one("bucket")])
-        trust = SENDER_PUBLIC + ";-"
+        trust = pin("a", SENDER_PUBLIC)
         answer = self.ask("push", "com.example.app", DEVICE_SECRET, trust, self.one("time"), word(push))
         self.check("the outcome", answer[0], "opened")
         self.check("the payload", hashlib.sha256(data(answer[1])).hexdigest(), self.one("payload-sha256"))
+
+
+def pin(name, public_key):
+    """A sender of whom nothing but a pin is known."""
+    return f"{name};{public_key};-;-;-"
 
 
 def base64url(text):
@@ -162,6 +185,37 @@ def base64url(text):
 
 def is_asked(folder, header):
     return folder != "payloads" or not NOT_OFFERED & set(header)
+
+
+def seals(driver):
+    """The seals of envelopes.json: the same push, byte for byte but for the order of members. The number of those asked."""
+    with open(VECTORS) as file:
+        cases = json.load(file)["seal"]
+    asked = [case for case in cases if "kept" not in case]
+    for case in asked:
+        sound = case.get("clearSound", "default")
+        question = (
+            f"seal {case['topic']} {bech32('pcr', case['devicePublic'])} {bech32('pcs-secret-', case['senderSeed']).upper()}"
+            f" {case['sentAt']} {case['ttl']} {case['pushType']} {word(case['title'].encode())} {word(sound.encode())}"
+            f" {case['messageID']} {case['ikmE']} {','.join(case['statements']) or '-'} {word(case['payload'].encode())}"
+        )
+        answer = driver.ask([question])[0]
+        if answer[0] != "sealed" or json.loads(data(answer[1])) != json.loads(case["push"]):
+            raise Failure(f"{driver.language}: the seal {case['name']}: {str(answer)[:300]}")
+    return len(asked)
+
+
+def bech32(prefix, digits):
+    """The text of a key in lower case."""
+    alphabet, bits = "qpzry9x8gf2tvdw0s3jn54khce6mua7l", int(digits, 16) << 4
+    values = [bits >> 5 * place & 31 for place in reversed(range(52))]
+    checksum = 1
+    for value in [ord(letter) >> 5 for letter in prefix] + [0] + [ord(letter) & 31 for letter in prefix] + values + [0] * 6:
+        top, checksum = checksum >> 25, (checksum & 0x1FFFFFF) << 5 ^ value
+        for bit, generator in enumerate((0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)):
+            checksum ^= generator if top >> bit & 1 else 0
+    values += [(checksum ^ 1) >> 5 * place & 31 for place in reversed(range(6))]
+    return prefix + "1" + "".join(alphabet[value] for value in values)
 
 
 def misuse(driver):
@@ -183,18 +237,19 @@ def outcomes(driver):
             yield path, None
         except Failure as failure:
             yield path, failure
-    try:
-        misuse(driver)
-        yield "misuse", None
-    except Failure as failure:
-        yield "misuse", failure
+    for name, check in (("seals", seals), ("misuse", misuse)):
+        try:
+            check(driver)
+            yield name, None
+        except Failure as failure:
+            yield name, failure
 
 
 def run(driver):
     """The number of files with the claimed outcome, and of files not asked about. Raises a `Failure` that names all
     others."""
     found = [failure for _, failure in outcomes(driver)]
-    failures, count = [str(failure) for failure in found if failure], len(found) - 1
+    failures, count = [str(failure) for failure in found if failure], len(found) - 2
     if failures:
         raise Failure("\n".join([*failures, f"{driver.language}: {len(failures)} of {count} files have another outcome"]))
     not_asked = sum(len(os.listdir(os.path.join(KIT, folder))) for folder in NOT_ASKED)

@@ -7,14 +7,15 @@ from drivers import ROOT, Failure
 
 KIT = os.path.join(ROOT, "Tests/Data/Vectors/kit")
 COMMON = {"expect", "rule", "comment", "encoding"}
-SITUATION = {"time", "context", "device", "sender", "superseded"}
+TRUST = {"sender", "superseded", "recovery", "last-recovery"}
+SITUATION = {"time", "context", "device"} | TRUST
 OPENED = {"payload-sha256", "message-id", "sent-at", "time-to-live", "signed-by"}
-AFTER = {"sender-after", "superseded-after"}
+AFTER = {"sender-after", "superseded-after", "last-recovery-after"}
 # Headers of the question, allowed in any file.
 HEADERS = {
     "envelopes": SITUATION | {"fingerprint"},
     "pushes": SITUATION,
-    "statements": {"time", "sender", "superseded"},
+    "statements": {"time", "context", "told"} | TRUST,
     "contexts": set(),
     "keys": {"kind"},
     "attachments": {"key", "size", "sha256"},
@@ -48,11 +49,11 @@ NOT_ASKED = {"notifications", "records", "replies", "sequences", "stores"}
 CODES = {
     "envelopes": {
         "malformed-envelope", "unsupported-suite", "unknown-recipient-key", "authentication-failed", "rotation-conflict",
-        "unsupported-message", "expired", "not-yet-valid", "malformed-payload",
+        "recovery-conflict", "unsupported-message", "expired", "not-yet-valid", "malformed-payload",
     },
     "statements": {
         "malformed-statement", "untrusted-old-key", "bad-statement-signature", "weak-key", "rotation-conflict", "superseded-new-key",
-        "overlap-too-long", "statement-not-yet-valid", "statement-expired",
+        "overlap-too-long", "statement-not-yet-valid", "statement-expired", "unknown-recovery-key", "recovery-conflict",
     },
     "keys": {"malformed-key", "wrong-checksum", "wrong-kind-of-key", "weak-key"},
     "attachments": {"not-a-sealed-file", "authentication-failed", "malformed-file", "wrong-size", "truncated-file", "wrong-hash"},

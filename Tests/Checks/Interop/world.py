@@ -8,6 +8,7 @@ import time
 
 import messages
 from drivers import BUILT, ROOT, Driver, Failure
+from kit import pin
 
 PUSHCRYPT = os.path.join(ROOT, ".build/release/pushcrypt")
 FOLDER = os.path.join(BUILT, "world")
@@ -55,7 +56,8 @@ class World:
         """The possible trust of a phone in a provider: its first key, alone or among others, or its current key."""
         first, last = self.providers[index]["first"], self.providers[index]["public"]
         everybody = [provider["first"] for provider in self.providers]
-        return [first + ";-", ",".join(everybody) + ";-", last + ";-"]
+        every = "/".join(pin(f"p{number}", key) for number, key in enumerate(everybody))
+        return [pin("a", first), every, pin("a", last)]
 
     def open_with_pushcrypt(self, index, lines):
         """The answers to lines for one device, by the number in each."""
@@ -112,12 +114,12 @@ def make_provider(index, rotations, device):
     line = json.dumps({"to": device["public"], "topic": device["topic"], "payload": {"aps": {"alert": "Hello"}}})
     sealed = json.loads(pushcrypt("--store", store, "seal", "--batch", stdin=line))["payload"]
     driver = Driver("c")
-    question = f"push {device['topic']} {device['secret']} {first};- {now()} {json.dumps(sealed).encode().hex()}"
+    question = f"push {device['topic']} {device['secret']} {pin('a', first)} {now()} {json.dumps(sealed).encode().hex()}"
     answer = driver.ask([question])[0]
     driver.end()
     if answer[0] != "opened" or answer[5] != public:
         raise Failure(f"the first message of provider {index}: {answer}: {question}")
-    superseded = answer[6].split(";")[1]
+    superseded = answer[6].split(";")[2]
     statements = [old.split(":")[1] for old in superseded.split(",")] if superseded != "-" else []
     if len(statements) != rotations:
         raise Failure(f"provider {index} announces {len(statements)} statements and not {rotations}")

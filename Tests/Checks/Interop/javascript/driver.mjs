@@ -7,7 +7,7 @@ import * as envelope from "../../../../Sources/Languages/javascript/envelope.mjs
 import * as keys from "../../../../Sources/Languages/javascript/keys.mjs";
 import * as payload from "../../../../Sources/Languages/javascript/payload.mjs";
 import { SenderKey, seal } from "../../../../Sources/Languages/javascript/seal.mjs";
-import { NEVER, Superseded, Trust } from "../../../../Sources/Languages/javascript/trust.mjs";
+import { NEVER, Sender, Superseded, Trust } from "../../../../Sources/Languages/javascript/trust.mjs";
 import * as misuse from "./misuse.mjs";
 
 const data = (word) => (word === "-" ? Buffer.alloc(0) : Buffer.from(word, "hex"));
@@ -33,27 +33,36 @@ const devices = cached((text) =>
         const [secret, end] = device.split("@");
         return new envelope.DeviceKey(key(secret, keys.DEVICE_SECRET), end ? BigInt(end) : NEVER);
     }));
-const readTrust = cached((text) => {
-    const [pinned, superseded] = text.split(";");
-    return new Trust(
-        several(pinned).map((pin) => key(pin, keys.SENDER_PUBLIC)),
-        several(superseded).map((pair) => {
+const readTrust = cached((text) => new Trust(text === "-" ? [] : text.split("/").map(readSender)));
+
+function readSender(text) {
+    const [name, pinned, superseded, recovery, last] = text.split(";");
+    return new Sender(name, pinned === "-" ? null : key(pinned, keys.SENDER_PUBLIC), {
+        superseded: several(superseded).map((pair) => {
             const [old, by] = pair.split(":");
-            const oldKey = key(old, keys.SENDER_PUBLIC);
-            return by === "-" ? new Superseded(oldKey) : Superseded.by(oldKey, data(by));
-        }));
-});
+            return new Superseded(key(old, keys.SENDER_PUBLIC), by === "-" ? null : data(by));
+        }),
+        recovery: several(recovery).map((own) => key(own, keys.RECOVERY_PUBLIC)),
+        lastRecovery: data(last),
+    });
+}
 
 function writeTrust(trust) {
-    const superseded = trust.superseded.map((old) => `${senderText(old.key)}:${word(old.statement ?? Buffer.alloc(0))}`);
-    return `${trust.pinned.map(senderText).join(",") || "-"};${superseded.join(",") || "-"}`;
+    return trust.senders.map(writeSender).join("/") || "-";
+}
+
+function writeSender(sender) {
+    const superseded = sender.superseded.map((old) => `${senderText(old.key)}:${word(old.statement ?? Buffer.alloc(0))}`);
+    const recovery = sender.recovery.map((own) => keys.keyText(own, keys.RECOVERY_PUBLIC));
+    const pinned = sender.pinned === null ? "-" : senderText(sender.pinned);
+    return [sender.name, pinned, superseded.join(",") || "-", recovery.join(",") || "-", word(sender.lastRecovery)].join(";");
 }
 
 function answerOpen(open, input, context, device, trust, now) {
     const found = open(input, context, devices(device), readTrust(trust), BigInt(now)), after = readTrust(trust).copy();
     const { payload, messageID, sentAt, timeToLive, sender, statements } = found;
-    if (after.follow(statements, BigInt(now)).accepted.length !== statements.length) return "broken the statements are not accepted again";
-    const told = found.rotationConflict ? "rotation-conflict" : "-";
+    if (after.follow(statements, context, BigInt(now)).accepted.length !== statements.length) return "broken the statements are not accepted again";
+    const told = found.told.join(",") || "-";
     return `opened ${word(payload)} ${word(messageID)} ${sentAt} ${timeToLive} ${senderText(sender)} ${writeTrust(after)} ${told}`;
 }
 
@@ -68,6 +77,7 @@ const ANSWERS = {
         const found = keys.parseKey(text, kind);
         if (keys.keyText(found, kind) !== text.replace(/\n$/, "")) return "the text of the key is another one";
         if (kind === keys.DEVICE_PUBLIC) return `ok ${word(found)} ${word(keys.keyID(keys.X25519, found))} -`;
+        if (kind === keys.RECOVERY_PUBLIC) return `ok ${word(found)} ${word(keys.keyID(keys.RECOVERY, found))} -`;
         if (kind === keys.SENDER_PUBLIC) return `ok ${word(found)} ${word(keys.keyID(keys.ED25519, found))} -`;
         const secret = kind === keys.DEVICE_SECRET ? new envelope.DeviceKey(found) : new SenderKey(found);
         return `ok ${word(found)} - ${word(secret.public)}`;
@@ -89,15 +99,15 @@ const ANSWERS = {
     open: (context, device, trust, now, text) =>
         answerOpen(envelope.openText, data(text).toString(), context, device, trust, now),
     push: (context, device, trust, now, push) => answerOpen(envelope.openPush, data(push), context, device, trust, now),
-    statement(trust, now, statement) {
-        const after = readTrust(trust).copy();
-        return `${after.evaluate(data(statement), BigInt(now)) ? "accepted" : "unchanged"} ${writeTrust(after)}`;
+    statement(trust, context, now, statement) {
+        const after = readTrust(trust).copy(), { changed, conflict } = after.evaluate(data(statement), context, BigInt(now));
+        return `${changed ? "accepted" : "unchanged"} ${writeTrust(after)} ${conflict ?? "-"}`;
     },
-    seal(context, device, secret, sentAt, timeToLive, pushType, title, sound, messageID, statements, text) {
+    seal(context, device, secret, sentAt, timeToLive, pushType, title, sound, messageID, ephemeral, statements, text) {
         const push = seal(
             data(text), context, key(device, keys.DEVICE_PUBLIC), senderKey(secret), BigInt(sentAt), {
                 timeToLive: Number(timeToLive), pushType, title: data(title).toString(), sound: optional(sound)?.toString() ?? null,
-                messageID: optional(messageID), statements: several(statements).map(data),
+                messageID: optional(messageID), ephemeral: optional(ephemeral), statements: several(statements).map(data),
             });
         return `sealed ${word(push)}`;
     },

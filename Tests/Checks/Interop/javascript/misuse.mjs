@@ -2,10 +2,10 @@
 import { randomBytes } from "node:crypto";
 import { inspect } from "node:util";
 import * as attachments from "../../../../Sources/Languages/javascript/attachments.mjs";
-import { ED25519, Refused, keyID } from "../../../../Sources/Languages/javascript/keys.mjs";
+import { Refused } from "../../../../Sources/Languages/javascript/keys.mjs";
 import { parseObject } from "../../../../Sources/Languages/javascript/payload.mjs";
 import { seal } from "../../../../Sources/Languages/javascript/seal.mjs";
-import { Superseded, Trust } from "../../../../Sources/Languages/javascript/trust.mjs";
+import { Sender, Superseded, Trust } from "../../../../Sources/Languages/javascript/trust.mjs";
 
 /** Whether the call is refused with the code. */
 function refused(code, call) {
@@ -31,13 +31,18 @@ export function* answers(device, sender) {
     const woken = seals({}, '{"aps":{"alert":"a","content-available":"1"}}');
     yield ["a string that looks like the number 1", !woken.includes("content-available")];
     const zeros = Buffer.alloc(32), statement = Buffer.concat([Buffer.of(1), Buffer.alloc(180)]);
-    yield ["a pin of zeros", refused("weak-key", () => new Trust([zeros]))];
-    yield ["a superseded key of zeros", refused("weak-key", () => new Trust([], [new Superseded(zeros)]))];
-    const both = () => new Trust([sender.public], [new Superseded(sender.public)]);
+    const trusts = (pinned, more, ...others) => () => new Trust([new Sender("a", pinned, more), ...others]);
+    yield ["a pin of zeros", refused("weak-key", trusts(zeros))];
+    yield ["a superseded key of zeros", refused("weak-key", trusts(null, { superseded: [new Superseded(zeros)] }))];
+    yield ["a recovery key of zeros", refused("weak-key", trusts(null, { recovery: [zeros] }))];
+    const both = trusts(sender.public, { superseded: [new Superseded(sender.public)] });
     yield ["a key that is pinned and superseded", refused("sender-superseded", both)];
-    const trust = new Trust([], [new Superseded(sender.public, null, statement)]);
-    yield ["a superseded key with a statement and no end", trust.candidates(keyID(ED25519, sender.public), 0n).length === 0];
-    yield ["the same statement of a key that the app replaced", trust.evaluate(statement, 0n) === false];
+    const twoUses = trusts(sender.public, {}, new Sender("b", null, { recovery: [sender.public] }));
+    yield ["a key that is a sender's and a recovery key", refused("key-has-two-uses", twoUses)];
+    const short = trusts(sender.public, { lastRecovery: Buffer.alloc(52) });
+    yield ["a last recovery of 52 bytes", refused("malformed-trust", short)];
+    const same = trusts(null, { superseded: [new Superseded(sender.public, statement)] })();
+    yield ["the same statement of a sender without a pin", !same.evaluate(statement, "a", 0n).changed];
     const opener = new attachments.FileOpener(key, 46, zeros);
     const first = refused("not-a-sealed-file", () => opener.update(Buffer.alloc(46)));
     const then = refused("malformed-file", () => opener.update(zeros)) && refused("malformed-file", () => opener.finish());

@@ -45,22 +45,30 @@ def devices(text):
 
 @functools.cache
 def read_trust(text):
-    pinned, superseded = text.split(";")
+    return trusts.Trust([read_sender(sender) for sender in text.split("/") if sender != "-"])
+
+
+def read_sender(text):
+    name, pinned, superseded, recovery, last = text.split(";")
     pairs = [old.split(":") for old in several(superseded)]
-    return trusts.Trust(
-        [key(pin, keys.SENDER_PUBLIC) for pin in several(pinned)],
-        [superseded_key(key(old, keys.SENDER_PUBLIC), data(by)) for old, by in pairs],
+    return trusts.Sender(
+        name,
+        None if pinned == "-" else key(pinned, keys.SENDER_PUBLIC),
+        tuple(trusts.Superseded(key(old, keys.SENDER_PUBLIC), data(by) or None) for old, by in pairs),
+        tuple(key(own, keys.RECOVERY_PUBLIC) for own in several(recovery)),
+        data(last),
     )
 
 
-def superseded_key(old, by):
-    return trusts.Superseded.by(old, by) if by else trusts.Superseded(old)
-
-
 def write_trust(trust):
-    pinned = [sender_text(pin) for pin in trust.pinned]
-    superseded = [sender_text(old.key) + ":" + word(old.statement or b"") for old in trust.superseded]
-    return (",".join(pinned) or "-") + ";" + (",".join(superseded) or "-")
+    return "/".join(write_sender(sender) for sender in trust.senders) or "-"
+
+
+def write_sender(sender):
+    superseded = [sender_text(old.key) + ":" + word(old.statement or b"") for old in sender.superseded]
+    recovery = [keys.key_text(own, keys.RECOVERY_PUBLIC) for own in sender.recovery]
+    pinned = "-" if sender.pinned is None else sender_text(sender.pinned)
+    return ";".join([sender.name, pinned, ",".join(superseded) or "-", ",".join(recovery) or "-", word(sender.last_recovery)])
 
 
 def sender_text(key):
@@ -76,6 +84,8 @@ def answer_key(kind, text):
         return f"ok {found.hex()} {keys.key_id(keys.X25519, found).hex()} -"
     if kind == keys.SENDER_PUBLIC:
         return f"ok {found.hex()} {keys.key_id(keys.ED25519, found).hex()} -"
+    if kind == keys.RECOVERY_PUBLIC:
+        return f"ok {found.hex()} {keys.key_id(keys.RECOVERY, found).hex()} -"
     if kind == keys.DEVICE_SECRET:
         return f"ok {found.hex()} - {envelope.DeviceKey(found).public.hex()}"
     return f"ok {found.hex()} - {Ed25519PrivateKey.from_private_bytes(found).public_key().public_bytes_raw().hex()}"
@@ -106,24 +116,27 @@ def answer_fingerprint(text):
 def answer_open(context, device_keys, trust, now, text, open=envelope.open_text):
     opened = open(text, context, devices(device_keys), read_trust(trust), int(now))
     after = copy.copy(read_trust(trust))
-    if after.follow(opened.statements, int(now)) != (opened.statements, False):
+    if after.follow(opened.statements, context, int(now))[0] != opened.statements:
         return "broken the statements are not accepted again"
     return (
         f"opened {word(opened.payload)} {opened.message_id.hex()} {opened.sent_at} {opened.time_to_live} "
-        f"{sender_text(opened.sender)} {write_trust(after)} {'rotation-conflict' if opened.rotation_conflict else '-'}"
+        f"{sender_text(opened.sender)} {write_trust(after)} {','.join(opened.told) or '-'}"
     )
 
 
-def answer_statement(trust, now, statement):
+def answer_statement(trust, context, now, statement):
     after = copy.copy(read_trust(trust))
-    return f"{'accepted' if after.evaluate(data(statement), int(now)) else 'unchanged'} {write_trust(after)}"
+    changed, told = after.evaluate(data(statement), context, int(now))
+    return f"{'accepted' if changed else 'unchanged'} {write_trust(after)} {told or '-'}"
 
 
-def answer_seal(context, device, secret, sent_at, time_to_live, push_type, title, sound, message_id, statements, text):
+def answer_seal(
+    context, device, secret, sent_at, time_to_live, push_type, title, sound, message_id, ephemeral, statements, text
+):
     push = seal.seal(
         data(text), context, key(device, keys.DEVICE_PUBLIC), key(secret, keys.SENDER_SECRET), int(sent_at),
         time_to_live=int(time_to_live), push_type=push_type, title=data(title).decode(),
-        sound=data(sound).decode() or None, message_id=data(message_id) or None,
+        sound=data(sound).decode() or None, message_id=data(message_id) or None, ephemeral=data(ephemeral) or None,
         statements=[data(statement) for statement in several(statements)],
     )
     return f"sealed {push.hex()}"

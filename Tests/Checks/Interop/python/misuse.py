@@ -36,14 +36,19 @@ def answers(device, sender, sender_public):
     yield "a time to live with a fraction", seals(sender, device, time_to_live=1.5)
     woken = seal.seal(b'{"aps":{"alert":"a","content-available":"1"}}', "a", device, sender, 0)
     yield "a string that looks like the number 1", b"content-available" not in woken
-    yield "a pin of zeros", refused("weak-key", trusts.Trust, [bytes(32)])
-    yield "a superseded key of zeros", refused("weak-key", trusts.Trust, [], [trusts.Superseded(bytes(32))])
-    both = [sender_public], [trusts.Superseded(sender_public)]
-    yield "a key that is pinned and superseded", refused("sender-superseded", trusts.Trust, *both)
+    old, zeros = trusts.Superseded(sender_public), trusts.Superseded(bytes(32))
+    yield "a pin of zeros", refused("weak-key", trusts.Trust, [trusts.Sender("a", bytes(32))])
+    yield "a superseded key of zeros", refused("weak-key", trusts.Trust, [trusts.Sender("a", None, (zeros,))])
+    yield "a recovery key of zeros", refused("weak-key", trusts.Trust, [trusts.Sender("a", None, (), (bytes(32),))])
+    both = [trusts.Sender("a", sender_public, (old,))]
+    yield "a key that is pinned and superseded", refused("sender-superseded", trusts.Trust, both)
+    two_uses = [trusts.Sender("a", sender_public), trusts.Sender("b", None, (), (sender_public,))]
+    yield "a key that is a sender's and a recovery key", refused("key-has-two-uses", trusts.Trust, two_uses)
+    serial = [trusts.Sender("a", sender_public, (), (), bytes(52))]
+    yield "a last recovery of 52 bytes", refused("malformed-trust", trusts.Trust, serial)
     statement = bytes([1]) + bytes(180)
-    trust, sender_id = trusts.Trust([], [trusts.Superseded(sender_public, None, statement)]), keys.key_id(keys.ED25519, sender_public)
-    yield "a superseded key with a statement and no end", not trust.candidates(sender_id, 0)
-    yield "the same statement of a key that the app replaced", not trust.evaluate(statement, 0)
+    same = trusts.Trust([trusts.Sender("a", None, (trusts.Superseded(sender_public, statement),))])
+    yield "the same statement of a sender without a pin", same.evaluate(statement, "a", 0) == (False, None)
     opener = attachments.FileOpener(key, 46, bytes(32))
     first, then = refused("not-a-sealed-file", opener.update, bytes(46)), refused("malformed-file", opener.update, b"")
     yield "a file after it was refused", first and then and refused("malformed-file", opener.finish)
