@@ -163,7 +163,7 @@ def kind_cases() -> list[Vector]:
     no_header = good(header=False)
     return [
         refused("another program's database", CORRUPT, "T-1", kind, changed(application_id=0)),
-        refused("a newer version", "newer-version", "T-1", kind, changed(version=4)),
+        refused("a newer version", "newer-version", "T-1", kind, changed(version=5)),
         refused("a version far ahead", "newer-version", "T-1", kind, changed(version=2**31 - 1)),
         refused(
             "a store with a trigger",
