@@ -2,7 +2,8 @@ public import Pushcrypt
 
 /// What a provider keeps for recoveries of one of its sender keys.
 struct RecoveryRow: StoredRow {
-    static let table = StoreTable("recoveries", key: "name", "recovery_keys", "serial", "statement", "request", "sealed")
+    static let table = StoreTable(
+        "recoveries", key: "name", "recovery_keys", "serial", "statement", "request", "sealed")
 
     let name: String
     /// The recovery keys that were used for this name, at most two.
@@ -103,7 +104,8 @@ extension SQLiteKeyStore {
     /// - Throws: `unknownName`, `ambiguousName`, `invalidName`, `implausibleClock`; `topicMismatch` without a topic, or
     ///   with another than that of the key; `rotationRefused` after the last possible serial.
     public func prepareRecovery(
-        named name: String? = nil, topic: Topic? = nil, by recoveryKey: RecoveryPublicKey, serialAbove serial: UInt32 = 0,
+        named name: String? = nil, topic: Topic? = nil, by recoveryKey: RecoveryPublicKey,
+        serialAbove serial: UInt32 = 0,
         clock: ClockAssurance = .unknown, at now: Timestamp
     ) throws(KeyStoreError) -> RecoveryRequest {
         try write(at: now, clock) { (store, _) throws(KeyStoreError) in
@@ -112,7 +114,8 @@ extension SQLiteKeyStore {
                 throw KeyStoreError(.topicMismatch, "sender key '\(name)' is for every app: name the one to recover")
             }
             guard old?.topic == nil || old?.topic == topic else {
-                throw KeyStoreError(.topicMismatch, "sender key '\(name)' is for \(old?.topic?.bundleID ?? ""), not \(topic)")
+                throw KeyStoreError(
+                    .topicMismatch, "sender key '\(name)' is for \(old?.topic?.bundleID ?? ""), not \(topic)")
             }
             var row = try store.recoveryRow(name) ?? RecoveryRow(name: name)
             if let request = row.request, request.recoveryKey == recoveryKey, request.topic == topic,
@@ -122,7 +125,9 @@ extension SQLiteKeyStore {
             }
             let lowest = max(row.serial, serial)
             guard lowest < .max else {
-                throw KeyStoreError(.rotationRefused, "the recovery has the last possible serial: ship another recovery key with the app")
+                throw KeyStoreError(
+                    .rotationRefused,
+                    "the recovery has the last possible serial: ship another recovery key with the app")
             }
             let key = try store.newSenderKey()
             let request: RecoveryRequest

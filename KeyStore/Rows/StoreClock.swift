@@ -44,7 +44,8 @@ struct StoreClock {
         guard now.adding(Self.tolerance) >= last else {
             throw KeyStoreError(
                 .implausibleClock,
-                "the clock shows \(now), but this store was last changed at \(last): set the clock; nothing was changed")
+                "the clock shows \(now), but this store was last changed at \(last): set the clock; nothing was changed"
+            )
         }
         let isLong = last.adding(Self.gapOfUnknown) < now
         if isLong, assurance == .unknown || last.adding(Self.gapOfSynchronised) < now {

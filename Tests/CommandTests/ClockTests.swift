@@ -77,8 +77,9 @@ import Testing
     func purge() throws {
         let directory = try TemporaryDirectory()
         let store = directory.file("S")
-        for line in [["init"], ["keygen", "device"], ["rotate", "device"], ["rotate", "device", "--confirm", "--grace", "5d"]]
-        {
+        for line in [
+            ["init"], ["keygen", "device"], ["rotate", "device"], ["rotate", "device", "--confirm", "--grace", "5d"],
+        ] {
             #expect(try run(line, in: store, at: start).exit == .done)
         }
         let late = start.adding(.days(20))

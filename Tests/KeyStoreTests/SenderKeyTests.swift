@@ -39,7 +39,8 @@ struct SenderKeyTests {
         #expect(try store.senderKey(named: "one").key.publicKey == new.publicKey)
         #expect(statement.issuedAt == start + 10 && statement.overlap == .days(31) && statement.acceptFor == .days(400))
         var trust = SenderTrust(pinned: [old.publicKey])
-        #expect(try trust.accept(statement, for: .app, at: start + 10) == .rotated(from: old.publicKey, to: new.publicKey))
+        #expect(
+            try trust.accept(statement, for: .app, at: start + 10) == .rotated(from: old.publicKey, to: new.publicKey))
     }
 
     @Test func theParametersReachTheStatement() throws {
@@ -150,7 +151,8 @@ struct SenderKeyTests {
         let before = try store.senderKeys()
         #expect(code { try store.rotateSenderKey(at: start + 5 * Self.day) } == .tooManyAnnouncements)
         #expect(try store.senderKeys() == before)
-        #expect(code { try store.rotateSenderKey(clock: .confirmed, at: start + 60 * Self.day) } == .tooManyAnnouncements)
+        #expect(
+            code { try store.rotateSenderKey(clock: .confirmed, at: start + 60 * Self.day) } == .tooManyAnnouncements)
         #expect(try store.rotateSenderKey(clock: .confirmed, at: (start + 60 * Self.day).next).record.generation == 6)
         #expect(try store.rotateSenderKey(force: true, at: start + 61 * Self.day).record.generation == 7)
     }

@@ -73,7 +73,8 @@ import Testing
         #expect(try candidates().isEmpty)
         #expect(try store.trust(for: topic).pinned == [good.publicKey])
         #expect(
-            try store.trustSender(good.publicKey, named: "provider", topic: topic, replace: true, at: now) == .unchanged)
+            try store.trustSender(good.publicKey, named: "provider", topic: topic, replace: true, at: now) == .unchanged
+        )
         #expect(code { try store.trustSender(stolen.publicKey, named: "third", at: now) } == .senderSuperseded)
     }
 

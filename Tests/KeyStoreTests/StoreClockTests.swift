@@ -18,7 +18,8 @@ import Testing
     /// The database alone: SQLite's other files change without a change of the contents.
     private func contents(_ home: Home) throws -> [[SQLiteValue]] {
         try home.store.read { (store) throws(KeyStoreError) in
-            try store.connection.rows("SELECT * FROM sender_keys") + store.connection.rows("SELECT * FROM announcements")
+            try store.connection.rows("SELECT * FROM sender_keys")
+                + store.connection.rows("SELECT * FROM announcements")
                 + store.connection.rows("SELECT * FROM settings") + store.connection.rows("SELECT * FROM device_keys")
         }
     }
@@ -45,7 +46,9 @@ import Testing
         }
     }
 
-    @Test("A clock that is ahead dates the statement a day after the last change, and the overlap ends as if it were right")
+    @Test(
+        "A clock that is ahead dates the statement a day after the last change, and the overlap ends as if it were right"
+    )
     func ahead() throws {
         for days in [0, 1, 2, 20, 29] as [UInt64] {
             let home = try provider()

@@ -139,7 +139,9 @@ import Testing
         let trust = trust(pinned: keys[0].publicKey)
         let other = try Topic("com.example.other")
         #expect(code(try signed(keys[1], serial: 1, topic: other).statement, trust) == .badSignature)
-        #expect(code(try signed(keys[1], serial: 1).statement, SenderTrust(pinned: [keys[0].publicKey])) == .unknownRecoveryKey)
+        #expect(
+            code(try signed(keys[1], serial: 1).statement, SenderTrust(pinned: [keys[0].publicKey]))
+                == .unknownRecoveryKey)
         #expect(code(try signed(keys[1], serial: 1).statement, self.trust(pinned: nil)) == .unknownRecoveryKey)
     }
 

@@ -59,7 +59,8 @@ import Testing
         for index in [53, 180] {
             var bytes = statement.bytes
             bytes[index] ^= 1
-            #expect(try trust.accept(RotationStatement(bytes: bytes.span), for: FormatFixture.app, at: now) == .unchanged)
+            #expect(
+                try trust.accept(RotationStatement(bytes: bytes.span), for: FormatFixture.app, at: now) == .unchanged)
         }
         #expect(trust == before)
         let other = try Self.statement(from: keys[0], to: keys[1], overlap: 1)
@@ -99,8 +100,8 @@ import Testing
                 "malformed-statement", "untrusted-old-key", "bad-statement-signature", "weak-key", "superseded-new-key",
                 "overlap-too-long", "statement-not-yet-valid", "statement-expired", "rotation-conflict",
             ])
-        #expect(RotationError(.expired, "one") == RotationError(.expired, "another"))
-        #expect(RotationError(.expired, "one") != RotationError(.conflict, "one"))
+        #expect(RotationError(0, .expired, "one") == RotationError(0, .expired, "another"))
+        #expect(RotationError(0, .expired, "one") != RotationError(0, .conflict, "one"))
     }
 
     /// A statement by a superseded key is evidence of theft, whatever else is wrong with it.

@@ -94,7 +94,8 @@ import Testing
 
     @Test(arguments: [(86_400_000, "opened"), (86_400_001, "authentication-failed")])
     func aStatementMayComeFromAClockThatIsADayAhead(_ ahead: UInt64, _ code: String) throws {
-        let statement = try provider.store.rotateSenderKey(clock: .confirmed, at: .start.plus(milliseconds: ahead)).statement
+        let statement = try provider.store.rotateSenderKey(clock: .confirmed, at: .start.plus(milliseconds: ahead))
+            .statement
         var options = Sealer.Options()
         options.announcing = [statement]
         let push = try Sealer(sender: provider.key, topic: .app)

@@ -130,8 +130,9 @@ public struct SignedRecovery: Hashable, Sendable {
             throw RotationError(
                 1, .malformedStatement, "this is a request that the recovery key has not signed yet: sign it first")
         }
-        guard let parsed = try? RotationStatement(bytes: statement.span), parsed.isSigned(
-            byRecovery: request.recoveryKey, for: request.topic)
+        guard let parsed = try? RotationStatement(bytes: statement.span),
+            parsed.isSigned(
+                byRecovery: request.recoveryKey, for: request.topic)
         else { throw RotationError(16, .badSignature, "the recovery key did not sign the statement") }
         self.request = request
         self.statement = parsed

@@ -131,7 +131,9 @@ public struct RotationStatement: Hashable, Sendable {
 
     /// Returns whether a recovery key signed this recovery, for this app.
     func isSigned(byRecovery key: RecoveryPublicKey, for topic: Topic) -> Bool {
-        isValid(Self.firstSignature, for: Self.message(.recovery, by: key, topic, bytes.span.extracting(Self.signed)), key.bytes)
+        isValid(
+            Self.firstSignature, for: Self.message(.recovery, by: key, topic, bytes.span.extracting(Self.signed)),
+            key.bytes)
     }
 
     /// Returns the new key of a rotation, after its import check and a check of its signature.

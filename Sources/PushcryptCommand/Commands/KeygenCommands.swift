@@ -109,7 +109,9 @@ struct NewKeyArguments: Sendable {
         output = OutputArguments(&arguments, help: "write the secret key to a key file instead of a store")
         arguments.option(
             "--output",
-            excludes: ["--store", "--name", "--default", ClockArgument.option] + others + ["--passphrase-file", "--topic"],
+            excludes: ["--store", "--name", "--default", ClockArgument.option] + others + [
+                "--passphrase-file", "--topic",
+            ],
             hint: "a key file is used without a store")
     }
 }

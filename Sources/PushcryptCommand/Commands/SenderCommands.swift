@@ -65,7 +65,8 @@ struct SenderTrustCommand: CommandBody {
         }
         for sender in ended {
             let name = sanitized(forTerminal: sender.name)
-            console.hint("key \(sender.key.id) of \(quoted(name)) is no longer trusted, not even for messages under way")
+            console.hint(
+                "key \(sender.key.id) of \(quoted(name)) is no longer trusted, not even for messages under way")
         }
         return .done
     }

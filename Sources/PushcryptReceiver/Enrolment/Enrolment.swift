@@ -235,7 +235,9 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     /// A pin stays if it is built in, or statements lead to it from a built-in key. A built-in key that was superseded
     /// here is never pinned again: then the app has replaced the pin itself.
     func senderToReplacePin() throws(KeyStoreError) -> SenderPublicKey? {
-        guard case .builtIn(let keys) = firstTrust, let last = keys.last, let pin = try pinnedSender() else { return nil }
+        guard case .builtIn(let keys) = firstTrust, let last = keys.last, let pin = try pinnedSender() else {
+            return nil
+        }
         let superseded = try store.trust(for: topic).superseded
         guard !superseded.contains(where: { $0.key == last }) else { return nil }
         var origin = pin
