@@ -2,16 +2,37 @@
 //
 // The secret stream is libsodium's. Nothing is fetched: the caller must fetch over https only, and never more than
 // `size` bytes [A-16], [A-34].
+#include <stdlib.h>
 #include <string.h>
 
 #include "pushcrypt.h"
 
 enum { PREFIX = 5, SMALLEST_FILE = 46, LARGEST_FULL_BODY = 65536, MESSAGE = 0x00, FINAL = 0x03 };
+enum { LONGEST_HOST = 253, LONGEST_LABEL = 63, LARGEST_PORT = 65535 };
 
 static const uint8_t START[PREFIX] = {'P', 'C', 'A', '1', 0x10};
 #define LETTERS_AND_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+#define CHARACTERS LETTERS_AND_DIGITS "-._~!$&'()*+,;=:@"
 
 // References
+
+// Whether the text up to `end` is a host: four numbers, or labels of which the last begins with a letter.
+static bool is_host(const char *text, const char *end) {
+    if (end == text || end - text > LONGEST_HOST) return false;
+    size_t labels = 0, numbers = 0;
+    bool begins_with_letter = false;
+    for (;;) {
+        const size_t length = strspn(text, LETTERS_AND_DIGITS "-_"), digits = strspn(text, "0123456789");
+        if (length < 1 || length > LONGEST_LABEL) return false;
+        const bool is_short = digits == length && length <= 3 && (length == 1 || *text != '0');
+        if (is_short && strtoul(text, NULL, 10) <= 255) numbers++;
+        begins_with_letter = digits == 0 && *text != '-' && *text != '_';
+        labels++;
+        text += length;
+        if (text == end) return begins_with_letter || (labels == 4 && numbers == 4);
+        if (*text++ != '.') return false;
+    }
+}
 
 // The length of one item: an allowed character, or `%` and two hexadecimal digits.
 static size_t span_of_url(const char *text, const char *characters) {
@@ -31,11 +52,17 @@ static bool is_url(const char *text) {
     static const char scheme[] = "https://";
     if (strncmp(text, scheme, sizeof scheme - 1) != 0) return false;
     text += sizeof scheme - 1;
-    const size_t host = span_of_url(text, LETTERS_AND_DIGITS "-._~!$&'()*+,;=:[]");
-    if (host == 0 || text[0] == ':') return false;
-    text += host;
-    if (*text == 0) return true;
-    return (*text == '/' || *text == '?') && text[span_of_url(text, LETTERS_AND_DIGITS "-._~!$&'()*+,;=:@/?")] == 0;
+    const char *host = text;
+    text += strspn(text, LETTERS_AND_DIGITS "-_.");
+    if (!is_host(host, text)) return false;
+    if (*text == ':') {
+        const size_t digits = strspn(++text, "0123456789");
+        if (digits < 1 || digits > 5 || strtoul(text, NULL, 10) > LARGEST_PORT) return false;
+        text += digits;
+    }
+    if (*text == '/') text += span_of_url(text, CHARACTERS "/");
+    if (*text == '?') text += span_of_url(text, CHARACTERS "/?");
+    return *text == 0;
 }
 
 // [A-6]
@@ -140,7 +167,8 @@ refusal payload_full_body(struct reference *reference, bool *found, struct json 
     if (!*found) return NULL;
     const refusal refused = parse_reference(reference, value);
     if (refused != NULL) return refused;
-    const bool good = strcmp(reference->type, "public.plain-text") == 0 && reference->size <= LARGEST_FULL_BODY + SMALLEST_FILE;
+    const bool good = strcmp(reference->type, "public.plain-text") == 0 && reference->size > SMALLEST_FILE &&
+                      reference->size <= LARGEST_FULL_BODY + SMALLEST_FILE;
     return good ? NULL : "malformed-reference";
 }
 

@@ -14,13 +14,12 @@ void device_key(struct device_key *device, const uint8_t secret[KEY], uint64_t e
     device->end = end;
 }
 
-// Counts the statements of a body; false and a count of 0 if they are unreadable [O-7.1].
+// Counts the statements of a body; false and a count of 0 if they are unreadable [O-7.1]. The trust ignores those of an
+// unknown version.
 static bool count_statements(size_t *count, uint8_t content_type, const uint8_t *body, size_t length) {
     *count = 0;
     if (content_type != STATEMENTS) return true;
     if (length == 0 || body[0] < 1 || body[0] > MOST_STATEMENTS || length < (size_t)1 + STATEMENT * body[0]) return false;
-    for (size_t index = 0; index < body[0]; index++)
-        if (body[1 + STATEMENT * index] != 0x01) return false;
     *count = body[0];
     return true;
 }
@@ -87,15 +86,18 @@ static refusal open_inner(
     if (statement_count > 0) payload = statements + STATEMENT * statement_count;
     struct trust after = *receiver->trust;
     struct followed followed;
-    trust_follow(&after, &followed, statements, statement_count, now);
-    const uint8_t *candidates[TRIED], *sender = NULL;
-    size_t count = trust_candidates(candidates, receiver->trust, inner, now);
-    if (count == 0) count = trust_candidates(candidates, &after, inner, now);
-    if (count == 0 && followed.conflict) return "rotation-conflict";
+    trust_follow(&after, &followed, statements, statement_count, receiver->context, now);
+    const uint8_t *candidates[2 * MOST_KEYS], *sender = NULL;
+    size_t count = trust_candidates(candidates, &after, inner, now);
+    bool is_recovered = false;
+    for (size_t index = 0; index < followed.count; index++) is_recovered = is_recovered || followed.accepted[index][0] == RECOVERS;
+    if (!is_recovered) count += trust_candidates(candidates + count, receiver->trust, inner, now);
+    if (count == 0 && followed.recovery_conflict) return "recovery-conflict";
+    if (count == 0 && followed.rotation_conflict) return "rotation-conflict";
     for (size_t index = 0; index < count && sender == NULL; index++) {
         uint8_t data[LONGEST_SIGNED];
         const size_t signed_length = signed_data(data, envelope, device->public, candidates[index], receiver->context, inner, bucket);
-        if (crypto_sign_verify_detached(inner + SIGNATURE_AT, data, signed_length, candidates[index]) == 0) sender = candidates[index];
+        if (verifies(candidates[index], inner + SIGNATURE_AT, data, signed_length)) sender = candidates[index];
     }
     if (sender == NULL || !sodium_is_zero(inner + end, bucket - end)) return "authentication-failed";
 

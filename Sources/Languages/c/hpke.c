@@ -74,11 +74,23 @@ static bool set_up(
     return true;
 }
 
-// Returns enc and the sender's context for the recipient's public key. Uses plain randomness, which the format allows.
+static void derive_key(uint8_t secret[KEY], const uint8_t ikm[HASH]) {
+    uint8_t dkp_prk[HASH];
+    labeled_extract(dkp_prk, KEM_SUITE, NOTHING, "dkp_prk", (struct bytes){ikm, HASH});
+    labeled_expand(secret, KEY, KEM_SUITE, dkp_prk, "sk", NOTHING);
+    sodium_memzero(dkp_prk, sizeof dkp_prk);
+}
+
+// Returns enc and the sender's context for the recipient's public key. Uses plain randomness, which the format allows,
+// unless a vector gives the input of `DeriveKeyPair`.
 bool hpke_setup_base_s(
-    struct hpke_context *context, uint8_t enc[KEY], const uint8_t recipient[KEY], const uint8_t *info, size_t info_length) {
+    struct hpke_context *context, uint8_t enc[KEY], const uint8_t recipient[KEY], const uint8_t *info, size_t info_length,
+    const uint8_t *ikm_e) {
     uint8_t ephemeral[KEY];
-    randombytes_buf(ephemeral, KEY);
+    if (ikm_e == NULL)
+        randombytes_buf(ephemeral, KEY);
+    else
+        derive_key(ephemeral, ikm_e);
     crypto_scalarmult_curve25519_base(enc, ephemeral);
     const bool good = set_up(context, ephemeral, recipient, enc, recipient, info, info_length);
     sodium_memzero(ephemeral, sizeof ephemeral);

@@ -10,8 +10,10 @@ static const struct {
 } KINDS[] = {
     [DEVICE_PUBLIC] = {"pcr", "pcr1", "qpzry9x8gf2tvdw0s3jn54khce6mua7l"},
     [SENDER_PUBLIC] = {"pcs", "pcs1", "qpzry9x8gf2tvdw0s3jn54khce6mua7l"},
+    [RECOVERY_PUBLIC] = {"pcv", "pcv1", "qpzry9x8gf2tvdw0s3jn54khce6mua7l"},
     [DEVICE_SECRET] = {"pcr-secret-", "PCR-SECRET-1", "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"},
     [SENDER_SECRET] = {"pcs-secret-", "PCS-SECRET-1", "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"},
+    [RECOVERY_SECRET] = {"pcv-secret-", "PCV-SECRET-1", "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"},
 };
 
 // The u-coordinates below 2^255 - 19 for which X25519 gives zero.
@@ -70,7 +72,7 @@ static uint32_t polymod(const char *prefix, const uint8_t values[VALUES]) {
 static refusal decode(uint8_t key[KEY], uint8_t values[VALUES], const char *text, size_t length, enum key_kind kind) {
     if (length > 0 && text[length - 1] == '\n') length--;
     int of = -1;
-    for (int other = DEVICE_PUBLIC; other <= SENDER_SECRET; other++) {
+    for (int other = DEVICE_PUBLIC; other <= RECOVERY_SECRET; other++) {
         const size_t prefix = strlen(KINDS[other].written);
         if (length >= prefix && memcmp(text, KINDS[other].written, prefix) == 0) of = other;
     }
@@ -104,7 +106,7 @@ refusal parse_key(uint8_t key[KEY], const char *text, size_t length, enum key_ki
     sodium_memzero(values, sizeof values);
     if (refused != NULL) return refused;
     if (kind == DEVICE_PUBLIC) return check_device_key(key);
-    if (kind == SENDER_PUBLIC) return check_sender_key(key);
+    if (kind == SENDER_PUBLIC || kind == RECOVERY_PUBLIC) return check_sender_key(key);
     return NULL;
 }
 
@@ -142,7 +144,7 @@ refusal check_device_key(const uint8_t key[KEY]) {
     return NULL;
 }
 
-// Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. The conversion
+// Refuses what [K-7] refuses of sender and recovery keys: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. The conversion
 // to u also checks the point, but in libsodium before the fix of CVE-2025-69277 it accepts some points of mixed order.
 refusal check_sender_key(const uint8_t key[KEY]) {
     uint8_t u[KEY], product[KEY];

@@ -18,8 +18,8 @@ typedef const char *refusal;
 // keys.c
 
 enum { KEY = 32, KEY_ID = 4, LONGEST_KEY_TEXT = 70 };
-enum key_kind { DEVICE_PUBLIC, SENDER_PUBLIC, DEVICE_SECRET, SENDER_SECRET };
-enum key_type { X25519 = 0x01, ED25519 = 0x02 };
+enum key_kind { DEVICE_PUBLIC, SENDER_PUBLIC, RECOVERY_PUBLIC, DEVICE_SECRET, SENDER_SECRET, RECOVERY_SECRET };
+enum key_type { X25519 = 0x01, ED25519 = 0x02, RECOVERY = 0x04 };
 
 void key_id(uint8_t id[KEY_ID], enum key_type type, const uint8_t public_key[KEY]);
 refusal parse_key(uint8_t key[KEY], const char *text, size_t length, enum key_kind kind);
@@ -47,44 +47,54 @@ size_t json_minify(uint8_t *result, const uint8_t *data, size_t length);
 
 // trust.c
 
-enum { STATEMENT = 181, MOST_STATEMENTS = 4, TRIED = 4, TRUST_CAPACITY = 64 };
+enum { STATEMENT = 181, SIGNED = 53, MOST_STATEMENTS = 4, ROTATES = 0x01, RECOVERS = 0x02 };
+enum { MOST_SENDERS = 8, MOST_SUPERSEDED = 32, MOST_RECOVERY_KEYS = 2, MOST_KEYS = MOST_SENDERS * (1 + MOST_SUPERSEDED) };
 enum { TOLERANCE = 86400 };
 
 // A superseded sender key. It never verifies a statement again.
 //
-// It verifies messages up to and including the millisecond of its end. If the app replaced it, it has no end and
-// verifies none. The statement that superseded it, if there is one, is always kept: and require it.
+// It verifies messages up to and including the millisecond of its end, which its statement says; that is always kept:
+// and require it. A revoked key has none: it verifies nothing, for no sender.
 struct superseded {
     uint8_t key[KEY];
-    bool has_end, has_statement;
-    uint64_t verifies_until;
+    bool is_revoked;
     uint8_t statement[STATEMENT];
 };
 
-// The pinned sender keys, and the superseded ones, which the app keeps permanently. Initialise it with zeros;
-// `trust_pin` and `trust_supersede` add keys.
-//
-// It is durable and only grows: see `opened` for how it changes. No key is in both lists, and none that [K-7] refuses,
-// such as an unset setting.
-struct trust {
-    size_t pinned_count, superseded_count;
-    uint8_t pinned[TRUST_CAPACITY][KEY];
-    struct superseded superseded[TRUST_CAPACITY];
+// What a receiver has of one sender: a name that the app gives, with a terminating zero byte. Without a pin, the app
+// has removed it. `last_recovery` is the first 53 bytes of the last recovery statement, which include the serial.
+// Recovery keys come from the app, or with the reply that brings the first pin.
+struct sender {
+    char name[32];
+    bool has_pin, has_recovered;
+    uint8_t pinned[KEY], recovery[MOST_RECOVERY_KEYS][KEY], last_recovery[SIGNED];
+    size_t superseded_count, recovery_count;
+    struct superseded superseded[MOST_SUPERSEDED];
 };
 
-// The accepted statements, and whether there was a conflict.
+// The senders that an app trusts for one context, in order. Initialise it with zeros; `trust_add` adds them.
+//
+// It is durable and only grows: see `opened` for how it changes. No key in it is one that [K-7] refuses, such as an
+// unset setting, none is both a sender's and a recovery key [K-10], and no sender has one key twice.
+struct trust {
+    size_t count;
+    struct sender senders[MOST_SENDERS];
+};
+
+// The accepted statements, and the conflicts to tell the app of.
 struct followed {
     size_t count;
     uint8_t accepted[MOST_STATEMENTS][STATEMENT];
-    bool conflict;
+    bool rotation_conflict, recovery_conflict;
 };
 
-refusal trust_pin(struct trust *trust, const uint8_t key[KEY]);
-refusal trust_supersede(struct trust *trust, const struct superseded *old);
-void superseded_by(struct superseded *old, const uint8_t key[KEY], const uint8_t statement[STATEMENT]);
-size_t trust_candidates(const uint8_t *candidates[TRIED], const struct trust *trust, const uint8_t id[KEY_ID], uint64_t now);
-void trust_follow(struct trust *trust, struct followed *followed, const uint8_t *statements, size_t count, uint64_t now);
-refusal trust_evaluate(struct trust *trust, bool *changed, const uint8_t *statement, size_t length, uint64_t now);
+refusal trust_add(struct trust *trust, const struct sender *sender);
+size_t trust_candidates(const uint8_t *candidates[MOST_KEYS], const struct trust *trust, const uint8_t id[KEY_ID], uint64_t now);
+void trust_follow(
+    struct trust *trust, struct followed *followed, const uint8_t *statements, size_t count, const char *context, uint64_t now);
+refusal trust_evaluate(
+    struct trust *trust, bool *changed, refusal *conflict, const uint8_t *statement, size_t length, const char *context, uint64_t now);
+bool verifies(const uint8_t key[KEY], const uint8_t *signature, const uint8_t *data, size_t length);
 uint64_t later(uint64_t time, uint32_t seconds);
 uint64_t number(const uint8_t *bytes, size_t length);
 
@@ -95,7 +105,8 @@ struct hpke_context {
 };
 
 bool hpke_setup_base_s(
-    struct hpke_context *context, uint8_t enc[KEY], const uint8_t recipient[KEY], const uint8_t *info, size_t info_length);
+    struct hpke_context *context, uint8_t enc[KEY], const uint8_t recipient[KEY], const uint8_t *info, size_t info_length,
+    const uint8_t *ikm_e);
 bool hpke_setup_base_r(
     struct hpke_context *context, const uint8_t enc[KEY], const uint8_t secret[KEY], const uint8_t public[KEY], const uint8_t *info,
     size_t info_length);
@@ -130,10 +141,10 @@ struct receiver {
 // An authentic, fresh message. The app's guard decides by `sender` and `message_id` whether it was shown before. After
 // a refusal it is all zeros.
 //
-// After the guard has accepted it, the app, under one lock, makes the *currently* stored trust follow the accepted
-// statements in `followed`, with the `now` of the opening, and stores it [O-9.1]. It must not store the trust that it
+// Whatever the guard says, the app, under one lock, makes the *currently* stored trust follow the accepted statements in
+// `followed`, with the context and the `now` of the opening, and stores it [O-9.1]. It must not store the trust that it
 // opened with, because another message may have changed the stored trust since. A pending `device` key becomes active
-// [O-9.2], and a `conflict` is reported to the app.
+// [O-9.2], and conflicts are reported to the app, [R-19].
 //
 // `pushcrypt` in the payload contains the keys of files. Remove it before the app, `userInfo` and logs get the payload
 // [N-2].
@@ -174,6 +185,7 @@ struct message {
     enum push_type push_type;
     const char *title, *sound;  // UTF-8; the sound is NULL for none, and present only if the payload has one
     const uint8_t *message_id;  // NULL for a new one; the same 16 bytes for a retry
+    const uint8_t *ephemeral;   // NULL; for vectors alone the 32 bytes of `DeriveKeyPair`, never twice the same [S-9]
     const uint8_t (*statements)[STATEMENT];
     size_t statement_count;
 };

@@ -135,7 +135,7 @@ static refusal seal_minified(
     for (size_t index = 0; index < message->statement_count; index++) at = put(at, message->statements[index], STATEMENT);
     put(at, minified, (size_t)(inner + BODY_AT + body_length - at));
     const size_t info_length = envelope_info(info, envelope, message->context);
-    const bool encapsulated = hpke_setup_base_s(&hpke, envelope + HEADER, device, info, info_length);
+    const bool encapsulated = hpke_setup_base_s(&hpke, envelope + HEADER, device, info, info_length, message->ephemeral);
     if (encapsulated) {
         const size_t signed_length = signed_data(data, envelope, device, sender_public, message->context, inner, bucket);
         crypto_sign_detached(inner + SIGNATURE_AT, NULL, data, signed_length, sender_secret);

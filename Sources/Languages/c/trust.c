@@ -1,10 +1,19 @@
-// A receiver's trust in senders, and its changes: Docs/FormatRotation.md, rules to.
+// A receiver's trust in senders, and its changes: Docs/FormatRotation.md, rules to.
 #include <string.h>
 
 #include "pushcrypt.h"
 
-enum { OLD_ID = 1, NEW_KEY = 5, ISSUED_AT = 37, ACCEPT_FOR = 45, OVERLAP = 49, OLD_SIGNATURE = 53, NEW_SIGNATURE = 117 };
+enum { KEY_ID_AT = 1, NEW_KEY = 5, ISSUED_AT = 37, ACCEPT_FOR = 45, OVERLAP = 49, SERIAL = 49 };
+enum { FIRST_SIGNATURE = 53, SECOND_SIGNATURE = 117 };
+enum { OLD_ROLE = 0x01, NEW_ROLE = 0x02, RECOVERY_ROLE = 0x03 };
 #define LARGEST_OVERLAP 5184000
+
+// The outcome for one sender: no code if it changed, or if nothing changes; else a code and its rule.
+struct outcome {
+    refusal code;
+    int rule;
+    bool changed;
+};
 
 // A big-endian integer of at most 8 bytes.
 uint64_t number(const uint8_t *bytes, size_t length) {
@@ -19,123 +28,238 @@ uint64_t later(uint64_t time, uint32_t seconds) {
     return time > UINT64_MAX - milliseconds ? UINT64_MAX : time + milliseconds;
 }
 
-static bool has_id(const uint8_t key[KEY], const uint8_t id[KEY_ID]) {
+// Ed25519 by [K-9]. libsodium requires S < L, compares the bytes of R, and refuses an R of small order, among them the
+// identity.
+bool verifies(const uint8_t key[KEY], const uint8_t *signature, const uint8_t *data, size_t length) {
+    return crypto_sign_verify_detached(signature, data, length, key) == 0;
+}
+
+static bool is_conflict(refusal code) {
+    return code != NULL && (strcmp(code, "rotation-conflict") == 0 || strcmp(code, "recovery-conflict") == 0);
+}
+
+static bool has_id(enum key_type type, const uint8_t key[KEY], const uint8_t id[KEY_ID]) {
     uint8_t own[KEY_ID];
-    key_id(own, ED25519, key);
+    key_id(own, type, key);
     return memcmp(own, id, KEY_ID) == 0;
 }
 
-static const struct superseded *find_superseded(const struct trust *trust, const uint8_t key[KEY]) {
-    for (size_t index = 0; index < trust->superseded_count; index++)
-        if (memcmp(trust->superseded[index].key, key, KEY) == 0) return &trust->superseded[index];
-    return NULL;
+static uint32_t serial_of(const struct sender *sender) {
+    return sender->has_recovered ? (uint32_t)number(sender->last_recovery + SERIAL, 4) : 0;
 }
 
-static size_t find_pinned(const struct trust *trust, const uint8_t key[KEY]) {
-    size_t index = 0;
-    while (index < trust->pinned_count && memcmp(trust->pinned[index], key, KEY) != 0) index++;
-    return index;
+static bool is_pin(const struct sender *sender, const uint8_t key[KEY]) {
+    return sender->has_pin && memcmp(sender->pinned, key, KEY) == 0;
 }
 
-// A key superseded by the statement.
-void superseded_by(struct superseded *old, const uint8_t key[KEY], const uint8_t statement[STATEMENT]) {
-    const uint64_t end = later(number(statement + ISSUED_AT, 8), (uint32_t)number(statement + OVERLAP, 4));
-    *old = (struct superseded){.has_end = true, .has_statement = true, .verifies_until = end};
-    memcpy(old->key, key, KEY);
-    memcpy(old->statement, statement, STATEMENT);
+static bool is_past(const struct sender *sender, const uint8_t key[KEY]) {
+    for (size_t index = 0; index < sender->superseded_count; index++)
+        if (memcmp(sender->superseded[index].key, key, KEY) == 0) return true;
+    return false;
 }
 
-// Adds a key that the app pins. `trust-full` is not a code of the format: this receiver stores a limited number of
-// keys.
-refusal trust_pin(struct trust *trust, const uint8_t key[KEY]) {
-    if (check_sender_key(key) != NULL) return "weak-key";
-    if (find_superseded(trust, key) != NULL) return "sender-superseded";
-    if (trust->pinned_count == TRUST_CAPACITY) return "trust-full";
-    memcpy(trust->pinned[trust->pinned_count++], key, KEY);
-    return NULL;
-}
-
-// Adds a superseded key.
-refusal trust_supersede(struct trust *trust, const struct superseded *old) {
-    if (check_sender_key(old->key) != NULL) return "weak-key";
-    if (find_pinned(trust, old->key) < trust->pinned_count) return "sender-superseded";
-    if (trust->superseded_count == TRUST_CAPACITY) return "trust-full";
-    trust->superseded[trust->superseded_count++] = *old;
-    return NULL;
-}
-
-// Finds the keys with a sender key id: pinned ones first, then superseded ones, at most 4.
-static size_t keys_of(const uint8_t *keys[TRIED], const struct trust *trust, const uint8_t id[KEY_ID], bool all, uint64_t now) {
-    size_t count = 0;
-    for (size_t index = 0; index < trust->pinned_count && count < TRIED; index++)
-        if (has_id(trust->pinned[index], id)) keys[count++] = trust->pinned[index];
-    for (size_t index = 0; index < trust->superseded_count && count < TRIED; index++) {
-        const struct superseded *old = &trust->superseded[index];
-        if ((all || (old->has_end && now <= old->verifies_until)) && has_id(old->key, id)) keys[count++] = old->key;
+static bool is_revoked(const struct trust *trust, const uint8_t key[KEY]) {
+    for (size_t index = 0; index < trust->count; index++) {
+        const struct sender *sender = &trust->senders[index];
+        for (size_t past = 0; past < sender->superseded_count; past++)
+            if (sender->superseded[past].is_revoked && memcmp(sender->superseded[past].key, key, KEY) == 0) return true;
     }
-    return count;
+    return false;
 }
 
-// The keys under which a message with the sender key id may verify; they point into `trust`.
-size_t trust_candidates(const uint8_t *candidates[TRIED], const struct trust *trust, const uint8_t id[KEY_ID], uint64_t now) {
-    return keys_of(candidates, trust, id, false, now);
+static bool is_recovery_key(const struct trust *trust, const uint8_t key[KEY]) {
+    for (size_t index = 0; index < trust->count; index++)
+        for (size_t own = 0; own < trust->senders[index].recovery_count; own++)
+            if (memcmp(trust->senders[index].recovery[own], key, KEY) == 0) return true;
+    return false;
 }
 
-// Whether the key of a role signed the statement: 0x01 for the old key, 0x02 for the new one. libsodium requires S < L.
-static bool signed_by(
+static bool may_pin(const struct trust *trust, const struct sender *sender, const uint8_t key[KEY]) {
+    return !is_past(sender, key) && !is_revoked(trust, key) && !is_recovery_key(trust, key);
+}
+
+// Adds a sender, behind the others. `trust-full` is not a code of the format: this receiver stores a limited number of
+// keys.
+refusal trust_add(struct trust *trust, const struct sender *sender) {
+    if (trust->count == MOST_SENDERS || sender->superseded_count > MOST_SUPERSEDED) return "trust-full";
+    if (sender->recovery_count > MOST_RECOVERY_KEYS || memchr(sender->name, 0, sizeof sender->name) == NULL) return "malformed-trust";
+    struct sender *added = &trust->senders[trust->count];
+    *added = *sender;
+    if (sender->has_pin && check_sender_key(sender->pinned) != NULL) return "weak-key";
+    for (size_t index = 0; index < sender->recovery_count; index++)
+        if (check_sender_key(sender->recovery[index]) != NULL) return "weak-key";
+    added->superseded_count = 0;
+    for (size_t index = 0; index < sender->superseded_count; index++) {
+        const uint8_t *key = sender->superseded[index].key;
+        if (check_sender_key(key) != NULL) return "weak-key";
+        if (is_pin(sender, key) || is_past(added, key)) return "sender-superseded";
+        added->superseded_count++;
+    }
+    trust->count++;
+    for (size_t index = 0; index < trust->count; index++) {
+        const struct sender *other = &trust->senders[index];
+        bool two_uses = other->has_pin && is_recovery_key(trust, other->pinned);
+        for (size_t past = 0; past < other->superseded_count; past++)
+            two_uses = two_uses || is_recovery_key(trust, other->superseded[past].key);
+        if (two_uses) return trust->count--, "key-has-two-uses";
+    }
+    return NULL;
+}
+
+// The keys under which a message with the sender key id may verify; they point into `trust`. Returns their number.
+size_t trust_candidates(const uint8_t *candidates[MOST_KEYS], const struct trust *trust, const uint8_t id[KEY_ID], uint64_t now) {
+    size_t count = 0;
+    for (size_t index = 0; index < trust->count; index++) {
+        const struct sender *sender = &trust->senders[index];
+        if (sender->has_pin && has_id(ED25519, sender->pinned, id)) candidates[count++] = sender->pinned;
+        for (size_t past = 0; past < sender->superseded_count; past++) {
+            const struct superseded *old = &sender->superseded[past];
+            const uint64_t issued_at = number(old->statement + ISSUED_AT, 8);
+            const bool overlaps = !old->is_revoked && now <= later(issued_at, (uint32_t)number(old->statement + OVERLAP, 4));
+            if (overlaps && has_id(ED25519, old->key, id)) candidates[count++] = old->key;
+        }
+    }
+    size_t kept = 0;
+    for (size_t index = 0; index < count; index++)
+        if (!is_revoked(trust, candidates[index])) candidates[kept++] = candidates[index];
+    return kept;
+}
+
+// Whether the key of a role signed a rotation.
+static bool rotation_signed(
     const uint8_t key[KEY], uint8_t role, const uint8_t *signature, const uint8_t *statement, const uint8_t old[KEY]) {
     static const char label[] = "pushcrypt/1 rotation";
-    uint8_t data[sizeof label + 1 + KEY + OLD_SIGNATURE];
-    memcpy(data, label, sizeof label);
-    data[sizeof label] = role;
-    memcpy(data + sizeof label + 1, old, KEY);
-    memcpy(data + sizeof label + 1 + KEY, statement, OLD_SIGNATURE);
-    return crypto_sign_verify_detached(signature, data, sizeof data, key) == 0;
+    uint8_t data[sizeof label + 1 + KEY + SIGNED], *at = put(data, label, sizeof label);
+    at = put_number(at, role, 1);
+    at = put(at, old, KEY);
+    at = put(at, statement, SIGNED);
+    return verifies(key, signature, data, (size_t)(at - data));
+}
+
+// Whether the key of a role signed a recovery for the context.
+static bool recovery_signed(
+    const uint8_t key[KEY], uint8_t role, const uint8_t *signature, const uint8_t *statement, const uint8_t recovery[KEY],
+    const char *context) {
+    static const char label[] = "pushcrypt/1 recovery";
+    uint8_t data[sizeof label + 1 + KEY + 2 + LONGEST_CONTEXT + SIGNED], *at = put(data, label, sizeof label);
+    at = put_number(at, role, 1);
+    at = put(at, recovery, KEY);
+    at = put_number(at, strlen(context), 2);
+    at = put(at, context, strlen(context));
+    at = put(at, statement, SIGNED);
+    return verifies(key, signature, data, (size_t)(at - data));
+}
+
+// A sender after a rotation to.
+static struct outcome rotate(struct sender *sender, const struct trust *trust, const uint8_t *statement, uint64_t now) {
+    const uint8_t *added = statement + NEW_KEY, *old = NULL;
+    bool known = false;
+    for (size_t index = 0; index < sender->superseded_count; index++) {
+        const struct superseded *past = &sender->superseded[index];
+        if (!past->is_revoked && memcmp(past->statement, statement, SIGNED) == 0) return (struct outcome){.code = NULL};
+    }
+    for (size_t index = 0; index <= sender->superseded_count && old == NULL; index++) {
+        if (index == 0 && !sender->has_pin) continue;
+        const uint8_t *key = index == 0 ? sender->pinned : sender->superseded[index - 1].key;
+        if (!has_id(ED25519, key, statement + KEY_ID_AT)) continue;
+        known = true;
+        if (rotation_signed(key, OLD_ROLE, statement + FIRST_SIGNATURE, statement, key)) old = key;
+    }
+    if (!known) return (struct outcome){"untrusted-old-key", 3, false};
+    if (old == NULL) return (struct outcome){"bad-statement-signature", 4, false};
+    if (check_sender_key(added) != NULL) return (struct outcome){"weak-key", 5, false};
+    if (!rotation_signed(added, NEW_ROLE, statement + SECOND_SIGNATURE, statement, old)) return (struct outcome){"bad-statement-signature", 6, false};
+    if (is_revoked(trust, old)) return (struct outcome){"untrusted-old-key", 7, false};
+    if (!is_pin(sender, old)) return (struct outcome){"rotation-conflict", 7, false};
+    if (memcmp(added, old, KEY) == 0 || !may_pin(trust, sender, added)) return (struct outcome){"superseded-new-key", 8, false};
+    const uint64_t issued_at = number(statement + ISSUED_AT, 8);
+    if (number(statement + OVERLAP, 4) > LARGEST_OVERLAP) return (struct outcome){"overlap-too-long", 9, false};
+    if (issued_at > later(now, TOLERANCE)) return (struct outcome){"statement-not-yet-valid", 10, false};
+    if (now > later(issued_at, (uint32_t)number(statement + ACCEPT_FOR, 4))) return (struct outcome){"statement-expired", 11, false};
+    if (sender->superseded_count == MOST_SUPERSEDED) return (struct outcome){"trust-full", 12, false};
+
+    struct superseded *past = &sender->superseded[sender->superseded_count++];
+    *past = (struct superseded){.is_revoked = false};
+    memcpy(past->key, sender->pinned, KEY);
+    memcpy(past->statement, statement, STATEMENT);
+    memcpy(sender->pinned, added, KEY);
+    return (struct outcome){.changed = true};
+}
+
+// A sender after a recovery to. No clock decides.
+static struct outcome recover(struct sender *sender, const struct trust *trust, const uint8_t *statement, const char *context) {
+    const uint8_t *added = statement + NEW_KEY, *recovery = NULL;
+    const uint32_t serial = (uint32_t)number(statement + SERIAL, 4);
+    bool known = false;
+    for (size_t index = 0; index < sender->recovery_count && recovery == NULL && sender->has_pin; index++) {
+        const uint8_t *key = sender->recovery[index];
+        if (!has_id(RECOVERY, key, statement + KEY_ID_AT)) continue;
+        known = true;
+        if (recovery_signed(key, RECOVERY_ROLE, statement + FIRST_SIGNATURE, statement, key, context)) recovery = key;
+    }
+    if (!known) return (struct outcome){"unknown-recovery-key", 15, false};
+    if (recovery == NULL) return (struct outcome){"bad-statement-signature", 16, false};
+    if (check_sender_key(added) != NULL) return (struct outcome){"weak-key", 17, false};
+    if (!recovery_signed(added, NEW_ROLE, statement + SECOND_SIGNATURE, statement, recovery, context))
+        return (struct outcome){"bad-statement-signature", 18, false};
+    const bool is_same = sender->has_recovered && memcmp(sender->last_recovery, statement, SIGNED) == 0;
+    if (serial < serial_of(sender) || is_same) return (struct outcome){.code = NULL};
+    if (serial == serial_of(sender)) return (struct outcome){"recovery-conflict", 19, false};
+    if (!may_pin(trust, sender, added)) return (struct outcome){"superseded-new-key", 20, false};
+    if (sender->superseded_count == MOST_SUPERSEDED) return (struct outcome){"trust-full", 21, false};
+
+    for (size_t index = 0; index < sender->superseded_count; index++) sender->superseded[index].is_revoked = true;
+    if (memcmp(sender->pinned, added, KEY) != 0) {
+        struct superseded *past = &sender->superseded[sender->superseded_count++];
+        *past = (struct superseded){.is_revoked = true};
+        memcpy(past->key, sender->pinned, KEY);
+        memcpy(sender->pinned, added, KEY);
+    }
+    memcpy(sender->last_recovery, statement, SIGNED);
+    sender->has_recovered = true;
+    return (struct outcome){.changed = true};
 }
 
 // Evaluates statements in order, at most 4; ignores one that fails.
-void trust_follow(struct trust *trust, struct followed *followed, const uint8_t *statements, size_t count, uint64_t now) {
+void trust_follow(
+    struct trust *trust, struct followed *followed, const uint8_t *statements, size_t count, const char *context, uint64_t now) {
     *followed = (struct followed){.count = 0};
     for (size_t index = 0; index < count && index < MOST_STATEMENTS; index++) {
         bool changed;
+        refusal conflict;
         const uint8_t *statement = statements + STATEMENT * index;
-        const refusal refused = trust_evaluate(trust, &changed, statement, STATEMENT, now);
-        followed->conflict = followed->conflict || (refused != NULL && strcmp(refused, "rotation-conflict") == 0);
+        const refusal refused = trust_evaluate(trust, &changed, &conflict, statement, STATEMENT, context, now);
+        const refusal told = is_conflict(refused) ? refused : conflict;
+        followed->rotation_conflict = followed->rotation_conflict || (told != NULL && strcmp(told, "rotation-conflict") == 0);
+        followed->recovery_conflict = followed->recovery_conflict || (told != NULL && strcmp(told, "recovery-conflict") == 0);
         if (changed) memcpy(followed->accepted[followed->count++], statement, STATEMENT);
     }
 }
 
-// Follows a statement, or refuses it and changes nothing. `changed` is false if it was followed before.
-refusal trust_evaluate(struct trust *trust, bool *changed, const uint8_t *statement, size_t length, uint64_t now) {
+// Follows a statement, or refuses it and changes nothing. Each sender is asked apart.
+//
+// `changed` is whether something changed, `conflict` one that the statement raises all the same, or NULL.
+refusal trust_evaluate(
+    struct trust *trust, bool *changed, refusal *conflict, const uint8_t *statement, size_t length, const char *context, uint64_t now) {
+    struct trust after = *trust;
+    struct outcome furthest = {NULL, 0, false};
+    bool unchanged = false;
     *changed = false;
-    if (length != STATEMENT || statement[0] != 0x01) return "malformed-statement";
-    for (size_t index = 0; index < trust->superseded_count; index++) {
-        const struct superseded *old = &trust->superseded[index];
-        if (old->has_statement && memcmp(old->statement, statement, STATEMENT) == 0) return NULL;
+    *conflict = NULL;
+    if (length != STATEMENT || (statement[0] != ROTATES && statement[0] != RECOVERS)) return "malformed-statement";
+    if (statement[0] == RECOVERS && number(statement + SERIAL, 4) == 0) return "malformed-statement";
+    for (size_t index = 0; index < trust->count; index++) {
+        struct sender *sender = &after.senders[index];
+        const struct outcome outcome =
+            statement[0] == ROTATES ? rotate(sender, trust, statement, now) : recover(sender, trust, statement, context);
+        if (outcome.code != NULL && outcome.rule > furthest.rule) furthest = outcome;
+        if (is_conflict(outcome.code)) *conflict = outcome.code;
+        *changed = *changed || outcome.changed;
+        unchanged = unchanged || (outcome.code == NULL && !outcome.changed);
     }
-    const uint8_t *added = statement + NEW_KEY, *keys[TRIED], *old = NULL;
-    const size_t count = keys_of(keys, trust, statement + OLD_ID, true, now);
-    if (count == 0) return "untrusted-old-key";
-    for (size_t index = 0; index < count && old == NULL; index++)
-        if (signed_by(keys[index], 0x01, statement + OLD_SIGNATURE, statement, keys[index])) old = keys[index];
-    if (old == NULL) return "bad-statement-signature";
-    if (check_sender_key(added) != NULL) return "weak-key";
-    if (!signed_by(added, 0x02, statement + NEW_SIGNATURE, statement, old)) return "bad-statement-signature";
-    const size_t place = find_pinned(trust, old);
-    if (place == trust->pinned_count) return find_superseded(trust, old)->has_statement ? "rotation-conflict" : "untrusted-old-key";
-    if (memcmp(added, old, KEY) == 0 || find_superseded(trust, added) != NULL) return "superseded-new-key";
-    const uint64_t issued_at = number(statement + ISSUED_AT, 8);
-    if (number(statement + OVERLAP, 4) > LARGEST_OVERLAP) return "overlap-too-long";
-    if (issued_at > later(now, TOLERANCE)) return "statement-not-yet-valid";
-    if (now > later(issued_at, (uint32_t)number(statement + ACCEPT_FOR, 4))) return "statement-expired";
-    if (trust->superseded_count == TRUST_CAPACITY) return "trust-full";
-
-    superseded_by(&trust->superseded[trust->superseded_count++], old, statement);
-    if (find_pinned(trust, added) == trust->pinned_count) {
-        memcpy(trust->pinned[place], added, KEY);
-    } else {
-        memmove(trust->pinned[place], trust->pinned[--trust->pinned_count], KEY);
-    }
-    *changed = true;
-    return NULL;
+    if (*changed) return *trust = after, NULL;
+    if (*conflict != NULL) return *conflict;
+    if (unchanged) return NULL;
+    if (furthest.code != NULL) return furthest.code;
+    return statement[0] == ROTATES ? "untrusted-old-key" : "unknown-recovery-key";
 }

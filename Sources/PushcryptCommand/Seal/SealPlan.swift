@@ -221,9 +221,9 @@ extension SealSource {
     /// Seals one message, and ends the command if it is refused.
     ///
     /// - Parameters:
-    ///   - name: the id or the public key of the device.
-    ///   - place: the option or operand that it was given in.
-    ///   - payload: reads the payload, once everything else is known to be right.
+    ///   - name: The id or the public key of the device.
+    ///   - place: The option or operand that gives it.
+    ///   - payload: Reads the payload, once everything else has been checked.
     func seal(
         to name: String, in place: String, _ settings: SealSettings,
         payload: () throws(CommandFailure) -> ContiguousArray<UInt8>

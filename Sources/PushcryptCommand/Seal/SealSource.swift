@@ -125,9 +125,9 @@ extension SocketSigner {
     /// Compares the key with `--signer-key`.
     fileprivate func checkKey(_ text: String?, _ console: Console) throws(CommandFailure) {
         guard let text else {
-            // Nothing here notices a false signer: its signatures are valid, under its own key.
+            // A false signer would not be noticed: its signatures are valid under its own key.
             return console.warning(
-                "the signer's key is \(publicKey), and nobody says that it must be: add --signer-key with that key")
+                "the signer's key, \(publicKey), is not checked: add --signer-key with that key")
         }
         let expected: SenderPublicKey
         do throws(KeyError) {
@@ -138,7 +138,8 @@ extension SocketSigner {
         guard publicKey == expected else {
             throw .usage(
                 "the signer has another key than --signer-key: \(publicKey)",
-                hint: "no phone that trusts \(expected) would open what it signs; see that the socket is the right one")
+                hint:
+                    "no phone that trusts \(expected) would open what it signs; check that the socket is the right one")
         }
     }
 }

@@ -68,7 +68,7 @@ extension Console {
         return nil
     }
 
-    /// Opens the key store, and asks for its passphrase if it has one.
+    /// Opens the key store; prompts for its passphrase if it has one.
     func open(_ store: StoreArguments) throws(CommandFailure) -> SQLiteKeyStore {
         let path = try path(of: store)
         if let source = store.passphraseFile {

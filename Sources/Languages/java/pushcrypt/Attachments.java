@@ -2,9 +2,11 @@ package pushcrypt;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -15,9 +17,13 @@ import java.util.regex.Pattern;
 public final class Attachments {
     private static final int MOST = 8, LARGEST_FULL_BODY = 65536;
     private static final long SMALLEST_FILE = 46, LARGEST_FILE = (1L << 53) - 1;
-    private static final String AUTHORITY = "(?!:)(?:[A-Za-z0-9._~!$&'()*+,;=:\\[\\]-]|%[0-9A-Fa-f]{2})++";
-    private static final String REST = "[/?](?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*+";
-    private static final Pattern URL = Pattern.compile("https://" + AUTHORITY + "(?:" + REST + ")?");
+    private static final int LARGEST_PORT = 65535;
+    private static final String CHARACTERS = "(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*+";
+    private static final String QUERY = "(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*+";
+    private static final Pattern URL = Pattern.compile(
+        "https://([A-Za-z0-9._-]{1,253})(?::([0-9]{1,5}))?(?:/" + CHARACTERS + ")?(?:\\?" + QUERY + ")?");
+    private static final Pattern NAME = Pattern.compile("(?:[A-Za-z0-9_-]{1,63}\\.)*+[A-Za-z][A-Za-z0-9_-]{0,62}");
+    private static final Pattern ADDRESS = Pattern.compile("(?:(?:0|[1-9][0-9]{0,2})\\.){3}(?:0|[1-9][0-9]{0,2})");
     private static final Pattern TYPE = Pattern.compile("[A-Za-z0-9-]++(?:\\.[A-Za-z0-9-]++)++");
     private static final Pattern NOT_IN_NAME = Pattern.compile("[/\\x00-\\x1f\\x7f-\\x9f]");
     /** 32 bytes as canonical base64url; the last character has two unused bits. */
@@ -46,15 +52,24 @@ public final class Attachments {
     public static Reference parseReference(Object value) throws Refused {
         if (!(value instanceof Map<?, ?> object) || !(object.get("size") instanceof Payload.Number size)) throw refused();
         String url = text(object, "url"), type = text(object, "type"), name = text(object, "name");
-        boolean good = URL.matcher(url).matches()
+        boolean good = isURL(url)
             && type.length() <= 255 && TYPE.matcher(type).matches()
             && !name.equals("") && !name.equals(".") && !name.equals("..") && !NOT_IN_NAME.matcher(name).find()
             && name.getBytes(StandardCharsets.UTF_8).length <= 255
-            && size.text().matches("0|[1-9][0-9]{0,15}")
+            && size.isInteger() && size.text().length() <= 16
             && Long.parseLong(size.text()) >= SMALLEST_FILE && Long.parseLong(size.text()) <= LARGEST_FILE;
         if (!good) throw refused();
         byte[] key = bytes32(text(object, "key")), sha256 = bytes32(text(object, "sha256"));
         return new Reference(url, key, Long.parseLong(size.text()), sha256, type, name);
+    }
+
+    /** The grammar of. */
+    private static boolean isURL(String text) {
+        Matcher parts = URL.matcher(text);
+        if (!parts.matches() || parts.group(2) != null && Integer.parseInt(parts.group(2)) > LARGEST_PORT) return false;
+        String host = parts.group(1);
+        if (!ADDRESS.matcher(host).matches()) return NAME.matcher(host).matches();
+        return Arrays.stream(host.split("\\.")).allMatch(number -> Integer.parseInt(number) <= 255);
     }
 
     private static String text(Map<?, ?> object, String name) throws Refused {
@@ -98,7 +113,8 @@ public final class Attachments {
         Object body = own.get("body");
         if (body == null || body == Payload.NULL) return null;
         Reference reference = parseReference(body);
-        if (!reference.type().equals("public.plain-text") || reference.size() > LARGEST_FULL_BODY + SMALLEST_FILE) throw refused();
+        long length = reference.size() - SMALLEST_FILE;
+        if (!reference.type().equals("public.plain-text") || length < 1 || length > LARGEST_FULL_BODY) throw refused();
         return reference;
     }
 

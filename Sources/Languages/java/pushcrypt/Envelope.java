@@ -44,16 +44,16 @@ public final class Envelope {
     /**
      * An authentic, fresh message. The app's guard decides by `sender` and `messageID` whether it was shown before.
      *
-     * <p>After the guard has accepted it, the app, under one lock, makes the <i>currently</i> stored trust {@link
-     * Trust#follow} the accepted `statements`, with the `now` of the opening, and stores it [O-9.1]. It must not store
+     * <p>Whatever the guard says, the app, under one lock, makes the <i>currently</i> stored trust {@link Trust#follow}
+     * the accepted `statements`, with the context and the `now` of the opening, and stores it [O-9.1]. It must not store
      * the trust that it opened with, because another message may have changed the stored trust since. A pending
-     * `device` key becomes active [O-9.2], and a `rotationConflict` is reported to the app [R-7].
+     * `device` key becomes active [O-9.2], and the conflicts in `told` are reported to the app [R-7], [R-19].
      *
      * <p>`pushcrypt` in the `payload` contains the keys of files. Remove it before the app and logs get the payload
      * [A-15], [N-2].
      */
     public record Opened(byte[] payload, byte[] messageID, long sentAt, long timeToLive, byte[] sender, DeviceKey device,
-        List<byte[]> statements, boolean rotationConflict) {
+        List<byte[]> statements, List<String> told) {
         @Override
         public String toString() {
             return "Opened";
@@ -94,11 +94,12 @@ public final class Envelope {
         if (end > inner.length) throw new Refused("authentication-failed");
         List<byte[]> statements = statements(inner[CONTENT], part(inner, BODY, end));
         Trust after = trust.copy();
-        Trust.Followed followed = after.follow(statements == null ? List.of() : statements, now);
+        Trust.Followed followed = after.follow(statements == null ? List.of() : statements, context, now);
         byte[] senderKeyID = part(inner, 0, 4), signature = part(inner, 4, CONTENT);
-        List<byte[]> candidates = trust.candidates(senderKeyID, now);
-        if (candidates.isEmpty()) candidates = after.candidates(senderKeyID, now);
-        if (candidates.isEmpty() && followed.conflict()) throw new Refused("rotation-conflict");
+        List<byte[]> candidates = new ArrayList<>(after.candidates(senderKeyID, now));
+        boolean isRecovered = followed.accepted().stream().anyMatch(statement -> statement[0] == Trust.RECOVERS);
+        if (!isRecovered) candidates.addAll(trust.candidates(senderKeyID, now));
+        if (candidates.isEmpty() && !followed.told().isEmpty()) throw new Refused(followed.told().get(0));
         byte[] sender = null;
         for (byte[] key : candidates) {
             byte[] signed = signed(header, enc, device.publicKey(), key, context, inner);
@@ -122,7 +123,7 @@ public final class Envelope {
         byte[] payload = part(inner, start, end);
         Payload.checkPayload(payload);
         byte[] messageID = part(inner, 69, 85);
-        return new Opened(payload, messageID, sentAt, timeToLive, sender, device, followed.accepted(), followed.conflict());
+        return new Opened(payload, messageID, sentAt, timeToLive, sender, device, followed.accepted(), followed.told());
     }
 
     /** Decodes an envelope's text [O-2.1] to [O-2.5]. An envelope has exactly one text. */
@@ -140,16 +141,13 @@ public final class Envelope {
         return Base64.getUrlEncoder().withoutPadding().encodeToString(envelope);
     }
 
-    /** The statements of a body; {@code null} if they are unreadable [O-7.1]. */
+    /** The statements of a body; {@code null} if they are unreadable [O-7.1]. The trust ignores those of an unknown version. */
     private static List<byte[]> statements(int contentType, byte[] body) {
         List<byte[]> statements = new ArrayList<>();
         if (contentType != STATEMENTS) return statements;
         int count = body.length > 0 ? body[0] & 0xff : 0, end = 1 + Trust.STATEMENT * count;
         if (count < 1 || count > MOST_STATEMENTS || body.length < end) return null;
-        for (int at = 1; at < end; at += Trust.STATEMENT) {
-            if (body[at] != 0x01) return null;
-            statements.add(part(body, at, at + Trust.STATEMENT));
-        }
+        for (int at = 1; at < end; at += Trust.STATEMENT) statements.add(part(body, at, at + Trust.STATEMENT));
         return statements;
     }
 

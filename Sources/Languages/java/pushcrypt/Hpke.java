@@ -50,10 +50,14 @@ final class Hpke {
 
     private Hpke() {}
 
-    /** Sets up for the recipient's public key. Uses plain randomness, which the format allows. */
-    static Setup setupBaseS(byte[] recipient, byte[] info) throws GeneralSecurityException, Refused {
+    /**
+     * Sets up for the recipient's public key. Uses plain randomness, which the format allows, unless a vector gives the
+     * input of `DeriveKeyPair`.
+     */
+    static Setup setupBaseS(byte[] recipient, byte[] info, byte[] ikmE) throws GeneralSecurityException, Refused {
         byte[] ephemeral = new byte[Keys.LENGTH];
-        new SecureRandom().nextBytes(ephemeral);
+        if (ikmE == null) new SecureRandom().nextBytes(ephemeral);
+        else ephemeral = labeledExpand(KEM_SUITE, labeledExtract(KEM_SUITE, NOTHING, "dkp_prk", ikmE), "sk", NOTHING, Keys.LENGTH);
         byte[] enc = Keys.x25519Public(ephemeral);
         return new Setup(enc, keySchedule(extractAndExpand(dh(ephemeral, recipient), concat(enc, recipient)), info));
     }

@@ -30,8 +30,10 @@ public final class Keys {
     public enum Kind {
         DEVICE_PUBLIC("pcr", false),
         SENDER_PUBLIC("pcs", false),
+        RECOVERY_PUBLIC("pcv", false),
         DEVICE_SECRET("pcr-secret-", true),
-        SENDER_SECRET("pcs-secret-", true);
+        SENDER_SECRET("pcs-secret-", true),
+        RECOVERY_SECRET("pcv-secret-", true);
 
         public final String prefix;
         public final boolean secret;
@@ -47,12 +49,12 @@ public final class Keys {
         }
     }
 
-    public static final int X25519 = 0x01, ED25519 = 0x02, LENGTH = 32;
+    public static final int X25519 = 0x01, ED25519 = 0x02, RECOVERY = 0x04, LENGTH = 32;
     private static final String ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
     private static final int VALUES = 58, CHECKSUM = 6;
     private static final int[] GENERATORS = {0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3};
 
-    private static final BigInteger P = BigInteger.TWO.pow(255).subtract(BigInteger.valueOf(19));
+    static final BigInteger P = BigInteger.TWO.pow(255).subtract(BigInteger.valueOf(19));
     private static final BigInteger L = BigInteger.TWO.pow(252).add(new BigInteger("27742317777372353535851937790883648493"));
     /** The u-coordinates below P for which X25519 gives zero. */
     private static final List<BigInteger> SMALL_ORDER_U = List.of(
@@ -92,7 +94,7 @@ public final class Keys {
             }
         }
         if (kind == Kind.DEVICE_PUBLIC) checkDeviceKey(key);
-        if (kind == Kind.SENDER_PUBLIC) checkSenderKey(key);
+        if (kind == Kind.SENDER_PUBLIC || kind == Kind.RECOVERY_PUBLIC) checkSenderKey(key);
         return key;
     }
 
@@ -132,7 +134,7 @@ public final class Keys {
     }
 
     /**
-     * Refuses what [K-7] refuses: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y
+     * Refuses what [K-7] refuses of sender and recovery keys: with u of the point, X25519(5L - 1, u) = u exactly for a point of order L. A y
      * without a point has a u on the curve's twist, where this does not hold either.
      */
     public static void checkSenderKey(byte[] key) throws GeneralSecurityException, Refused {

@@ -14,8 +14,13 @@ import java.util.Map;
  * <p>Objects are maps, arrays lists, strings {@code String}, and `null` is {@link #NULL}.
  */
 public final class Payload {
-    /** A number as written. The format interprets no numbers, so none is rounded and none is too long. */
-    public record Number(String text) {}
+    /** A number as written, so that none is rounded and none is too long. */
+    public record Number(String text) {
+        /** Whether it is written with digits alone, as every integer that the format reads. */
+        boolean isInteger() {
+            return text.matches("[0-9]+");
+        }
+    }
 
     public static final Object NULL = new Object();
     private static final int DEPTH = 32;

@@ -41,9 +41,14 @@ public final class Seal {
         }
     }
 
-    /** A message to seal. `sound` may be null, and so may `messageID`, which has the same 16 bytes for a retry. */
+    /**
+     * A message to seal. `sound` may be null, and so may `messageID`, which has the same 16 bytes for a retry.
+     *
+     * <p>`ephemeral` is for vectors alone, otherwise null: the input of `DeriveKeyPair` in the place of a random key,
+     * which must never be used twice [S-9].
+     */
     public record Message(byte[] payload, String context, long sentAt, long timeToLive, PushType pushType, String title, String sound,
-        byte[] messageID, List<byte[]> statements) {}
+        byte[] messageID, byte[] ephemeral, List<byte[]> statements) {}
 
     private Seal() {}
 
@@ -71,7 +76,7 @@ public final class Seal {
         byte[] messageID = message.messageID;
         if (messageID == null) new SecureRandom().nextBytes(messageID = new byte[16]);
         byte[] header = concat(new byte[] {Envelope.SUITE}, Keys.keyID(Keys.X25519, device));
-        Hpke.Setup setup = Hpke.setupBaseS(device, Envelope.envelopeInfo(header, message.context));
+        Hpke.Setup setup = Hpke.setupBaseS(device, Envelope.envelopeInfo(header, message.context), message.ephemeral);
         byte[] content = concat(
             new byte[] {carries ? (byte) Envelope.STATEMENTS : Envelope.PAYLOAD}, messageID, Bytes.bigEndian(message.sentAt, 8),
             Bytes.bigEndian(message.timeToLive, 4), Bytes.bigEndian(body.length, 2), body);

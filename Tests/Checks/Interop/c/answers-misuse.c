@@ -40,23 +40,38 @@ static void misuse_sealing(const uint8_t device[KEY], const uint8_t seed[KEY]) {
     free(push);
 }
 
-static void misuse_trust(const uint8_t sender[KEY]) {
-    const uint8_t zeros[KEY] = {0};
-    uint8_t id[KEY_ID], statement[STATEMENT] = {0x01};
-    const uint8_t *candidates[TRIED];
-    struct superseded old = {.has_statement = true};
-    struct trust pinned = {.pinned_count = 0}, trust = {.pinned_count = 0};
+static void misuse_trust(const uint8_t key[KEY]) {
+    static struct trust trust, again;
+    static struct sender sender, other;
+    const uint8_t statement[STATEMENT] = {0x01};
     bool changed;
-    memcpy(old.statement, statement, STATEMENT);
-    must(is(trust_pin(&trust, zeros), "weak-key"), "a pin of zeros");
-    must(is(trust_supersede(&trust, &old), "weak-key"), "a superseded key of zeros");
-    memcpy(old.key, sender, KEY);
-    must(trust_pin(&pinned, sender) == NULL && is(trust_supersede(&pinned, &old), "sender-superseded"), "superseding a pin");
-    must(trust_supersede(&trust, &old) == NULL && is(trust_pin(&trust, sender), "sender-superseded"), "pinning a superseded key");
-    key_id(id, ED25519, sender);
-    must(trust_candidates(candidates, &trust, id, 0) == 0, "a superseded key with a statement and no end");
-    const refusal refused = trust_evaluate(&trust, &changed, statement, STATEMENT, 0);
-    must(refused == NULL && !changed, "the same statement of a key that the app replaced");
+    refusal conflict;
+    sender.has_pin = true;
+    must(is(trust_add(&trust, &sender), "weak-key"), "a pin of zeros");
+    memcpy(sender.pinned, key, KEY);
+    sender.superseded_count = 1;
+    must(is(trust_add(&trust, &sender), "weak-key"), "a superseded key of zeros");
+    memcpy(sender.superseded[0].key, key, KEY);
+    must(is(trust_add(&trust, &sender), "sender-superseded"), "a key that is pinned and superseded");
+    sender.superseded_count = 0;
+    sender.recovery_count = 1;
+    must(is(trust_add(&trust, &sender), "weak-key"), "a recovery key of zeros");
+    sender.recovery_count = MOST_RECOVERY_KEYS + 1;
+    must(is(trust_add(&trust, &sender), "malformed-trust"), "three recovery keys");
+    sender.recovery_count = 0;
+    memset(sender.name, 'a', sizeof sender.name);
+    must(is(trust_add(&trust, &sender), "malformed-trust"), "a name without an end");
+    sender.name[1] = 0;
+    must(trust_add(&trust, &sender) == NULL, "nothing wrong with a sender");
+    other.recovery_count = 1;
+    memcpy(other.recovery[0], key, KEY);
+    must(is(trust_add(&trust, &other), "key-has-two-uses") && trust.count == 1, "a key that is a sender's and a recovery key");
+    sender.has_pin = false;
+    sender.superseded_count = 1;
+    memcpy(sender.superseded[0].statement, statement, STATEMENT);
+    must(trust_add(&again, &sender) == NULL, "a sender without a pin");
+    const refusal refused = trust_evaluate(&again, &changed, &conflict, statement, STATEMENT, "a", 0);
+    must(refused == NULL && !changed && conflict == NULL, "the same statement of a sender without a pin");
 }
 
 static bool full_disk(void *context, const uint8_t *bytes, size_t length) {
@@ -77,7 +92,7 @@ static void misuse_files(void) {
 }
 
 static void misuse_opening(void) {
-    const struct trust trust = {.pinned_count = 0};
+    static const struct trust trust;
     const struct receiver receiver = {"a", NULL, 0, &trust};
     struct opened *opened = (struct opened *)room(sizeof *opened);
     memset(opened, 0xff, sizeof *opened);

@@ -8,7 +8,9 @@
 static enum key_kind kind_of(const char *word) {
     if (strcmp(word, "pcr") == 0) return DEVICE_PUBLIC;
     if (strcmp(word, "pcs") == 0) return SENDER_PUBLIC;
-    return strcmp(word, "pcr-secret-") == 0 ? DEVICE_SECRET : SENDER_SECRET;
+    if (strcmp(word, "pcv") == 0) return RECOVERY_PUBLIC;
+    if (strcmp(word, "pcr-secret-") == 0) return DEVICE_SECRET;
+    return strcmp(word, "pcs-secret-") == 0 ? SENDER_SECRET : RECOVERY_SECRET;
 }
 
 refusal answer_key(char **words) {
@@ -23,12 +25,12 @@ refusal answer_key(char **words) {
         printf("ok ");
         write_hex(key, KEY);
         putchar(' ');
-        key_id(id, kind == DEVICE_PUBLIC ? X25519 : ED25519, key);
-        write_hex(id, kind == DEVICE_PUBLIC || kind == SENDER_PUBLIC ? KEY_ID : 0);
+        key_id(id, kind == DEVICE_PUBLIC ? X25519 : kind == SENDER_PUBLIC ? ED25519 : RECOVERY, key);
+        write_hex(id, kind < DEVICE_SECRET ? KEY_ID : 0);
         putchar(' ');
         if (kind == DEVICE_SECRET) crypto_scalarmult_curve25519_base(public, key);
-        if (kind == SENDER_SECRET) crypto_sign_seed_keypair(public, secret, key);
-        write_hex(public, kind == DEVICE_SECRET || kind == SENDER_SECRET ? KEY : 0);
+        if (kind > DEVICE_SECRET) crypto_sign_seed_keypair(public, secret, key);
+        write_hex(public, kind >= DEVICE_SECRET ? KEY : 0);
     }
     free(text.bytes);
     return refused;

@@ -6,7 +6,7 @@
 
 #include "driver.h"
 
-enum { MOST_WORDS = 12 };
+enum { MOST_WORDS = 14 };
 
 static const struct {
     const char *question;
@@ -20,8 +20,8 @@ static const struct {
     {"fingerprint", 1, answer_fingerprint},
     {"open", 5, answer_open_text},
     {"push", 5, answer_open_push},
-    {"statement", 3, answer_statement},
-    {"seal", 11, answer_seal},
+    {"statement", 4, answer_statement},
+    {"seal", 12, answer_seal},
     {"reference", 1, answer_reference},
     {"attachments", 1, answer_attachments},
     {"fullbody", 1, answer_fullbody},

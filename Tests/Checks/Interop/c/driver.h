@@ -16,7 +16,7 @@ uint8_t *room(size_t length);
 struct data data(const char *word);
 void write_hex(const uint8_t *bytes, size_t length);
 void write_text(const char *text);
-void write_sender(const uint8_t key[KEY]);
+void write_public(const uint8_t key[KEY], enum key_kind kind);
 void read_key(uint8_t key[KEY], const char *text, enum key_kind kind);
 char *cut(char *text, char character);
 

@@ -38,9 +38,9 @@ void write_text(const char *text) {
     write_hex((const uint8_t *)text, strlen(text));
 }
 
-void write_sender(const uint8_t key[KEY]) {
+void write_public(const uint8_t key[KEY], enum key_kind kind) {
     char text[LONGEST_KEY_TEXT + 1];
-    key_text(text, key, SENDER_PUBLIC);
+    key_text(text, key, kind);
     fputs(text, stdout);
 }
 

@@ -89,23 +89,35 @@ final class Driver {
     private static Trust readTrust(String text) throws GeneralSecurityException, Refused {
         Trust known = TRUSTS.get(text);
         if (known != null) return known.copy();
-        String[] parts = text.split(";");
-        List<byte[]> pinned = new ArrayList<>();
-        List<Trust.Superseded> superseded = new ArrayList<>();
-        for (String pin : several(parts[0])) pinned.add(key(pin, Keys.Kind.SENDER_PUBLIC));
-        for (String old : several(parts[1])) {
-            String[] pair = old.split(":");
-            byte[] oldKey = key(pair[0], Keys.Kind.SENDER_PUBLIC);
-            superseded.add(pair[1].equals("-") ? new Trust.Superseded(oldKey, null, null) : Trust.Superseded.by(oldKey, data(pair[1])));
-        }
-        TRUSTS.put(text, known = new Trust(pinned, superseded));
+        List<Trust.Sender> senders = new ArrayList<>();
+        for (String one : text.equals("-") ? new String[0] : text.split("/")) senders.add(readSender(one));
+        TRUSTS.put(text, known = new Trust(senders));
         return known.copy();
     }
 
+    private static Trust.Sender readSender(String text) throws GeneralSecurityException, Refused {
+        String[] parts = text.split(";");
+        List<Trust.Superseded> superseded = new ArrayList<>();
+        List<byte[]> recovery = new ArrayList<>();
+        for (String old : several(parts[2])) {
+            String[] pair = old.split(":");
+            superseded.add(new Trust.Superseded(key(pair[0], Keys.Kind.SENDER_PUBLIC), optional(pair[1])));
+        }
+        for (String own : several(parts[3])) recovery.add(key(own, Keys.Kind.RECOVERY_PUBLIC));
+        byte[] pinned = parts[1].equals("-") ? null : key(parts[1], Keys.Kind.SENDER_PUBLIC);
+        return new Trust.Sender(parts[0], pinned, superseded, recovery, data(parts[4]));
+    }
+
     private static String writeTrust(Trust trust) {
-        List<String> pinned = trust.pinned().stream().map(Driver::senderText).toList();
-        List<String> superseded = trust.superseded().stream().map(old -> senderText(old.key()) + ":" + word(old.statement())).toList();
-        return joined(pinned) + ";" + joined(superseded);
+        List<String> senders = trust.senders().stream().map(Driver::writeSender).toList();
+        return senders.isEmpty() ? "-" : String.join("/", senders);
+    }
+
+    private static String writeSender(Trust.Sender sender) {
+        List<String> superseded = sender.superseded().stream().map(old -> senderText(old.key()) + ":" + word(old.statement())).toList();
+        List<String> recovery = sender.recovery().stream().map(own -> Keys.keyText(own, Keys.Kind.RECOVERY_PUBLIC)).toList();
+        String pinned = sender.pinned() == null ? "-" : senderText(sender.pinned());
+        return String.join(";", sender.name(), pinned, joined(superseded), joined(recovery), word(sender.lastRecovery()));
     }
 
     private static String senderText(byte[] key) {
@@ -119,14 +131,15 @@ final class Driver {
         return "ok " + word(found) + switch (kind) {
             case DEVICE_PUBLIC -> " " + word(Keys.keyID(Keys.X25519, found)) + " -";
             case SENDER_PUBLIC -> " " + word(Keys.keyID(Keys.ED25519, found)) + " -";
+            case RECOVERY_PUBLIC -> " " + word(Keys.keyID(Keys.RECOVERY, found)) + " -";
             case DEVICE_SECRET -> " - " + word(Envelope.DeviceKey.of(found, Trust.NEVER).publicKey());
-            case SENDER_SECRET -> " - " + word(Seal.SenderKey.of(found).publicKey());
+            case SENDER_SECRET, RECOVERY_SECRET -> " - " + word(Seal.SenderKey.of(found).publicKey());
         };
     }
 
     private static String answerCheck(Keys.Kind kind, byte[] key) throws GeneralSecurityException, Refused {
         if (kind == Keys.Kind.DEVICE_PUBLIC) Keys.checkDeviceKey(key);
-        if (kind == Keys.Kind.SENDER_PUBLIC) Keys.checkSenderKey(key);
+        if (kind != Keys.Kind.DEVICE_PUBLIC) Keys.checkSenderKey(key);
         return "ok";
     }
 
@@ -141,26 +154,29 @@ final class Driver {
         return "ok " + word(Arrays.copyOfRange(decoded, 1, 5)) + " " + (decoded.length - Envelope.OUTSIDE);
     }
 
-    private static String answerOpened(Envelope.Opened opened, Trust after, long now) throws GeneralSecurityException, Refused {
-        Trust.Followed again = after.follow(opened.statements(), now);
+    private static String answerOpened(Envelope.Opened opened, String context, Trust after, long now) throws GeneralSecurityException, Refused {
+        Trust.Followed again = after.follow(opened.statements(), context, now);
         if (again.accepted().size() != opened.statements().size()) return "broken the statements are not accepted again";
         return String.join(" ", "opened", word(opened.payload()), word(opened.messageID()), Long.toString(opened.sentAt()),
             Long.toString(opened.timeToLive()), senderText(opened.sender()), writeTrust(after),
-            opened.rotationConflict() ? "rotation-conflict" : "-");
+            joined(opened.told()));
     }
 
-    private static String answerStatement(String trust, String now, String statement) throws GeneralSecurityException, Refused {
+    private static String answerStatement(String trust, String context, String now, String statement)
+        throws GeneralSecurityException, Refused {
         Trust after = readTrust(trust);
-        return (after.evaluate(data(statement), Long.parseUnsignedLong(now)) ? "accepted " : "unchanged ") + writeTrust(after);
+        Trust.Evaluated evaluated = after.evaluate(data(statement), context, Long.parseUnsignedLong(now));
+        String conflict = evaluated.conflict() == null ? "-" : evaluated.conflict();
+        return String.join(" ", evaluated.changed() ? "accepted" : "unchanged", writeTrust(after), conflict);
     }
 
     private static String answerSeal(String[] words) throws GeneralSecurityException, Refused {
         boolean known = Arrays.stream(Seal.PushType.values()).anyMatch(type -> type.name().toLowerCase(Locale.ROOT).equals(words[6]));
         if (!known) return "refused push-type-not-sealable";
-        List<byte[]> statements = several(words[10]).stream().map(Driver::data).toList();
-        Seal.Message message = new Seal.Message(data(words[11]), words[1], Long.parseLong(words[4]), Long.parseLong(words[5]),
+        List<byte[]> statements = several(words[11]).stream().map(Driver::data).toList();
+        Seal.Message message = new Seal.Message(data(words[12]), words[1], Long.parseLong(words[4]), Long.parseLong(words[5]),
             Seal.PushType.valueOf(words[6].toUpperCase(Locale.ROOT)), text(words[7]), words[8].equals("-") ? null : text(words[8]),
-            optional(words[9]), statements);
+            optional(words[9]), optional(words[10]), statements);
         return "sealed " + word(Seal.seal(message, key(words[2], Keys.Kind.DEVICE_PUBLIC), sender(words[3])));
     }
 
@@ -219,9 +235,9 @@ final class Driver {
                 List<Envelope.DeviceKey> devices = devices(words[2]);
                 Envelope.Opened opened = words[0].equals("open") ? Envelope.openText(text(words[5]), words[1], devices, trust, now)
                     : Envelope.openPush(data(words[5]), words[1], devices, trust, now);
-                yield answerOpened(opened, trust, now);
+                yield answerOpened(opened, words[1], trust, now);
             }
-            case "statement" -> answerStatement(words[1], words[2], words[3]);
+            case "statement" -> answerStatement(words[1], words[2], words[3], words[4]);
             case "seal" -> answerSeal(words);
             case "reference" -> answerReference(Attachments.parseReference(Payload.parseObject(data(words[1]), "malformed-reference")));
             case "attachments" -> answerAttachments(words[1]);

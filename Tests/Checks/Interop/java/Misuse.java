@@ -4,7 +4,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import pushcrypt.Attachments;
-import pushcrypt.Keys;
 import pushcrypt.Payload;
 import pushcrypt.Refused;
 import pushcrypt.Seal;
@@ -33,7 +32,12 @@ final class Misuse {
 
     private static Seal.Message message(String title, String sound, byte[] messageID, List<byte[]> statements) {
         byte[] payload = "{\"aps\":{\"alert\":\"a\",\"sound\":\"b\"}}".getBytes();
-        return new Seal.Message(payload, "a", 0, 1, Seal.PushType.ALERT, title, sound, messageID, statements);
+        return new Seal.Message(payload, "a", 0, 1, Seal.PushType.ALERT, title, sound, messageID, null, statements);
+    }
+
+    private static Trust trust(byte[] pinned, List<Trust.Superseded> superseded, List<byte[]> recovery, int length)
+        throws GeneralSecurityException, Refused {
+        return new Trust(List.of(new Trust.Sender("a", pinned, superseded, recovery, new byte[length])));
     }
 
     /** The names of those that are not as they must be. The keys are good ones. */
@@ -49,16 +53,17 @@ final class Misuse {
             refused("invalid-request", () -> Seal.seal(message("a", null, new byte[15], List.of()), device, sender)));
         good.put("a statement of 180 bytes",
             refused("invalid-request", () -> Seal.seal(message("a", null, null, List.of(new byte[180])), device, sender)));
-        good.put("a pin of zeros", refused("weak-key", () -> new Trust(List.of(zeros), List.of())));
+        List<Trust.Superseded> none = List.of();
+        good.put("a pin of zeros", refused("weak-key", () -> new Trust(List.of(Trust.Sender.of("a", zeros)))));
         good.put("a superseded key of zeros",
-            refused("weak-key", () -> new Trust(List.of(), List.of(new Trust.Superseded(zeros, null, null)))));
-        Trust.Superseded old = new Trust.Superseded(publicKey, null, statement);
-        good.put("a key that is pinned and superseded",
-            refused("sender-superseded", () -> new Trust(List.of(publicKey), List.of(old))));
-        Trust trust = new Trust(List.of(), List.of(old));
-        good.put("a superseded key with a statement and no end",
-            trust.candidates(Keys.keyID(Keys.ED25519, publicKey), 0).isEmpty());
-        good.put("the same statement of a key that the app replaced", !trust.evaluate(statement, 0));
+            refused("weak-key", () -> trust(null, List.of(new Trust.Superseded(zeros, null)), List.of(), 0)));
+        good.put("a recovery key of zeros", refused("weak-key", () -> trust(null, none, List.of(zeros), 0)));
+        List<Trust.Superseded> old = List.of(new Trust.Superseded(publicKey, statement));
+        good.put("a key that is pinned and superseded", refused("sender-superseded", () -> trust(publicKey, old, List.of(), 0)));
+        good.put("a key that is a sender's and a recovery key",
+            refused("key-has-two-uses", () -> trust(publicKey, none, List.of(publicKey), 0)));
+        good.put("a last recovery of 52 bytes", refused("malformed-trust", () -> trust(publicKey, none, List.of(), 52)));
+        good.put("the same statement of a sender without a pin", !trust(null, old, List.of(), 0).evaluate(statement, "a", 0).changed());
         SealedFile.Opener opener = new SealedFile.Opener(zeros, 46, zeros);
         boolean first = refused("not-a-sealed-file", () -> opener.update(new byte[46]));
         good.put("a file after it was refused",
