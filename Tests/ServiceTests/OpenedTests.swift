@@ -7,6 +7,7 @@ import PushcryptReceiver
 import TestPhone
 import Testing
 import UserNotifications
+import Waiting
 
 /// The presentation of a push that opens.
 struct OpenedTests {
