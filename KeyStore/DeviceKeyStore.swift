@@ -123,8 +123,8 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
 
     /// Pins a sender's key that came from the app, its own channel or an import; never from a message.
     ///
-    /// `replace` is for use after a theft: the key pinned under this name and the keys before it are no longer trusted,
-    /// under any name, not even for messages under way.
+    /// `replace` is for use after a theft: every other key of this name, pinned or superseded, is no longer trusted,
+    /// under any name, not even for messages under way. So it has an effect for a key that is pinned already.
     ///
     /// - Throws: `invalidName`; `senderAlreadyTrusted` if another key is pinned under this name; `senderSuperseded` for
     ///   a key that was superseded here; `topicMismatch` for the same key and another app, unless `replace`.
@@ -144,9 +144,21 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     @discardableResult
     func removeTrustedSender(named name: String) throws(KeyStoreError) -> Bool
 
-    /// Accepts rotation statements that reached the device outside a message, all or none.
+    /// Returns the recovery keys of a sender; none for a name without some.
+    func recoveryKeys(ofSender name: String) throws(KeyStoreError) -> [RecoveryPublicKey]
+
+    /// Replaces the recovery keys of a sender by at most two, which came from the app or with the reply that brings the
+    /// first pin; set them before the pin.
     ///
-    /// - Throws: `rotationRefused`, `rotationConflict`.
+    /// They stay when the pin is replaced or removed, and so does the serial of the last recovery, unless none of the
+    /// keys stays.
+    ///
+    /// - Throws: `invalidName`; `senderSuperseded` for a key that is a sender's.
+    func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofSender name: String) throws(KeyStoreError)
+
+    /// Accepts rotations and recoveries that reached the device outside a message, all or none.
+    ///
+    /// - Throws: `rotationRefused`, `rotationConflict`, `recoveryConflict`.
     func acceptStatements(
         _ statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) -> [SenderTrust.Change]

@@ -34,6 +34,7 @@ public struct KeyStoreError: CodedError {
             case userMismatch = "user-mismatch"
             case keyTaken = "key-taken"
             case futureTime = "future-time"
+            case implausibleClock = "implausible-clock"
             case unknownDevice = "unknown-device"
             case removedDevice = "removed-device"
             case senderAlreadyTrusted = "sender-already-trusted"
@@ -41,6 +42,7 @@ public struct KeyStoreError: CodedError {
             case tooManyAnnouncements = "too-many-announcements"
             case rotationRefused = "rotation-refused"
             case rotationConflict = "rotation-conflict"
+            case recoveryConflict = "recovery-conflict"
             case responseTooLarge = "response-too-large"
         }
 
@@ -100,6 +102,8 @@ public struct KeyStoreError: CodedError {
         public static let keyTaken = Code(known: .keyTaken)
         /// A change to a device has a time more than a day in the future.
         public static let futureTime = Code(known: .futureTime)
+        /// The clock shows a time long before or after the store's last change; nothing was changed.
+        public static let implausibleClock = Code(known: .implausibleClock)
         /// No device has this id.
         public static let unknownDevice = Code(known: .unknownDevice)
         /// The device was removed, and has not registered since.
@@ -114,6 +118,8 @@ public struct KeyStoreError: CodedError {
         public static let rotationRefused = Code(known: .rotationRefused)
         /// A second, different statement for a superseded key: evidence that the key was stolen.
         public static let rotationConflict = Code(known: .rotationConflict)
+        /// A second, different recovery with the same serial: evidence that the recovery key was stolen.
+        public static let recoveryConflict = Code(known: .recoveryConflict)
         /// A response to a notification is too large for the file of kept responses.
         public static let responseTooLarge = Code(known: .responseTooLarge)
 

@@ -28,9 +28,11 @@ private struct StoreCheck {
         checkRows(of: SettingRow.self)
         checkRows(of: DeviceKeyRow.self)
         checkRows(of: TrustedSenderRow.self)
+        checkRows(of: SenderRecoveryRow.self)
         checkRows(of: SenderKeyRow.self)
         checkRows(of: PastSenderKeyRow.self)
         checkRows(of: AnnouncementRow.self)
+        checkRows(of: RecoveryRow.self)
         checkRows(of: DeviceRow.self)
         checkRows(of: RemovedDeviceRow.self)
         step { check throws(KeyStoreError) in try check.checkWriting() }

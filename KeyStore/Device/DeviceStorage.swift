@@ -38,6 +38,10 @@ protocol DeviceStorage {
     /// Writes a row, replacing the one with its number.
     func put(_ row: TrustedSenderRow) throws(KeyStoreError)
     func delete(_ row: TrustedSenderRow) throws(KeyStoreError)
+    /// Returns the recovery keys of every sender that has some or had a recovery.
+    func senderRecoveries() throws(KeyStoreError) -> [SenderRecoveryRow]
+    /// Writes a row, replacing the one with its name.
+    func put(_ row: SenderRecoveryRow) throws(KeyStoreError)
 }
 
 /// A device key as the rules see it: without its secret.

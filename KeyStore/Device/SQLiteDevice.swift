@@ -8,7 +8,7 @@ extension SQLiteKeyStore {
     public func generateDeviceKey(
         named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
-        try write { (store) throws(KeyStoreError) in
+        try write(at: now) { (store) throws(KeyStoreError) in
             try store.generateDeviceKey(named: name, topic: topic, making: options.makeDeviceKey, at: now)
         }
     }
@@ -17,7 +17,7 @@ extension SQLiteKeyStore {
     public func importDeviceKey(
         _ key: DeviceKey, named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord {
-        try write { (store) throws(KeyStoreError) in
+        try write(at: now) { (store) throws(KeyStoreError) in
             try store.importDeviceKey(key, named: name, topic: topic, at: now)
         }
     }
@@ -59,7 +59,7 @@ extension SQLiteKeyStore {
 
     /// Generates the next key of a name, or returns the pending one.
     public func rotateDeviceKey(named name: String?, at now: Timestamp) throws(KeyStoreError) -> DeviceKeyRecord {
-        try write { (store) throws(KeyStoreError) in
+        try write(at: now) { (store) throws(KeyStoreError) in
             try store.rotateDeviceKey(named: name, making: options.makeDeviceKey, at: now)
         }
     }
@@ -68,7 +68,7 @@ extension SQLiteKeyStore {
     public func confirmDeviceKey(
         named name: String?, acknowledged: KeyID?, grace: Interval, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
-        try write { (store) throws(KeyStoreError) in
+        try write(at: now) { (store) throws(KeyStoreError) in
             try store.confirmDeviceKey(named: name, acknowledged: acknowledged, grace: grace, at: now)
         }
     }
@@ -77,7 +77,11 @@ extension SQLiteKeyStore {
     public func purgeRetiredDeviceKeys(
         named name: String?, at now: Timestamp
     ) throws(KeyStoreError) -> [DeviceKeyRecord] {
-        try purge { (store) throws(KeyStoreError) in try store.purgeDeviceKeys(named: name, at: now) }
+        let purged = try write(at: now) { (store) throws(KeyStoreError) in
+            try store.purgeDeviceKeys(named: name, at: now)
+        }
+        try eraseDeleted()
+        return purged
     }
 
     /// Deletes the retired keys of every name that ended long ago, as `purgeDeviceKeys(named:)` does.
@@ -89,7 +93,11 @@ extension SQLiteKeyStore {
             try !store.retiredKeys(at: now, accepted: sentAt).isEmpty
         }
         guard isNeeded else { return [] }
-        return try purge { (store) throws(KeyStoreError) in try store.purgeDeviceKeys(at: now, accepted: sentAt) }
+        let purged = try write(at: now) { (store) throws(KeyStoreError) in
+            try store.purgeDeviceKeys(at: now, accepted: sentAt)
+        }
+        try eraseDeleted()
+        return purged
     }
 
     /// Deletes all keys of a name.
@@ -98,15 +106,11 @@ extension SQLiteKeyStore {
     /// overwritten blocks is out of reach. Throws `storeBusy` also if the keys are deleted but another process is still
     /// reading the previous state; a second call completes the deletion.
     public func purgeDeviceKeys(named name: String?) throws(KeyStoreError) -> [DeviceKeyRecord] {
-        try purge { (store) throws(KeyStoreError) in try store.purgeDeviceKeys(named: name) }
+        try purgeDeviceKeys(named: name) { _ in }
     }
 
-    private func purge(
-        _ body: (StoreTransaction) throws(KeyStoreError) -> [DeviceKeyRecord]
-    ) throws(KeyStoreError) -> [DeviceKeyRecord] {
-        let purged = try write(body)
+    private func eraseDeleted() throws(KeyStoreError) {
         try withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
-        return purged
     }
 
     // MARK: Trusted senders
@@ -116,8 +120,8 @@ extension SQLiteKeyStore {
     public func trustSender(
         _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        try write { (store) throws(KeyStoreError) in
-            try store.trustSender(key, named: name, topic: topic, replace: replace, at: now)
+        try write(at: now) { (store) throws(KeyStoreError) in
+            try store.trustSender(key, named: name, topic: topic, replace: replace, at: now).outcome
         }
     }
 
@@ -128,7 +132,7 @@ extension SQLiteKeyStore {
 
     /// Returns every sender that is or was trusted.
     public func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRecord] {
-        try read { (store) throws(KeyStoreError) in try store.trustedSenders().map(\.record) }
+        try read { (store) throws(KeyStoreError) in try store.trustedSenderRecords() }
     }
 
     /// Ends the trust in a sender and its superseded keys.
@@ -141,7 +145,17 @@ extension SQLiteKeyStore {
     public func acceptStatements(
         _ statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) -> [SenderTrust.Change] {
-        try write { (store) throws(KeyStoreError) in try store.accept(statements, topic: topic, at: now) }
+        try write(at: now) { (store) throws(KeyStoreError) in try store.accept(statements, topic: topic, at: now) }
+    }
+
+    /// Returns the recovery keys of a sender.
+    public func recoveryKeys(ofSender name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
+        try read { (store) throws(KeyStoreError) in try store.recoveryKeys(ofSender: name) }
+    }
+
+    /// Replaces the recovery keys of a sender.
+    public func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofSender name: String) throws(KeyStoreError) {
+        try write { (store) throws(KeyStoreError) in try store.setRecoveryKeys(keys, ofSender: name) }
     }
 
     // MARK: Both
@@ -156,7 +170,7 @@ extension SQLiteKeyStore {
             try store.needsSettling(openedWith: publicKey, statements: statements)
         }
         guard isNeeded else { return }
-        try write { (store) throws(KeyStoreError) in
+        try write(at: now) { (store) throws(KeyStoreError) in
             try store.settle(
                 openedWith: publicKey, statements: statements, topic: topic, grace: grace, at: now)
         }
@@ -168,9 +182,111 @@ extension SQLiteKeyStore {
             // This includes damaged rows.
             try store.connection.rows("DELETE FROM \(DeviceKeyRow.table.name)")
             try store.connection.rows("DELETE FROM \(TrustedSenderRow.table.name)")
+            try store.connection.rows("DELETE FROM \(SenderRecoveryRow.table.name)")
             try store.deviceNames.setDefaultName(nil)
         }
-        try withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
+        try eraseDeleted()
+    }
+}
+
+// The same for the command, which changes keys only if the clock is plausible. An app has nobody to ask, and its replies
+// and messages have times of their own.
+extension SQLiteKeyStore {
+    /// Generates the first key of a name.
+    ///
+    /// - Throws: `nameTaken`, `invalidName`, `implausibleClock`.
+    package func generateDeviceKey(
+        named name: String, topic: Topic?, clock: ClockAssurance, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        try write(at: now, clock) { (store, _) throws(KeyStoreError) in
+            try store.generateDeviceKey(named: name, topic: topic, making: options.makeDeviceKey, at: now)
+        }
+    }
+
+    /// Imports a key generated elsewhere as the first of a name.
+    ///
+    /// - Throws: `nameTaken`, `invalidName`, `keyIDTaken`, `implausibleClock`.
+    package func importDeviceKey(
+        _ key: DeviceKey, named name: String, topic: Topic?, clock: ClockAssurance, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord {
+        try write(at: now, clock) { (store, _) throws(KeyStoreError) in
+            try store.importDeviceKey(key, named: name, topic: topic, at: now)
+        }
+    }
+
+    /// Generates the next key of a name, or returns the pending one.
+    ///
+    /// - Parameter age: Do nothing if the newest key of the name is younger; asked in the same transaction, so that of
+    ///   two processes only one generates a key.
+    /// - Returns: nil if the newest key is younger.
+    /// - Throws: `unknownName`, `ambiguousName`, `rotationRefused`, `implausibleClock`.
+    package func rotateDeviceKey(
+        named name: String?, ifOlderThan age: Interval?, clock: ClockAssurance, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord? {
+        try write(at: now, clock) { (store, _) throws(KeyStoreError) in
+            let newest = try store.deviceKeyRecords(named: name).map(\.createdAt).max()
+            if let age, let newest, now < newest.adding(age) { return nil }
+            return try store.rotateDeviceKey(named: name, making: options.makeDeviceKey, at: now)
+        }
+    }
+
+    /// Activates the pending key of a name. The grace begins at the time that the clock shows.
+    ///
+    /// - Returns: nil if no key is pending, or another one.
+    /// - Throws: `unknownName`, `ambiguousName`, `implausibleClock`.
+    package func confirmDeviceKey(
+        named name: String?, acknowledged: KeyID?, grace: Interval, clock: ClockAssurance, at now: Timestamp
+    ) throws(KeyStoreError) -> DeviceKeyRecord? {
+        try write(at: now, clock) { (store, _) throws(KeyStoreError) in
+            try store.confirmDeviceKey(named: name, acknowledged: acknowledged, grace: grace, at: now)
+        }
+    }
+
+    /// Pins a sender's key, and returns the keys that verified messages until now and no longer do.
+    ///
+    /// - Throws: `invalidName`, `senderAlreadyTrusted`, `senderSuperseded`, `topicMismatch`.
+    package func pinSender(
+        _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
+    ) throws(KeyStoreError) -> [TrustedSenderRecord] {
+        try write(at: now) { (store) throws(KeyStoreError) in
+            try store.trustSender(key, named: name, topic: topic, replace: replace, at: now)
+                .ended.map { $0.record(isRevoked: true) }
+        }
+    }
+
+    /// Deletes all keys of a name, as `purgeDeviceKeys(named:)` does; no clock has a part in it.
+    ///
+    /// - Parameter willEnd: Called with the keys before they are deleted.
+    package func purgeDeviceKeys(
+        named name: String?, willEnd: ([DeviceKeyRecord]) -> Void
+    ) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        let purged = try write { (store) throws(KeyStoreError) in
+            let keys = try store.purgeDeviceKeys(named: name)
+            if !keys.isEmpty { willEnd(keys) }
+            return keys
+        }
+        try eraseDeleted()
+        return purged
+    }
+
+    /// Deletes the retired keys of a name whose end date has passed, by a clock that may be ahead for a moment.
+    ///
+    /// - Parameter willEnd: Called with the keys before they are deleted.
+    /// - Throws: `ambiguousName`, `implausibleClock`.
+    package func purgeRetiredDeviceKeys(
+        named name: String?, clock: ClockAssurance, at now: Timestamp, willEnd: ([DeviceKeyRecord]) -> Void
+    ) throws(KeyStoreError) -> [DeviceKeyRecord] {
+        let purged = try write(at: now, clock) { (store, clock) throws(KeyStoreError) in
+            // Keys that have ended by an implausible clock are deleted here, and refused below.
+            let keys = try store.purgeDeviceKeys(named: name, at: (try? clock.time()) ?? now)
+            if !keys.isEmpty {
+                _ = try clock.time()
+                willEnd(keys)
+            }
+            return keys
+        }
+        try eraseDeleted()
+        return purged
     }
 }
 
@@ -209,6 +325,10 @@ extension StoreTransaction: DeviceStorage {
     func delete(_ row: DeviceKeyRow) throws(KeyStoreError) { try delete(DeviceKeyRow.self, key: .integer(row.id)) }
 
     func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRow] { try rows(TrustedSenderRow.self, "ORDER BY id") }
+
+    func senderRecoveries() throws(KeyStoreError) -> [SenderRecoveryRow] {
+        try rows(SenderRecoveryRow.self, "ORDER BY name")
+    }
 
     func newSenderNumber() throws(KeyStoreError) -> Int64 { try newRowNumber(in: TrustedSenderRow.self) }
 

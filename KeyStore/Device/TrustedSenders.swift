@@ -25,6 +25,8 @@ public struct TrustedSenderRecord: Hashable, Sendable {
     public let verifiesUntil: Timestamp?
     /// When the key was pinned.
     public let createdAt: Timestamp
+    /// Whether the key was revoked, under this name or another one: it verifies nothing, even if it is pinned.
+    public let isRevoked: Bool
 }
 
 /// A trusted sender as stored.
@@ -82,20 +84,95 @@ struct TrustedSenderRow: StoredRow {
         return row
     }
 
-    var record: TrustedSenderRecord {
+    /// Whether the key verifies messages.
+    func verifies(at now: Timestamp) -> Bool { state == .pinned || verifiesUntil.map { now <= $0 } ?? false }
+
+    /// Whether the key verifies nothing, at no time.
+    var isRevoked: Bool { state == .superseded && verifiesUntil == nil }
+
+    func record(isRevoked: Bool) -> TrustedSenderRecord {
         TrustedSenderRecord(
-            name: name, topic: topic, key: key, state: state, verifiesUntil: verifiesUntil, createdAt: createdAt)
+            name: name, topic: topic, key: key, state: state, verifiesUntil: verifiesUntil, createdAt: createdAt,
+            isRevoked: isRevoked)
+    }
+}
+
+/// What a device keeps of a sender beside its keys: the recovery keys, and the last recovery.
+///
+/// It outlives the pin, so that an old recovery never returns.
+struct SenderRecoveryRow: StoredRow, Equatable {
+    static let table = StoreTable("sender_recoveries", key: "name", "recovery_keys", "serial", "claim")
+
+    let name: String
+    let recoveryKeys: [RecoveryPublicKey]
+    let last: SenderTrust.LastRecovery?
+
+    init(name: String, recoveryKeys: [RecoveryPublicKey], last: SenderTrust.LastRecovery?) {
+        self.name = name
+        self.recoveryKeys = recoveryKeys
+        self.last = last
+    }
+
+    init(_ columns: inout ColumnReader) throws(KeyStoreError) {
+        name = try columns.text()
+        let keys = try columns.blob()
+        guard let recoveryKeys = Self.keys(of: keys) else { throw columns.damaged }
+        self.recoveryKeys = recoveryKeys
+        let serial = try columns.integer()
+        guard let claim = try columns.optionalBlob() else {
+            guard serial == 0 else { throw columns.damaged }
+            last = nil
+            return
+        }
+        guard let serial = UInt32(exactly: serial), let last = SenderTrust.LastRecovery(serial: serial, claim: claim)
+        else { throw columns.damaged }
+        self.last = last
+    }
+
+    var values: [SQLiteValue] {
+        [.text(name), .blob(keyBytes), .integer(Int64(last?.serial ?? 0)), .blob(last?.claim)]
+    }
+
+    /// The keys one after the other.
+    var keyBytes: Bytes { recoveryKeys.reduce(into: Bytes()) { $0 += $1.bytes } }
+
+    /// Returns the keys of such bytes, which are authenticated, or as trustworthy as the secret keys beside them.
+    static func keys(of bytes: Bytes) -> [RecoveryPublicKey]? {
+        let length = RecoveryPublicKey.length
+        guard bytes.count % length == 0, bytes.count / length <= RecoveryPublicKey.maximumPerSender else { return nil }
+        return stride(from: 0, to: bytes.count, by: length).map { start in
+            RecoveryPublicKey(checked: Bytes(bytes[start..<start + length]))
+        }
     }
 }
 
 // The rules for trust, the same in every store. (`Docs/FormatRotation.md`)
 extension DeviceStorage {
+    /// Returns the senders that are bound to an app or to none, and the others.
+    ///
     /// Reads every row, because a row changed so as to be ignored must be noticed too; a device knows few senders.
-    private func trustedSenders(for topic: Topic) throws(KeyStoreError) -> [TrustedSenderRow] {
-        try trustedSenders().filter { $0.topic == nil || $0.topic == topic }
+    func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust {
+        let recoveries = try senderRecoveries()
+        var groups: [(topic: Topic?, sender: SenderTrust.Sender)] = []
+        for rows in try trustedSenders().grouped {
+            let recovery = recoveries.first { StoreName.areEqual($0.name, rows[0].name) }
+            let pinned = rows.first { $0.state == .pinned }
+            let sender = SenderTrust.Sender(
+                name: rows[0].name, pinned: pinned?.key,
+                superseded: rows.filter { $0.state == .superseded }.map(\.superseded),
+                recoveryKeys: recovery?.recoveryKeys ?? [], lastRecovery: recovery?.last)
+            groups.append(((pinned ?? rows.last)?.topic, sender))
+        }
+        return SenderTrust(
+            groups.filter { $0.topic == nil || $0.topic == topic }.map(\.sender),
+            others: groups.filter { $0.topic != nil && $0.topic != topic }.map(\.sender))
     }
 
-    func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust { SenderTrust(try trustedSenders(for: topic)) }
+    func trustedSenderRecords() throws(KeyStoreError) -> [TrustedSenderRecord] {
+        let rows = try trustedSenders()
+        let revoked = Set(rows.filter(\.isRevoked).map(\.key))
+        return rows.map { $0.record(isRevoked: revoked.contains($0.key)) }
+    }
 
     private func pin(
         _ key: SenderPublicKey, name: String, topic: Topic?, at now: Timestamp
@@ -103,9 +180,10 @@ extension DeviceStorage {
         try put(TrustedSenderRow(id: try newSenderNumber(), name: name, topic: topic, key: key, createdAt: now))
     }
 
+    /// Pins a key; also returns the keys of any name that verified messages until now, and no longer do.
     func trustSender(
         _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
-    ) throws(KeyStoreError) -> RegistrationOutcome {
+    ) throws(KeyStoreError) -> (outcome: RegistrationOutcome, ended: [TrustedSenderRow]) {
         try StoreName.check(name, "the name of a sender")
         let all = try trustedSenders()
         guard !all.contains(where: { $0.key == key && $0.state == .superseded }) else {
@@ -114,33 +192,42 @@ extension DeviceStorage {
                 "key \(key.id) was superseded, and a superseded key is never trusted again: get the sender's current key"
             )
         }
-        let rows = all.filter { StoreName.areEqual($0.name, name) }
-        guard let pinned = rows.first(where: { $0.state == .pinned }) else {
-            try pin(key, name: name, topic: topic, at: now)
-            return .added
+        guard try !senderRecoveries().contains(where: { $0.recoveryKeys.contains { $0.bytes == key.bytes } }) else {
+            throw KeyStoreError(
+                .senderSuperseded, "key \(key.id) is a recovery key, and no key is both: get the sender's current key")
         }
-        if pinned.key == key {
-            if pinned.topic == topic { return .unchanged }
-            guard replace else {
-                throw KeyStoreError(
-                    .topicMismatch,
-                    "sender '\(name)' is already trusted for \(pinned.topic?.bundleID ?? "every app")"
-                )
-            }
-            try delete(pinned)
-        } else {
-            guard replace else {
+        let rows = all.filter { StoreName.areEqual($0.name, name) }
+        let pinned = rows.first { $0.state == .pinned }
+        if let pinned, !replace {
+            guard pinned.key == key else {
                 throw KeyStoreError(
                     .senderAlreadyTrusted,
                     "another key is already trusted as '\(name)'"
                 )
             }
-            // A thief does not care under which name or for which app the key was trusted.
-            let stolen = Set(rows.map(\.key)).subtracting([key])
-            for row in all where stolen.contains(row.key) { try put(row.superseded(by: row.statement, until: nil)) }
+            guard pinned.topic == topic else {
+                throw KeyStoreError(
+                    .topicMismatch,
+                    "sender '\(name)' is already trusted for \(pinned.topic?.bundleID ?? "every app")"
+                )
+            }
+            return (.unchanged, [])
+        }
+        var ended: [TrustedSenderRow] = []
+        if replace {
+            // A thief does not care under which name or for which app a key was trusted: revoked for one sender, it is
+            // revoked for all. Pins of other names stay, so that a recovery can replace them.
+            let revoked = Set(all.filter(\.isRevoked).map(\.key))
+            let stolen = Set(rows.map(\.key)).subtracting(revoked).subtracting([key])
+            for row in rows where stolen.contains(row.key) { try put(row.superseded(by: nil, until: nil)) }
+            ended = all.filter { stolen.contains($0.key) && $0.verifies(at: now) }
+        }
+        if let pinned, pinned.key == key {
+            if pinned.topic == topic { return (ended.isEmpty ? .unchanged : .updated, ended) }
+            try delete(pinned)
         }
         try pin(key, name: name, topic: topic, at: now)
-        return .updated
+        return (pinned == nil ? .added : .updated, ended)
     }
 
     func accept(
@@ -148,20 +235,60 @@ extension DeviceStorage {
     ) throws(KeyStoreError) -> [SenderTrust.Change] {
         var changes: [SenderTrust.Change] = []
         for statement in statements {
-            let rows = try trustedSenders(for: topic)
-            var trust = SenderTrust(rows)
+            var trust = try trust(for: topic)
+            let before = trust.senders
             do throws(RotationError) {
-                changes.append(try trust.accept(statement, at: now))
+                changes.append(try trust.accept(statement, for: topic, at: now))
             } catch {
                 throw .rotation(error)
             }
-            guard case .rotated(let old, let new)? = changes.last else { continue }
-            for row in rows where row.state == .pinned && row.key == old {
-                try put(row.superseded(by: statement, until: statement.overlapEnd))
-                try pin(new, name: row.name, topic: row.topic, at: now)
-            }
+            for (old, new) in zip(before, trust.senders) where old != new { try store(new, after: old, at: now) }
         }
         return changes
+    }
+
+    /// Writes what a statement has changed of a sender.
+    private func store(
+        _ sender: SenderTrust.Sender, after old: SenderTrust.Sender, at now: Timestamp
+    ) throws(KeyStoreError) {
+        let rows = try trustedSenders().filter { StoreName.areEqual($0.name, sender.name) }
+        for entry in sender.superseded {
+            for row in rows where row.key == entry.key && row.superseded != entry {
+                try put(row.superseded(by: entry.statement, until: entry.verifiesUntil))
+            }
+        }
+        if let key = sender.pinned, key != old.pinned {
+            let topic = rows.first { $0.state == .pinned }?.topic
+            try pin(key, name: sender.name, topic: topic, at: now)
+        }
+        if sender.lastRecovery != old.lastRecovery {
+            try put(
+                SenderRecoveryRow(
+                    name: sender.name, recoveryKeys: sender.recoveryKeys, last: sender.lastRecovery))
+        }
+    }
+
+    // MARK: Recovery keys
+
+    func recoveryKeys(ofSender name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
+        try senderRecoveries().first { StoreName.areEqual($0.name, name) }?.recoveryKeys ?? []
+    }
+
+    func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofSender name: String) throws(KeyStoreError) {
+        precondition(
+            keys.count <= RecoveryPublicKey.maximumPerSender && Set(keys).count == keys.count,
+            "a sender has at most two recovery keys, which differ")
+        try StoreName.check(name, "the name of a sender")
+        let senders = try trustedSenders()
+        if let key = keys.first(where: { key in senders.contains { $0.key.bytes == key.bytes } }) {
+            throw KeyStoreError(
+                .senderSuperseded, "key \(key.id) is a sender's key, and no key is both: make another recovery key")
+        }
+        let row = try senderRecoveries().first { StoreName.areEqual($0.name, name) }
+        guard keys != row?.recoveryKeys ?? [] else { return }
+        // The serial belongs to the keys: one that a replaced key has used up must not block the new ones.
+        let keepsSerial = row.map { !Set($0.recoveryKeys).isDisjoint(with: keys) } ?? false
+        try put(SenderRecoveryRow(name: name, recoveryKeys: keys, last: keepsSerial ? row?.last : nil))
     }
 
     func removeTrustedSender(named name: String) throws(KeyStoreError) -> Bool {
@@ -170,7 +297,7 @@ extension DeviceStorage {
             if row.state == .pinned {
                 try delete(row)
             } else {
-                try put(row.superseded(by: row.statement, until: nil))
+                try put(row.superseded(by: nil, until: nil))
             }
         }
         return rows.contains { $0.state == .pinned }
@@ -197,14 +324,25 @@ extension DeviceStorage {
     }
 }
 
-extension SenderTrust {
-    fileprivate init(_ rows: [TrustedSenderRow]) {
-        var pinned: [SenderPublicKey] = []
-        // One key may be pinned under two names.
-        for row in rows where row.state == .pinned && !pinned.contains(row.key) { pinned.append(row.key) }
-        let superseded = rows.filter { $0.state == .superseded }.map {
-            Superseded(key: $0.key, verifiesUntil: $0.verifiesUntil, statement: $0.statement)
+extension [TrustedSenderRow] {
+    /// The rows of each name, in the order in which the names came.
+    fileprivate var grouped: [[TrustedSenderRow]] {
+        var groups: [[TrustedSenderRow]] = []
+        for row in self {
+            if let index = groups.firstIndex(where: { StoreName.areEqual($0[0].name, row.name) }) {
+                groups[index].append(row)
+            } else {
+                groups.append([row])
+            }
         }
-        self.init(pinned: pinned, superseded: superseded)
+        return groups
+    }
+}
+
+extension TrustedSenderRow {
+    /// The row as a key that lost its pin.
+    fileprivate var superseded: SenderTrust.Superseded {
+        SenderTrust.Superseded(
+            key: key, verifiesUntil: state == .pinned ? .init(milliseconds: .max) : verifiesUntil, statement: statement)
     }
 }

@@ -27,7 +27,7 @@ public struct ExtensionKeys: DeviceKeyReading, OpeningEffects {
         // Read before the pins, because the app first adds statements to the pins and then removes them here.
         let kept = (try? statements.statements(for: topic)) ?? []
         var trust = try keys.trust(for: topic)
-        for kept in kept { _ = try? trust.accept(kept.statement, at: kept.acceptedAt) }
+        for kept in kept { _ = try? trust.accept(kept.statement, for: topic, at: kept.acceptedAt) }
         return trust
     }
 
@@ -62,7 +62,7 @@ public struct ExtensionKeys: DeviceKeyReading, OpeningEffects {
         var accepted: [RotationStatement] = []
         for statement in statements {
             do throws(RotationError) {
-                if try trust.accept(statement, at: now) != .unchanged { accepted.append(statement) }
+                if try trust.accept(statement, for: topic, at: now) != .unchanged { accepted.append(statement) }
             } catch {
                 throw .rotation(error)
             }

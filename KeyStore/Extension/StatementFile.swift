@@ -112,7 +112,7 @@ public final class StatementFile: Sendable {
                 ).filter { $0 != .unchanged }
             } catch {
                 switch error.code {
-                case .rotationConflict: result.conflicts += 1
+                case .rotationConflict, .recoveryConflict: result.conflicts += 1
                 case .rotationRefused: result.refused += 1
                 default: throw error
                 }

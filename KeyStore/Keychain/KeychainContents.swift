@@ -1,6 +1,6 @@
 internal import Pushcrypt
 
-/// The contents of a device's Keychain item: its keys, its trusted senders, and the default name.
+/// The contents of a device's Keychain item: its keys, its trusted senders with their recovery keys, and the default name.
 struct KeychainContents {
     /// A device key with its secret.
     struct KeyRow: DeviceKeyEntry {
@@ -20,26 +20,29 @@ struct KeychainContents {
     var keys: [KeyRow] = []
     /// Ordered by number.
     var senders: [TrustedSenderRow] = []
+    /// Ordered by the bytes of the name.
+    var recoveries: [SenderRecoveryRow] = []
 }
 
 // MARK: Serialisation
 
 /// The data of the item. Equal contents have equal bytes, so that copies can be compared; big-endian.
 ///
-///     1    version, 0x01
+///     1    version, 0x02
 ///     16   revision: random, new for each change
 ///     4    length of the table
 ///     n    table
 ///     32k  the scalars of its k keys, in the order of the table
 ///     32   SHA-256 of all the preceding bytes: distinguishes damage from a newer form
 ///
-///     table   text default name, or empty; u32 k, k keys; u32 m, m senders
+///     table   text default name, or empty; u32 k, k keys; u32 m, m senders; u32 r, r recoveries
 ///     key     text name; text topic, or empty; u64 generation; u8 state; u64 created; u64 retires, in state 3 only
 ///     sender  u64 number; text name; text topic, or empty; 32 bytes key; u8 state; u64 created;
 ///             u8 1 and u64 verifies until, or u8 0; u8 1 and 181 bytes statement, or u8 0
+///     recovery  text name of the sender; u8 n, n times 32 bytes recovery key; u32 serial; unless it is 0, 53 bytes
 ///     text    u8 length, UTF-8
 extension KeychainContents {
-    static let version: UInt8 = 1
+    static let version: UInt8 = 2
     static let revisionLength = 16
     private static let tableLength = 1 + revisionLength..<1 + revisionLength + 4
     private static let scalarLength = 32
@@ -50,6 +53,12 @@ extension KeychainContents {
         guard data[0] <= version else {
             throw KeyStoreError(
                 .newerVersion, "the keys in the Keychain were written by a newer version of the app: update the app")
+        }
+        guard data[0] != 1 else {
+            throw KeyStoreError(
+                .corruptStore,
+                "the keys in the Keychain have the layout of an earlier version, which is not used: the app must delete them with purgeEverything, generate a new key and register again"
+            )
         }
         let end = data.count - SHA256.digestLength
         let digest = SHA256.digest(data.extracting(0..<end))
@@ -71,6 +80,7 @@ extension KeychainContents {
             place += scalarLength
         }
         for _ in 0..<(try reader.integer(UInt32.self)) { contents.senders.append(try reader.sender()) }
+        for _ in 0..<(try reader.integer(UInt32.self)) { contents.recoveries.append(try reader.recovery()) }
         // Data that could be written in another way, or has bytes left over, does not survive this comparison.
         guard place == end, contents.table == table, contents.isConsistent else { throw damaged }
         return (contents, revision)
@@ -123,6 +133,14 @@ extension KeychainContents {
             table.append(row.statement == nil ? 0 : 1)
             if let statement = row.statement { table += statement.bytes }
         }
+        table.append(bigEndian: UInt32(truncatingIfNeeded: recoveries.count))
+        for row in recoveries {
+            table.append(text: row.name)
+            table.append(UInt8(truncatingIfNeeded: row.recoveryKeys.count))
+            table += row.keyBytes
+            table.append(bigEndian: row.last?.serial ?? 0)
+            if let last = row.last { table += last.claim }
+        }
         return table
     }
 
@@ -135,6 +153,9 @@ extension KeychainContents {
             && generations.values.allSatisfy { isRising($0.map(\.generation)) }
             && Set(pins.map { Bytes($0.name.utf8) }).count == pins.count
             && isRising(senders.map(\.id))
+            && zip(recoveries, recoveries.dropFirst()).allSatisfy {
+                $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
+            }
             && defaultName.map { name in keys.contains { StoreName.areEqual($0.name, name) } } ?? true
     }
 
@@ -220,5 +241,18 @@ private struct ByteReader {
             statement = try? RotationStatement(bytes: bytes.span)
         }
         return state == .pinned ? row : row.superseded(by: statement, until: verifiesUntil)
+    }
+
+    mutating func recovery() throws(KeyStoreError) -> SenderRecoveryRow {
+        let name = try name()
+        let count = Int(try integer(UInt8.self))
+        guard let keys = SenderRecoveryRow.keys(of: try bytes(count * RecoveryPublicKey.length)) else {
+            throw KeychainContents.damaged
+        }
+        let serial = try integer(UInt32.self)
+        guard serial > 0 else { return SenderRecoveryRow(name: name, recoveryKeys: keys, last: nil) }
+        let last = SenderTrust.LastRecovery(
+            serial: serial, claim: try bytes(SenderTrust.LastRecovery.claimLength))
+        return SenderRecoveryRow(name: name, recoveryKeys: keys, last: last)
     }
 }

@@ -132,13 +132,13 @@ public final class KeychainKeyStore: DeviceKeyStore {
         _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
         try change { (store) throws(KeyStoreError) in
-            try store.trustSender(key, named: name, topic: topic, replace: replace, at: now)
+            try store.trustSender(key, named: name, topic: topic, replace: replace, at: now).outcome
         }
     }
 
     /// Returns every sender that is or was trusted.
     public func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRecord] {
-        try present().trustedSenders().map(\.record)
+        try present().trustedSenderRecords()
     }
 
     /// Ends the trust in a sender and its superseded keys.
@@ -152,6 +152,16 @@ public final class KeychainKeyStore: DeviceKeyStore {
         _ statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) -> [SenderTrust.Change] {
         try change { (store) throws(KeyStoreError) in try store.accept(statements, topic: topic, at: now) }
+    }
+
+    /// Returns the recovery keys of a sender.
+    public func recoveryKeys(ofSender name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
+        try present().recoveryKeys(ofSender: name)
+    }
+
+    /// Replaces the recovery keys of a sender.
+    public func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofSender name: String) throws(KeyStoreError) {
+        try change { (store) throws(KeyStoreError) in try store.setRecoveryKeys(keys, ofSender: name) }
     }
 
     /// Deletes the item, even a damaged one.
@@ -291,5 +301,15 @@ final class KeychainTransaction: DeviceStorage, KeyNames {
 
     func delete(_ row: TrustedSenderRow) {
         change { $0.senders.removeAll { $0.id == row.id } }
+    }
+
+    func senderRecoveries() -> [SenderRecoveryRow] { contents.recoveries }
+
+    func put(_ row: SenderRecoveryRow) {
+        change { contents in
+            contents.recoveries.removeAll { StoreName.areEqual($0.name, row.name) }
+            contents.recoveries.append(row)
+            contents.recoveries.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        }
     }
 }

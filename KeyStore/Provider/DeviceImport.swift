@@ -72,7 +72,7 @@ extension SQLiteKeyStore {
         var result = DeviceImportResult()
         for start in stride(from: 0, to: order.count, by: Self.importChunk) {
             let chunk = order[start..<min(start + Self.importChunk, order.count)]
-            result = try write { (store) throws(KeyStoreError) in
+            result = try write(at: now) { (store) throws(KeyStoreError) in
                 var result = result
                 for (_, index) in chunk {
                     do throws(KeyStoreError) {

@@ -91,7 +91,7 @@ extension SQLiteKeyStore {
     public func removeDevice(id: String, reason: String? = nil, at now: Timestamp) throws(KeyStoreError) -> Bool {
         let removal = RemovedDevice(id: id, removedAt: now, reason: reason)
         try removal.check(at: now)
-        return try write { (store) throws(KeyStoreError) in
+        return try write(at: now) { (store) throws(KeyStoreError) in
             try store.remove(removal, at: now, isChecked: false) == .removed
         }
     }
@@ -111,7 +111,7 @@ extension SQLiteKeyStore {
         for removal in batch { try removal.check(at: now) }
         for start in stride(from: 0, to: batch.count, by: Self.importChunk) {
             let chunk = batch[start..<min(start + Self.importChunk, batch.count)]
-            let part = try write { (store) throws(KeyStoreError) in
+            let part = try write(at: now) { (store) throws(KeyStoreError) in
                 var part = DeviceRemovalResult()
                 for removal in chunk { part.count(try store.remove(removal, at: now, isChecked: true)) }
                 return part

@@ -30,7 +30,7 @@ extension SQLiteKeyStore {
         _ registration: DeviceRegistration, id: String, owner: DeviceOwner = .unchanged, replace: Bool = false,
         at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome {
-        try write { (store) throws(KeyStoreError) in
+        try write(at: now) { (store) throws(KeyStoreError) in
             try store.delete(RemovedDeviceRow.self, key: .text(id))
             return try store.register(registration, id: id, owner: owner, replace: replace, at: now, isLive: true)
         }

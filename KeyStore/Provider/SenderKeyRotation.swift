@@ -18,6 +18,10 @@ extension SQLiteKeyStore {
     /// When it returns, the old secret is in none of the store's files, not even sealed. If another process is still
     /// reading the previous state, the connection that closes last removes the secret from the log.
     ///
+    /// A clock that is wrong for a moment cannot end the key: a time more than a day before the store's last change is
+    /// refused. The statement is issued at most a day after that change; the overlap grows by the rest, up to 60 days. A
+    /// change more than 29 days after the last one needs an assurance.
+    ///
     /// - Parameters:
     ///   - name: The name; nil for the default.
     ///   - overlap: How long devices still trust messages of the old key; at most 60 days.
@@ -25,19 +29,51 @@ extension SQLiteKeyStore {
     ///   - announceFor: How long messages carry the statement to devices that have not reported the new key.
     ///   - force: Whether to rotate even though a message cannot carry one more announcement; devices that missed the
     ///     oldest are lost.
+    ///   - clock: What is known about the clock that `now` comes from.
     ///   - now: When the statement is issued; every interval above starts here.
-    /// - Throws: `unknownName`, `ambiguousName`, `tooManyAnnouncements`; `rotationRefused` for an overlap above 60
-    ///   days, or after the last possible generation.
+    /// - Throws: `unknownName`, `ambiguousName`, `tooManyAnnouncements`, `implausibleClock`; `rotationRefused` for an
+    ///   overlap above 60 days, or after the last possible generation.
     public func rotateSenderKey(
         named name: String? = nil, overlap: Interval = RotationStatement.standardOverlap,
         acceptFor: Interval = RotationStatement.standardAcceptFor,
         announceFor: Interval = standardAnnouncement,
-        force: Bool = false, at now: Timestamp
+        force: Bool = false, clock: ClockAssurance = .unknown, at now: Timestamp
     ) throws(KeyStoreError) -> SenderKeyRotation {
-        let result = try write { (store) throws(KeyStoreError) in
+        let rotation = try rotateSenderKey(
+            named: name, ifOlderThan: nil, overlap: overlap, acceptFor: acceptFor, announceFor: announceFor,
+            force: force, clock: clock, at: now)
+        // Only a minimum age makes the call do nothing.
+        guard let rotation else { preconditionFailure("no rotation") }
+        return rotation
+    }
+
+    /// Replaces the key of a name if it has reached an age; of two processes that ask at once, one replaces it.
+    ///
+    /// - Parameters:
+    ///   - name: The name; nil for the default.
+    ///   - age: Do nothing while the key is younger; nil to rotate in any case.
+    ///   - overlap: How long devices still trust messages of the old key; at most 60 days.
+    ///   - acceptFor: How long devices accept the statement.
+    ///   - announceFor: How long messages carry the statement to devices that have not reported the new key.
+    ///   - force: Whether to rotate even though a message cannot carry one more announcement.
+    ///   - clock: What is known about the clock that `now` comes from.
+    ///   - now: When the statement is issued; every interval above starts here.
+    ///   - willEnd: Called with the old key, and the end of its overlap, before anything is changed.
+    /// - Returns: nil if the key is younger.
+    /// - Throws: The errors of the call without an age.
+    public func rotateSenderKey(
+        named name: String? = nil, ifOlderThan age: Interval?,
+        overlap: Interval = RotationStatement.standardOverlap,
+        acceptFor: Interval = RotationStatement.standardAcceptFor,
+        announceFor: Interval = standardAnnouncement,
+        force: Bool = false, clock: ClockAssurance = .unknown, at now: Timestamp,
+        willEnd: (SenderKeyRecord, Timestamp) -> Void = { _, _ in }
+    ) throws(KeyStoreError) -> SenderKeyRotation? {
+        let result = try write(at: now, clock) { (store, clock) throws(KeyStoreError) -> SenderKeyRotation? in
             let old = try store.senderKeyRow(name)
-            try store.deleteStaleAnnouncements(now)
-            let announced = try store.announcementChain().statements(endingAt: old.publicKey, pinned: nil, at: now)
+            if let age, now < old.createdAt.adding(age) { return nil }
+            let issuedAt = try clock.time()
+            let announced = try store.announcementChain().statements(endingAt: old.publicKey, pinned: nil, at: issuedAt)
             guard force || announced.count < RotationStatement.maximumPerMessage else {
                 throw KeyStoreError(
                     .tooManyAnnouncements,
@@ -49,10 +85,13 @@ extension SQLiteKeyStore {
             let statement: RotationStatement
             do throws(RotationError) {
                 statement = try RotationStatement(
-                    from: oldKey, to: key, at: now, acceptFor: acceptFor, overlap: overlap)
+                    from: oldKey, to: key, at: issuedAt, acceptFor: acceptFor,
+                    overlap: overlap.extended(from: issuedAt, to: now))
             } catch {
                 throw .rotation(error)
             }
+            willEnd(try store.record(old), statement.overlapEnd)
+            try store.deleteStaleAnnouncements(issuedAt)
             let row = SenderKeyRow(
                 id: old.id, name: old.name, topic: old.topic, key: key,
                 generation: try store.senderNames.generation(after: old.generation),
@@ -67,7 +106,9 @@ extension SQLiteKeyStore {
             return SenderKeyRotation(record: try store.record(row), statement: statement)
         }
         // The rotation is done; if a reader keeps the log for a moment, that is not a failure.
-        try? withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
+        if result != nil {
+            try? withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
+        }
         return result
     }
 
@@ -89,7 +130,7 @@ extension SQLiteKeyStore {
     /// Returns every rotation that messages may have to announce, for sealing many; read it again when the store's
     /// version has changed.
     package func announcements() throws(KeyStoreError) -> AnnouncementChain {
-        try readOnce { (store) throws(KeyStoreError) in try store.announcementChain() }
+        try read { (store) throws(KeyStoreError) in try store.announcementChain() }
     }
 }
 
@@ -137,22 +178,41 @@ struct AnnouncementRow: StoredRow {
     }
 }
 
-/// The rotations of a store's sender keys, each leading from one key to the next.
+/// The rotations of a store's sender keys, each leading from one key to the next, and their recoveries.
 package struct AnnouncementChain: Sendable {
     let rows: [AnnouncementRow]
+    let recoveries: [RotationStatement]
 
-    /// Returns the statements that a message signed by `sender` must carry to a device that reported `pinned`, oldest
-    /// first, as `announcements(for:to:at:)` does.
-    package func statements(
-        endingAt sender: SenderPublicKey, pinned: SenderPublicKey?, at now: Timestamp
-    ) -> [RotationStatement] {
-        guard pinned != sender, !rows.isEmpty else { return [] }
+    /// Returns the rotations that lead to a key, newest first.
+    func rows(endingAt sender: SenderPublicKey) -> [AnnouncementRow] {
         var chain: [AnnouncementRow] = []
         var key = sender
         // At most as many steps as rows, even if the rows form a cycle.
         while chain.count < rows.count, let row = rows.first(where: { $0.newKey == key }) {
             chain.append(row)
             key = row.oldKey
+        }
+        return chain
+    }
+
+    /// Returns the statements that a message signed by `sender` must carry to a device that reported `pinned`, oldest
+    /// first, as `announcements(for:to:at:)` does.
+    package func statements(
+        endingAt sender: SenderPublicKey, pinned: SenderPublicKey?, at now: Timestamp
+    ) -> [RotationStatement] {
+        guard pinned != sender, !rows.isEmpty || !recoveries.isEmpty else { return [] }
+        let chain = rows(endingAt: sender)
+        let keys = [sender] + chain.map(\.oldKey)
+        if let recovery = recoveries.first(where: { recovery in keys.contains { $0.bytes == recovery.newKeyBytes } }),
+            !(pinned.map(keys.contains) ?? false)
+        {
+            // Permanently, and before all others: to a device with whatever pin, a thief's too.
+            let room = RotationStatement.maximumPerMessage - 1
+            let accepted = chain.prefix { $0.isAccepted(at: now) }
+            // All that lead on from the recovered key, if there is room; otherwise those that are announced.
+            let isWhole = accepted.count == chain.count && chain.count <= room
+            let rotations = isWhole ? accepted : chain.prefix { $0.isAnnounced(at: now) }
+            return [recovery] + rotations.prefix(room).reversed().map(\.statement)
         }
         // Newest first so far; without one of them, the ones before it are useless.
         let needed: ArraySlice<AnnouncementRow>
@@ -166,8 +226,10 @@ package struct AnnouncementChain: Sendable {
 }
 
 extension StoreTransaction {
-    fileprivate func announcementChain() throws(KeyStoreError) -> AnnouncementChain {
-        AnnouncementChain(rows: try rows(AnnouncementRow.self, "ORDER BY id"))
+    func announcementChain() throws(KeyStoreError) -> AnnouncementChain {
+        AnnouncementChain(
+            rows: try rows(AnnouncementRow.self, "ORDER BY id"),
+            recoveries: try rows(RecoveryRow.self, "ORDER BY name").compactMap(\.statement))
     }
 
     fileprivate func deleteStaleAnnouncements(_ now: Timestamp) throws(KeyStoreError) {
@@ -178,8 +240,25 @@ extension StoreTransaction {
     }
 }
 
+extension Interval {
+    /// Returns the overlap of a statement issued before the present time: it ends as if issued now, but is at most 60
+    /// days. One that is too long already stays as it is, and is refused.
+    fileprivate func extended(from issuedAt: Timestamp, to now: Timestamp) -> Interval {
+        let longest = RotationStatement.maximumOverlap
+        guard self <= longest else { return self }
+        // Rounded up, because the overlap counts seconds.
+        return min(longest, .seconds(seconds + (now.milliseconds(since: issuedAt) + 999) / 1000))
+    }
+}
+
 extension KeyStoreError {
     static func rotation(_ error: RotationError) -> KeyStoreError {
-        KeyStoreError(error.code == .conflict ? .rotationConflict : .rotationRefused, error.description)
+        let code: KeyStoreError.Code =
+            switch error.code {
+            case .conflict: .rotationConflict
+            case .recoveryConflict: .recoveryConflict
+            default: .rotationRefused
+            }
+        return KeyStoreError(code, error.description)
     }
 }

@@ -118,24 +118,26 @@ struct PastSenderKeyRow: StoredRow {
 extension SQLiteKeyStore {
     /// Generates the first key of a name: generation 1.
     ///
-    /// - Throws: `nameTaken`, `invalidName`.
+    /// - Throws: `nameTaken`, `invalidName`, `implausibleClock`.
     public func generateSenderKey(
-        named name: String = defaultName, topic: Topic? = nil, at now: Timestamp
+        named name: String = defaultName, topic: Topic? = nil, clock: ClockAssurance = .unknown, at now: Timestamp
     ) throws(KeyStoreError) -> SenderKeyRecord {
         try StoreName.check(name, "the name of a sender key")
-        return try write { (store) throws(KeyStoreError) in
+        return try write(at: now, clock) { (store, _) throws(KeyStoreError) in
             try store.addSenderKey(try store.newSenderKey(), name: name, topic: topic, at: now)
         }
     }
 
     /// Imports a key generated elsewhere as the first of a name.
     ///
-    /// - Throws: `nameTaken`, `invalidName`; `keyIDTaken` if the store holds this key, or one with its id.
+    /// - Throws: `nameTaken`, `invalidName`, `implausibleClock`; `keyIDTaken` if the store holds this key, or one with
+    ///   its id.
     public func importSenderKey(
-        _ key: SenderKey, named name: String = defaultName, topic: Topic? = nil, at now: Timestamp
+        _ key: SenderKey, named name: String = defaultName, topic: Topic? = nil, clock: ClockAssurance = .unknown,
+        at now: Timestamp
     ) throws(KeyStoreError) -> SenderKeyRecord {
         try StoreName.check(name, "the name of a sender key")
-        return try write { (store) throws(KeyStoreError) in
+        return try write(at: now, clock) { (store, _) throws(KeyStoreError) in
             try store.addSenderKey(key, name: name, topic: topic, at: now)
         }
     }

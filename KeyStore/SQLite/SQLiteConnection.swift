@@ -136,9 +136,12 @@ final class SQLiteConnection {
     /// The number of rows changed by the last statement.
     var changes: Int { Int(unsafe sqlite3_changes(database)) }
 
+    /// The number of rows changed by this connection so far.
+    var totalChanges: Int32 { unsafe sqlite3_total_changes(database) }
+
     /// Returns the state; two states are equal if nothing changed in between, by this connection or any other.
     func state() throws(KeyStoreError) -> (others: Int64, own: Int32) {
-        (try integer("PRAGMA data_version"), unsafe sqlite3_total_changes(database))
+        (try integer("PRAGMA data_version"), totalChanges)
     }
 
     private func prepared(_ sql: String) throws(KeyStoreError) -> SQLiteStatement {

@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/timex.h>
 
 /// Keeps the process out of core dumps and away from debuggers of the same user; 0 on success.
 static inline int pushcrypt_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
@@ -15,6 +16,13 @@ static inline int pushcrypt_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0
 static inline int pushcrypt_usable_processors(void) {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+/// The time of the kernel's clock in seconds since 1970 if it is kept synchronised; otherwise, or if it does not say, -1.
+static inline long long pushcrypt_synchronised_seconds(void) {
+    struct timex clock = {0};
+    int state = adjtimex(&clock);
+    return state < 0 || state == TIME_ERROR || (clock.status & STA_UNSYNC) ? -1 : (long long)clock.time.tv_sec;
 }
 
 /// Has memory of 256 KiB and more go back to the system as soon as it is free, whichever thread has used it.
@@ -27,4 +35,5 @@ static inline void pushcrypt_return_large_memory(void) {
 static inline void pushcrypt_return_large_memory(void) {}
 static inline int pushcrypt_forbid_dumps(void) { return 0; }
 static inline int pushcrypt_usable_processors(void) { return 0; }
+static inline long long pushcrypt_synchronised_seconds(void) { return -1; }
 #endif

@@ -15,10 +15,12 @@ public struct OpenedNotification: Sendable {
     public let expiresAt: Timestamp
     /// The device key that opened the message.
     public let openedWith: DevicePublicKey
-    /// The rotations in the message that change the trust, also if the message was shown before.
+    /// The rotations and recoveries in the message that change the trust, also if the message was shown before.
     public let statements: [RotationStatement]
     /// Whether the message has a rotation that contradicts an accepted one: a sign that an old sender key was stolen.
     public let hasRotationConflict: Bool
+    /// Whether the message has a recovery that contradicts an accepted one: a sign that the recovery key was stolen.
+    public let hasRecoveryConflict: Bool
     /// The sealed files that belong to the notification, at most 8.
     public let attachments: [AttachmentReference]
     /// The sealed file with the full text, which replaces `body` if it can be fetched in time; see
@@ -50,7 +52,8 @@ public struct OpenedNotification: Sendable {
         expiresAt = message.sentAt.adding(message.timeToLive)
         self.openedWith = openedWith
         statements = message.statements
-        hasRotationConflict = message.rotationConflict
+        hasRotationConflict = message.conflicts.contains(.conflict)
+        hasRecoveryConflict = message.conflicts.contains(.recoveryConflict)
         let attachments = AttachmentList(of: document.root)
         self.attachments = attachments.accepted
         do throws(AttachmentError) {

@@ -24,7 +24,7 @@ public func pushcrypt_open(
         let opener = Opener(topic: topic, deviceKeys: deviceKeys, trust: trust)
         do throws(OpenError) {
             let notification = try unsafe opener.open(push, at: now)
-            said = pushcrypt_opened(notification, trust: trust, at: now)
+            said = pushcrypt_opened(notification, trust: trust, for: topic, at: now)
             return notification.payloadWithoutKeys
         } catch {
             throw CallError(error)
@@ -79,7 +79,7 @@ extension OpenedNotification {
 }
 
 extension pushcrypt_opened {
-    fileprivate init(_ notification: OpenedNotification, trust: SenderTrust, at now: Timestamp) {
+    fileprivate init(_ notification: OpenedNotification, trust: SenderTrust, for topic: Topic, at now: Timestamp) {
         self.init()
         sent_at = notification.sentAt.milliseconds
         expires_at = notification.expiresAt.milliseconds
@@ -91,7 +91,7 @@ extension pushcrypt_opened {
         var changed: [pushcrypt_rotation] = []
         var trust = trust
         for statement in notification.statements {
-            guard case .rotated(let old, let new) = try? trust.accept(statement, at: now) else { continue }
+            guard case .rotated(let old, let new) = try? trust.accept(statement, for: topic, at: now) else { continue }
             var rotation = pushcrypt_rotation()
             rotation.old_until = statement.overlapEnd.milliseconds
             write(old, to: &rotation.old_sender)

@@ -26,7 +26,7 @@ extension CommandTable {
                 title: "keys",
                 commands: [
                     Command("init", "create a key store", InitCommand.self), .keygen, .export, .key, .device, .sender,
-                    .rotate,
+                    .rotate, .recover,
                 ]),
             Section(
                 title: "more",

@@ -26,7 +26,7 @@ import Testing
         (
             .enrolment,
             EnrolmentStateError.Code.allCases.map(\.description) + ["unreadable-enrolment"]
-                + EnrolmentPlan.Reason.allCases.map(\.description) + ["alerts-off"]
+                + EnrolmentPlan.Reason.allCases.map(\.description) + ["alerts-off", "sender-replaced"]
         ),
         (.categories, CategoryError.Code.allCases.map(\.description)),
         // Of the C library; the same list stands in CLibraryTests.

@@ -106,7 +106,7 @@ struct ConcurrencyTests {
         #expect(current.generation == 5)
         var trust = SenderTrust(pinned: [first])
         for statement in try home.store.announcements(for: current.publicKey, to: nil, at: start) {
-            _ = try trust.accept(statement, at: start)
+            _ = try trust.accept(statement, for: .app, at: start)
         }
         #expect(trust.pinned == [current.publicKey])
     }

@@ -37,7 +37,7 @@ struct PipelineTests {
             var trust = SenderTrust(pinned: [sender])
             for push in pushes {
                 let opened = try Opener(topic: .app, deviceKeys: [key], trust: trust).open(push, at: start + 1)
-                for statement in opened.statements { _ = try trust.accept(statement, at: start + 1) }
+                for statement in opened.statements { _ = try trust.accept(statement, for: .app, at: start + 1) }
                 senders.insert(opened.sender)
             }
             #expect(trust.pinned == [try home.store.senderKey(named: nil).record.publicKey])

@@ -39,7 +39,8 @@ struct SenderKeyTests {
         #expect(try store.senderKey(named: "one").key.publicKey == new.publicKey)
         #expect(statement.issuedAt == start + 10 && statement.overlap == .days(31) && statement.acceptFor == .days(400))
         var trust = SenderTrust(pinned: [old.publicKey])
-        #expect(try trust.accept(statement, at: start + 10) == .rotated(from: old.publicKey, to: new.publicKey))
+        #expect(
+            try trust.accept(statement, for: .app, at: start + 10) == .rotated(from: old.publicKey, to: new.publicKey))
     }
 
     @Test func theParametersReachTheStatement() throws {
@@ -60,7 +61,7 @@ struct SenderKeyTests {
         let store = try Home(kind).store
         var rotations = Rotations(store: store, keys: [try store.generateSenderKey(at: start).publicKey])
         for day in days {
-            let rotation = try store.rotateSenderKey(force: true, at: start + day * Self.day)
+            let rotation = try store.rotateSenderKey(force: true, clock: .confirmed, at: start + day * Self.day)
             rotations.keys.append(rotation.record.publicKey)
             rotations.statements.append(rotation.statement)
         }
@@ -150,8 +151,9 @@ struct SenderKeyTests {
         let before = try store.senderKeys()
         #expect(code { try store.rotateSenderKey(at: start + 5 * Self.day) } == .tooManyAnnouncements)
         #expect(try store.senderKeys() == before)
-        #expect(code { try store.rotateSenderKey(at: start + 60 * Self.day) } == .tooManyAnnouncements)
-        #expect(try store.rotateSenderKey(at: (start + 60 * Self.day).next).record.generation == 6)
+        #expect(
+            code { try store.rotateSenderKey(clock: .confirmed, at: start + 60 * Self.day) } == .tooManyAnnouncements)
+        #expect(try store.rotateSenderKey(clock: .confirmed, at: (start + 60 * Self.day).next).record.generation == 6)
         #expect(try store.rotateSenderKey(force: true, at: start + 61 * Self.day).record.generation == 7)
     }
 
@@ -159,9 +161,9 @@ struct SenderKeyTests {
         let home = try Home()
         _ = try home.store.generateSenderKey(at: start)
         let statement = try home.store.rotateSenderKey(at: start).statement
-        _ = try home.store.rotateSenderKey(at: start + 400 * Self.day)
+        _ = try home.store.rotateSenderKey(clock: .confirmed, at: start + 400 * Self.day)
         #expect(try home.raw().integer("SELECT count(*) FROM announcements") == 2)
-        _ = try home.store.rotateSenderKey(at: start + 401 * Self.day)
+        _ = try home.store.rotateSenderKey(clock: .confirmed, at: start + 401 * Self.day)
         #expect(
             try home.raw().rows("SELECT * FROM announcements WHERE statement = ?", [.blob(statement.bytes)]).isEmpty)
     }

@@ -71,6 +71,20 @@ struct StatementFileTests {
         #expect(mode(of: path) == 0o600)
     }
 
+    /// The app had another first key, from which the extension has followed a rotation, and now has one built in.
+    @Test(arguments: DeviceStoreKind.allCases)
+    func whatAReplacedPinHasSignedIsWorthNothing(_ kind: DeviceStoreKind) throws {
+        let (store, keys) = try home(kind)
+        try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, at: start)
+        let builtIn = SenderKey().publicKey
+        try store.trustSender(builtIn, named: "provider", topic: .app, replace: true, at: start)
+        let trust = try keys.trust(for: .app)
+        #expect(trust.pinned == [builtIn])
+        for key in [old, new] { #expect(trust.candidates(for: key.id, at: start).isEmpty) }
+        #expect(try file.merge(into: store, at: start).refused == 1)
+        #expect(try store.trust(for: .app).pinned == [builtIn])
+    }
+
     @Test func aStatementIsBelievedAfterItsTimeIfItTookEffectInTime() throws {
         let (store, keys) = try home()
         let brief = try statement(old, new, acceptFor: .seconds(10))

@@ -48,6 +48,52 @@ import Testing
         #expect(trust.pinned == [good])
     }
 
+    @Test(
+        "A stolen key that was superseded already is believed no longer when the pinned key is given once more",
+        arguments: DeviceStoreKind.allCases)
+    func replacedByThePinnedKey(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
+        let topic = try Topic("com.example.app")
+        let (stolen, good) = (SenderKey(), SenderKey())
+        try store.trustSender(stolen.publicKey, named: "provider", topic: topic, at: now)
+        try store.trustSender(stolen.publicKey, named: "another", topic: topic, at: now)
+        let statement = try RotationStatement(from: stolen, to: good, at: now, overlap: .days(60))
+        _ = try store.acceptStatements([statement], topic: topic, at: now)
+        func candidates() throws -> [SenderPublicKey] {
+            try store.trust(for: topic).candidates(for: stolen.id, at: now)
+        }
+        #expect(try candidates().contains(stolen.publicKey))
+        // Without `replace`, the same key again changes nothing.
+        #expect(try store.trustSender(good.publicKey, named: "provider", topic: topic, at: now) == .unchanged)
+        #expect(try candidates().contains(stolen.publicKey))
+
+        let outcome = try store.trustSender(good.publicKey, named: "provider", topic: topic, replace: true, at: now)
+
+        #expect(outcome == .updated)
+        #expect(try candidates().isEmpty)
+        #expect(try store.trust(for: topic).pinned == [good.publicKey])
+        #expect(
+            try store.trustSender(good.publicKey, named: "provider", topic: topic, replace: true, at: now) == .unchanged
+        )
+        #expect(code { try store.trustSender(stolen.publicKey, named: "third", at: now) } == .senderSuperseded)
+    }
+
+    @Test("Replacing a pin names the keys that it ends")
+    func endedKeysAreNamed() throws {
+        let store = try Home(.memory).store
+        let topic = try Topic("com.example.app")
+        let (old, stolen, good) = (SenderKey(), SenderKey(), SenderKey())
+        try store.trustSender(old.publicKey, named: "provider", topic: topic, at: now)
+        _ = try store.acceptStatements([RotationStatement(from: old, to: stolen, at: now)], topic: topic, at: now)
+        func pin(at time: Timestamp) throws -> Set<KeyID> {
+            Set(
+                try store.pinSender(good.publicKey, named: "provider", topic: topic, replace: true, at: time)
+                    .map(\.key.id))
+        }
+        #expect(try pin(at: now) == [old.id, stolen.id])
+        #expect(try pin(at: now) == [])
+    }
+
     @Test("A key that was superseded for every app does not stay pinned for one", arguments: DeviceStoreKind.allCases)
     func supersededForEveryApp(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()

@@ -4,6 +4,9 @@
 struct FormatFixture {
     static let now = Timestamp(milliseconds: 1_790_000_000_000)
 
+    /// The app of a fixture.
+    static var app: Topic { get throws { try Topic("com.example.app") } }
+
     /// A day, in milliseconds.
     static let day: UInt64 = 86_400_000
 

@@ -110,7 +110,7 @@ import Testing
         try OpenedNotification(
             EnvelopeOpener.Message(
                 sender: fixture.sender.publicKey, messageID: MessageID(callerName: "x"), sentAt: FormatFixture.now,
-                timeToLive: .seconds(60), payload: Bytes(payload.utf8), statements: [], rotationConflict: false),
+                timeToLive: .seconds(60), payload: Bytes(payload.utf8), statements: [], conflicts: []),
             openedWith: fixture.device.publicKey)
     }
 

@@ -40,12 +40,14 @@ import VectorKit
     }
 }
 
-/// The four kinds of key text, and how each is read.
+/// The six kinds of key text, and how each is read.
 enum KeyTextKind: String {
     case devicePublic = "device-public"
     case senderPublic = "sender-public"
+    case recoveryPublic = "recovery-public"
     case deviceSecret = "device-secret"
     case senderSecret = "sender-secret"
+    case recoverySecret = "recovery-secret"
 
     /// The result of reading a text.
     struct Key: Equatable {
@@ -64,8 +66,10 @@ enum KeyTextKind: String {
         switch self {
         case .devicePublic: Self.key(try DevicePublicKey(text: String(validating: text, as: UTF8.self) ?? ""))
         case .senderPublic: Self.key(try SenderPublicKey(text: String(validating: text, as: UTF8.self) ?? ""))
+        case .recoveryPublic: Self.key(try RecoveryPublicKey(text: String(validating: text, as: UTF8.self) ?? ""))
         case .deviceSecret: Self.key(try DeviceKey(text: text.span))
         case .senderSecret: Self.key(try SenderKey(text: text.span))
+        case .recoverySecret: Self.key(try RecoverySecretKey(text: text.span))
         }
     }
 
@@ -73,8 +77,10 @@ enum KeyTextKind: String {
         switch self {
         case .devicePublic: Self.key(try DevicePublicKey(bytes: bytes.span))
         case .senderPublic: Self.key(try SenderPublicKey(bytes: bytes.span))
+        case .recoveryPublic: Self.key(try RecoveryPublicKey(bytes: bytes.span))
         case .deviceSecret: Self.key(try DeviceKey(scalar: bytes.span))
         case .senderSecret: Self.key(try SenderKey(seed: bytes.span))
+        case .recoverySecret: Self.key(try RecoverySecretKey(seed: bytes.span))
         }
     }
 
@@ -84,6 +90,16 @@ enum KeyTextKind: String {
 
     private static func key(_ key: SenderPublicKey) -> Key {
         Key(bytes: key.bytes, text: Bytes(key.description.utf8), keyID: key.id.description)
+    }
+
+    private static func key(_ key: RecoveryPublicKey) -> Key {
+        Key(bytes: key.bytes, text: Bytes(key.description.utf8), keyID: key.id.description)
+    }
+
+    private static func key(_ key: RecoverySecretKey) -> Key {
+        Key(
+            bytes: key.withSeed { Bytes(copying: $0) }, text: key.withText { Bytes(copying: $0) },
+            publicKey: key.publicKey.bytes)
     }
 
     private static func key(_ key: DeviceKey) -> Key {

@@ -3,27 +3,35 @@ import VectorKit
 
 @testable import Pushcrypt
 
-/// `Tests/Data/Vectors/kit/statements`: what trust becomes of rotation statements. (`Docs/FormatRotation.md`, R-1 to R-13)
+/// `Tests/Data/Vectors/kit/statements`: what trust becomes of rotation statements. (`Docs/FormatRotation.md`, R-1 to R-21)
 @Suite struct KitStatementTests {
     @Test(.vectors("kit/statements"), arguments: try KitFolder.statements.vectors())
     func trustBecomesOfStatements(_ vector: KitVector) throws {
         var trust = try vector.trust()
-        let now = try vector.time
-        let outcomes = try vector.statements.map { bytes in Self.outcome(of: bytes, on: &trust, at: now) }
+        let (topic, now) = (try Topic(vector.one("context")), try vector.time)
+        var outcomes: [String] = []
+        var told: Set<String> = []
+        for bytes in try vector.statements {
+            let (outcome, conflict) = Self.outcome(of: bytes, on: &trust, for: topic, at: now)
+            outcomes.append(outcome)
+            if let conflict, conflict != outcome { told.insert(conflict) }
+        }
         #expect(outcomes == vector.all("expect"))
-        #expect(try trust.isSame(as: vector.trustAfter()))
+        #expect(told == Set(vector.all("told")))
+        #expect(try trust.senders == vector.trustAfter().senders)
     }
 
-    private static func outcome(of bytes: Bytes, on trust: inout SenderTrust, at now: Timestamp) -> String {
+    private static func outcome(
+        of bytes: Bytes, on trust: inout SenderTrust, for topic: Topic, at now: Timestamp
+    ) -> (String, told: String?) {
+        guard let statement = try? RotationStatement(bytes: bytes.span) else { return ("malformed-statement", nil) }
+        guard statement.bytes == bytes else { return ("encoded differently", nil) }
+        let outcome = trust.evaluate(statement, for: topic, at: now)
+        let told = outcome.conflict?.code.description
         do throws(RotationError) {
-            let statement = try RotationStatement(bytes: bytes.span)
-            guard statement.bytes == bytes else { return "encoded differently" }
-            switch try trust.accept(statement, at: now) {
-            case .rotated: return "accepted"
-            case .unchanged: return "unchanged"
-            }
+            return (try outcome.change.get() == .unchanged ? "unchanged" : "accepted", told)
         } catch {
-            return error.code.description
+            return (error.code.description, told)
         }
     }
 }

@@ -48,7 +48,7 @@ import Testing
 
     private func fold(_ statements: [RotationStatement], into trust: SenderTrust) throws -> SenderTrust {
         var trust = trust
-        for statement in statements { _ = try trust.accept(statement, at: now) }
+        for statement in statements { _ = try trust.accept(statement, for: FormatFixture.app, at: now) }
         return trust
     }
 

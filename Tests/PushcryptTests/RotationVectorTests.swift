@@ -39,7 +39,7 @@ import Testing
 
         let parsed = try RotationStatement(bytes: vector.statement.bytes.span)
         #expect(parsed == issued)
-        #expect(parsed.oldKeyID.description == vector.oldKeyID.bytes.hex)
+        #expect(parsed.keyID.description == vector.oldKeyID.bytes.hex)
         #expect(parsed.issuedAt == issuedAt)
         #expect(parsed.acceptFor == .seconds(UInt64(vector.acceptFor)))
         #expect(parsed.overlap == .seconds(UInt64(vector.overlap)))

@@ -62,11 +62,15 @@ import Testing
         let firstEnds = Timestamp.start.plus(days: 1 + 60)
         let before = try provider.store.senderKey(named: nil).record
         for now in [Timestamp.start.plus(days: 4), firstEnds] {
-            #expect(throws: KeyStoreError(.tooManyAnnouncements, "")) { try provider.store.rotateSenderKey(at: now) }
+            #expect(throws: KeyStoreError(.tooManyAnnouncements, "")) {
+                try provider.store.rotateSenderKey(clock: .confirmed, at: now)
+            }
         }
         #expect(try provider.store.senderKey(named: nil).record == before)
         #expect(phone.receive(try provider.push(at: firstEnds), at: firstEnds).code == "opened")
-        #expect(try provider.store.rotateSenderKey(at: firstEnds.plus(milliseconds: 1)).record.generation == 6)
+        #expect(
+            try provider.store.rotateSenderKey(clock: .confirmed, at: firstEnds.plus(milliseconds: 1)).record.generation
+                == 6)
     }
 
     @Test func aForcedFifthRotationLosesThePhonesThatMissedTheFirst() throws {

@@ -29,7 +29,7 @@ import VectorKit
             #expect(outcome == words[3], name)
         }
         #expect(outcome == vector.expect, name)
-        try run.phone.expect(receiver.trustAfter, name)
+        try run.phone.expect(receiver.trustAfter, receiver.topic, name)
         let states = try run.phone.store.deviceKeys().reduce(into: [:]) { $0[$1.publicKey] = "\($1.state)" }
         for line in vector.all("device-after") {
             let words = line.split(separator: " ")

@@ -16,7 +16,7 @@ import Testing
     }
 
     private func rotate(at now: Timestamp) throws -> SenderPublicKey {
-        try provider.store.rotateSenderKey(at: now).record.publicKey
+        try provider.store.rotateSenderKey(clock: .confirmed, at: now).record.publicKey
     }
 
     /// The phone's next launch, or its first with a provider that knows no pin of it.
@@ -93,7 +93,8 @@ import Testing
 
     @Test(arguments: [(86_400_000, "opened"), (86_400_001, "authentication-failed")])
     func aStatementMayComeFromAClockThatIsADayAhead(_ ahead: UInt64, _ code: String) throws {
-        let statement = try provider.store.rotateSenderKey(at: .start.plus(milliseconds: ahead)).statement
+        let statement = try provider.store.rotateSenderKey(clock: .confirmed, at: .start.plus(milliseconds: ahead))
+            .statement
         var options = Sealer.Options()
         options.announcing = [statement]
         let push = try Sealer(sender: provider.key, topic: .app)

@@ -184,14 +184,14 @@ import Testing
         #expect(other.receive(try backup.push(to: "other", at: after), at: after).code == "opened")
 
         // Rotating again is the way that it forbids.
-        _ = try restored.rotateSenderKey(at: after)
+        _ = try restored.rotateSenderKey(clock: .confirmed, at: after)
         #expect(try receiveInVain(backup.push(at: after), at: after).code == "rotation-conflict")
         #expect(other.receive(try backup.push(to: "other", at: after), at: after).code == "opened")
         #expect(try phone.pin == second.publicKey)
         #expect(try other.pin == backup.key.publicKey)
 
         // A key that the app hands out brings both together.
-        let recovered = try restored.generateSenderKey(named: "recovered", at: after).publicKey
+        let recovered = try restored.generateSenderKey(named: "recovered", clock: .confirmed, at: after).publicKey
         for (id, device) in [(Phone.id, phone), ("other", other)] {
             try device.store.trustSender(recovered, named: Phone.sender, replace: true, at: after)
             let push = try backup.push(to: id, signedBy: "recovered", at: after)

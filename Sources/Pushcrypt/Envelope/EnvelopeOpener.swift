@@ -17,8 +17,8 @@ struct EnvelopeOpener {
         let payload: ContiguousArray<UInt8>
         /// The statements that change the trust, once the message has passed all checks.
         let statements: [RotationStatement]
-        /// Whether a statement in the message contradicts one that was accepted before.
-        let rotationConflict: Bool
+        /// The codes of statements in the message that contradict an accepted one.
+        let conflicts: Set<RotationError.Code>
     }
 
     private static let failure = OpenError(
@@ -90,19 +90,31 @@ struct EnvelopeOpener {
         }
         return Message(
             sender: sender, messageID: messageID, sentAt: sentAt, timeToLive: timeToLive, payload: payload,
-            statements: evaluation.accepted, rotationConflict: evaluation.conflict)
+            statements: evaluation.accepted, conflicts: evaluation.conflicts)
     }
 
-    /// Returns the trusted key that signed. The statements of the message count only if no trusted key has the id.
+    /// Returns the trusted key that signed: trusted after all statements of the message or, unless one of them was a
+    /// recovery, before them.
+    ///
+    /// A recovery ends the trust in the stolen key, which must not open the message that carries it.
     private func verifiedSender(
         _ inner: Span<UInt8>, _ envelope: Envelope, _ evaluation: Evaluation
     ) throws(OpenError) -> SenderPublicKey {
         let id = KeyID(value: inner.bigEndian(at: InnerPlaintext.senderKeyID.lowerBound))
-        var candidates = trust.candidates(for: id, at: now)
-        if candidates.isEmpty { candidates = evaluation.trust.candidates(for: id, at: now) }
+        var candidates = evaluation.trust.candidates(for: id, at: now)
+        if !evaluation.hasRecovery {
+            let before = trust.candidates(for: id, at: now)
+            candidates = before + candidates.filter { !before.contains($0) }
+        }
         let hash = contentHash(of: inner)
         for candidate in candidates where isSigned(inner, hash, by: candidate, envelope) { return candidate }
-        if candidates.isEmpty, evaluation.conflict {
+        if candidates.isEmpty, evaluation.conflicts.contains(.recoveryConflict) {
+            throw OpenError(
+                .recoveryConflict,
+                "the recovery key has signed two statements with one serial: treat it as stolen, and replace it with a release of the app"
+            )
+        }
+        if candidates.isEmpty, evaluation.conflicts.contains(.conflict) {
             throw OpenError(
                 .rotationConflict,
                 "a superseded sender key has signed another rotation: treat that key as stolen, and have the app pin the right one"
@@ -131,20 +143,18 @@ struct EnvelopeOpener {
     private struct Evaluation {
         var trust: SenderTrust
         var accepted: [RotationStatement] = []
-        var conflict = false
+        var conflicts: Set<RotationError.Code> = []
+
+        var hasRecovery: Bool { accepted.contains(where: \.isRecovery) }
     }
 
     /// Applies the statements in order to a copy of the trust; statements that are not acceptable are ignored.
     private func evaluate(_ block: StatementBlock) -> Evaluation {
         var evaluation = Evaluation(trust: trust)
         for statement in block.statements {
-            do throws(RotationError) {
-                if try evaluation.trust.accept(statement, at: now) != .unchanged {
-                    evaluation.accepted.append(statement)
-                }
-            } catch {
-                if error.code == .conflict { evaluation.conflict = true }
-            }
+            let outcome = evaluation.trust.evaluate(statement, for: topic, at: now)
+            if let change = try? outcome.change.get(), change != .unchanged { evaluation.accepted.append(statement) }
+            if let conflict = outcome.conflict { evaluation.conflicts.insert(conflict.code) }
         }
         return evaluation
     }
@@ -152,10 +162,10 @@ struct EnvelopeOpener {
 
 /// The statements at the start of a body of content type 0x02: a count of 1 to 4, then 181 bytes each, oldest first.
 struct StatementBlock {
+    /// The statements that this version can read; others are ignored, or a later version would make receivers blind.
     let statements: [RotationStatement]
-
     /// The number of bytes before the payload.
-    var length: Int { Self.length(count: statements.count) }
+    let length: Int
 
     static func length(count: Int) -> Int { 1 + count * RotationStatement.length }
 
@@ -168,13 +178,11 @@ struct StatementBlock {
         }
         var statements: [RotationStatement] = []
         for index in 0..<count {
-            let start = Self.length(count: index)
-            guard
-                let statement = try? RotationStatement(bytes: body.extracting(start..<start + RotationStatement.length))
-            else { return nil }
-            statements.append(statement)
+            let bytes = body.extracting(Self.length(count: index)..<Self.length(count: index + 1))
+            if let statement = try? RotationStatement(bytes: bytes) { statements.append(statement) }
         }
         self.statements = statements
+        length = Self.length(count: count)
     }
 }
 

@@ -12,6 +12,7 @@ public struct OpenError: CodedError {
             case unknownRecipientKey = "unknown-recipient-key"
             case authenticationFailed = "authentication-failed"
             case rotationConflict = "rotation-conflict"
+            case recoveryConflict = "recovery-conflict"
             case unsupportedMessage = "unsupported-message"
             case expired = "expired"
             case notYetValid = "not-yet-valid"
@@ -35,6 +36,8 @@ public struct OpenError: CodedError {
         public static let authenticationFailed = Code(known: .authenticationFailed)
         /// A superseded sender key has signed a second, different rotation: evidence that the key was stolen.
         public static let rotationConflict = Code(known: .rotationConflict)
+        /// A recovery key has signed two different statements with one serial: evidence that it was stolen.
+        public static let recoveryConflict = Code(known: .recoveryConflict)
         /// Authentic, but with a content type or times that this version does not support.
         public static let unsupportedMessage = Code(known: .unsupportedMessage)
         /// Authentic, but its time to live has passed.

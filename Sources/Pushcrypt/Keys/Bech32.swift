@@ -3,31 +3,37 @@
 /// Public keys are in lower case and secret keys in upper case, so that people, log filters and secret scanners can
 /// distinguish them. (`Docs/Format.md`, Keys as text)
 enum Bech32 {
-    /// The four kinds of key text.
+    /// The six kinds of key text.
     enum Kind: CaseIterable {
         case devicePublic
         case senderPublic
+        case recoveryPublic
         case deviceSecret
         case senderSecret
+        case recoverySecret
 
         /// The part before the separator `1`.
         var prefix: StaticString {
             switch self {
             case .devicePublic: "pcr"
             case .senderPublic: "pcs"
+            case .recoveryPublic: "pcv"
             case .deviceSecret: "PCR-SECRET-"
             case .senderSecret: "PCS-SECRET-"
+            case .recoverySecret: "PCV-SECRET-"
             }
         }
 
-        var isUpperCase: Bool { self == .deviceSecret || self == .senderSecret }
+        var isUpperCase: Bool { self == .deviceSecret || self == .senderSecret || self == .recoverySecret }
 
         var name: String {
             switch self {
             case .devicePublic: "a device's public key (pcr1…)"
             case .senderPublic: "a sender's public key (pcs1…)"
+            case .recoveryPublic: "a recovery public key (pcv1…)"
             case .deviceSecret: "a device's secret key (PCR-SECRET-1…)"
             case .senderSecret: "a sender's secret key (PCS-SECRET-1…)"
+            case .recoverySecret: "a recovery secret key (PCV-SECRET-1…)"
             }
         }
 

@@ -7,8 +7,12 @@ public struct KeyID: Hashable, Sendable, LosslessStringConvertible {
 
     /// The kind of key that an id belongs to.
     enum KeyType: UInt8 {
+        /// A device's X25519 key.
         case x25519 = 0x01
+        /// A sender's Ed25519 key.
         case ed25519 = 0x02
+        /// A recovery key, Ed25519.
+        case recovery = 0x04
     }
 
     /// The four bytes as a big-endian number.

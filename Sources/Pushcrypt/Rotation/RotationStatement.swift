@@ -1,11 +1,12 @@
-/// A provider's statement that one sender key replaces another; 181 bytes, signed by both keys.
+/// A statement that changes a sender's key: a rotation, signed by the old and the new key, or a recovery, signed by a
+/// recovery key and the new key; 181 bytes.
 ///
 /// A value is parsed, but not yet accepted: that is up to ``SenderTrust``. (`Docs/FormatRotation.md`)
 public struct RotationStatement: Hashable, Sendable {
     /// The length in bytes.
-    public static let length = signatureByNew.upperBound
+    public static let length = secondSignature.upperBound
 
-    /// The default time for which receivers accept a statement: 400 days.
+    /// The default time for which receivers accept a rotation: 400 days.
     public static let standardAcceptFor = Interval.days(400)
     /// The default time for which the old key still verifies messages: 31 days.
     public static let standardOverlap = Interval.days(31)
@@ -14,30 +15,43 @@ public struct RotationStatement: Hashable, Sendable {
     /// The maximum number of statements in one message.
     public static let maximumPerMessage = 4
 
-    static let version: UInt8 = 0x01
+    /// The number of bytes that both keys sign.
+    static let claimLength = signed.count
+    static let rotationVersion: UInt8 = 0x01
+    static let recoveryVersion: UInt8 = 0x02
     private static let newKey = 5..<37
     private static let signed = 0..<53
-    private static let signatureByOld = 53..<117
-    private static let signatureByNew = 117..<181
+    private static let firstSignature = 53..<117
+    private static let secondSignature = 117..<181
 
-    private enum Role: UInt8 {
+    enum Role: UInt8 {
         case old = 0x01
         case new = 0x02
+        case recovery = 0x03
     }
 
     /// The statement as it is sent.
     public let bytes: ContiguousArray<UInt8>
 
-    /// The id of the key that is replaced.
-    public var oldKeyID: KeyID { KeyID(value: bytes.span.bigEndian(at: 1)) }
-    /// The time of issue.
+    /// Whether it is a recovery, which replaces whatever is pinned.
+    public var isRecovery: Bool { bytes[0] == Self.recoveryVersion }
+    /// The id of the key that signs first: the replaced key, or the recovery key.
+    public var keyID: KeyID { KeyID(value: bytes.span.bigEndian(at: 1)) }
+    /// The time of issue; of a recovery, for people only.
     public var issuedAt: Timestamp { Timestamp(milliseconds: bytes.span.bigEndian(at: 37)) }
-    /// The time after `issuedAt` for which receivers accept the statement.
+    /// The time after `issuedAt` for which receivers accept a rotation; without a meaning for a recovery.
     public var acceptFor: Interval { interval(at: 45) }
-    /// The time after `issuedAt` for which the old key still verifies messages.
-    public var overlap: Interval { interval(at: 49) }
-    /// The last moment at which the old key verifies messages.
+    /// The time after `issuedAt` for which the old key still verifies messages; 0 for a recovery.
+    public var overlap: Interval { isRecovery ? .seconds(0) : interval(at: 49) }
+    /// The last moment at which the old key verifies messages after a rotation.
     public var overlapEnd: Timestamp { issuedAt.adding(overlap) }
+    /// The number of a recovery, which is higher than that of the one before; 0 for a rotation.
+    public var serial: UInt32 { isRecovery ? bytes.span.bigEndian(at: 49) : 0 }
+
+    /// The bytes that both keys sign: two statements with the same ones say the same, whatever their signatures.
+    package var claim: ContiguousArray<UInt8> { ContiguousArray(bytes[Self.signed]) }
+    /// The bytes of the new key, unchecked: to compare them with a pinned key.
+    package var newKeyBytes: ContiguousArray<UInt8> { ContiguousArray(bytes[Self.newKey]) }
 
     private func interval(at offset: Int) -> Interval {
         .seconds(UInt64(bytes.span.bigEndian(at: offset, as: UInt32.self)))
@@ -45,11 +59,15 @@ public struct RotationStatement: Hashable, Sendable {
 
     /// Parses 181 bytes.
     ///
-    /// - Throws: `malformedStatement` for another length or version.
+    /// - Throws: `malformedStatement` for another length or version, or a recovery without a serial.
     public init(bytes: Span<UInt8>) throws(RotationError) {
-        guard bytes.count == Self.length, bytes[0] == Self.version else {
+        guard bytes.count == Self.length,
+            bytes[0] == Self.rotationVersion
+                || bytes[0] == Self.recoveryVersion && bytes.bigEndian(at: 49, as: UInt32.self) != 0
+        else {
             throw RotationError(
-                .malformedStatement, "a rotation statement has \(Self.length) bytes and begins with version 1")
+                1, .malformedStatement,
+                "a statement has \(Self.length) bytes and begins with version 1, or with version 2 and has a serial")
         }
         self.bytes = ContiguousArray(copying: bytes)
     }
@@ -70,107 +88,103 @@ public struct RotationStatement: Hashable, Sendable {
     ) throws(RotationError) {
         guard overlap <= Self.maximumOverlap else {
             throw RotationError(
-                .overlapTooLong, "the old key may verify for at most \(Self.maximumOverlap.seconds) seconds (60 days)")
+                9, .overlapTooLong,
+                "the old key may verify for at most \(Self.maximumOverlap.seconds) seconds (60 days)")
         }
         guard old.publicKey != new.publicKey else {
-            throw RotationError(.supersededKey, "a key cannot replace itself")
+            throw RotationError(8, .supersededKey, "a key cannot replace itself")
         }
-        var output = ContiguousArray<UInt8>()
-        output.append(Self.version)
-        output.append(bigEndian: old.id.value)
-        output.append(contentsOf: new.publicKey.bytes)
-        output.append(bigEndian: now.milliseconds)
-        output.append(bigEndian: UInt32(clamping: acceptFor.seconds))
-        output.append(bigEndian: UInt32(clamping: overlap.seconds))
-        let unsigned = output
+        let claim = Self.claim(
+            version: Self.rotationVersion, signedBy: old.id, new.publicKey, at: now,
+            UInt32(clamping: acceptFor.seconds), UInt32(clamping: overlap.seconds))
+        var output = claim
         for (role, key) in [(Role.old, old), (.new, new)] {
-            output.append(contentsOf: key.signature(of: Self.message(role, old: old.publicKey, unsigned.span).span))
+            output.append(contentsOf: key.signature(of: Self.message(role, old: old.publicKey, claim.span).span))
         }
         bytes = output
     }
 
-    /// Returns whether `old` signed this statement.
-    func isSigned(byOld old: SenderPublicKey) -> Bool {
-        isSigned(.old, by: old, old: old, Self.signatureByOld)
+    /// Joins the parts of a recovery statement.
+    init(claim: ContiguousArray<UInt8>, _ first: ContiguousArray<UInt8>, _ second: ContiguousArray<UInt8>) {
+        bytes = claim + first + second
     }
 
-    /// Returns the new key, after its import check and a check of its signature.
+    static func claim(
+        version: UInt8, signedBy keyID: KeyID, _ newKey: SenderPublicKey, at now: Timestamp, _ fifth: UInt32,
+        _ sixth: UInt32
+    ) -> ContiguousArray<UInt8> {
+        var claim: ContiguousArray<UInt8> = [version]
+        claim.append(bigEndian: keyID.value)
+        claim.append(contentsOf: newKey.bytes)
+        claim.append(bigEndian: now.milliseconds)
+        claim.append(bigEndian: fifth)
+        claim.append(bigEndian: sixth)
+        return claim
+    }
+
+    // MARK: Signatures
+
+    /// Returns whether `old` signed this rotation.
+    func isSigned(byOld old: SenderPublicKey) -> Bool {
+        isValid(Self.firstSignature, for: Self.message(.old, old: old, bytes.span.extracting(Self.signed)), old.bytes)
+    }
+
+    /// Returns whether a recovery key signed this recovery, for this app.
+    func isSigned(byRecovery key: RecoveryPublicKey, for topic: Topic) -> Bool {
+        isValid(
+            Self.firstSignature, for: Self.message(.recovery, by: key, topic, bytes.span.extracting(Self.signed)),
+            key.bytes)
+    }
+
+    /// Returns the new key of a rotation, after its import check and a check of its signature.
     func newKey(after old: SenderPublicKey) throws(RotationError) -> SenderPublicKey {
+        try newKey(rules: (5, 6), for: Self.message(.new, old: old, bytes.span.extracting(Self.signed)))
+    }
+
+    /// Returns the new key of a recovery, after its import check and a check of its signature.
+    func newKey(
+        afterRecoveryBy key: RecoveryPublicKey, for topic: Topic
+    ) throws(RotationError) -> SenderPublicKey {
+        try newKey(rules: (17, 18), for: Self.message(.new, by: key, topic, bytes.span.extracting(Self.signed)))
+    }
+
+    private func newKey(
+        rules: (import: Int, signature: Int), for message: ContiguousArray<UInt8>
+    ) throws(RotationError) -> SenderPublicKey {
         guard let key = try? SenderPublicKey(bytes: bytes.span.extracting(Self.newKey)) else {
-            throw RotationError(.weakKey, "no sender generates the statement's new key")
+            throw RotationError(rules.import, .weakKey, "no sender generates the statement's new key")
         }
-        guard isSigned(.new, by: key, old: old, Self.signatureByNew) else {
-            throw RotationError(.badSignature, "the new key did not sign the statement")
+        guard isValid(Self.secondSignature, for: message, key.bytes) else {
+            throw RotationError(rules.signature, .badSignature, "the new key did not sign the statement")
         }
         return key
     }
 
-    private func isSigned(_ role: Role, by key: SenderPublicKey, old: SenderPublicKey, _ range: Range<Int>) -> Bool {
-        let message = Self.message(role, old: old, bytes.span.extracting(Self.signed))
-        return Ed25519.isValid(bytes.span.extracting(range), for: message.span, publicKey: key.bytes.span)
+    private func isValid(
+        _ signature: Range<Int>, for message: ContiguousArray<UInt8>, _ key: ContiguousArray<UInt8>
+    ) -> Bool {
+        Ed25519.isValid(bytes.span.extracting(signature), for: message.span, publicKey: key.span)
     }
 
-    private static func message(_ role: Role, old: SenderPublicKey, _ unsigned: Span<UInt8>) -> ContiguousArray<UInt8> {
+    private static func message(_ role: Role, old: SenderPublicKey, _ claim: Span<UInt8>) -> ContiguousArray<UInt8> {
         var message = ContiguousArray<UInt8>()
         message.append("pushcrypt/1 rotation\0")
         message.append(role.rawValue)
         message.append(contentsOf: old.bytes)
-        message.append(copying: unsigned)
+        message.append(copying: claim)
         return message
     }
-}
 
-/// An error for a rotation statement that is not accepted. (`Docs/FormatRotation.md`)
-public struct RotationError: CodedError {
-    /// The kind of error.
-    public struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
-        private enum Known: String, CaseIterable {
-            case malformedStatement = "malformed-statement"
-            case untrustedKey = "untrusted-old-key"
-            case badSignature = "bad-statement-signature"
-            case weakKey = "weak-key"
-            case supersededKey = "superseded-new-key"
-            case overlapTooLong = "overlap-too-long"
-            case notYetValid = "statement-not-yet-valid"
-            case expired = "statement-expired"
-            case conflict = "rotation-conflict"
-        }
-
-        private let known: Known
-
-        /// Not 181 bytes, or an unknown version.
-        public static let malformedStatement = Code(known: .malformedStatement)
-        /// The old key is not pinned here.
-        public static let untrustedKey = Code(known: .untrustedKey)
-        /// One of the two signatures is wrong.
-        public static let badSignature = Code(known: .badSignature)
-        /// The new key fails the import check.
-        public static let weakKey = Code(known: .weakKey)
-        /// The new key was superseded here before: trust never returns to an old key.
-        public static let supersededKey = Code(known: .supersededKey)
-        /// The old key would verify messages for more than 60 days.
-        public static let overlapTooLong = Code(known: .overlapTooLong)
-        /// The statement was issued more than 24 hours in the future.
-        public static let notYetValid = Code(known: .notYetValid)
-        /// The time to accept the statement is over.
-        public static let expired = Code(known: .expired)
-        /// A second, different statement by a superseded key: evidence that the key was stolen.
-        public static let conflict = Code(known: .conflict)
-
-        /// Every code.
-        public static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
-
-        /// The code as programs read it, for example `rotation-conflict`.
-        public var description: String { known.rawValue }
-    }
-
-    /// The kind of error.
-    public let code: Code
-    /// The error and its fix.
-    public let description: String
-
-    init(_ code: Code, _ description: String) {
-        self.code = code
-        self.description = description
+    /// Returns what the keys of a recovery sign: the app too, so that each app needs its own statement.
+    static func message(
+        _ role: Role, by key: RecoveryPublicKey, _ topic: Topic, _ claim: Span<UInt8>
+    ) -> ContiguousArray<UInt8> {
+        var message = ContiguousArray<UInt8>()
+        message.append("pushcrypt/1 recovery\0")
+        message.append(role.rawValue)
+        message.append(contentsOf: key.bytes)
+        message.append(contentsOf: topic.lengthPrefixed)
+        message.append(copying: claim)
+        return message
     }
 }

@@ -119,6 +119,13 @@ private func checkKeys(of store: SQLiteKeyStore, at now: Timestamp) throws(Comma
         (try store.deviceKeys(), try store.senderKeys(), try store.trustedSenders(), try store.deviceCount())
     }
     var findings: [Finding] = []
+    let last = try withStoreErrors { () throws(KeyStoreError) in try store.lastChange() }
+    if let last, now.adding(.days(1)) < last {
+        findings.append(
+            Finding(
+                .error, "the store was last changed at \(last), in the future",
+                fix: "set the clock; if it is right, rotate a key with \(ClockArgument.option)"))
+    }
     for key in devices {
         let name = "device key \(key.keyID) of \(quoted(key.name))"
         if key.createdAt > now {

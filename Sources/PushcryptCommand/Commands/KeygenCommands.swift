@@ -8,6 +8,9 @@ extension Command {
             commands: [
                 Command("device", "create a device's key, which opens", KeygenDeviceCommand.self),
                 Command("sender", "create a provider's key, which signs", KeygenSenderCommand.self),
+                Command(
+                    "recovery", "create a recovery key, which replaces a stolen sender key",
+                    KeygenRecoveryCommand.self),
             ])
     }
 }
@@ -88,6 +91,7 @@ struct NewKeyArguments: Sendable {
     let name: String
     let topic: TopicArgument
     let isDefault: Bool
+    let clock: ClockArgument
     let store: StoreArguments
     let isJSON: Bool
     /// The key file; its path is nil for a key in the store.
@@ -99,12 +103,15 @@ struct NewKeyArguments: Sendable {
             arguments.value("--name", "NAME", help: "the new key's name in the store; default 'default'") ?? "default"
         topic = TopicArgument(&arguments, help: "bind the key to this app")
         isDefault = arguments.flag("--default", help: "make it the default key")
+        clock = ClockArgument(&arguments)
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
         output = OutputArguments(&arguments, help: "write the secret key to a key file instead of a store")
         arguments.option(
             "--output",
-            excludes: ["--store", "--name", "--default"] + others + ["--passphrase-file", "--topic"],
+            excludes: ["--store", "--name", "--default", ClockArgument.option] + others + [
+                "--passphrase-file", "--topic",
+            ],
             hint: "a key file is used without a store")
     }
 }
@@ -116,7 +123,7 @@ extension Console {
     func keep(_ imported: DeviceKey?, in arguments: NewKeyArguments) throws(CommandFailure) {
         let store = try open(arguments.store)
         let topic = try arguments.topic.topic()
-        let (name, now) = (arguments.name, timestamp)
+        let (name, now, clock) = (arguments.name, timestamp, arguments.clock.assurance(self))
         // Before the first key that is made here, because nothing sent earlier can be for it, and so that a failure leaves no
         // key that nobody was told of.
         let isFirst = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys().isEmpty }
@@ -124,9 +131,9 @@ extension Console {
         let record = try withStoreErrors { () throws(KeyStoreError) in
             let record =
                 if let imported {
-                    try store.importDeviceKey(imported, named: name, topic: topic, at: now)
+                    try store.importDeviceKey(imported, named: name, topic: topic, clock: clock, at: now)
                 } else {
-                    try store.generateDeviceKey(named: name, topic: topic, at: now)
+                    try store.generateDeviceKey(named: name, topic: topic, clock: clock, at: now)
                 }
             if arguments.isDefault { try store.setDefaultDeviceKey(named: name) }
             return record
@@ -138,13 +145,13 @@ extension Console {
     func keep(_ imported: SenderKey?, in arguments: NewKeyArguments) throws(CommandFailure) {
         let store = try open(arguments.store)
         let topic = try arguments.topic.topic()
-        let (name, now) = (arguments.name, timestamp)
+        let (name, now, clock) = (arguments.name, timestamp, arguments.clock.assurance(self))
         let record = try withStoreErrors { () throws(KeyStoreError) in
             let record =
                 if let imported {
-                    try store.importSenderKey(imported, named: name, topic: topic, at: now)
+                    try store.importSenderKey(imported, named: name, topic: topic, clock: clock, at: now)
                 } else {
-                    try store.generateSenderKey(named: name, topic: topic, at: now)
+                    try store.generateSenderKey(named: name, topic: topic, clock: clock, at: now)
                 }
             if arguments.isDefault { try store.setDefaultSenderKey(named: name) }
             return record

@@ -13,17 +13,21 @@ extension Command {
 }
 
 extension Arguments {
-    /// `--if-older-than`, in seconds.
-    fileprivate mutating func minimumAge() -> Int? {
+    /// `--if-older-than`.
+    fileprivate mutating func minimumAge() -> Interval? {
         seconds(
-            "--if-older-than", "TIME", 1...3650 * 86_400, help: "do nothing while the key is younger, for cron")
+            "--if-older-than", "TIME", 1...3650 * 86_400, help: "do nothing while the key is younger, for cron"
+        ).map { .seconds(UInt64($0)) }
     }
 }
 
-extension Timestamp {
-    /// Whether a key that was made at `date` is younger than `age` seconds.
-    fileprivate func isBefore(_ age: Int, since date: Timestamp) -> Bool {
-        milliseconds(since: date) < UInt64(age) * 1000
+extension Console {
+    fileprivate func hintYoung(_ date: Timestamp?) {
+        hint("the key was made \(date.map { "\($0)" } ?? "just now"): nothing to do yet")
+    }
+
+    fileprivate func hintPurged(_ keys: [DeviceKeyRecord]) {
+        hint("ending \(keys.map(\.keyID.description).joined(separator: ", ")): what is sealed to them opens no more")
     }
 }
 
@@ -49,7 +53,8 @@ struct RotateDeviceCommand: CommandBody {
     private let purgesEverything: Bool
     /// In seconds.
     private let grace: Int?
-    private let minimumAge: Int?
+    private let minimumAge: Interval?
+    private let clock: ClockArgument
     private let store: StoreArguments
     private let isJSON: Bool
 
@@ -69,6 +74,7 @@ struct RotateDeviceCommand: CommandBody {
                 "with --confirm: how long the old key opens; default the store's, or 31d"
         )
         minimumAge = arguments.minimumAge()
+        clock = ClockArgument(&arguments)
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
         arguments.atMostOne(of: "--confirm", "--purge", "--if-older-than")
@@ -85,14 +91,14 @@ struct RotateDeviceCommand: CommandBody {
     }
 
     private func rotate(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) -> ExitCode {
-        let now = console.timestamp
-        let records = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys(named: name) }
-        if let minimumAge, let newest = records.map(\.createdAt).max(), now.isBefore(minimumAge, since: newest) {
-            console.hint("the key was made \(newest): nothing to do yet")
-            return .done
-        }
         let record = try withStoreErrors { () throws(KeyStoreError) in
-            try store.rotateDeviceKey(named: name, at: now)
+            try store.rotateDeviceKey(
+                named: name, ifOlderThan: minimumAge, clock: clock.assurance(console), at: console.timestamp)
+        }
+        guard let record else {
+            let keys = try withStoreErrors { () throws(KeyStoreError) in try store.deviceKeys(named: name) }
+            console.hintYoung(keys.map(\.createdAt).max())
+            return .done
         }
         let text = try isJSON ? registrationText(record, store) : "\(record.publicKey)"
         try console.write(text + "\n")
@@ -113,7 +119,9 @@ struct RotateDeviceCommand: CommandBody {
                 hint: "write the key_id of the record, eight hexadecimal digits")
         }
         let record = try withStoreErrors { () throws(KeyStoreError) in
-            try store.confirmDeviceKey(named: name, acknowledged: keyID, grace: grace, at: console.timestamp)
+            try store.confirmDeviceKey(
+                named: name, acknowledged: keyID, grace: grace, clock: clock.assurance(console),
+                at: console.timestamp)
         }
         guard let record else {
             console.hint(
@@ -128,10 +136,12 @@ struct RotateDeviceCommand: CommandBody {
     }
 
     private func purge(_ store: SQLiteKeyStore, _ console: Console) throws(CommandFailure) -> ExitCode {
+        let now = console.timestamp
         let purged = try withStoreErrors { () throws(KeyStoreError) in
             purgesEverything
-                ? try store.purgeDeviceKeys(named: name)
-                : try store.purgeRetiredDeviceKeys(named: name, at: console.timestamp)
+                ? try store.purgeDeviceKeys(named: name, willEnd: console.hintPurged)
+                : try store.purgeRetiredDeviceKeys(
+                    named: name, clock: clock.assurance(console), at: now, willEnd: console.hintPurged)
         }
         if isJSON {
             var json = JSONWriter()
@@ -147,6 +157,11 @@ struct RotateDeviceCommand: CommandBody {
             let end = keys.compactMap(\.retiresAt).min()
             let reason = end.map { "the next one opens until \($0)" } ?? "none is retiring"
             console.hint("no key is destroyed: \(reason)")
+            if let end, end < now {
+                console.hint(
+                    "that is over only if the clock is right, which shows \(now), long after the store's last change; \(ClockArgument.option) says so"
+                )
+            }
         } else {
             console.hint("destroyed: \(purged.map(\.keyID.description).joined(separator: ", "))")
         }
@@ -161,9 +176,16 @@ struct RotateSenderCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Creates a key, signs a statement with the old and the new one, and destroys the old. Messages carry the statement while it is announced, so a phone that was off still opens its next push. After a theft, use 'sender trust --replace' on the devices instead."
+                "Creates a key, signs a statement with the old and the new one, and destroys the old. Messages carry the statement while it is announced, so a phone that was off still opens its next push.",
+                "After a theft, or the loss of a store, use --recover if the app has a recovery key: prepare here, sign with 'recover sign' on the machine that has the key, finish here. Otherwise use 'sender trust --replace' on the devices.",
             ],
-            examples: [Example("pushcrypt rotate sender --if-older-than 30d", "from cron")])
+            examples: [
+                Example("pushcrypt rotate sender --if-older-than 30d", "from cron"),
+                Example(
+                    "pushcrypt rotate sender --recover prepare --recovery-key pcv1… --output request.json",
+                    "after a theft"),
+                Example("pushcrypt rotate sender --recover finish statement.json"),
+            ])
     }
 
     private let name: String?
@@ -171,7 +193,9 @@ struct RotateSenderCommand: CommandBody {
     private let overlap: Int?
     private let announceFor: Int?
     private let force: Bool
-    private let minimumAge: Int?
+    private let minimumAge: Interval?
+    private let recovery: RecoveryArguments
+    private let clock: ClockArgument
     private let store: StoreArguments
     private let isJSON: Bool
 
@@ -183,31 +207,46 @@ struct RotateSenderCommand: CommandBody {
         announceFor = arguments.seconds(
             "--announce", "TIME", 86_400...400 * 86_400,
             help: "how long messages carry the statement; default 60d")
-        force = arguments.flag("--force", help: "rotate even if four statements are announced already")
+        force = arguments.flag(
+            "--force", help: "rotate even if four statements are announced already, or replace the output file")
         minimumAge = arguments.minimumAge()
+        recovery = RecoveryArguments(&arguments)
+        clock = ClockArgument(&arguments)
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let store = try console.open(store)
-        let now = console.timestamp
-        if let minimumAge {
-            let record = try withStoreErrors { () throws(KeyStoreError) in try store.senderKey(named: name).record }
-            if now.isBefore(minimumAge, since: record.createdAt) {
-                console.hint("the key was made \(record.createdAt): nothing to do yet")
-                return .done
-            }
+        switch recovery.step {
+        case .prepare:
+            try recovery.prepare(named: name, in: store, clock.assurance(console), force: force, console)
+            return .done
+        case .finish:
+            try recovery.finish(named: name, in: store, clock.assurance(console), isJSON: isJSON, console)
+            return .done
+        case nil: try recovery.refuseStatement()
         }
         let announce = announceFor.map { Interval.seconds(UInt64($0)) } ?? SQLiteKeyStore.standardAnnouncement
         let overlap = overlap.map { .seconds(UInt64($0)) } ?? RotationStatement.standardOverlap
         let rotation = try withStoreErrors { () throws(KeyStoreError) in
             try store.rotateSenderKey(
-                named: name, overlap: overlap, announceFor: announce, force: force, at: now)
+                named: name, ifOlderThan: minimumAge, overlap: overlap, announceFor: announce, force: force,
+                clock: clock.assurance(console), at: console.timestamp
+            ) { old, end in
+                console.hint(
+                    "ending key \(old.keyID) of \(quoted(old.name)): nothing brings it back, and what it has signed opens until \(end)"
+                )
+            }
+        }
+        guard let rotation else {
+            let record = try withStoreErrors { () throws(KeyStoreError) in try store.senderKey(named: name).record }
+            console.hintYoung(record.createdAt)
+            return .done
         }
         // Before the output, which may fail: a caller who sees only the failure would rotate once more.
         console.hint(
-            "key \(rotation.statement.oldKeyID) is destroyed; messages announce \(rotation.record.keyID) for \(durationText(Int(clamping: announce.seconds))), and devices follow automatically"
+            "key \(rotation.statement.keyID) is destroyed; messages announce \(rotation.record.keyID) for \(durationText(Int(clamping: announce.seconds))), and devices follow automatically"
         )
         try console.write((isJSON ? announcementText(rotation.record) : "\(rotation.record.publicKey)") + "\n")
         return .done

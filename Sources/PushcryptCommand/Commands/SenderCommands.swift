@@ -60,8 +60,13 @@ struct SenderTrustCommand: CommandBody {
             throw CommandFailure(error, in: "the sender's key")
         }
         let store = try console.open(store)
-        _ = try withStoreErrors { () throws(KeyStoreError) in
-            try store.trustSender(key, named: name, topic: topic, replace: replaces, at: console.timestamp)
+        let ended = try withStoreErrors { () throws(KeyStoreError) in
+            try store.pinSender(key, named: name, topic: topic, replace: replaces, at: console.timestamp)
+        }
+        for sender in ended {
+            let name = sanitized(forTerminal: sender.name)
+            console.hint(
+                "key \(sender.key.id) of \(quoted(name)) is no longer trusted, not even for messages under way")
         }
         return .done
     }
@@ -97,9 +102,13 @@ struct SenderListCommand: CommandBody {
                 try output.append(String(decoding: json.bytes, as: UTF8.self) + "\n")
             } else {
                 let state =
-                    sender.state == .pinned
-                    ? "trusted"
-                    : sender.verifiesUntil.map { "superseded, verifies until \($0)" } ?? "replaced, not trusted"
+                    if sender.state == .pinned {
+                        sender.isRevoked ? "replaced under another name, not trusted" : "trusted"
+                    } else if !sender.isRevoked, let end = sender.verifiesUntil {
+                        "superseded, verifies until \(end)"
+                    } else {
+                        "replaced, not trusted"
+                    }
                 try output.append(
                     "\(sanitized(forTerminal: sender.name))  \(sender.key)  \(sender.topic?.bundleID ?? "-")  \(state)\n"
                 )

@@ -52,7 +52,7 @@ extension Explanation {
     static let rotation = [
         Explanation(
             RotationError.Code.malformedStatement, .rotation,
-            summary: "the statement does not have 181 bytes, or its version is unknown",
+            summary: "the statement does not have 181 bytes, its version is unknown, or a recovery has no serial",
             fix: "Get it again from its issuer. If that is a newer version, update the receiver."),
         Explanation(
             RotationError.Code.untrustedKey, .rotation,
@@ -61,12 +61,17 @@ extension Explanation {
                 "The device never pinned that sender, was enrolled later in the chain, which is harmless, or the app replaced the key.",
             fix: "If messages do not open, give the device the current key through the app."),
         Explanation(
+            RotationError.Code.unknownRecoveryKey, .rotation,
+            summary: "the recovery key belongs to no sender here",
+            cause: "The device has pinned no recovery key, or another one. It changes with a release of the app only.",
+            fix: "Sign the recovery with the key that the app has built in. Otherwise pin the new key through the app."),
+        Explanation(
             RotationError.Code.badSignature, .rotation,
             summary: "one of the statement's two signatures is wrong",
             fix: "Get it again from its issuer. If it keeps arriving, treat it as an attack."),
         Explanation(
             RotationError.Code.supersededKey, .rotation,
-            summary: "the new key was superseded here before",
+            summary: "the new key was superseded or revoked here before, or is a recovery key",
             fix: "Rotate to a key that was never used. After a restored backup, see Docs/KeyRotation.md."),
         Explanation(
             RotationError.Code.overlapTooLong, .rotation,
@@ -249,6 +254,12 @@ extension Explanation {
             summary: "a device's time is more than a day ahead",
             cause: "A clock is wrong, or the time is invented or in microseconds. It would override all that follows.",
             fix: "Set that machine's clock, or correct the time. 'device add' needs none."),
+        Explanation(
+            KeyStoreError.Code.implausibleClock, .store,
+            summary: "the clock is long before or after the store's last change",
+            cause:
+                "The clock is more than a day before the store's last change, more than 29 days after it and not synchronised, or more than 400 days after it. A wrong clock could end a key that every phone trusts.",
+            fix: "Set the clock, best by NTP, and run the command again. If the clock is right, add --clock-is-right."),
         Explanation(
             KeyStoreError.Code.unknownDevice, .store,
             summary: "no device has this id",

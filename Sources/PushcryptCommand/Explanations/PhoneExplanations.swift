@@ -215,6 +215,13 @@ extension Explanation {
                 "Give the file the protection completeUntilFirstUserAuthentication, like the keys. The next launch tries again."
         ),
         Explanation(
+            EnrolmentPlan.Notice.senderReplaced, .enrolment,
+            summary: "the pinned sender key was not built into the app, and a built-in one replaced it",
+            cause:
+                "The app has a built-in key for the first time, or a new one after a theft. Otherwise someone answered the first registration instead of the provider.",
+            fix: "After such a release none is needed. Without one, find out who controlled the channel.",
+            shown: "Messages of the old key no longer open."),
+        Explanation(
             EnrolmentPlan.Notice.alertsOff, .enrolment,
             summary: "the user does not let the app show alerts",
             fix: "Say in the app what is missed. The registration stays.",

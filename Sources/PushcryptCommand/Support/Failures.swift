@@ -11,6 +11,7 @@ extension CommandFailure {
         "key-taken": ["if the other device is gone, pushcrypt device remove it first"],
         "generation-too-high": ["if the device was set up again, --replace accepts it"],
         "generation-rollback": ["if the device was set up again, --replace accepts it"],
+        "implausible-clock": ["if the clock is right, --clock-is-right says so"],
         "name-taken": ["pushcrypt rotate replaces its key; --name chooses another name"],
         "reserved-key": ["--attachment adds attachments to a payload"],
         "rotation-conflict": ["pushcrypt sender trust --replace pins another key"],
@@ -44,6 +45,8 @@ extension CommandFailure {
     init(_ error: SigningError) { self.init(.failed, error) }
 
     init(_ error: OpenError) { self.init(.refused, error) }
+
+    init(_ error: RotationError) { self.init(.refused, error) }
 
     init(_ error: AttachmentError) { self.init(error.code == .changedFile ? .failed : .refused, error) }
 

@@ -10,6 +10,8 @@ package struct Console: Sendable {
     package let variable: @Sendable (String) -> String?
     /// The time in milliseconds since 1970-01-01 UTC.
     package let now: @Sendable () -> UInt64
+    /// Whether the system keeps the clock synchronised, as far as it says.
+    package var isClockSynchronised: @Sendable () -> Bool = { false }
     /// Removes secrets from a line before it is written to standard error.
     package let redact: @Sendable (String) -> String
     /// The form of messages on standard error.
@@ -31,10 +33,12 @@ package struct Console: Sendable {
 
     /// The streams, the environment and the clock of this process.
     package static func process(redacting redact: @escaping @Sendable (String) -> String) -> Console {
-        Console(
+        var console = Console(
             input: .standardInput, output: .standardOutput, messages: .standardError, terminal: "/dev/tty",
             variable: SystemEnvironment.variable, now: SystemEnvironment.milliseconds,
             redact: redact)
+        console.isClockSynchronised = SystemEnvironment.isClockSynchronised
+        return console
     }
 }
 

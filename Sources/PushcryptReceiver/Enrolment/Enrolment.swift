@@ -35,8 +35,11 @@ public struct EnrolmentCircumstances: Hashable, Sendable {
 
 /// The sender to trust before any key is pinned.
 public enum FirstTrust: Hashable, Sendable {
-    /// A key shipped with the app: nothing on the network can replace it.
-    case builtIn(SenderPublicKey)
+    /// Keys shipped with the app, the current one last: nothing on the network can replace them.
+    ///
+    /// A pin that is one of them stays, and so does one that rotation statements lead to from one of them. Any other is
+    /// replaced by the last at launch, and the plan has a notice. After a theft, ship the new key without the stolen one.
+    case builtIn([SenderPublicKey])
     /// The key in the provider's first reply: as trustworthy as the channel of this reply.
     case reply
 }
@@ -167,6 +170,10 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
         plan.steps = state.withdrawals.map(EnrolmentPlan.Step.withdraw)
         plan.noticeAlerts()
 
+        if let replacement = try senderToReplacePin() {
+            plan.steps.append(.replaceSender(replacement.id))
+            plan.notices.append(.senderReplaced)
+        }
         let keys = try deviceKeys()
         let account = state.account(account)
         guard let key = keys.current else {
@@ -223,11 +230,33 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
             .first { $0.state == .pinned && $0.name.utf8.elementsEqual(sender.utf8) }?.key
     }
 
+    /// Returns the built-in key that replaces the pin at this launch; nil if the pin stays.
+    ///
+    /// A pin stays if it is built in, or statements lead to it from a built-in key. A built-in key that was superseded
+    /// here is never pinned again: then the app has replaced the pin itself.
+    func senderToReplacePin() throws(KeyStoreError) -> SenderPublicKey? {
+        guard case .builtIn(let keys) = firstTrust, let last = keys.last, let pin = try pinnedSender() else {
+            return nil
+        }
+        let superseded = try store.trust(for: topic).superseded
+        guard !superseded.contains(where: { $0.key == last }) else { return nil }
+        var origin = pin
+        for _ in 0...superseded.count {
+            if keys.contains(origin) { return nil }
+            let before = superseded.first { $0.statement?.newKeyBytes == origin.bytes }
+            guard let before else { break }
+            origin = before.key
+        }
+        return last
+    }
+
     func report(
         of key: DeviceKeyRecord, _ circumstances: EnrolmentCircumstances
     ) throws(KeyStoreError) -> EnrolmentState.Report {
-        EnrolmentState.Report(
-            publicKey: key.publicKey, sender: try pinnedSender(), appVersion: circumstances.appVersion,
+        let replacement = try senderToReplacePin()
+        let pin = try pinnedSender()
+        return EnrolmentState.Report(
+            publicKey: key.publicKey, sender: replacement ?? pin, appVersion: circumstances.appVersion,
             token: circumstances.pushToken.map(EnrolmentState.Report.digest),
             alertsAreShown: circumstances.alertsAreShown)
     }

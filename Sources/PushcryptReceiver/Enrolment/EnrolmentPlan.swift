@@ -20,6 +20,8 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         /// Tell the provider to forget a device: one that was logged out, or one under an id that this installation no
         /// longer uses.
         case withdraw(device: String)
+        /// Pin this built-in sender key instead of one that is not built in, and trust that one no longer.
+        case replaceSender(KeyID)
         /// Activate the pending key, which the provider has already acknowledged.
         case confirm(KeyID)
         /// Register for the first time, or again because no reply has ever arrived.
@@ -57,6 +59,10 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
     public enum Notice: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
         /// Alerts are off: nothing is shown, and the service extension does not run.
         case alertsOff = "alerts-off"
+        /// The pinned sender key was not one that the app has built in, nor did one lead to it: a built-in one replaces
+        /// it. Expected once after the app has changed from ``FirstTrust/reply`` or to a new key; otherwise someone has
+        /// controlled the channel to the provider.
+        case senderReplaced = "sender-replaced"
         /// The state was damaged: every account registers under a new device id, and the provider may push to the old
         /// one until APNs refuses its token.
         case stateDamaged = "damaged-enrolment"
@@ -92,6 +98,7 @@ extension EnrolmentPlan.Step: CustomStringConvertible {
         switch self {
         case .purgeLeftovers: "purge-leftovers"
         case .withdraw(let device): "withdraw(\(device))"
+        case .replaceSender(let key): "replace-sender(\(key))"
         case .confirm(let key): "confirm(\(key))"
         case .register: "register"
         case .registerAgain(let reasons): "register-again(\(reasons.map(\.rawValue).joined(separator: ", ")))"

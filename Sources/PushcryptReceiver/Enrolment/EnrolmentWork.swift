@@ -74,6 +74,7 @@ extension Enrolment {
             case .purgeLeftovers: try store.purgeEverything()
             // The app tells the provider.
             case .withdraw: break
+            case .replaceSender: try replacePin(now)
             case .confirm(let key): try confirm(key, now)
             case .register: request = try register([], plan, &state, now)
             case .registerAgain(let reasons): request = try register(reasons, plan, &state, now)
@@ -172,8 +173,13 @@ extension Enrolment {
     }
 
     private func pinBuiltInSender(_ now: Timestamp) throws(KeyStoreError) {
-        guard case .builtIn(let key) = firstTrust else { return }
+        guard case .builtIn(let keys) = firstTrust, let key = keys.last else { return }
         _ = try pinFirst(key, now)
+    }
+
+    private func replacePin(_ now: Timestamp) throws(KeyStoreError) {
+        guard let key = try senderToReplacePin() else { return }
+        try store.trustSender(key, named: sender, topic: topic, replace: true, at: now)
     }
 
     private func take(_ key: SenderPublicKey?, _ now: Timestamp) throws(KeyStoreError) -> EnrolmentResult.Sender {

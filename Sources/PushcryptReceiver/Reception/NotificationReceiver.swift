@@ -139,6 +139,11 @@ public struct NotificationReceiver: Sendable {
                     "rotation-conflict: the message brought a rotation that contradicts an accepted one; an old sender key may be stolen"
                 )
             }
+            if opened.hasRecoveryConflict {
+                opening.warnings.append(
+                    "recovery-conflict: the message brought a recovery that contradicts an accepted one; the recovery key may be stolen"
+                )
+            }
             let message = ReplayMessage(
                 opened.messageID, from: opened.sender, to: opening.account,
                 requestID: requestID ?? opened.messageID.description, sentAt: opened.sentAt,

@@ -9,7 +9,7 @@ import Testing
     @Test(arguments: StoreKind.allCases) func aBuiltInKeyIsPinnedBeforeAnythingIsSent(_ kind: StoreKind) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
-        phone.firstTrust = .builtIn(try provider.key.publicKey)
+        phone.firstTrust = .builtIn([try provider.key.publicKey])
         #expect(try phone.launch(with: provider, .recordLost) == "register")
         #expect(try phone.pin == provider.key.publicKey)
         #expect(try phone.launch(with: provider) == "register")
@@ -23,7 +23,7 @@ import Testing
         let provider = try Provider()
         let phone = try Installation(kind)
         phone.file = EnrolmentState().json
-        phone.firstTrust = .builtIn(try provider.key.publicKey)
+        phone.firstTrust = .builtIn([try provider.key.publicKey])
         try phone.store.trustSender(provider.key.publicKey, named: "provider", topic: nil, replace: false, at: .start)
         #expect(try phone.launch(with: provider) == "register")
         #expect(phone.results == [EnrolmentResult(key: .acknowledged, sender: .trusted)])
@@ -35,7 +35,7 @@ import Testing
         let provider = try Provider()
         let builtIn = SenderKey().publicKey
         let phone = try Installation(kind)
-        phone.firstTrust = .builtIn(builtIn)
+        phone.firstTrust = .builtIn([builtIn])
         try phone.launch(with: provider)
         #expect(
             phone.results == [
@@ -80,7 +80,7 @@ import Testing
             RegistrationReply(.acknowledged(request.record.publicKey), sender: old), to: request, state: &state,
             at: .start)
         #expect(result == EnrolmentResult(key: .acknowledged, sender: .notAccepted(old)))
-        phone.firstTrust = .builtIn(old)
+        phone.firstTrust = .builtIn([old])
         #expect(try begin(phone).request != nil)
         #expect(try phone.pin == nil)
     }
@@ -90,7 +90,7 @@ import Testing
         let provider = try Provider()
         let stolen = SenderKey().publicKey
         let phone = try Installation(kind)
-        phone.firstTrust = .builtIn(stolen)
+        phone.firstTrust = .builtIn([stolen])
         try phone.launch(with: provider, .recordLost)
         try phone.store.trustSender(SenderKey().publicKey, named: "provider", topic: .app, replace: true, at: .start)
         try phone.store.removeTrustedSender(named: "provider")
@@ -104,7 +104,7 @@ import Testing
     @Test(arguments: StoreKind.allCases) func pinnedSenderChanged(_ kind: StoreKind) throws {
         let provider = try Provider()
         let phone = try Installation(kind)
-        phone.firstTrust = .builtIn(try provider.key.publicKey)
+        phone.firstTrust = .builtIn([try provider.key.publicKey])
         try phone.launch(with: provider)
         _ = try provider.store.rotateSenderKey(at: .start)
         #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
@@ -118,6 +118,67 @@ import Testing
         try phone.launch(with: provider)
         #expect(try phone.pin == provider.key.publicKey)
         #expect(try phone.receive(provider.push(to: phone.device("second"), at: .start)) == "opened")
+    }
+
+    // MARK: A change to built-in keys
+
+    @Test(arguments: StoreKind.allCases) func aBuiltInKeyReplacesTheFirstReplys(_ kind: StoreKind) throws {
+        let stranger = try Provider()
+        let phone = try Installation(kind)
+        try phone.launch(with: stranger)
+        #expect(try phone.pin == stranger.key.publicKey)
+        // The stranger has rotated since, which the phone knows from a message.
+        _ = try stranger.store.rotateSenderKey(at: .start)
+        #expect(try phone.receive(stranger.push(to: phone.device(), at: .start)) == "opened")
+        let strangers = try phone.store.trustedSenders().map(\.key)
+        #expect(strangers.count == 2)
+
+        let provider = try Provider()
+        let current = try provider.key.publicKey
+        phone.firstTrust = .builtIn([SenderKey().publicKey, current])
+        #expect(
+            try phone.launch(with: provider)
+                == "replace-sender(\(current.id)), register-again(sender-changed), notice(sender-replaced)")
+        #expect(try phone.pin == current)
+        for key in strangers {
+            #expect(try phone.store.trust(for: .app).candidates(for: key.id, at: .start).isEmpty)
+        }
+        #expect(phone.results.last == EnrolmentResult(key: .acknowledged, sender: .trusted))
+        #expect(try provider.devices.map(\.pinnedSender) == [current])
+        #expect(try phone.launch(with: provider) == "nothing")
+    }
+
+    @Test(arguments: StoreKind.allCases) func aPinThatABuiltInKeyLeadsToStays(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let phone = try Installation(kind)
+        try phone.launch(with: provider)
+        let first = try provider.key.publicKey
+        for _ in 0..<3 { _ = try provider.store.rotateSenderKey(at: .start) }
+        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
+        let pin = try provider.key.publicKey
+        #expect(try phone.pin == pin)
+        for keys in [[first], [first, SenderKey().publicKey], [pin], [pin, SenderKey().publicKey]] {
+            phone.firstTrust = .builtIn(keys)
+            try phone.launch(with: provider)
+            #expect(try phone.pin == pin)
+        }
+        // A thief has rotated the first key: a release without it ends what he made of it.
+        let good = SenderKey().publicKey
+        phone.firstTrust = .builtIn([good])
+        try phone.launch(with: provider)
+        #expect(try phone.pin == good)
+    }
+
+    @Test(arguments: StoreKind.allCases) func aPinThatTheAppHasReplacedStays(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let phone = try Installation(kind)
+        let stolen = SenderKey().publicKey
+        phone.firstTrust = .builtIn([stolen])
+        try phone.launch(with: provider)
+        let current = try provider.key.publicKey
+        try phone.store.trustSender(current, named: "provider", topic: .app, replace: true, at: .start)
+        #expect(try phone.launch(with: provider) == "register-again(sender-changed)")
+        #expect(try phone.pin == current)
     }
 
     // MARK: Replies

@@ -108,6 +108,14 @@ final class FailingStore: DeviceKeyStore {
         try writing.removeTrustedSender(named: name)
     }
 
+    func recoveryKeys(ofSender name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
+        try reading.recoveryKeys(ofSender: name)
+    }
+
+    func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofSender name: String) throws(KeyStoreError) {
+        try writing.setRecoveryKeys(keys, ofSender: name)
+    }
+
     func acceptStatements(
         _ statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) -> [SenderTrust.Change] {

@@ -70,14 +70,41 @@ extension KitVector {
     public func trustAfter() throws -> SenderTrust { try trust(all("sender-after").isEmpty ? "" : "-after") }
 
     private func trust(_ suffix: String) throws -> SenderTrust {
-        SenderTrust(
-            pinned: try all("sender\(suffix)").map { try SenderPublicKey(text: $0) },
-            superseded: try all("superseded\(suffix)").map { line in
-                let (text, statement) = KitReceiver.words(line)
-                let parsed = try statement.map(Self.statement(ofBase64URL:))
-                return SenderTrust.Superseded(
-                    key: try SenderPublicKey(text: text), verifiesUntil: parsed?.overlapEnd, statement: parsed)
+        let superseded = try words("superseded\(suffix)")
+        let recovery = try words("recovery")
+        let last = try words("last-recovery\(suffix)")
+        return SenderTrust(
+            try words("sender\(suffix)").map { line in
+                let isOwn: ([String]) -> Bool = { $0[0] == line[0] }
+                return SenderTrust.Sender(
+                    name: line[0], pinned: line[1] == "-" ? nil : try SenderPublicKey(text: line[1]),
+                    superseded: try superseded.filter(isOwn).map { line in
+                        let statement = line.count > 2 ? try Self.statement(ofBase64URL: line[2]) : nil
+                        return SenderTrust.Superseded(
+                            key: try SenderPublicKey(text: line[1]), verifiesUntil: statement?.overlapEnd,
+                            statement: statement)
+                    },
+                    recoveryKeys: try recovery.filter(isOwn).map { try RecoveryPublicKey(text: $0[1]) },
+                    lastRecovery: try last.first(where: isOwn).map { try Self.lastRecovery(ofBase64URL: $0[1]) })
             })
+    }
+
+    /// The words of every line of a header, at least two a line.
+    private func words(_ header: String) throws -> [[String]] {
+        try all(header).map { line in
+            let words = line.split(separator: " ").map(String.init)
+            guard words.count > 1 else { throw Failure("too few words: \(line)") }
+            return words
+        }
+    }
+
+    private static func lastRecovery(ofBase64URL text: String) throws -> SenderTrust.LastRecovery {
+        let claim = try bytes(ofBase64URL: text)
+        let serial = claim.suffix(4).reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+        guard let last = SenderTrust.LastRecovery(serial: serial, claim: claim) else {
+            throw Failure("no recovery: \(text)")
+        }
+        return last
     }
 
     /// The statements of a body, one a line, whatever they are.
@@ -103,13 +130,5 @@ extension KitVector {
         let padding = String(repeating: "=", count: (4 - standard.count % 4) % 4)
         guard let data = Data(base64Encoded: standard + padding) else { throw Failure("not base64url: \(text)") }
         return ContiguousArray(data)
-    }
-}
-
-extension SenderTrust {
-    /// The same keys in another order are the same trust.
-    public func isSame(as other: SenderTrust) -> Bool {
-        Set(pinned) == Set(other.pinned) && pinned.count == other.pinned.count
-            && Set(superseded) == Set(other.superseded) && superseded.count == other.superseded.count
     }
 }

@@ -122,15 +122,17 @@ struct RotationTarget: FuzzTarget {
         do throws(RotationError) {
             let statement = try RotationStatement(bytes: bytes.span)
             require(statement.bytes == bytes, "rotation: a statement is written as it was read")
-            let change = try trust.accept(statement, at: KnownKeys.now)
+            let change = try trust.accept(statement, for: KnownKeys.topic, at: KnownKeys.now)
             require(expected == nil, "rotation: refused with \(expected?.description ?? "")")
             require((change == .unchanged) == (trust == before), "rotation: the change is what has changed")
         } catch {
             require(expected == error.code, "rotation: \(expected?.description ?? "taken"), not \(error.code)")
             require(trust == before, "rotation: a refused statement changes nothing")
         }
-        require(trust.pinned == model.pinned, "rotation: the pinned keys are those of the format")
-        require(trust.superseded.map(\.key) == model.superseded.map(\.key), "rotation: so are the superseded ones")
-        require(!trust.superseded.contains { trust.pinned.contains($0.key) }, "rotation: trust never goes back")
+        require(model.keys == RotationModel(trust).keys, "rotation: the keys of each sender are those of the format")
+        for sender in trust.senders {
+            let goesBack = sender.superseded.contains { $0.key == sender.pinned }
+            require(!goesBack, "rotation: trust never goes back")
+        }
     }
 }

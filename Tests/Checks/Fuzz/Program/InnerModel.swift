@@ -18,20 +18,21 @@ struct InnerModel {
         let body = inner.dropFirst(99).prefix(Self.number(inner[97..<99]))
         let isWhole = body.count == Self.number(inner[97..<99])
         let statements = type == 2 && isWhole ? Self.statements(body) : nil
-        block = statements.map { 1 + 181 * $0.count } ?? 0
+        block = statements == nil ? 0 : 1 + 181 * Int(body.first ?? 0)
 
         var believed = trust
         var hasConflict = false
         for statement in statements ?? [] {
             do throws(RotationError) {
-                _ = try believed.accept(statement, at: now)
+                _ = try believed.accept(statement, for: KnownKeys.topic, at: now)
             } catch {
                 if error.code == .conflict { hasConflict = true }
             }
         }
+        // No sender here has a recovery key, so no recovery is accepted.
         let id = KeyID(value: UInt32(Self.number(inner[0..<4])))
         let before = trust.candidates(for: id, at: now)
-        let candidates = before.isEmpty ? believed.candidates(for: id, at: now) : before
+        let candidates = before + believed.candidates(for: id, at: now)
 
         let sentAt = UInt64(bitPattern: Int64(Self.number(inner[85..<93])))
         let seconds = Self.number(inner[93..<97])
@@ -83,8 +84,7 @@ struct InnerModel {
         var statements: [RotationStatement] = []
         for index in 0..<Int(count) {
             let bytes = Bytes(body.dropFirst(1 + 181 * index).prefix(181))
-            guard let statement = try? RotationStatement(bytes: bytes.span) else { return nil }
-            statements.append(statement)
+            if let statement = try? RotationStatement(bytes: bytes.span) { statements.append(statement) }
         }
         return statements
     }

@@ -150,12 +150,13 @@ struct Points {
 
     /// R-5, whatever the second signature is; in a message such a statement has no effect.
     private mutating func checkStatements() throws {
+        let app = try Topic(Self.topic)
         for point in weakSenders {
             let statement = try RotationStatement(bytes: Bytes(statement(naming: point)).span)
             var trust = SenderTrust(pinned: [try sender.trusted()])
             var code = "accepted"
             do throws(RotationError) {
-                _ = try trust.accept(statement, at: Self.now)
+                _ = try trust.accept(statement, for: app, at: Self.now)
             } catch {
                 code = error.code.description
             }

@@ -59,6 +59,12 @@ CREATE INDEX devices_of_users ON devices (user) WHERE user IS NOT NULL;
 CREATE INDEX devices_by_key ON devices (substr(public_key, 1, 8));
 CREATE TABLE removed_devices (
     id TEXT PRIMARY KEY NOT NULL, removed INTEGER NOT NULL, reason TEXT, tag BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE sender_recoveries (
+    name TEXT PRIMARY KEY NOT NULL, recovery_keys BLOB NOT NULL, serial INTEGER NOT NULL, claim BLOB,
+    tag BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE recoveries (
+    name TEXT PRIMARY KEY NOT NULL, recovery_keys BLOB NOT NULL, serial INTEGER NOT NULL, statement BLOB, request BLOB,
+    sealed BLOB, tag BLOB NOT NULL) WITHOUT ROWID;
 """
 
 # The columns of a table under its tag.

@@ -1,0 +1,222 @@
+public import Pushcrypt
+
+/// What a provider keeps for recoveries of one of its sender keys.
+struct RecoveryRow: StoredRow {
+    static let table = StoreTable(
+        "recoveries", key: "name", "recovery_keys", "serial", "statement", "request", "sealed")
+
+    let name: String
+    /// The recovery keys that were used for this name, at most two.
+    var recoveryKeys: [RecoveryPublicKey] = []
+    /// The highest serial that was used; 0 before the first.
+    var serial: UInt32 = 0
+    /// The last recovery, which is announced permanently.
+    var statement: RotationStatement?
+    /// A recovery that waits for the recovery key's signature.
+    private(set) var request: RecoveryRequest?
+    private var sealed: Bytes?
+
+    init(name: String) { self.name = name }
+
+    init(_ columns: inout ColumnReader) throws(KeyStoreError) {
+        name = try columns.text()
+        let bytes = try columns.blob()
+        guard let keys = SenderRecoveryRow.keys(of: bytes), let serial = UInt32(exactly: try columns.integer()) else {
+            throw columns.damaged
+        }
+        recoveryKeys = keys
+        self.serial = serial
+        if let bytes = try columns.optionalBlob() {
+            guard let statement = try? RotationStatement(bytes: bytes.span), statement.isRecovery else {
+                throw columns.damaged
+            }
+            self.statement = statement
+        }
+        if let json = try columns.optionalBlob() {
+            guard let request = try? RecoveryRequest(json: json) else { throw columns.damaged }
+            self.request = request
+        }
+        sealed = try columns.optionalBlob()
+        guard (request == nil) == (sealed == nil) else { throw columns.damaged }
+    }
+
+    var values: [SQLiteValue] {
+        [
+            .text(name), .blob(recoveryKeys.reduce(into: Bytes()) { $0 += $1.bytes }), .integer(Int64(serial)),
+            .blob(statement?.bytes), .blob(request?.json), .blob(sealed),
+        ]
+    }
+
+    // The serial of each request is higher, so that each secret has its own place.
+    private static func place(_ serial: UInt32) -> StoreKeys.Place {
+        StoreKeys.Place(table: table.name, row: 0, generation: UInt64(serial), state: 0)
+    }
+
+    mutating func prepare(_ request: RecoveryRequest, _ key: SenderKey, _ keys: StoreKeys) {
+        self.request = request
+        serial = request.serial
+        sealed = key.withSeed { keys.seal($0, at: Self.place(request.serial)) }
+    }
+
+    /// Returns the new key of the request.
+    func newKey(_ keys: StoreKeys) throws(KeyStoreError) -> SenderKey? {
+        guard let request, let sealed else { return nil }
+        guard
+            let key = try? keys.open(sealed, at: Self.place(request.serial)).withSpan({ (seed) throws(KeyError) in
+                try SenderKey(seed: seed)
+            }), key.publicKey == request.newKey
+        else { throw .damagedRow(.text(name), in: Self.table.name) }
+        return key
+    }
+
+    func checkSecret(_ keys: StoreKeys) throws(KeyStoreError) { _ = try newKey(keys) }
+
+    mutating func finish(_ signed: SignedRecovery) {
+        statement = signed.statement
+        let key = signed.request.recoveryKey
+        recoveryKeys = Array(([key] + recoveryKeys.filter { $0 != key }).prefix(RecoveryPublicKey.maximumPerSender))
+        request = nil
+        sealed = nil
+    }
+}
+
+/// The outcome of a recovery.
+public struct SenderKeyRecovery: Hashable, Sendable {
+    /// The record of the new key.
+    public let record: SenderKeyRecord
+    /// The key that it replaced, whose secret is destroyed; nil if the store had none of this name.
+    public let replaced: SenderPublicKey?
+}
+
+// MARK: Recovery of a signing key after a theft or a loss (`Docs/KeyRotation.md`)
+extension SQLiteKeyStore {
+    /// Makes the new key of a recovery, and the request that the recovery key is to sign.
+    ///
+    /// Nothing else changes until `finishRecovery`. A request that waits already is returned again.
+    ///
+    /// - Parameters:
+    ///   - name: The name; nil for the default, or `default` in a store without sender keys.
+    ///   - topic: The app; nil for that of the key.
+    ///   - recoveryKey: The recovery key that the app's devices have pinned.
+    ///   - serial: The serial is above this one, for a store that was lost.
+    ///   - clock: What is known about the clock that `now` comes from.
+    ///   - now: The present time; the serial is at least its seconds since 1970.
+    /// - Throws: `unknownName`, `ambiguousName`, `invalidName`, `implausibleClock`; `topicMismatch` without a topic, or
+    ///   with another than that of the key; `rotationRefused` after the last possible serial.
+    public func prepareRecovery(
+        named name: String? = nil, topic: Topic? = nil, by recoveryKey: RecoveryPublicKey,
+        serialAbove serial: UInt32 = 0,
+        clock: ClockAssurance = .unknown, at now: Timestamp
+    ) throws(KeyStoreError) -> RecoveryRequest {
+        try write(at: now, clock) { (store, _) throws(KeyStoreError) in
+            let (name, old) = try store.recoveryName(name)
+            guard let topic = topic ?? old?.topic else {
+                throw KeyStoreError(.topicMismatch, "sender key '\(name)' is for every app: name the one to recover")
+            }
+            guard old?.topic == nil || old?.topic == topic else {
+                throw KeyStoreError(
+                    .topicMismatch, "sender key '\(name)' is for \(old?.topic?.bundleID ?? ""), not \(topic)")
+            }
+            var row = try store.recoveryRow(name) ?? RecoveryRow(name: name)
+            if let request = row.request, request.recoveryKey == recoveryKey, request.topic == topic,
+                request.serial > serial
+            {
+                return request
+            }
+            let lowest = max(row.serial, serial)
+            guard lowest < .max else {
+                throw KeyStoreError(
+                    .rotationRefused,
+                    "the recovery has the last possible serial: ship another recovery key with the app")
+            }
+            let key = try store.newSenderKey()
+            let request: RecoveryRequest
+            do throws(RotationError) {
+                request = try RecoveryRequest(
+                    by: recoveryKey, for: topic, to: key,
+                    serial: max(lowest + 1, UInt32(clamping: now.milliseconds / 1000)), at: now)
+            } catch {
+                throw .rotation(error)
+            }
+            row.prepare(request, key, keys)
+            try store.put(row)
+            return request
+        }
+    }
+
+    /// Installs the new key of a recovery that the recovery key has signed, and destroys the old secret.
+    ///
+    /// From now on every message carries the statement to devices that have not reported the new key or a successor;
+    /// rotations from before are announced no longer.
+    ///
+    /// - Parameters:
+    ///   - signed: The recovery that was prepared in this store.
+    ///   - name: The name; nil for the default, or `default` in a store without sender keys.
+    ///   - clock: What is known about the clock that `now` comes from.
+    ///   - now: The present time.
+    ///   - willEnd: Called with the old key before anything is changed.
+    /// - Throws: `unknownName`, `ambiguousName`, `implausibleClock`; `rotationRefused` if it was not prepared here.
+    public func finishRecovery(
+        _ signed: SignedRecovery, named name: String? = nil, clock: ClockAssurance = .unknown, at now: Timestamp,
+        willEnd: (SenderKeyRecord) -> Void = { _ in }
+    ) throws(KeyStoreError) -> SenderKeyRecovery {
+        let result = try write(at: now, clock) { (store, clock) throws(KeyStoreError) in
+            let (name, old) = try store.recoveryName(name)
+            guard var row = try store.recoveryRow(name), row.request == signed.request,
+                let key = try row.newKey(keys)
+            else {
+                throw KeyStoreError(
+                    .rotationRefused,
+                    "this recovery was not prepared here for '\(name)', or is finished already: prepare one, and have it signed"
+                )
+            }
+            _ = try clock.time()
+            if let old {
+                willEnd(try store.record(old))
+                for announced in try store.announcementChain().rows(endingAt: old.publicKey) {
+                    try store.delete(AnnouncementRow.self, key: .integer(announced.id))
+                }
+            }
+            row.finish(signed)
+            try store.put(row)
+            let new =
+                if let old {
+                    SenderKeyRow(
+                        id: old.id, name: name, topic: old.topic, key: key,
+                        generation: try store.senderNames.generation(after: old.generation), createdAt: now, keys: keys)
+                } else {
+                    SenderKeyRow(
+                        id: try store.newRowNumber(in: SenderKeyRow.self), name: name, topic: signed.request.topic,
+                        key: key, generation: 1, createdAt: now, keys: keys)
+                }
+            try store.put(new)
+            try store.senderNames.keepDefault()
+            return SenderKeyRecovery(record: try store.record(new), replaced: old?.publicKey)
+        }
+        // The recovery is done; if a reader keeps the log for a moment, that is not a failure.
+        try? withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
+        return result
+    }
+
+    /// Returns the recovery keys with which a sender key was recovered, the latest first.
+    public func recoveryKeys(ofSenderKey name: String?) throws(KeyStoreError) -> [RecoveryPublicKey] {
+        try read { (store) throws(KeyStoreError) in
+            try store.recoveryRow(store.recoveryName(name).name)?.recoveryKeys ?? []
+        }
+    }
+}
+
+extension StoreTransaction {
+    fileprivate func recoveryRow(_ name: String) throws(KeyStoreError) -> RecoveryRow? {
+        try row(RecoveryRow.self, key: .text(name))
+    }
+
+    /// Returns the name that a caller means, and its key; a name without a key is a lost store's.
+    fileprivate func recoveryName(_ name: String?) throws(KeyStoreError) -> (name: String, key: SenderKeyRow?) {
+        if let name { try StoreName.check(name, "the name of a sender key") }
+        let isThere = if let name { try senderNames.exists(name) } else { try !senderNames.all().isEmpty }
+        guard isThere else { return (name ?? SQLiteKeyStore.defaultName, nil) }
+        let row = try senderKeyRow(name)
+        return (row.name, row)
+    }
+}

@@ -1,0 +1,198 @@
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// A provider that recovers its signing key, and devices that follow.
+@Suite struct RecoveryStoreTests {
+    private static let day: UInt64 = 86_400
+    private let recovery = RecoverySecretKey()
+
+    private func recover(
+        _ store: SQLiteKeyStore, at now: Timestamp = start, above serial: UInt32 = 0
+    ) throws -> (signed: SignedRecovery, result: SenderKeyRecovery) {
+        let request = try store.prepareRecovery(
+            topic: .app, by: recovery.publicKey, serialAbove: serial, clock: .confirmed, at: now)
+        let signed = try request.signed(by: recovery)
+        return (signed, try store.finishRecovery(signed, clock: .confirmed, at: now))
+    }
+
+    // MARK: The device
+
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aDeviceFollowsARecovery(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
+        let (old, thief, good) = (SenderKey(), SenderKey(), SenderKey())
+        try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
+        try store.trustSender(old.publicKey, named: "provider", topic: .app, at: start)
+        try store.trustSender(old.publicKey, named: "another", topic: .other, at: start)
+        _ = try store.acceptStatements([RotationStatement(from: old, to: thief, at: start)], topic: .app, at: start)
+        let request = try RecoveryRequest(by: recovery.publicKey, for: .app, to: good, serial: 7, at: start)
+        let statement = try request.signed(by: recovery).statement
+        #expect(
+            try store.acceptStatements([statement], topic: .app, at: start) == [.recovered(to: good.publicKey)])
+        let trust = try store.trust(for: .app)
+        #expect(trust.pinned == [good.publicKey] && trust.senders[0].lastRecovery?.serial == 7)
+        #expect(trust.candidates(for: old.id, at: start).isEmpty && trust.candidates(for: thief.id, at: start).isEmpty)
+        #expect(try store.trust(for: .other).pinned.isEmpty, "revoked for one, revoked for all")
+        let records = try store.trustedSenders()
+        #expect(records.filter { !$0.isRevoked }.map(\.key) == [good.publicKey])
+        #expect(code { try store.trustSender(thief.publicKey, named: "third", at: start) } == .senderSuperseded)
+        // It survives the pin.
+        try store.removeTrustedSender(named: "provider")
+        try store.trustSender(SenderKey().publicKey, named: "provider", topic: .app, at: start)
+        #expect(try store.acceptStatements([statement], topic: .app, at: start) == [.unchanged])
+        #expect(try store.recoveryKeys(ofSender: "provider") == [recovery.publicKey])
+    }
+
+    @Test(arguments: DeviceStoreKind.allCases)
+    func noKeyIsBoth(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
+        let seed = Bytes(repeating: 9, count: 32)
+        let (sender, same) = (try SenderKey(seed: seed.span), try RecoverySecretKey(seed: seed.span))
+        try store.trustSender(sender.publicKey, named: "provider", at: start)
+        #expect(code { try store.setRecoveryKeys([same.publicKey], ofSender: "provider") } == .senderSuperseded)
+        try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
+        let bytes = recovery.publicKey.bytes
+        let key = try SenderPublicKey(bytes: bytes.span)
+        #expect(code { try store.trustSender(key, named: "other", at: start) } == .senderSuperseded)
+    }
+
+    /// A first reply may have brought a stranger's recovery key, and the stranger the highest serial.
+    @Test(arguments: DeviceStoreKind.allCases)
+    func otherRecoveryKeysBeginAnew(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
+        let stranger = RecoverySecretKey()
+        try store.setRecoveryKeys([stranger.publicKey], ofSender: "provider")
+        try store.trustSender(SenderKey().publicKey, named: "provider", topic: .app, at: start)
+        let request = try RecoveryRequest(by: stranger.publicKey, for: .app, to: SenderKey(), serial: .max, at: start)
+        _ = try store.acceptStatements([request.signed(by: stranger).statement], topic: .app, at: start)
+        try store.setRecoveryKeys([recovery.publicKey, RecoverySecretKey().publicKey], ofSender: "provider")
+        let good = SenderKey()
+        let ours = try RecoveryRequest(by: recovery.publicKey, for: .app, to: good, serial: 7, at: start)
+            .signed(by: recovery).statement
+        _ = try store.acceptStatements([ours], topic: .app, at: start)
+        #expect(try store.trust(for: .app).pinned == [good.publicKey])
+        // One more key beside it keeps the serial.
+        try store.setRecoveryKeys([RecoverySecretKey().publicKey, recovery.publicKey], ofSender: "provider")
+        #expect(try store.acceptStatements([ours], topic: .app, at: start) == [.unchanged])
+    }
+
+    // MARK: The provider
+
+    @Test(arguments: StoreKind.allCases)
+    func aRecoveryReplacesTheKeyAndDestroysTheOld(_ kind: StoreKind) throws {
+        let home = try Home(kind)
+        let store = home.store
+        let old = try store.generateSenderKey(topic: .app, at: start)
+        let request = try store.prepareRecovery(by: recovery.publicKey, at: start)
+        #expect(try store.senderKeys() == [old], "nothing has changed yet")
+        #expect(try store.prepareRecovery(by: recovery.publicKey, at: start + 1) == request, "asked again")
+        #expect(request.serial == UInt32(start.milliseconds / 1000))
+        #expect(try request.topic == .app)
+        let signed = try request.signed(by: recovery)
+        var ended: [KeyID] = []
+        let result = try store.finishRecovery(signed, at: start) { ended.append($0.keyID) }
+        #expect(result.record.publicKey == request.newKey && result.record.generation == 2)
+        #expect(result.replaced == old.publicKey && ended == [old.keyID])
+        #expect(try store.senderKey(named: nil).key.publicKey == request.newKey)
+        #expect(code { try store.finishRecovery(signed, at: start) } == .rotationRefused, "once")
+        #expect(try store.recoveryKeys(ofSenderKey: nil) == [recovery.publicKey])
+        #expect(!store.check().contains { $0.severity == .error })
+    }
+
+    @Test func onlyWhatWasPreparedHereIsInstalled() throws {
+        let store = try Home(.memory).store
+        _ = try store.generateSenderKey(topic: .app, at: start)
+        let foreign = try RecoveryRequest(by: recovery.publicKey, for: .app, to: SenderKey(), serial: 9, at: start)
+            .signed(by: recovery)
+        #expect(code { try store.finishRecovery(foreign, at: start) } == .rotationRefused)
+        let first = try store.prepareRecovery(by: recovery.publicKey, at: start).signed(by: recovery)
+        // Another recovery key: the first request is given up.
+        let second = RecoverySecretKey()
+        let request = try store.prepareRecovery(by: second.publicKey, at: start)
+        #expect(request.serial > first.request.serial)
+        #expect(code { try store.finishRecovery(first, at: start) } == .rotationRefused)
+        #expect(try store.finishRecovery(request.signed(by: second), at: start).record.publicKey == request.newKey)
+        #expect(
+            code { try store.prepareRecovery(topic: .other, by: second.publicKey, at: start) } == .topicMismatch)
+    }
+
+    @Test func anEmptyStoreIsRecovered() throws {
+        let store = try Home(.memory).store
+        #expect(code { try store.prepareRecovery(by: recovery.publicKey, at: start) } == .topicMismatch)
+        let (signed, result) = try recover(store, above: 1_900_000_000)
+        #expect(signed.request.serial == 1_900_000_001)
+        #expect(result.record.name == "default" && result.record.generation == 1 && result.replaced == nil)
+        #expect(result.record.isDefault)
+        #expect(try result.record.topic == .app)
+    }
+
+    @Test func serialsRise() throws {
+        let store = try Home(.memory).store
+        let one = try recover(store, at: start + 100).signed.request.serial
+        let two = try recover(store, at: start).signed.request.serial
+        let three = try recover(store, at: start + 200).signed.request.serial
+        #expect(two == one + 1 && three == one + 100)
+        #expect(code { try recover(store, above: .max) } == .rotationRefused)
+    }
+
+    @Test func aWrongClockPreparesNothing() throws {
+        let home = try Home(.disk)
+        _ = try home.store.generateSenderKey(topic: .app, at: start)
+        #expect(
+            code { try home.store.prepareRecovery(by: recovery.publicKey, at: start + 100 * Self.day) }
+                == .implausibleClock)
+    }
+
+    // MARK: Announcements
+
+    @Test func everyDeviceIsToldThatHasNotReportedIt() throws {
+        let store = try Home(.memory).store
+        let first = try store.generateSenderKey(topic: .app, at: start).publicKey
+        let stolen = try store.rotateSenderKey(at: start + 1).record.publicKey
+        let (signed, result) = try recover(store, at: start + 2)
+        let new = result.record.publicKey
+        let years = start + 4000 * Self.day
+        for pinned in [nil, first, stolen, SenderKey().publicKey] {
+            for now in [start + 3, years] {
+                #expect(try store.announcements(for: new, to: pinned, at: now) == [signed.statement])
+            }
+        }
+        #expect(try store.announcements(for: new, to: new, at: start + 3).isEmpty)
+
+        let next = try store.rotateSenderKey(at: start + 3)
+        let both = [signed.statement, next.statement]
+        #expect(try store.announcements(for: next.record.publicKey, to: stolen, at: start + 4) == both)
+        // Still announced after the announcement of the rotation, as long as phones accept it.
+        #expect(try store.announcements(for: next.record.publicKey, to: nil, at: start + 100 * Self.day) == both)
+        #expect(try store.announcements(for: next.record.publicKey, to: new, at: start + 4) == [next.statement])
+        #expect(try store.announcements(for: next.record.publicKey, to: next.record.publicKey, at: start + 4).isEmpty)
+        // A message has room for three more.
+        _ = try store.rotateSenderKey(at: start + 5)
+        _ = try store.rotateSenderKey(at: start + 6)
+        #expect(code { try store.rotateSenderKey(at: start + 7) } == .tooManyAnnouncements)
+        let last = try store.rotateSenderKey(force: true, at: start + 7).record.publicKey
+        let statements = try store.announcements(for: last, to: nil, at: start + 8)
+        #expect(statements.count == 4 && statements.first == signed.statement)
+    }
+
+    /// From the theft to the recovery, as a phone that was asleep sees it.
+    @Test func aPhoneThatSawTheThiefFollows() throws {
+        let provider = try Home(.memory).store
+        let stolen = try provider.generateSenderKey(topic: .app, at: start)
+        let thief = SenderKey()
+        let theft = try RotationStatement(from: provider.senderKey(named: nil).key, to: thief, at: start)
+        let device = try DeviceStoreKind.memory.store()
+        try device.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
+        try device.trustSender(stolen.publicKey, named: "provider", topic: .app, at: start)
+        _ = try device.acceptStatements([theft], topic: .app, at: start)
+        let new = try recover(provider).result.record.publicKey
+        let next = try provider.rotateSenderKey(at: start + 1).record.publicKey
+        let statements = try provider.announcements(for: next, to: thief.publicKey, at: start + 2)
+        #expect(
+            try device.acceptStatements(statements, topic: .app, at: start + 2)
+                == [.recovered(to: new), .rotated(from: new, to: next)])
+        #expect(try device.trust(for: .app).pinned == [next])
+    }
+}

@@ -1,0 +1,193 @@
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// A clock that is wrong ends no key, and dates no statement.
+@Suite struct StoreClockTests {
+    private static let hour: UInt64 = 3600
+    private static let day: UInt64 = 86_400
+
+    /// A provider whose key was made at `start`.
+    private func provider() throws -> Home {
+        let home = try Home(.disk)
+        _ = try home.store.generateSenderKey(at: start)
+        return home
+    }
+
+    /// The database alone: SQLite's other files change without a change of the contents.
+    private func contents(_ home: Home) throws -> [[SQLiteValue]] {
+        try home.store.read { (store) throws(KeyStoreError) in
+            try store.connection.rows("SELECT * FROM sender_keys")
+                + store.connection.rows("SELECT * FROM announcements")
+                + store.connection.rows("SELECT * FROM settings") + store.connection.rows("SELECT * FROM device_keys")
+        }
+    }
+
+    @Test(
+        "A clock far from the last change is refused, unless something says that it is right",
+        arguments: [
+            (-26 * 365, []), (-2, []), (-1, [.unknown, .synchronised]), (0, [.unknown, .synchronised]),
+            (29, [.unknown, .synchronised]), (30, [.synchronised]), (400, [.synchronised]), (401, []),
+        ] as [(Int, [ClockAssurance])])
+    func gaps(_ days: Int, _ admitted: [ClockAssurance]) throws {
+        let interval = Interval.days(UInt64(days.magnitude))
+        let now = days < 0 ? start.subtracting(interval) : start.adding(interval)
+        for clock in [.unknown, .synchronised, .confirmed] as [ClockAssurance] {
+            let home = try provider()
+            let before = try contents(home)
+            let error = code { try home.store.rotateSenderKey(clock: clock, at: now) }
+            if clock == .confirmed || admitted.contains(clock) {
+                #expect(error == nil)
+            } else {
+                #expect(error == .implausibleClock)
+                #expect(try contents(home) == before)
+            }
+        }
+    }
+
+    @Test(
+        "A clock that is ahead dates the statement a day after the last change, and the overlap ends as if it were right"
+    )
+    func ahead() throws {
+        for days in [0, 1, 2, 20, 29] as [UInt64] {
+            let home = try provider()
+            let now = start + days * Self.day
+            let rotation = try home.store.rotateSenderKey(at: now)
+            #expect(rotation.statement.issuedAt == min(now, start + Self.day))
+            #expect(rotation.statement.overlapEnd == now + 31 * Self.day)
+            #expect(rotation.record.createdAt == now)
+            // The clock was wrong, and is right again: nothing is refused then.
+            #expect(try home.store.lastChange() == min(now, start + Self.day))
+            #expect(try home.store.rotateSenderKey(at: start + 1).record.generation == 3)
+        }
+    }
+
+    @Test("The overlap grows to 60 days and no further, and one that is too long is refused as before")
+    func overlap() throws {
+        let home = try provider()
+        let now = start + 20 * Self.day
+        #expect(try home.store.rotateSenderKey(overlap: .days(50), at: now).statement.overlap == .days(60))
+        #expect(code { try home.store.rotateSenderKey(overlap: .days(61), at: now) } == .rotationRefused)
+    }
+
+    @Test("A clock that is known to be right dates the statement, and the changes after it")
+    func confirmed() throws {
+        for (clock, days) in [(.synchronised, 90), (.confirmed, 20), (.confirmed, 4000)] as [(ClockAssurance, UInt64)] {
+            let home = try provider()
+            let now = start + days * Self.day
+            #expect(try home.store.rotateSenderKey(clock: clock, at: now).statement.issuedAt == now)
+            #expect(try home.store.lastChange() == now)
+        }
+        // It was set years ahead once, and is right again.
+        let home = try provider()
+        _ = try home.store.rotateSenderKey(clock: .confirmed, at: start + 4000 * Self.day)
+        #expect(code { try home.store.rotateSenderKey(at: start + 1) } == .implausibleClock)
+        #expect(try home.store.rotateSenderKey(clock: .confirmed, at: start + 1).statement.issuedAt == start + 1)
+        #expect(try home.store.rotateSenderKey(at: start + 2).statement.issuedAt == start + 2)
+    }
+
+    @Test("A call with nothing to do takes any clock, and keeps a quiet store current")
+    func nothingToDo() throws {
+        let home = try provider()
+        let age = Interval.days(3650)
+        for days in 1...100 as ClosedRange<UInt64> {
+            let now = start + days * Self.day
+            #expect(try home.store.rotateSenderKey(ifOlderThan: age, at: now) == nil)
+            #expect(try home.store.lastChange() == now)
+        }
+        let last = start + 100 * Self.day
+        // A clock that is ahead moves it by a day, one that is behind not at all.
+        #expect(try home.store.rotateSenderKey(ifOlderThan: age, at: last + 3000 * Self.day) == nil)
+        #expect(try home.store.lastChange() == last + Self.day)
+        #expect(try home.store.rotateSenderKey(ifOlderThan: age, at: start) == nil)
+        #expect(try home.store.lastChange() == last + Self.day)
+        #expect(try home.store.rotateSenderKey(at: last + Self.day).record.generation == 2)
+    }
+
+    @Test("The device's keys follow the same rule")
+    func devices() throws {
+        let store = try Home(.disk).store
+        let ages = start.subtracting(.days(9000))
+        let early: () -> KeyStoreError.Code? = {
+            code { try store.generateDeviceKey(named: "late", topic: nil, clock: .synchronised, at: ages) }
+        }
+        #expect(early() == .implausibleClock)
+        let first = try store.generateDeviceKey(named: "one", topic: nil, clock: .unknown, at: start)
+        #expect(
+            code { try store.importDeviceKey(DeviceKey(), named: "two", topic: nil, clock: .unknown, at: ages) }
+                == .implausibleClock)
+        #expect(
+            code { try store.rotateDeviceKey(named: nil, ifOlderThan: nil, clock: .unknown, at: ages) }
+                == .implausibleClock)
+        let second = try #require(
+            try store.rotateDeviceKey(named: nil, ifOlderThan: nil, clock: .unknown, at: start + Self.hour))
+        // The pending key is there already, whatever the clock shows.
+        #expect(try store.rotateDeviceKey(named: nil, ifOlderThan: nil, clock: .unknown, at: ages) == second)
+        func confirm(at now: Timestamp) throws -> DeviceKeyRecord? {
+            try store.confirmDeviceKey(
+                named: nil, acknowledged: nil, grace: .days(31), clock: .unknown, at: now)
+        }
+        #expect(code { try confirm(at: ages) } == .implausibleClock)
+        #expect(code { try confirm(at: start + 40 * Self.day) } == .implausibleClock)
+        #expect(try store.deviceKeys().map(\.state) == [.active, .pending])
+        // Ten days ahead for a moment: the grace ends ten days later than meant, and never earlier.
+        #expect(try confirm(at: start + 10 * Self.day)?.keyID == second.keyID)
+        #expect(try store.deviceKeys().map(\.retiresAt) == [start + 41 * Self.day, nil])
+        #expect(try confirm(at: ages) == nil)
+
+        // A clock that is 20 days ahead of the last change ends a key only a day after that change.
+        var ended: [[KeyID]] = []
+        func purge(_ clock: ClockAssurance, at now: Timestamp) throws -> [KeyID] {
+            try store.purgeRetiredDeviceKeys(named: nil, clock: clock, at: now) { ended.append($0.map(\.keyID)) }
+                .map(\.keyID)
+        }
+        #expect(code { try purge(.unknown, at: start + 60 * Self.day) } == .implausibleClock)
+        #expect(try purge(.unknown, at: start + 20 * Self.day).isEmpty)
+        #expect(try store.deviceKeys().count == 2 && ended.isEmpty)
+        #expect(try purge(.synchronised, at: start + 60 * Self.day) == [first.keyID])
+        #expect(ended == [[first.keyID]])
+    }
+
+    @Test("Other changes of the store count too, but not the times in records from elsewhere")
+    func otherChanges() throws {
+        let home = try provider()
+        let store = home.store
+        let record = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start + 300 * Self.day)
+        for days in 1...40 as ClosedRange<UInt64> {
+            try store.addDevice(record, id: "phone", replace: true, at: start + days * Self.day)
+        }
+        #expect(try store.lastChange() == start + 40 * Self.day)
+        #expect(code { try store.rotateSenderKey(at: start + 38 * Self.day) } == .implausibleClock)
+        #expect(try store.rotateSenderKey(at: start + 60 * Self.day).record.generation == 2)
+    }
+
+    @Test("A damaged time is noticed by a change to keys, and stops no registration")
+    func damage() throws {
+        let home = try provider()
+        _ = try home.store.rotateSenderKey(at: start + 1)
+        try home.raw().execute("UPDATE settings SET value = '0' WHERE name = '\(StoreClock.setting)'")
+        #expect(code { try home.store.rotateSenderKey(at: start) } == .corruptStore)
+        let record = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start)
+        #expect(try home.store.addDevice(record, id: "phone", at: start) == .added)
+    }
+
+    @Test("Of several processes that find the key old, one rotates it")
+    func races() async throws {
+        let home = try provider()
+        let now = start + 10 * Self.day
+        let stores = try (0..<4).map { _ in
+            var options = StoreOptions.quick
+            options.busyTimeout = 10_000
+            return try home.reopened(options: options)
+        }
+        let rotations = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for store in stores {
+                group.addTask { try store.rotateSenderKey(ifOlderThan: .days(5), at: now) != nil }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(rotations.filter { $0 }.count == 1)
+        #expect(try home.store.senderKey(named: nil).record.generation == 2)
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import Testing
+
+@testable import Pushcrypt
+
+/// A recovery from the provider to the phone: the request, its signature, and what a phone makes of it.
+/// (`Docs/FormatRotation.md`, Recovery statement)
+@Suite struct RecoveryTests {
+    private let recovery: RecoverySecretKey
+    private let keys: [SenderKey]
+    private let topic: Topic
+    private let now = FormatFixture.now
+
+    init() throws {
+        let seed = Bytes(repeating: 7, count: 32)
+        recovery = try RecoverySecretKey(seed: seed.span)
+        keys = try (101...104).map { try FormatFixture.sender($0) }
+        topic = try FormatFixture.app
+    }
+
+    private func signed(_ new: SenderKey, serial: UInt32, topic: Topic? = nil) throws -> SignedRecovery {
+        try RecoveryRequest(by: recovery.publicKey, for: topic ?? self.topic, to: new, serial: serial, at: now)
+            .signed(by: recovery)
+    }
+
+    private func trust(pinned: SenderPublicKey?) -> SenderTrust {
+        SenderTrust([SenderTrust.Sender(name: "provider", pinned: pinned, recoveryKeys: [recovery.publicKey])])
+    }
+
+    private func code(_ statement: RotationStatement, _ trust: SenderTrust) -> RotationError.Code? {
+        var trust = trust
+        do throws(RotationError) {
+            _ = try trust.accept(statement, for: topic, at: now)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    // MARK: Request and signature
+
+    @Test func aStatementHasTheFieldsOfItsRequest() throws {
+        let signed = try signed(keys[1], serial: 1_700_000_000)
+        let statement = signed.statement
+        #expect(statement.bytes.count == 181 && statement.bytes[0] == 0x02 && statement.isRecovery)
+        #expect(statement.keyID == recovery.publicKey.id && statement.newKeyBytes == keys[1].publicKey.bytes)
+        #expect(statement.serial == 1_700_000_000 && statement.issuedAt == now)
+        #expect(Array(statement.bytes[45..<49]) == [0xff, 0xff, 0xff, 0xff])
+        #expect(signed.request.serial == 1_700_000_000 && signed.request.newKey == keys[1].publicKey)
+    }
+
+    @Test func requestAndStatementTravelAsFiles() throws {
+        let request = try RecoveryRequest(by: recovery.publicKey, for: topic, to: keys[1], serial: 5, at: now)
+        #expect(try RecoveryRequest(json: request.json) == request)
+        let signed = try request.signed(by: recovery)
+        #expect(try SignedRecovery(json: signed.json) == signed)
+        #expect(throws: RotationError.self) { try SignedRecovery(json: request.json) }
+        // A signed recovery holds its request, so that it can be signed again after a doubt.
+        #expect(try RecoveryRequest(json: signed.json) == request)
+    }
+
+    @Test func aChangedFileIsRefused() throws {
+        let request = try RecoveryRequest(by: recovery.publicKey, for: topic, to: keys[1], serial: 5, at: now)
+        let signed = try request.signed(by: recovery)
+        let text = String(decoding: signed.json, as: UTF8.self)
+        let other = RecoverySecretKey().publicKey
+        let changes = [
+            (topic.bundleID, "com.example.other"), (recovery.publicKey.description, other.description),
+            ("\"version\":1", "\"version\":2"), ("\"request\":\"", "\"request\":\"AA"),
+            ("\"statement\":\"", "\"statement\":\"AA"),
+        ]
+        for (old, new) in changes {
+            let changed = text.split(separator: old, maxSplits: 1).joined(separator: new)
+            #expect(throws: RotationError.self, "\(new)") { try SignedRecovery(json: Bytes(changed.utf8)) }
+        }
+        let two = try self.signed(keys[2], serial: 6)
+        let mixed = String(decoding: two.json, as: UTF8.self)
+        let statement = try #require(text.range(of: "\"statement\""))
+        let start = try #require(mixed.range(of: "\"statement\""))
+        let joined = String(text[..<statement.lowerBound]) + String(mixed[start.lowerBound...])
+        #expect(throws: RotationError.self) { try SignedRecovery(json: Bytes(joined.utf8)) }
+    }
+
+    @Test func onlyTheNamedRecoveryKeySigns() throws {
+        let request = try RecoveryRequest(by: recovery.publicKey, for: topic, to: keys[1], serial: 5, at: now)
+        let error = #expect(throws: RotationError.self) { try request.signed(by: RecoverySecretKey()) }
+        #expect(error?.code == .unknownRecoveryKey)
+        #expect(throws: RotationError.self) {
+            try RecoveryRequest(by: recovery.publicKey, for: topic, to: keys[1], serial: 0, at: now)
+        }
+        let seed = Bytes(repeating: 7, count: 32)
+        let both = try SenderKey(seed: seed.span)
+        #expect(throws: RotationError.self) {
+            try RecoveryRequest(by: recovery.publicKey, for: topic, to: both, serial: 5, at: now)
+        }
+    }
+
+    // MARK: Trust
+
+    @Test func aRecoveryReplacesWhateverIsPinned() throws {
+        let (first, thief, good) = (keys[0], keys[1], keys[2])
+        var trust = trust(pinned: first.publicKey)
+        let theft = try RotationStatement(from: first, to: thief, at: now)
+        _ = try trust.accept(theft, for: topic, at: now)
+        #expect(trust.pinned == [thief.publicKey])
+        let statement = try signed(good, serial: 10).statement
+        #expect(try trust.accept(statement, for: topic, at: now) == .recovered(to: good.publicKey))
+        #expect(trust.pinned == [good.publicKey])
+        for key in [first, thief] {
+            #expect(trust.isRevoked(key.publicKey) && trust.candidates(for: key.id, at: now).isEmpty)
+        }
+        #expect(trust.senders[0].lastRecovery?.serial == 10)
+        // What the thief says now is nothing new, and no evidence of anything.
+        let later = try RotationStatement(from: thief, to: keys[3], at: now)
+        #expect(code(later, trust) == .untrustedKey && code(theft, trust) == .untrustedKey)
+        // It is announced permanently.
+        let before = trust
+        #expect(try trust.accept(statement, for: topic, at: now) == .unchanged)
+        #expect(trust == before)
+        // The provider rotates on.
+        let next = try RotationStatement(from: good, to: keys[3], at: now)
+        _ = try trust.accept(next, for: topic, at: now)
+        #expect(trust.pinned == [keys[3].publicKey])
+        #expect(try trust.accept(statement, for: topic, at: now) == .unchanged)
+    }
+
+    @Test func serialsOnlyRise() throws {
+        var trust = trust(pinned: keys[0].publicKey)
+        _ = try trust.accept(signed(keys[1], serial: 10).statement, for: topic, at: now)
+        #expect(try trust.accept(signed(keys[2], serial: 9).statement, for: topic, at: now) == .unchanged)
+        #expect(trust.pinned == [keys[1].publicKey])
+        #expect(code(try signed(keys[2], serial: 10).statement, trust) == .recoveryConflict)
+        _ = try trust.accept(signed(keys[2], serial: 11).statement, for: topic, at: now)
+        #expect(trust.pinned == [keys[2].publicKey])
+        #expect(code(try signed(keys[1], serial: 12).statement, trust) == .supersededKey)
+    }
+
+    @Test func aRecoveryIsForOneAppAndOneKey() throws {
+        let trust = trust(pinned: keys[0].publicKey)
+        let other = try Topic("com.example.other")
+        #expect(code(try signed(keys[1], serial: 1, topic: other).statement, trust) == .badSignature)
+        #expect(
+            code(try signed(keys[1], serial: 1).statement, SenderTrust(pinned: [keys[0].publicKey]))
+                == .unknownRecoveryKey)
+        #expect(code(try signed(keys[1], serial: 1).statement, self.trust(pinned: nil)) == .unknownRecoveryKey)
+    }
+
+    @Test func aKeyThatIsRevokedForOneSenderIsRevokedForAll() throws {
+        let stolen = keys[0].publicKey
+        var trust = SenderTrust(
+            [
+                SenderTrust.Sender(name: "a", pinned: stolen, recoveryKeys: [recovery.publicKey]),
+                SenderTrust.Sender(name: "b", pinned: stolen),
+            ])
+        _ = try trust.accept(signed(keys[1], serial: 1).statement, for: topic, at: now)
+        #expect(trust.senders.map(\.pinned) == [keys[1].publicKey, stolen])
+        #expect(trust.pinned == [keys[1].publicKey] && trust.candidates(for: stolen.id, at: now).isEmpty)
+        #expect(code(try RotationStatement(from: keys[0], to: keys[2], at: now), trust) == .untrustedKey)
+        // For a sender of another app too.
+        let elsewhere = SenderTrust([SenderTrust.Sender(pinned: stolen)], others: trust.senders)
+        #expect(elsewhere.candidates(for: stolen.id, at: now).isEmpty)
+    }
+
+    // MARK: In a message
+
+    private func opened(
+        by sender: SenderKey, announcing statements: [RotationStatement], trust: SenderTrust
+    ) throws -> OpenedNotification {
+        let fixture = try FormatFixture()
+        var options = Sealer.Options()
+        options.announcing = statements
+        let sealed = try Sealer(sender: sender, topic: fixture.topic)
+            .seal(alertPayload().utf8, to: fixture.device.publicKey, at: now, options: options)
+        return try fixture.opener(trust: trust).open(sealed.json, at: now)
+    }
+
+    @Test func theMessageThatCarriesARecoveryIsSignedByTheNewKey() throws {
+        let trust = trust(pinned: keys[0].publicKey)
+        let statement = try signed(keys[1], serial: 1).statement
+        let opened = try opened(by: keys[1], announcing: [statement], trust: trust)
+        #expect(opened.statements == [statement] && opened.sender == keys[1].publicKey)
+        // The stolen key does not open the message that ends it.
+        let error = #expect(throws: OpenError.self) {
+            try self.opened(by: keys[0], announcing: [statement], trust: trust)
+        }
+        #expect(error?.code == .authenticationFailed)
+    }
+
+    @Test func theAppIsToldOfAContradictingRecovery() throws {
+        var trust = trust(pinned: keys[0].publicKey)
+        _ = try trust.accept(signed(keys[1], serial: 1).statement, for: topic, at: now)
+        let contradiction = try signed(keys[2], serial: 1).statement
+        let opened = try opened(by: keys[1], announcing: [contradiction], trust: trust)
+        #expect(opened.hasRecoveryConflict && !opened.hasRotationConflict && opened.statements.isEmpty)
+        let error = #expect(throws: OpenError.self) {
+            try self.opened(by: keys[2], announcing: [contradiction], trust: trust)
+        }
+        #expect(error?.code == .recoveryConflict)
+    }
+}
