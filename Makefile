@@ -25,7 +25,7 @@ SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-packages build library archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-library test-browser docs fuzz fuzz-minimise bench bench-record bench-peers counted order deb check-deb check-reproducible tarball lint install uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-packages build library archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-library test-browser docs fuzz fuzz-minimise api bench bench-record bench-peers counted order deb check-deb check-reproducible tarball lint install uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -99,6 +99,11 @@ bench-record: setup-test counted ## record the instruction counts that `make tes
 
 order: setup-test build ## list the functions of the Swift library that one seal and one open run, for the linker
 	@Tests/Checks/Bench/instructions.py order
+
+api: setup ## record the public API of each library, which `make test` compares: Tests/Data/API
+	swift build --build-tests $(QUIET)
+	@Tests/Checks/Scripts/documentation.py check .build/debug/Modules
+	@Tests/Checks/Scripts/api.py record .build/documentation/symbols
 
 bench-peers: build setup-peers ## compare with the cost of Web Push, sealed boxes and age
 	@Tests/Checks/Bench/peers.sh

@@ -82,21 +82,21 @@ let strict = rules + [.treatAllWarnings(as: .error, .when(platforms: [.linux]))]
             name: "TestPhone",
             dependencies: [
                 "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService",
-                "UserNotifications",
+                "UserNotifications", "Waiting",
             ],
             path: "Tests/Support/TestPhone", swiftSettings: strict),
         .testTarget(
             name: "ServiceTests",
             dependencies: [
                 "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService", "TestPhone",
-                "UserNotifications",
+                "UserNotifications", "Waiting",
             ],
             exclude: ["attachment-server.py"], swiftSettings: strict),
         .testTarget(
             name: "SimulatorTests",
             dependencies: [
                 "DeviceSimulator", "ModelKeychain", "Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver",
-                "PushcryptService", "ReceiverTests", "TestPhone",
+                "PushcryptService", "ReceiverTests", "TestPhone", "Waiting",
             ] + userNotifications + userInterface,
             swiftSettings: strict),
         .executableTarget(
@@ -202,12 +202,15 @@ let package = Package(
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .executableTarget(
             name: "PushcryptMain", dependencies: ["CSwiftRuntime", "PushcryptCommand"], swiftSettings: strict),
+        // What tests wait with.
+        .target(name: "Waiting", path: "Tests/Support/Waiting", swiftSettings: strict),
         // The reader of the test kit.
         .target(
             name: "VectorKit", dependencies: ["Pushcrypt"], path: "Tests/Support/VectorKit", swiftSettings: strict),
         .testTarget(name: "PushcryptTests", dependencies: ["Pushcrypt", "VectorKit"], swiftSettings: strict),
         .testTarget(
-            name: "BatchTests", dependencies: ["Pushcrypt", "PushcryptBatch", "PushcryptTests"], swiftSettings: strict),
+            name: "BatchTests", dependencies: ["Pushcrypt", "PushcryptBatch", "PushcryptTests", "Waiting"],
+            swiftSettings: strict),
         .testTarget(
             name: "PushcryptDeveloperToolsTests",
             dependencies: ["Pushcrypt", "PushcryptDeveloperTools", "PushcryptTests"], swiftSettings: strict),

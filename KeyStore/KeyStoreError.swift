@@ -2,7 +2,7 @@ public import Pushcrypt
 
 /// An error of a key store. Errors are equal if their codes are.
 ///
-/// Whatever is thrown, the store is as it was before the call. Only if a disk fails at the end of a change, and goes on
+/// After any error, the store is as it was before the call. Only if a disk fails at the end of a change, and goes on
 /// failing, is it open until the disk recovers whether the change was made.
 public struct KeyStoreError: CodedError {
     /// The reason for the error.

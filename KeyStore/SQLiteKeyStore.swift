@@ -148,7 +148,9 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         // Deriving a key from a passphrase takes long.
         let canBeAlone = options.isBrief && !hasLog && passphrase == nil
         let connection =
-            if canBeAlone, let alone = try? SQLiteConnection(aloneAt: file) { alone } else { try connect(file, options) }
+            if canBeAlone, let alone = try? SQLiteConnection(aloneAt: file) { alone } else {
+                try connect(file, options)
+            }
         let keys = try unlock(connection, in: directory, passphrase, options)
         try Schema.migrate(connection, by: options.migrations)
         return SQLiteKeyStore(connection, facts.identity, keys, directory, options)

@@ -1,4 +1,4 @@
-// What Swift cannot call: functions with variable arguments, and those that only GNU sources see.
+// Functions that Swift cannot call: with variable arguments, or visible only to GNU sources.
 #pragma once
 #ifdef __linux__
 #ifndef _GNU_SOURCE

@@ -25,14 +25,14 @@ extension CommandTable {
             Section(
                 title: "keys",
                 commands: [
-                    Command("init", "make a key store", InitCommand.self), .keygen, .export, .key, .device, .sender,
+                    Command("init", "create a key store", InitCommand.self), .keygen, .export, .key, .device, .sender,
                     .rotate,
                 ]),
             Section(
                 title: "more",
                 commands: [
                     Command(
-                        "demo", "show the main job step by step, with temporary stores of a provider and a phone",
+                        "demo", "show the main job step by step, with temporary stores",
                         DemoCommand.self),
                     .scaffold,
                     Command("lint", "find mistakes in a push, or in an app's project", LintCommand.self),

@@ -24,21 +24,39 @@ public struct DeliveryReport: Hashable, Sendable {
 
 /// Writes reports to the journal and to the app, each on its own thread. Not run on Apple systems.
 final class DeliveryLog: Sendable {
+    /// How long a delivery waits for its report, in milliseconds.
+    private static let patience: UInt64 = 200
+
     private let files: ServiceFiles
     private let observe: (@Sendable (DeliveryReport) -> Void)?
+    private let clock: any DeliveryClock
     private let journalQueue = DispatchQueue(label: "pushcrypt.journal", qos: .userInitiated)
     private let observerQueue = DispatchQueue(label: "pushcrypt.observe", qos: .userInitiated)
 
-    init(_ files: ServiceFiles, observe: (@Sendable (DeliveryReport) -> Void)?) {
+    init(_ files: ServiceFiles, observe: (@Sendable (DeliveryReport) -> Void)?, clock: any DeliveryClock) {
         self.files = files
         self.observe = observe
+        self.clock = clock
     }
 
-    /// Writes a report. The wait is limited, because a disk may hang and so may an app; nil does not wait.
-    func write(_ report: DeliveryReport, waitingAtMost patience: DispatchTimeInterval?) {
-        let group = DispatchGroup()
-        journalQueue.async(group: group) { [files] in files.journal(report) }
-        if let observe { observerQueue.async(group: group) { observe(report) } }
-        if let patience { _ = group.wait(timeout: .now() + patience) }
+    /// Writes a report. A caller that waits does so for at most 200 ms, because a disk may hang and so may an app.
+    func write(_ report: DeliveryReport, waits: Bool) {
+        let done = DispatchSemaphore(value: 0)
+        let parts = observe == nil ? 1 : 2
+        let timer =
+            waits
+            ? clock.schedule(afterMilliseconds: Self.patience) { for _ in 0..<parts { done.signal() } } : nil
+        journalQueue.async { [files] in
+            files.journal(report)
+            done.signal()
+        }
+        if let observe {
+            observerQueue.async {
+                observe(report)
+                done.signal()
+            }
+        }
+        if waits { for _ in 0..<parts { done.wait() } }
+        timer?.cancel()
     }
 }

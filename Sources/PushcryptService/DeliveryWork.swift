@@ -92,9 +92,7 @@ final class DeliveryWork: @unchecked Sendable {
         let content = UncheckedSendableBox(content.thawed)
         let extend: @Sendable (String) -> Void = { [self] text in
             content.value.body = text
-            let event = UncheckedSendableBox(
-                DeliveryMachine<UNNotificationContent>.Event.extended(content.value.frozen))
-            Self.queue.async { [weak session] in session?.handle(event.value) }
+            session?.handle(.extended(content.value))
         }
         findings.withLock { $0.attachments }?.start(extend: extend) { [self] attachments, problems in
             let content = content.value
@@ -159,8 +157,7 @@ final class DeliveryWork: @unchecked Sendable {
             return (report, findings.change)
         }
         change?.cancel()
-        let isOwn = DispatchQueue.getSpecific(key: Self.isOwn) != nil
-        log.write(report, waitingAtMost: isOwn ? .milliseconds(200) : nil)
+        log.write(report, waits: DispatchQueue.getSpecific(key: Self.isOwn) != nil)
     }
 }
 

@@ -32,7 +32,7 @@ public final class NotificationServiceHandler: Sendable {
     public init(configuration: Configuration) {
         self.configuration = configuration
         files = ServiceFiles(configuration)
-        log = DeliveryLog(files, observe: configuration.observe)
+        log = DeliveryLog(files, observe: configuration.observe, clock: configuration.clock)
     }
 
     deinit { for session in sessions { session.handle(.released) } }
@@ -113,7 +113,7 @@ extension NotificationServiceHandler {
         /// The folder of attachments before delivery.
         var attachmentFolder = AttachmentFolder()
 
-        /// The clock for deadlines.
+        /// The clock for deadlines, and for the wait for a report.
         public var clock: any DeliveryClock = SystemClock()
         /// The current time.
         public var now: @Sendable () -> Timestamp = { Timestamp(secondsSince1970: Date().timeIntervalSince1970) }

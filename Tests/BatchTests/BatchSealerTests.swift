@@ -2,11 +2,12 @@ import Foundation
 import Pushcrypt
 import PushcryptBatch
 import Testing
+import Waiting
 
 @testable import PushcryptTests
 
 /// A sequence of messages that is sealed as it comes.
-@Suite(.timeLimit(.minutes(1))) struct BatchSealerTests {
+@Suite struct BatchSealerTests {
     private let fixture: FormatFixture
     private let sealer: Sealer
 
@@ -110,12 +111,14 @@ import Testing
         var iterator = BatchSealer(sealer, source, concurrency: concurrency, message: message).makeAsyncIterator()
         for number in 1...40 {
             _ = try await iterator.next()
-            // Long enough for a source that nothing holds back to run far ahead.
-            if number % 20 == 0 { try await Task.sleep(nanoseconds: 200_000_000) }
             // One more, which waits for room.
-            #expect(source.read.value <= number + 32 * concurrency + 1)
+            let most = number + 32 * concurrency + 1
+            if number % 20 == 0 {
+                #expect(await eventually { source.read.value == most })
+                await allTurns()
+            }
+            #expect(source.read.value <= most)
         }
-        #expect(source.read.value > 40)
     }
 
     // MARK: Cancellation
@@ -140,7 +143,7 @@ import Testing
         let task = Task {
             for try await _ in batch { Issue.record("nothing was sent") }
         }
-        try await Task.sleep(nanoseconds: 20_000_000)
+        await allTurns()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         for await _ in ended {}
@@ -168,7 +171,7 @@ import Testing
         let task = Task {
             for try await _ in batch {}
         }
-        try await Task.sleep(nanoseconds: 20_000_000)
+        await allTurns()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         DeafKeeper.resume()
@@ -176,42 +179,51 @@ import Testing
 
     // MARK: A signer elsewhere
 
-    @Test func whatGathersWhileASignerWorksIsSignedAtOnce() async throws {
-        let calls = Counter()
+    /// A sealer whose signer waits at a gate. On a thread for tasks it refuses to sign: there it would hold up the test.
+    private func sealer(at gate: Gate, _ calls: Counter = Counter()) async throws -> Sealer {
         let service = SigningService(key: fixture.sender) { (key, messages) throws(SigningError) in
-            calls.increment()
-            usleep(20_000)
-            return key.sign(messages)
-        }
-        let sealer = Sealer(signer: try await .connect(to: service), topic: fixture.topic)
-        var expected = 0
-        for try await element in BatchSealer(sealer, Source(600), concurrency: 2, message: message) {
-            #expect(try opened(element.result.get()) == alertPayload("\(expected)"))
-            expected += 1
-        }
-        #expect(expected == 600)
-        // The hedge key, two that begin with what is there, and what gathers meanwhile.
-        #expect(calls.value < 30)
-    }
-
-    /// More signers wait for each other than Swift's pool has threads: on the pool none of them would ever be done.
-    @Test func aWaitingSignerHoldsUpNoThreadOfThePool() async throws {
-        let together = ProcessInfo.processInfo.activeProcessorCount + 2
-        let barrier = Barrier(together)
-        let service = SigningService(key: fixture.sender) { (key, messages) throws(SigningError) in
-            guard messages == [MessageSignerTests.hedgeLabel] || barrier.wait(seconds: 20) else {
-                throw SigningError(.signerTimedOut, "alone")
+            guard unsafe withUnsafeCurrentTask(body: { unsafe $0 == nil }) else {
+                throw SigningError(.signerUnavailable, "on a thread for tasks")
+            }
+            if messages != [MessageSignerTests.hedgeLabel] {
+                calls.increment()
+                gate.pass()
             }
             return key.sign(messages)
         }
-        let sealer = Sealer(signer: try await .connect(to: service), topic: fixture.topic)
+        return Sealer(signer: try await .connect(to: service), topic: fixture.topic)
+    }
+
+    @Test func whatGathersWhileASignerWorksIsSignedAtOnce() async throws {
+        let (calls, gate, source) = (Counter(), Gate(), Source(600))
+        let sealer = try await sealer(at: gate, calls)
+        var iterator = BatchSealer(sealer, source, concurrency: 2, message: message).makeAsyncIterator()
+        #expect(await gate.hasVisitors(2))
+        #expect(await eventually { source.read.value == 600 })
+        // The last message that was read may be on its way.
+        await allTurns()
+        gate.open()
+        for number in 0..<600 {
+            let element = try #require(await iterator.next())
+            #expect(try opened(element.result.get()) == alertPayload("\(number)"))
+        }
+        // Two that begin with one message each, and what gathers meanwhile: 256, 256 and 86.
+        #expect(calls.value == 5)
+    }
+
+    /// More signers wait than Swift's pool has threads: on the pool none of them would ever be done.
+    @Test func aWaitingSignerHoldsUpNoThreadOfThePool() async throws {
+        let together = ProcessInfo.processInfo.activeProcessorCount + 2
+        let gate = Gate()
+        let sealer = try await sealer(at: gate)
         let (messages, continuation) = AsyncStream.makeStream(of: Sealer.Message.self)
         var iterator = BatchSealer(sealer, messages, concurrency: together).makeAsyncIterator()
         for number in 0..<together {
             // One for each call: what comes later gathers.
             continuation.yield(message(number))
-            while barrier.waiting <= number, number < together - 1 { try await Task.sleep(nanoseconds: 1_000_000) }
+            #expect(await gate.hasVisitors(number + 1))
         }
+        gate.open()
         for _ in 0..<together { _ = try #require(await iterator.next()).result.get() }
     }
 }
@@ -251,28 +263,4 @@ private final class Counter: @unchecked Sendable {
     var value: Int { lock.withLock { count } }
 
     func increment() { lock.withLock { count += 1 } }
-}
-
-/// Lets threads go when so many wait.
-private final class Barrier: @unchecked Sendable {
-    private let condition = NSCondition()
-    private let count: Int
-    private var arrived = 0
-
-    init(_ count: Int) { self.count = count }
-
-    var waiting: Int { condition.withLock { arrived } }
-
-    /// Waits for the others; false if they do not come in time.
-    func wait(seconds: Double) -> Bool {
-        condition.lock()
-        defer { condition.unlock() }
-        arrived += 1
-        condition.broadcast()
-        let deadline = Date(timeIntervalSinceNow: seconds)
-        while arrived < count {
-            guard condition.wait(until: deadline) else { return false }
-        }
-        return true
-    }
 }

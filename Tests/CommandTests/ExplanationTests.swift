@@ -29,7 +29,7 @@ import Testing
                 + EnrolmentPlan.Reason.allCases.map(\.description) + ["alerts-off"]
         ),
         (.categories, CategoryError.Code.allCases.map(\.description)),
-        // Of C's library; the same list stands in CLibraryTests.
+        // Of the C library; the same list stands in CLibraryTests.
         (.library, ["invalid-call", "buffer-too-small"]),
         (.json, JSONError.Code.allCases.map(\.description)),
     ]
@@ -39,7 +39,7 @@ import Testing
         #expect(!codes.isEmpty)
         let explained = Explanation.all.filter { $0.areas.contains(area) }.map(\.code)
         #expect(explained.sorted() == codes.sorted())
-        // A code that is typed is found, whatever it is of.
+        // A code that is typed is found in every area.
         for code in codes { #expect(Explanation.of(code).contains { $0.areas.contains(area) }) }
     }
 
@@ -52,7 +52,7 @@ import Testing
     func sentences(code: String) {
         for explanation in Explanation.of(code) {
             #expect(!explanation.summary.hasSuffix(".") && !explanation.summary.contains("\n"))
-            for text in [explanation.cause, explanation.fix, explanation.shown] {
+            for text in [explanation.cause, explanation.fix, explanation.shown].compactMap(\.self) {
                 #expect(text.hasSuffix(".") && text.first?.isLowercase == false && text.count > 6)
                 #expect(!text.contains("  ") && !text.contains("\n"))
                 #expect(text.unicodeScalars.allSatisfy { $0.isASCII || $0 == "…" })
@@ -63,7 +63,7 @@ import Testing
     @Test("Commands and documents that explanations name exist", arguments: Explanation.all.map(\.code))
     func references(code: String) {
         for explanation in Explanation.of(code) {
-            let texts = " " + [explanation.cause, explanation.fix, explanation.shown].joined(separator: " ")
+            let texts = " " + [explanation.cause ?? "", explanation.fix, explanation.shown].joined(separator: " ")
             for match in texts.matches(of: /[ (]'(?:pushcrypt )?([a-z]+)( [a-z]+)?[^']*'/) {
                 let first = String(match.1)
                 #expect(CommandTable.pushcrypt.command(at: [first]) != nil, "\(match.0)")
@@ -85,7 +85,7 @@ import Testing
         #expect(written.exit == .done)
         // The whole text would be printed twice.
         #expect(
-            written.output == document ? true : false, "write it anew: pushcrypt explain --markdown > Docs/Codes.md")
+            written.output == document ? true : false, "stale: run pushcrypt explain --markdown > Docs/Codes.md")
     }
 
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized

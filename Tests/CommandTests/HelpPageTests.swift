@@ -75,8 +75,8 @@ enum ExpectedPage: CaseIterable {
           help  show how a command is used
 
         options:
-              --store DIR  the key store; otherwise PUSHCRYPT_STORE, otherwise the
-                           user's data directory
+              --store DIR  the key store; default PUSHCRYPT_STORE, or the user's data
+                           directory
               --json       write JSON, for programs
           -h, --help       show this help
               --version    show the versions of this program and its libraries
@@ -131,13 +131,13 @@ enum ExpectedPage: CaseIterable {
           FILE  the message
 
         options:
-          -t, --to ID           the device to send to; may be given several times
+          -t, --to ID           the device to send to; repeatable
               --ttl DURATION    how long it lives
               --priority LEVEL  how urgent it is (low, normal, high)
               --key SOURCE      where the key is read from
           -q, --quiet           say nothing
-              --store DIR       the key store; otherwise PUSHCRYPT_STORE, otherwise the
-                                user's data directory
+              --store DIR       the key store; default PUSHCRYPT_STORE, or the user's
+                                data directory
               --json            write JSON, for programs
           -o, --output FILE     write to a file that appears only after success
               --force           replace the output file if it exists

@@ -34,7 +34,7 @@ final class PseudoTerminal: Sendable {
 
     /// Waits until the terminal does, or does not, show what is typed.
     func wait(untilEchoes wanted: Bool) -> Bool {
-        for _ in 0..<2000 {
+        for _ in 0..<20_000 {
             if echoes == wanted { return true }
             usleep(5000)
         }
@@ -50,7 +50,7 @@ final class PseudoTerminal: Sendable {
         var seen = ""
         while !seen.contains(word) {
             var request = pollfd(fd: keyboard.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            guard unsafe poll(&request, 1, 10_000) == 1 else { break }
+            guard unsafe poll(&request, 1, 100_000) == 1 else { break }
             var buffer = [UInt8](repeating: 0, count: 1024)
             let count = unsafe read(keyboard.fileDescriptor, &buffer, buffer.count)
             guard count > 0 else { break }

@@ -88,7 +88,7 @@ import Testing
         let folder = try ScaffoldFolder(directory.path + "//", force: false)
         #expect(folder.path == directory.path)
         let failure = #expect(throws: CommandFailure.self) { try folder.write(Self.impossible) }
-        #expect(failure?.hints == ["these are written: a"])
+        #expect(failure?.hints == ["already written: a"])
     }
 }
 

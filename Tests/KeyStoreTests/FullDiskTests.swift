@@ -23,7 +23,7 @@ final class SmallDisk: Sendable {
     func setReadOnly(_ readOnly: Bool) throws {
         let flags = UInt(MS_REMOUNT) | (readOnly ? UInt(MS_RDONLY) : 0)
         // A process that another test is starting may still hold a file open for writing, until it becomes its program.
-        for _ in 0..<500 {
+        for _ in 0..<6000 {
             if unsafe mount("tmpfs", path, "tmpfs", flags, nil) == 0 { return }
             try #require(errno == EBUSY)
             usleep(10_000)

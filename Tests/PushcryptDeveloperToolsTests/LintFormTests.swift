@@ -160,11 +160,13 @@ import Testing
     }
 
     /// A mebibyte of keys, of which each is a finding.
-    @Test(.timeLimit(.minutes(1))) func manyFindingsTakeLittleTime() {
+    @Test func manyFindingsTakeLittleTime() {
+        let start = processorSeconds()
         let keys = (0..<80_000).map { "\"k\($0)\":{}" }.joined(separator: ",")
         let lint = PayloadLint("{\"aps\":{\"alert\":\"x\"},\(keys)}")
         #expect(lint.findings.count { $0.has(.clearKey) } == 80_000)
         #expect(
             PayloadLint("{\"aps\":{\"alert\":\"x\",\(keys)}}").findings.count { $0.has(.unknownField) } == 80_000)
+        #expect(processorSeconds() - start < 60)
     }
 }

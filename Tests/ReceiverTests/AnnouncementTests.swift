@@ -101,7 +101,7 @@ import Testing
             let error = #expect(throws: SealError.self) { try provider.push(payload(count), at: .start) }
             #expect(error?.code == .payloadTooLarge)
             #expect(error?.description.contains(" \(excess) more than fit (2535)") == true)
-            #expect(error?.description.contains("rotation being announced takes 182 bytes") == true)
+            #expect(error?.description.contains("rotation being announced needs 182 bytes") == true)
         }
 
         #expect(phone.receive(try provider.push(at: .start), at: .start).code == "opened")

@@ -24,6 +24,11 @@ final class AttachmentServer: @unchecked Sendable {
         self.port = port
     }
 
+    /// The paths of the requests so far, this one included.
+    var log: String {
+        URL(string: "http://127.0.0.1:\(port)/log").flatMap { try? String(contentsOf: $0, encoding: .utf8) } ?? ""
+    }
+
     deinit {
         try? input.fileHandleForWriting.close()
         process.waitUntilExit()

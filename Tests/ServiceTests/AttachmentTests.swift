@@ -5,12 +5,12 @@ import PushcryptReceiver
 import TestPhone
 import Testing
 import UserNotifications
+import Waiting
 
 @testable import PushcryptService
 
 /// Attachments of a notification, with a scripted transport.
-@Suite(.timeLimit(.minutes(2)))
-struct AttachmentTests {
+@Suite struct AttachmentTests {
     private let phone: TestPhone
     private let reports = Reports()
     private let clock = ManualClock()
@@ -76,8 +76,11 @@ struct AttachmentTests {
     @Test func eightComeInTheirOrderAndTwoAtATime() async throws {
         let files = try (0..<8).map { try SealedAttachment(SealedAttachment.plain($0 + 1), at: "\($0)") }
         let sealed = files.map(\.sealed)
+        let gate = Gate()
         let transport = PlayedTransport { path in
-            Thread.sleep(forTimeInterval: path == "0" ? 0.1 : 0.01)
+            // The first one comes last.
+            if path == "0" { gate.pass() }
+            if path == "7" { gate.open() }
             return .bytes(sealed[Int(path) ?? 0])
         }
         let content = try await show(files, transport)
@@ -160,7 +163,7 @@ struct AttachmentTests {
         let (service, handler) = (NotificationServiceHandler(configuration: configuration(transport)), Handler())
         service.handle(try request([photo, try SealedAttachment(plain, at: "bad")]), contentHandler: handler.handler)
         for name in ["partial", "photo.jpg"] {
-            await eventually { filesLeft.contains { $0.hasSuffix(name) } }
+            #expect(await eventually { filesLeft.contains { $0.hasSuffix(name) } })
         }
         #expect(handler.count == 0)
         clock.advance(milliseconds: 15_000)
@@ -178,7 +181,7 @@ struct AttachmentTests {
         var service: NotificationServiceHandler? = NotificationServiceHandler(configuration: configuration(transport))
         let handler = Handler()
         service?.handle(try request([photo]), contentHandler: handler.handler)
-        await eventually { filesLeft.count >= 2 }
+        #expect(await eventually { filesLeft.count >= 2 })
         if expires { service?.timeWillExpire() } else { service = nil }
         #expect(handler.count == 1)
         #expect(await handler.delivered()?.body == "See you at 8")
@@ -187,14 +190,19 @@ struct AttachmentTests {
 
     @Test func whatAProcessThatWasEndedLeftBehindIsRemoved() async throws {
         let (old, young) = (folder.appendingPathComponent("old"), folder.appendingPathComponent("young"))
-        for place in [old, young] {
+        let now = Date(timeIntervalSince1970: 1_767_225_600)
+        for (place, age) in [(old, 121.0), (young, 120.0)] {
             try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
             try Data("left".utf8).write(to: place.appendingPathComponent("partial"))
+            try FileManager.default.setAttributes(
+                [.modificationDate: now.addingTimeInterval(-age)], ofItemAtPath: place.path)
         }
-        try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSinceNow: -121)], ofItemAtPath: old.path)
         let sealed = photo.sealed
-        _ = try await show([photo], PlayedTransport { _ in .bytes(sealed) })
+        var configuration = configuration(PlayedTransport { _ in .bytes(sealed) })
+        configuration.attachmentFolder = AttachmentFolder(phone.folder, now: { now })
+        let (service, handler) = (NotificationServiceHandler(configuration: configuration), Handler())
+        service.handle(try request([photo]), contentHandler: handler.handler)
+        #expect(await handler.delivered()?.attachments.count == 1)
         #expect(!FileManager.default.fileExists(atPath: old.path))
         #expect(FileManager.default.fileExists(atPath: young.path), "another delivery may be at it")
     }

@@ -5,12 +5,12 @@ import PushcryptReceiver
 import TestPhone
 import Testing
 import UserNotifications
+import Waiting
 
 @testable import PushcryptService
 
 /// A body that is too long for its push, with a scripted transport.
-@Suite(.timeLimit(.minutes(2)))
-struct FullBodyTests {
+@Suite struct FullBodyTests {
     private static let short = "The beginning…"
     private static let text = "The beginning, and " + String(repeating: "the rest 🚲 ", count: 2000) + "the end."
 
@@ -168,9 +168,8 @@ struct FullBodyTests {
         let transport = transport(isImmediate: true, photo: .stall(ContiguousArray(photo.sealed.prefix(1000))))
         let (service, handler) = (NotificationServiceHandler(configuration: configuration(transport)), Handler())
         service.handle(try request([photo]), contentHandler: handler.handler)
+        // The picture is requested once the body has arrived.
         #expect(await eventually { transport.asked.count == 2 })
-        // The session gets it on another thread, which other tests may delay.
-        try await Task.sleep(nanoseconds: 3_000_000_000)
         if let milliseconds { clock.advance(milliseconds: milliseconds) } else { service.timeWillExpire() }
         let content = try #require(await handler.delivered())
         #expect(content.body == Self.text && content.attachments.isEmpty && handler.count == 1)

@@ -1,6 +1,7 @@
 import PushcryptKeyStore
 import PushcryptService
 import TestPhone
+import Waiting
 
 /// Collects the reports of a handler.
 final class Reports: Sendable {

@@ -86,7 +86,7 @@ final class PlayedTransport: AttachmentTransport {
                 ending.end(nil)
             }
         }
-        if isImmediate { play() } else { DispatchQueue.global().async(execute: play) }
+        if isImmediate { play() } else { Thread.detachNewThread(play) }
         return Transfer { [state] in
             state.withLock { $0.cancelled.append(path) }
             ending.end(TransportFailure("cancelled"))

@@ -4,6 +4,7 @@ import Testing
 import UIKit
 import UserNotifications
 import UserNotificationsUI
+import Waiting
 
 /// The view of an expanded notification.
 @MainActor
@@ -51,13 +52,12 @@ import UserNotificationsUI
         func didReceive(_ notification: UNNotification) { title = notification.request.content.title }
     }
 
+    private let clock = stillClock()
     private let device: SimulatedDevice
     private let delegate = ResponseTests.Delegate()
 
     init() throws {
-        device = SimulatedDevice(clock: .simulated(SimulatedClock(patience: 0.2))) {
-            ScriptedExtension { $1($0.content) }
-        }
+        device = SimulatedDevice(clock: .simulated(clock)) { ScriptedExtension { $1($0.content) } }
         device.center.delegate = delegate
         device.categories = [
             UNNotificationCategory(
@@ -162,7 +162,11 @@ import UserNotificationsUI
         await show("one")
         let (expanded, controller) = try expand()
         controller.calls = 0
-        #expect(await expanded.respond(.choose("MUTE")).completions == 1)
+        async let outcome = expanded.respond(.choose("MUTE"))
+        #expect(await eventually { controller.events.contains("MUTE") })
+        await allTurns()
+        clock.advance(by: 30)
+        #expect(await outcome.completions == 1)
     }
 
     @Test func theExtensionMayChangeTheActions() async throws {

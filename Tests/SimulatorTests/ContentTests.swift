@@ -102,7 +102,7 @@ import UserNotifications
 
     @Test func theExtensionIsGivenThePushAsItCame() async {
         let seen = Notebook<Handed<UNNotificationRequest>>()
-        let device = SimulatedDevice {
+        let device = SimulatedDevice(clock: .simulated(stillClock())) {
             ScriptedExtension { request, deliver in
                 seen.add(Handed(request))
                 deliver(request.content)

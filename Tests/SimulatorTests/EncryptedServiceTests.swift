@@ -8,6 +8,7 @@ import PushcryptService
 import TestPhone
 import Testing
 import UserNotifications
+import Waiting
 
 /// The extension that opens sealed pushes, on a simulated device, has none of the usual faults.
 @Suite struct EncryptedServiceTests {
@@ -106,7 +107,7 @@ import UserNotifications
         let began = Gate()
         var configuration = phone.configuration
         configuration.change = { _, content in
-            began.pass()
+            await began.waitUntilOpen()
             return content
         }
         let service = ServiceDevice(configuration)

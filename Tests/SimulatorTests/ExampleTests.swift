@@ -23,7 +23,7 @@ final class NotificationService: EncryptedNotificationService {
     private let sender = SenderKey()
     private let keys: SQLiteKeyStore
     private let topic: Topic
-    private let clock = SimulatedClock()
+    private let clock = stillClock()
     private let reports = AsyncStream.makeStream(of: DeliveryReport.self)
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt-\(UUID().uuidString)")
 

@@ -18,7 +18,7 @@ import UserNotifications
         Data(base64Encoded: text).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    private let clock = SimulatedClock()
+    private let clock = stillClock()
 
     @Test func theArticlesExtensionOpensWhatItCan() async {
         let device = SimulatedDevice(clock: .simulated(clock)) { ArticleExtension(decrypt: Self.decrypt) }
@@ -54,7 +54,7 @@ import UserNotifications
     }
 
     @Test func fallingThroughDeliversTwiceAndChangesWhatIsShown() async {
-        let device = SimulatedDevice { FallsThroughExtension() }
+        let device = SimulatedDevice(clock: .simulated(clock)) { FallsThroughExtension() }
         let outcome = await device.push(#"{"aps":{"mutable-content":1,"alert":"Hello"}}"#)
         #expect(outcome.shown?.body == "New message")
         #expect(outcome.deliveries == 2)

@@ -4,6 +4,7 @@ import Pushcrypt
 import PushcryptService
 import TestPhone
 import Testing
+import Waiting
 
 /// A body that is too long for its push, on a simulated device.
 @Suite struct FullBodyTests {

@@ -142,7 +142,9 @@ import UserNotifications
     // MARK: Empty content
 
     @Test func whoMayFilterShowsNothing() async {
-        let device = SimulatedDevice { ScriptedExtension { _, deliver in deliver(UNNotificationContent()) } }
+        let device = SimulatedDevice(clock: .simulated(stillClock())) {
+            ScriptedExtension { _, deliver in deliver(UNNotificationContent()) }
+        }
         let push = alert("placeholder", aps: #""sound":"default","badge":4"#)
         let masked = await device.push(push)
         #expect(masked.source == .original)

@@ -22,13 +22,17 @@ import UserNotifications
         }
     }
 
-    private let clock = SimulatedClock(patience: 0.2)
+    private let clock = stillClock()
     private let device: SimulatedDevice
     private let delegate = Delegate()
 
     init() {
-        device = SimulatedDevice(clock: .simulated(clock)) { ScriptedExtension { $1($0.content) } }
+        device = Self.device(clock)
         device.center.delegate = delegate
+    }
+
+    private static func device(_ clock: SimulatedClock) -> SimulatedDevice {
+        let device = SimulatedDevice(clock: .simulated(clock)) { ScriptedExtension { $1($0.content) } }
         device.inProcess {
             UNUserNotificationCenter.current().setNotificationCategories([
                 UNNotificationCategory(
@@ -46,10 +50,11 @@ import UserNotifications
                     intentIdentifiers: []),
             ])
         }
+        return device
     }
 
-    private func show(_ category: String = "CHAT") async {
-        _ = await device.push(alert("Hello", aps: #""category":"\#(category)""#, collapseID: "a"))
+    private func show(_ category: String = "CHAT", on other: SimulatedDevice? = nil) async {
+        _ = await (other ?? device).push(alert("Hello", aps: #""category":"\#(category)""#, collapseID: "a"))
     }
 
     @Test func theActionsAreThoseOfTheCategory() async {
@@ -118,14 +123,21 @@ import UserNotifications
         if isAsked { #expect(await device.respond(action, to: "a").undelivered == nil) }
     }
 
-    @Test(arguments: [0, 2])
-    func theCallsOfTheCompletionHandlerAreCounted(_ count: Int) async {
-        let delegate = Delegate(completions: count)
+    @Test func theCallsOfTheCompletionHandlerAreCounted() async {
+        let delegate = Delegate(completions: 2)
         device.center.delegate = delegate
         await show()
-        #expect(await device.respond(.tap, to: "a").completions == count)
-        // Never calling it uses the app's whole time.
-        #expect(clock.milliseconds == (count == 0 ? 30_000 : 0))
+        #expect(await device.respond(.tap, to: "a").completions == 2)
+        #expect(clock.milliseconds == 0)
+    }
+
+    @Test func neverCallingTheCompletionHandlerUsesTheAppsWholeTime() async {
+        let clock = SimulatedClock(patience: 0)
+        let (device, delegate) = (Self.device(clock), Delegate(completions: 0))
+        device.center.delegate = delegate
+        await show(on: device)
+        #expect(await device.respond(.tap, to: "a").completions == 0)
+        #expect(clock.milliseconds == 30_000)
     }
 
     @Test func everyReasonIsTriedHere() {

@@ -24,8 +24,7 @@ struct ServiceDevice {
 
     /// - Parameter configuration: The app's configuration; its clock is replaced by the simulated one.
     init(_ configuration: NotificationServiceHandler.Configuration) {
-        // Enough patience that no extension looks late on a busy machine.
-        let (clock, reports) = (SimulatedClock(patience: 60), Notebook<DeliveryReport>())
+        let (clock, reports) = (stillClock(), Notebook<DeliveryReport>())
         var configuration = configuration
         configuration.clock = clock
         configuration.observe = { reports.add($0) }

@@ -17,7 +17,7 @@ import UserNotifications
         }
     }
 
-    private let device = SimulatedDevice { Extension() }
+    private let device = SimulatedDevice(clock: .simulated(stillClock())) { Extension() }
 
     @Test(arguments: [
         #"{"aps":{"mutable-content":1,"alert":"a"}}"#,

@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import PushcryptKeyStore
 import UserNotifications
+import Waiting
 
 /// An extension with a test's behaviour.
 final class ScriptedExtension: UNNotificationServiceExtension {
@@ -34,7 +35,7 @@ extension SimulatedDevice {
     static func changing(
         _ change: @escaping @Sendable (UNMutableNotificationContent) -> Void = { _ in }
     ) -> SimulatedDevice {
-        SimulatedDevice {
+        SimulatedDevice(clock: .simulated(stillClock())) {
             ScriptedExtension { request, deliver in
                 let content = request.content.mutableCopy() as? UNMutableNotificationContent
                 guard let content else { return }
@@ -45,6 +46,21 @@ extension SimulatedDevice {
     }
 }
 
+/// A clock that only the test advances, so that a busy machine makes nothing late.
+///
+/// What a test waits for in vain ends after 300 turns: then time passes after all.
+func stillClock() -> SimulatedClock {
+    let clock = SimulatedClock(patience: .infinity)
+    Task { [weak clock] in
+        for _ in 0..<300 {
+            await turn(milliseconds: 200)
+            if clock == nil { return }
+        }
+        clock?.advance(by: 100)
+    }
+    return clock
+}
+
 /// Notes of several threads.
 final class Notebook<Element>: @unchecked Sendable {
     private let lock = NSLock()
@@ -53,10 +69,9 @@ final class Notebook<Element>: @unchecked Sendable {
     func add(_ element: Element) { lock.withLock { elements.append(element) } }
     var all: [Element] { lock.withLock { elements } }
 
-    /// The notes, once there are so many; fewer if that takes too long.
+    /// The notes, once there are so many; fewer if they do not come.
     func all(_ count: Int) async -> [Element] {
-        let end = Date(timeIntervalSinceNow: 20)
-        while all.count < count, Date() < end { try? await Task.sleep(nanoseconds: 1_000_000) }
+        await eventually { all.count >= count }
         return all
     }
 }

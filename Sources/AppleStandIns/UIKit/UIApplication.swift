@@ -51,7 +51,7 @@ open class UIApplication: UIResponder {
     /// Requests a device token. The delegate receives the answer.
     open func registerForRemoteNotifications() { onRegister?(self) }
 
-    /// Gives up the device token.
+    /// Discards the device token.
     open func unregisterForRemoteNotifications() { isRegisteredForRemoteNotifications = false }
 
     /// Answers the app's request with a token.

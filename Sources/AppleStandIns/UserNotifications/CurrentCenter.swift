@@ -8,7 +8,7 @@ extension UNUserNotificationCenter {
     /// Returns the center of the process, or inside `withCurrent` the center given there.
     public class func current() -> UNUserNotificationCenter { (bound ?? shared).value }
 
-    /// Makes a center current during a call, so that one process can have several simulated devices.
+    /// Uses a center as the current one during a call, so that one process can have several simulated devices.
     ///
     /// This applies to the call, the tasks that it starts, and this center's handlers; not to threads and queues of the
     /// app.

@@ -37,7 +37,8 @@ public final class SimulatedClock: DeliveryClock, @unchecked Sendable {
     /// - Parameters:
     ///   - date: The initial date. The default is the beginning of 2026.
     ///   - patience: The real time to wait for work that the clock cannot see, before simulated time may pass, in
-    ///     seconds. If it is too short, an extension looks late on a busy machine.
+    ///     seconds. If it is too short, an extension looks late on a busy machine; with `.infinity`, time passes only
+    ///     when you advance the clock.
     public init(startingAt date: Date = Date(timeIntervalSince1970: 1_767_225_600), patience: TimeInterval = 5) {
         start = date
         self.patience = patience

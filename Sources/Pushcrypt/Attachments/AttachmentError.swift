@@ -49,7 +49,7 @@ public struct AttachmentError: CodedError {
 
     /// The kind of error.
     public let code: Code
-    /// What is wrong, where, and what to do; never contains key bytes or content.
+    /// The error, its place and its fix, without key bytes or content.
     public let description: String
 
     init(_ code: Code, _ description: String) {

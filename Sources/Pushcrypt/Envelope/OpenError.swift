@@ -55,7 +55,7 @@ public struct OpenError: CodedError {
 
     /// The kind of error.
     public let code: Code
-    /// What is wrong, where, and what to do; never contains key or payload bytes.
+    /// The error, its place and its fix, without key or payload bytes.
     public let description: String
 
     package static let notEncrypted = OpenError(

@@ -25,7 +25,7 @@ package struct JSONError: CodedError {
         package static let unexpectedEnd = Code(value: .unexpectedEnd)
         /// A byte that the grammar does not allow in its place.
         package static let unexpectedByte = Code(value: .unexpectedByte)
-        /// A number with a leading zero, or with another character in the place of a digit. The offset is that of the
+        /// A number with a leading zero, or with another character instead of a digit. The offset is that of the
         /// first wrong byte.
         package static let invalidNumber = Code(value: .invalidNumber)
         /// A backslash that does not start an escape of RFC 8259. The offset is that of the backslash.
@@ -83,6 +83,6 @@ package struct JSONError: CodedError {
         self.offset = offset
     }
 
-    /// What is wrong, what to do, and where.
+    /// The error, its fix and its place.
     package var description: String { "\(code.advice) (\(code), byte \(offset))" }
 }

@@ -31,8 +31,8 @@ enum JSONNames {
         return nil
     }
 
-    /// Takes linear time, except for sorting integers: names are compared only if their hashes are equal, and the hash
-    /// is seeded per process, so that nobody can prepare names with equal hashes.
+    /// The time is linear, except for sorting integers: names are compared only if their hashes are equal, and the hash is
+    /// seeded per process, so names with equal hashes cannot be prepared.
     private static func firstRepeatedOfMany(
         in object: Int, members: Int, nodes: ContiguousArray<JSONNode>, bytes: ContiguousArray<UInt8>
     ) -> Int? {

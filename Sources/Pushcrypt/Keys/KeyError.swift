@@ -39,7 +39,7 @@ public struct KeyError: CodedError {
 
     /// The kind of error.
     public let code: Code
-    /// What is wrong, where, and what to do; never contains key bytes.
+    /// The error, its place and its fix, without key bytes.
     public let description: String
 
     package init(_ code: Code, _ description: String) {

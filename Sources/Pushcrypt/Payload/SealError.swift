@@ -61,7 +61,7 @@ public struct SealError: CodedError {
 
     /// The kind of error.
     public let code: Code
-    /// What is wrong, where, and what to do; never contains payload bytes.
+    /// The error, its place and its fix, without payload bytes.
     public let description: String
     /// The reason for `signingFailed`; the payload is valid and can be sealed again. Nil for other codes.
     public let signing: SigningError?

@@ -166,7 +166,7 @@ public struct RotationError: CodedError {
 
     /// The kind of error.
     public let code: Code
-    /// What happened, and what to do.
+    /// The error and its fix.
     public let description: String
 
     init(_ code: Code, _ description: String) {

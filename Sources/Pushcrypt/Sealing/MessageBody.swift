@@ -89,7 +89,7 @@ struct MessageBody {
                 reasons += "; \(references) of them are its attachments, whose urls and names can be shorter"
             }
             if statements > 0 {
-                reasons += "; the rotation being announced takes \(statements) bytes until it ends"
+                reasons += "; the rotation being announced needs \(statements) bytes until it ends"
             }
             return .payloadTooLarge(length, budget: budget, reasons: reasons)
         }

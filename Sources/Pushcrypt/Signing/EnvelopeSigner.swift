@@ -1,6 +1,6 @@
 /// A signing key that sealers can use, with its hedge key: in this process, or in a connected ``MessageSigner``.
 ///
-/// One value serves sealers for any number of apps and threads, so that an external signer is asked for its hedge key
+/// One value serves sealers for any number of apps and threads, so an external signer returns its hedge key only
 /// once. (`Docs/Format.md`, Randomness)
 public struct EnvelopeSigner: Sendable {
     /// The place of the key.

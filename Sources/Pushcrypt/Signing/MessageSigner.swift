@@ -57,7 +57,7 @@ public struct SigningError: CodedError {
 
     /// The kind of error.
     public let code: Code
-    /// What happened, and what to do; never contains the message to sign.
+    /// The error and its fix, without the message to sign.
     public let description: String
 
     /// Creates an error of a signer.

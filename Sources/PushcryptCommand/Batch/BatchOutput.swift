@@ -39,7 +39,7 @@ struct BatchSink: Sendable {
         } catch {
             throw error == .readerIsGone ? .readerIsGone : .failed("cannot write \(name): \(error.text)")
         }
-        // Nobody is left to tell when this fails.
+        // There is nowhere to report a failure.
         try? console.messages.writeAll(answer.log.span)
     }
 

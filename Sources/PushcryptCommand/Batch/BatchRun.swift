@@ -16,13 +16,13 @@ struct BatchArguments: Sendable {
                 arguments.count(
                     "--jobs", "N", 1...256,
                     help:
-                        "the number of threads; otherwise one for each processor, and one to open with a store"),
+                        "threads; default one per processor, or one to open with a store"),
                 arguments.flag(
-                    "--progress", help: "show the progress, the speed and the time left on a terminal"),
-                arguments.flag("--summary", help: "write a last line to standard error: the counts and the speed"),
+                    "--progress", help: "show progress, speed and time left on a terminal"),
+                arguments.flag("--summary", help: "end with a line of counts and speed on standard error"),
                 arguments.value(
                     "--metrics", "FILE", .file,
-                    help: "a file that is replaced every few seconds, with counts for Prometheus")
+                    help: "replace this file every few seconds with counts for Prometheus")
             )
         }
     }

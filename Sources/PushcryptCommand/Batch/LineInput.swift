@@ -9,7 +9,7 @@ protocol LineInput {
 /// A descriptor that is read until its end, or until somebody asks for an end.
 struct DescriptorInput: LineInput, Sendable {
     let descriptor: Descriptor
-    /// What messages call it.
+    /// The name in messages.
     let name: String
     let stop: StopSignal
 

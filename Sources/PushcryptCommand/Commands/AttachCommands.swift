@@ -5,7 +5,7 @@ extension Command {
     static let attach = Command(group: "attach", "seal a file for a notification, and open one") {
         CommandGroup(
             discussion: [
-                "A file is sealed once, under a separate key, and stored where the phone fetches it. The notification carries a reference with the key, so only those who can open the notification can open the file."
+                "A file is sealed once, under a separate key, and stored where phones fetch it. The notification carries a reference with the key."
             ],
             examples: [
                 Example("pushcrypt attach seal photo.jpg -o photo.sealed --reference photo.json"),
@@ -26,14 +26,12 @@ struct AttachOpenCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Does what a phone does with a sealed file: the plain one appears only when the size, every part, the end and the hash agree. Otherwise the command ends with exit 65 and the reason, and there is no file.",
-                "The reference is the output of 'pushcrypt attach seal', with or without a url. Nothing is fetched, and the name in the reference is not used.",
+                "Writes the plain file only if the size, every part, the end and the hash agree, as a phone does; otherwise ends with exit 65. Nothing is fetched, and the reference's url and file name are not used."
             ],
             examples: [
-                Example("pushcrypt attach open --reference photo.json photo.sealed -o photo.jpg"),
                 Example(
                     "curl --proto =https https://files.example.com/7f3a | pushcrypt attach open --reference photo.json -o photo.jpg"
-                ),
+                )
             ])
     }
 
@@ -43,11 +41,11 @@ struct AttachOpenCommand: CommandBody {
     private let force: Bool
 
     init(_ arguments: inout Arguments) {
-        sealed = arguments.optionalInput("SEALED", help: "the sealed file; standard input otherwise")
+        sealed = arguments.optionalInput("SEALED", help: "the sealed file; default standard input")
         reference = arguments.requiredValue(
-            "--reference", "REF", .secret, help: "the reference of the file: a file, fd:N, or - for standard input")
+            "--reference", "REF", .secret, help: "the reference of the file: a file, fd:N or -")
         output = arguments.requiredValue(
-            "--output", short: "-o", "FILE", .file, help: "the plain file, which appears only after success")
+            "--output", short: "-o", "FILE", .file, help: "write to a file that appears only after success")
         force = arguments.force()
     }
 

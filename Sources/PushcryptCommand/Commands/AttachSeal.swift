@@ -7,15 +7,13 @@ struct AttachSealCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Writes the sealed file, and to standard output its reference: a JSON object with the key, the size and the hash of the sealed file, and the type and the name of the plain one. Give it to 'pushcrypt seal --attachment'. It is a secret, so --reference writes it to a file that only its owner can read.",
-                "The file is read twice, so it cannot come from a pipe. Any size takes the same small memory.",
-                "A sealed file may be stored anywhere: those who store or fetch it learn its size, and what its url says.",
+                "Writes the sealed file, and its reference to standard output: a JSON object with the key, size and hash of the sealed file, and the type and name of the plain one. Give it to 'seal --attachment'. The reference is secret; the sealed file shows only its size and url.",
+                "The file is read twice, so it cannot come from a pipe; memory use is small and constant. The sender key hedges the file's random key.",
             ],
             examples: [
-                Example("pushcrypt attach seal photo.jpg -o photo.sealed > photo.json"),
                 Example(
                     "pushcrypt attach seal film.mov --type com.apple.quicktime-movie -o - --reference film.json | upload",
-                    "without a copy on the disk"),
+                    "without a copy on the disk")
             ])
     }
 
@@ -34,25 +32,25 @@ struct AttachSealCommand: CommandBody {
         file = arguments.operand("FILE", .input, help: "the file to seal; - for standard input that is a file")
         output = arguments.requiredValue(
             "--output", short: "-o", "SEALED", .file,
-            help: "the sealed file, to be stored; - for standard output, with --reference")
+            help: "the sealed file; - for standard output, with --reference")
         reference = arguments.value(
             "--reference", "REF", .file, help: "write the reference to this file, which only its owner can read"
         ).flatMap { $0 == "-" ? nil : $0 }
         url = arguments.value(
             "--url", "URL",
-            help: "the address from which the sealed file will be fetched; 'pushcrypt seal' can also be given it later")
+            help: "the sealed file's address; 'seal --attachment-url' can set it later")
         type = arguments.value(
             "--type", "TYPE",
             help:
-                "a uniform type identifier such as public.jpeg; otherwise derived from the name of a picture, a sound or a film that notifications show"
+                "a uniform type identifier such as public.jpeg; default from the name of a picture, sound or film"
         )
-        name = arguments.value("--name", "NAME", help: "the phone's name for the file; otherwise FILE without folders")
+        name = arguments.value("--name", "NAME", help: "the phone's name for the file; default FILE without folders")
         sender = arguments.value(
             "--from", "NAME", .name(.senderKey),
-            help: "the sender key in the store that hedges the file's key; otherwise the default one")
+            help: "the sender key in the store, if not the default one")
         senderKeyFile = arguments.value(
-            "--sender-key-file", "KEY", .secret,
-            help: "hedge with this key and use no store: a file, fd:N, or - for standard input")
+            "--sender-key-file", "FILE", .secret,
+            help: "the sender key, instead of a store's: a file, fd:N or -")
         store = StoreArguments(&arguments)
         force = arguments.force()
         arguments.option(

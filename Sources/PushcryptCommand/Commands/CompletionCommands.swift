@@ -9,14 +9,12 @@ struct CompletionsCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Completes commands, options, values, files, and the names in the key store: devices, users, keys and senders. A store with a passphrase offers no names, because a prompt is no place to ask for it.",
+                "Completes commands, options, values, files, and the names in the key store; a store with a passphrase offers none. Nothing on the line is evaluated. The script asks the program at each key press, so it fits every later version.",
                 "In ~/.bashrc: 'source <(pushcrypt completions bash)'. In ~/.zshrc, after compinit: 'source <(pushcrypt completions zsh)'. In config.fish: 'pushcrypt completions fish | source'.",
-                "Nothing on the line is evaluated, and nothing is remembered: the script asks the program each time the key is pressed, so it fits every later version.",
             ],
             examples: [
                 Example("pushcrypt completions bash > ~/.local/share/bash-completion/completions/pushcrypt"),
                 Example("pushcrypt completions zsh > ~/.zfunc/_pushcrypt", "a folder of fpath"),
-                Example("pushcrypt completions fish > ~/.config/fish/completions/pushcrypt.fish"),
             ])
     }
 

@@ -6,7 +6,6 @@ extension Command {
     static let config = Command(group: "config", "the store's defaults, which options override") {
         CommandGroup(
             discussion: Setting.allCases.map { "\($0.rawValue): \($0.meaning)." },
-            examples: [Example("pushcrypt config set topic com.example.app")],
             commands: [
                 Command("get", "print a setting", ConfigGetCommand.self),
                 Command("set", "change a setting", ConfigSetCommand.self),
@@ -16,7 +15,7 @@ extension Command {
 }
 
 extension Arguments {
-    fileprivate mutating func setting() -> Setting { operand("NAME", placeholder: .title, help: "which one") }
+    fileprivate mutating func setting() -> Setting { operand("NAME", placeholder: .title, help: "the setting") }
 }
 
 /// `config get`.
@@ -54,7 +53,7 @@ struct ConfigSetCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         setting = arguments.setting()
-        value = arguments.optionalOperand("VALUE", help: "the new value; without it, the built-in one")
+        value = arguments.optionalOperand("VALUE", help: "the new value; default the built-in one")
         store = StoreArguments(&arguments)
     }
 

@@ -5,7 +5,7 @@ struct DemoCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Every line that begins with $ is a command that really runs, followed by its output. The folder is removed at the end."
+                "Really runs each command that it shows after a $, and removes its folder at the end."
             ],
             examples: [Example("pushcrypt demo")])
     }

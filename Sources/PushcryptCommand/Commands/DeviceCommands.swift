@@ -5,7 +5,7 @@ internal import PushcryptKeyStore
 extension Command {
     static let device = Command(group: "device", "the devices that a provider seals for") {
         CommandGroup(
-            examples: [Example("pushcrypt device add phone1 phone1.json"), Example("pushcrypt device list")],
+            discussion: ["Docs/Devices.md explains records, removals, imports and exports."],
             commands: [
                 Command("add", "register a device's public key, or a newer one", DeviceAddCommand.self),
                 Command("list", "list the devices, one per line", DeviceListCommand.self),
@@ -14,10 +14,10 @@ extension Command {
                     "import", "register many devices, or import what another store knows of them",
                     DeviceImportCommand.self),
                 Command(
-                    "export", "write what the store knows of all devices, for 'device import --from-export'",
+                    "export", "write all devices, for 'device import --from-export'",
                     DeviceExportCommand.self),
                 Command("purge", "forget that devices were removed", DevicePurgeCommand.self),
-                Command("test", "make a test notification for a device", DeviceTestCommand.self),
+                Command("test", "create a test notification for a device", DeviceTestCommand.self),
             ])
     }
 }
@@ -27,10 +27,8 @@ struct DeviceAddCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Reads the output of 'pushcrypt export device': the key (pcr1…) or the registration record (--json). A record with a lower generation than the store has is refused: it is an old one, or somebody replays one.",
-                "A key alone counts as generation 1, so it enrols a device; after a rotation, register the record.",
-                "A device that was removed is registered again. The record's own words about a user are ignored: only the provider decides them.",
-                "--reply prints the answer that a phone expects when it enrols: the key that is sealed to from now on and the sender's, or why the record was refused.",
+                "Reads the output of 'export device': the key (pcr1…) or the registration record (--json). A record with a lower generation than the store's is refused: it is old, or replayed. A key alone counts as generation 1, so it enrols a device; after a rotation, register the record.",
+                "A removed device is registered again. What the record says about a user is ignored. --reply prints what an enrolling phone expects: the key that is sealed to from now on and the sender's, or why the record was refused.",
             ],
             examples: [
                 Example("pushcrypt export device | pushcrypt --store P device add phone1 -"),
@@ -50,15 +48,15 @@ struct DeviceAddCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         id = arguments.operand("ID", .name(.device), help: "the provider's name for the device")
-        file = arguments.optionalInput("FILE", help: "the key or the record; standard input otherwise")
+        file = arguments.optionalInput("FILE", help: "the key or record; default standard input")
         let user = arguments.value(
-            "--user", "USER", .name(.user), help: "the user whose device it is; otherwise unchanged")
-        let isNobodys = arguments.flag("--no-user", help: "the device no longer belongs to a user")
+            "--user", "USER", .name(.user), help: "the device's user; default unchanged")
+        let isNobodys = arguments.flag("--no-user", help: "the device has no user any more")
         owner = user.map(DeviceOwner.user) ?? (isNobodys ? .nobody : .unchanged)
-        topic = TopicArgument(&arguments, help: "the app that the key is for, if the record does not say it")
+        topic = TopicArgument(&arguments, help: "the key's app, if the record does not say it")
         replaces = arguments.flag(
-            "--replace", help: "accept the key whatever its generation is, for example after a reinstall")
-        wantsReply = arguments.flag("--reply", help: "print the registration reply for the phone, as JSON")
+            "--replace", help: "accept any generation, for example after a reinstall")
+        wantsReply = arguments.flag("--reply", help: "print the phone's registration reply, as JSON")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
         arguments.atMostOne(of: "--reply", "--json")

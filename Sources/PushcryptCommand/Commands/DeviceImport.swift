@@ -8,9 +8,8 @@ struct DeviceImportCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Each line is an object: 'device' is the provider's name for the device, 'user' is the user whose device it is and may be missing, and 'record' is what the phone has sent, unchanged: the registration record or the key. It is registered as by 'device add', except for a device that was removed: that one comes back only if the record's 'created' says that its key was made after the removal. An older record counts as stale and changes nothing. A line that is refused is reported with its number; the others are imported, and the exit code is then 65.",
-                "The record's own words about a device or a user are ignored: otherwise a phone could take another's place.",
-                "--from-export reads the output of 'device export' instead, from this store or another. A line takes effect if its 'updated', or its time of removal, is later than the one in the store, whatever the generation: two stores that import each other's exports end up equal. Never use it for what phones have sent.",
+                "Each line is an object: 'device', the provider's name for it; 'user', which may be missing; and 'record', the registration record or key that the phone sent, unchanged. It is registered as by 'device add', but a removed device comes back only if the record's 'created' is later than the removal; an older record is stale and changes nothing. A refused line is reported with its number, the others are imported, and the command ends with 65.",
+                "--from-export reads the output of 'device export'. A line takes effect if its 'updated' or time of removal is later than the store's, whatever the generation, so two stores that import each other's exports end up equal. Never read what phones have sent this way.",
             ],
             examples: [
                 Example("pushcrypt device import devices.ndjson"),
@@ -25,7 +24,7 @@ struct DeviceImportCommand: CommandBody {
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
-        file = arguments.optionalInput("FILE", help: "newline-delimited JSON; standard input otherwise")
+        file = arguments.optionalInput("FILE", help: "newline-delimited JSON; default standard input")
         isExport = arguments.flag("--from-export", help: "the lines are the output of 'device export'")
         replaces = arguments.flag("--replace", help: "import each line, whatever the store has")
         store = StoreArguments(&arguments)

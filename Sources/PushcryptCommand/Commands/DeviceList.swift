@@ -49,8 +49,7 @@ struct DeviceExportCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "One object per line: each device, then each removed device. Every line has the time of its last change, so that a store that imports it keeps what it knows better.",
-                "The output contains no secret, but anyone who can change it on its way decides which keys are sealed to.",
+                "One object per line: each device, then each removed device, with the time of its last change. Anyone who can change it decides which keys are sealed to."
             ],
             examples: [Example("pushcrypt device export -o devices.ndjson")])
     }

@@ -7,8 +7,8 @@ struct DeviceRemoveCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Nothing is sealed for a removed device, and older data does not bring it back. If it registers again ('device add'), it is accepted.",
-                "--from-apns-410 reads the answers that a sender got from APNs, one object per line: 'to' or 'device', 'status', 'reason' and 'timestamp'. Status 410 with the reason Unregistered or ExpiredToken removes the device, unless it has registered after the time that APNs gives; any other answer is ignored. The same file may be read again.",
+                "Nothing is sealed for a removed device until 'device add' registers it again; older data does not bring it back.",
+                "--from-apns-410 reads answers of APNs, one object per line: 'to' or 'device', 'status', 'reason' and 'timestamp'. Status 410 with the reason Unregistered or ExpiredToken removes the device, unless it has registered since; other answers are ignored. The same file may be read again.",
             ],
             examples: [
                 Example("pushcrypt device remove phone1"),
@@ -24,9 +24,9 @@ struct DeviceRemoveCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         ids = arguments.operands(
-            "ID", .name(.device), help: "the device to remove; with --from-apns-410 the file of answers")
+            "ID", .name(.device), help: "the device; with --from-apns-410 the file of answers")
         readsAnswers = arguments.flag(
-            "--from-apns-410", help: "remove the devices that APNs reports as gone; reads a file or standard input")
+            "--from-apns-410", help: "remove devices that APNs reports as gone, from a file or standard input")
         reason = arguments.value("--reason", "TEXT", help: "the reason, for people and logs")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
@@ -80,7 +80,7 @@ struct DeviceRemoveCommand: CommandBody {
         try console.report(
             [
                 ("removed", result.removed), ("kept", result.kept), ("unknown", result.unknown),
-                ("passed_over", ignored), ("refused", lines.refused),
+                ("ignored", ignored), ("refused", lines.refused),
             ], asJSON: isJSON)
         return lines.refused == 0 ? .done : .refused
     }
@@ -91,7 +91,7 @@ struct DevicePurgeCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Keep removals for as long as older data may be imported: otherwise a backup from before the removal brings the device back."
+                "Keep removals while older data may be imported: otherwise an old backup brings the device back."
             ],
             examples: [Example("pushcrypt device purge --older-than 90d")])
     }
@@ -103,7 +103,7 @@ struct DevicePurgeCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         age = arguments.requiredSeconds(
-            "--older-than", "TIME", 0...36_500 * 86_400, help: "the least age of the removal, for example 90d")
+            "--older-than", "TIME", 0...36_500 * 86_400, help: "the least age of a removal, such as 90d")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
     }

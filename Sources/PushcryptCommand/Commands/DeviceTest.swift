@@ -7,8 +7,8 @@ struct DeviceTestCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Seals 'Test notification' with the store's keys, exactly as 'seal' seals every payload: a phone that shows it opens all others too. Send it with the provider's own APNs client; this program sends nothing. Standard error says what to look for in the phone's journal.",
-                "With --simulate, no push is made: the given one is received as on a phone, with the keys of this store. It is opened on a separate thread, the deadline is 25 seconds, and the system ends the extension after 30; what comes first is shown, as by 'open'. Standard error says what happens when.",
+                "Seals 'Test notification' exactly as 'seal' does: a phone that shows it opens all others too. Send it with your own APNs client. Standard error says what to look for in the phone's journal.",
+                "--simulate receives a push as a phone does, with the keys of this store: opened on a separate thread, with a deadline, in an extension that the system ends after 30 seconds. What comes first is shown, as by 'open'; standard error says what happens when.",
             ],
             examples: [
                 Example("pushcrypt device test phone1 > push.json"),
@@ -38,14 +38,14 @@ struct DeviceTestCommand: CommandBody {
         sender = arguments.senderName()
         topic = TopicArgument(&arguments)
         message = arguments.value(
-            "--message", "TEXT", help: "the text that the phone shows; otherwise one that says what it proves")
+            "--message", "TEXT", help: "the text to show; default what it proves")
         push = arguments.value(
-            "--simulate", "PUSH", .input, help: "receive this push as a phone does, on threads and against the clock")
+            "--simulate", "PUSH", .input, help: "receive this push as a phone does, against the clock")
         deadline = arguments.milliseconds(
             "--deadline", "TIME", 1...300_000,
-            help: "with --simulate: when the fallback is shown because the push is not open yet; otherwise 25s")
+            help: "with --simulate: when the fallback is shown; default 25s")
         stall = arguments.milliseconds(
-            "--stall", "TIME", 0...300_000, help: "with --simulate: a wait before the opening, as for a slow disk")
+            "--stall", "TIME", 0...300_000, help: "with --simulate: wait before opening, as for a slow disk")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
         output = OutputArguments(&arguments)

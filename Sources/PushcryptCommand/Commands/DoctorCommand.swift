@@ -7,9 +7,9 @@ struct DoctorCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Checks libsodium, the clock, the limits of the system, and the whole key store: files and permissions, the database, every row and every sealed secret. Changes nothing. Ends with 1 if something does not work or is not safe."
+                "Checks libsodium, the clock, the system's limits and the key store: files and permissions, the database, every row, every sealed secret. Changes nothing. Ends with 1 if something does not work or is not safe."
             ],
-            examples: [Example("pushcrypt doctor"), Example("pushcrypt --store /var/lib/pushcrypt doctor --json")])
+            examples: [Example("pushcrypt --store /var/lib/pushcrypt doctor --json")])
     }
 
     private let store: StoreArguments

@@ -10,12 +10,11 @@ struct ExplainCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Every refusal has a code: at the start of a message, in the JSON of 'open', in the journal that an app keeps on the phone. Without an operand all codes are listed.",
-                "A journal, as an app exports it, is summarised by code: how often, when last, with which keys, and for which envelopes, by the fingerprints that 'seal --log text' and 'inspect' print. It contains no content, so it can be sent by mail.",
+                "Every refusal has a code: in messages, in the JSON of 'open', in the journal that an app keeps. Without an operand, lists all codes.",
+                "A journal, as an app exports it, is summarised by code: how often, when last, with which keys, and for which envelopes, by the fingerprints of 'seal --log' and 'inspect'. It contains no content, so it can be mailed.",
             ],
             examples: [
                 Example("pushcrypt explain authentication-failed"), Example("pushcrypt explain journal.json"),
-                Example("pushcrypt explain", "all codes"),
             ])
     }
 
@@ -26,8 +25,8 @@ struct ExplainCommand: CommandBody {
     init(_ arguments: inout Arguments) {
         subject = arguments.optionalOperand(
             "CODE|JOURNAL", .known { Set(Explanation.all.map(\.code)).sorted() },
-            help: "a code, or the file of a journal; - for standard input")
-        isMarkdown = arguments.flag("--markdown", help: "write everything about all codes as a document")
+            help: "a code, or a journal's file; - for standard input")
+        isMarkdown = arguments.flag("--markdown", help: "write all codes as a document")
         isJSON = arguments.json()
         arguments.atMostOne(of: "--markdown", "--json")
     }

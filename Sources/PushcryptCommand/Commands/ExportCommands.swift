@@ -5,10 +5,6 @@ internal import PushcryptKeyStore
 extension Command {
     static let export = Command(group: "export", "print a public key, or write a secret one to a file") {
         CommandGroup(
-            examples: [
-                Example("pushcrypt export device --json", "the record that a phone registers with"),
-                Example("pushcrypt export sender > sender.pub"),
-            ],
             commands: [
                 Command("device", "print what a provider needs to seal for this device", ExportDeviceCommand.self),
                 Command("sender", "print what devices need to trust this provider", ExportSenderCommand.self),
@@ -27,7 +23,7 @@ private struct ExportArguments: Sendable {
     init(_ arguments: inout Arguments, of kind: StoredName) {
         name = arguments.keyName(of: kind)
         isSecret = arguments.flag(
-            "--secret", help: "write the active secret key instead: to --output FILE, or into a pipe")
+            "--secret", help: "write the active secret key: to --output, or into a pipe")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
         output = OutputArguments(&arguments)
@@ -40,9 +36,12 @@ struct ExportDeviceCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "A pending key is exported instead of the active one, because it is the one to register; it already opens."
+                "Prints the pending key if there is one: it is the one to register, and already opens."
             ],
-            examples: [Example("pushcrypt export device | pushcrypt --store P device add phone1 -")])
+            examples: [
+                Example("pushcrypt export device --json", "the record that a phone registers with"),
+                Example("pushcrypt export device | pushcrypt --store P device add phone1 -"),
+            ])
     }
 
     private let arguments: ExportArguments

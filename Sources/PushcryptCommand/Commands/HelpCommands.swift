@@ -3,7 +3,7 @@ internal import PushcryptCommandKit
 /// `help`.
 struct HelpCommand: CommandBody {
     static var page: CommandPage {
-        CommandPage(examples: [Example("pushcrypt help"), Example("pushcrypt help help")])
+        CommandPage(examples: [Example("pushcrypt help seal")])
     }
 
     private let words: [String]
@@ -11,7 +11,7 @@ struct HelpCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         words = arguments.operands(
-            "COMMAND", .command, help: "all words of the command; without one, the commands are listed")
+            "COMMAND", .command, help: "all words of the command; default a list of all")
         table = arguments.table
     }
 
@@ -27,7 +27,7 @@ struct ManualCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Prints the page of a command in the format of manual viewers; without a command, the page of the program."
+                "Prints a command's page for manual viewers; without a command, the program's."
             ],
             examples: [
                 Example("pushcrypt man seal | man -l -"),
@@ -43,8 +43,8 @@ struct ManualCommand: CommandBody {
     init(_ arguments: inout Arguments) {
         words = arguments.operands("COMMAND", .command, help: "all words of the command")
         folder = arguments.value(
-            "--out", "DIR", .folder, help: "write every page into this folder instead, which must exist")
-        isMarkdown = arguments.flag("--markdown", help: "print everything as one document instead")
+            "--out", "DIR", .folder, help: "write every page into this existing folder")
+        isMarkdown = arguments.flag("--markdown", help: "print everything as one document")
         table = arguments.table
         arguments.atMostOne(of: "--out", "--markdown")
     }

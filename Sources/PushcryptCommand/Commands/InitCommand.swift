@@ -7,8 +7,7 @@ struct InitCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "A provider's store holds signing keys and the devices to seal for; a device's store holds its keys and the senders it trusts. One store may be both.",
-                "The store is a directory that only you can read. Its secrets are sealed under store.key beside the database, or under a passphrase, so that a copied database alone opens nothing.",
+                "A provider's store holds signing keys and devices, a device's store its keys and trusted senders; one store may be both. Only you can read it. The secrets are sealed under the file store.key in it, or under a passphrase, so a copied database alone opens nothing."
             ],
             examples: [
                 Example("pushcrypt init", "in the user's data directory"),
@@ -22,7 +21,7 @@ struct InitCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         asksPassphrase = arguments.flag(
-            "--passphrase", help: "seal the secrets under a passphrase, asked for on the terminal")
+            "--passphrase", help: "seal the secrets under a passphrase, entered on the terminal")
         let passphraseFile = arguments.passphraseFile()
         store = StoreArguments(path: arguments.storePath(), passphraseFile: passphraseFile)
         isJSON = arguments.json()

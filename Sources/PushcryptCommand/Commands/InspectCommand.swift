@@ -14,7 +14,7 @@ struct InspectCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         file = arguments.optionalInput(
-            "FILE", help: "a sealed payload, or an envelope alone; standard input otherwise")
+            "FILE", help: "a sealed payload or an envelope; default standard input")
         isJSON = arguments.json()
     }
 

@@ -6,28 +6,23 @@ extension Command {
     static let key = Command(group: "key", "import and export keys in the formats of other programs") {
         CommandGroup(
             discussion: [
-                "JWK (RFC 8037), PEM (RFC 8410) and bare bytes in base64, as OpenSSL, CryptoKit, PyNaCl and others store keys of X25519 and Ed25519.",
-                "A key has one use. Do not import a key that signs or decrypts anything else, or logs in anywhere: what one protocol makes of it can be used against the other. Import a key that another program made for this use alone, and stop using it there.",
-            ],
-            examples: [
-                Example("pushcrypt key import sender --topic com.example.app sender.pem"),
-                Example("pushcrypt key export sender --format jwk"),
+                "JWK (RFC 8037), PEM (RFC 8410), and raw bytes in base64, for the X25519 and Ed25519 keys of OpenSSL, CryptoKit, PyNaCl and others. Docs/migration/keys.md has examples.",
+                "A key has one use: what one protocol makes of it can be used against another. Import only a key that was created for this use and has no other.",
             ],
             commands: [keyImport, keyExport])
     }
 
     private static let keyImport = Command(group: "import", "import a key that another program made") {
         CommandGroup(
-            examples: [
-                Example("openssl genpkey -algorithm ed25519 | pushcrypt key import sender --topic com.example.app"),
-                Example("pushcrypt key import public phone.jwk | pushcrypt device add phone1 -"),
+            discussion: [
+                "Its own program decrypts a key with a passphrase: 'openssl pkey -in FILE | pushcrypt key import …'."
             ],
             commands: [
                 Command(
-                    "device", "import a device's secret X25519 key, which opens, into the store",
+                    "device", "import a device's secret key (X25519)",
                     KeyImportDeviceCommand.self),
                 Command(
-                    "sender", "import a provider's secret Ed25519 key, which signs, into the store",
+                    "sender", "import a provider's secret key (Ed25519)",
                     KeyImportSenderCommand.self),
                 Command(
                     "public", "print another program's public key in pushcrypt's format", KeyImportPublicCommand.self),
@@ -36,13 +31,12 @@ extension Command {
 
     private static let keyExport = Command(group: "export", "write a key in the format of another program") {
         CommandGroup(
-            examples: [
-                Example("pushcrypt key export sender --format jwk"),
-                Example("pushcrypt key export sender --format pem --secret -o sender.pem"),
+            discussion: [
+                "The formats have no topic and no generation: pushcrypt's own programs need the record, from 'export'."
             ],
             commands: [
-                Command("device", "write a device's key, an X25519 key", KeyExportDeviceCommand.self),
-                Command("sender", "write a provider's key, an Ed25519 key", KeyExportSenderCommand.self),
+                Command("device", "write a device's key (X25519)", KeyExportDeviceCommand.self),
+                Command("sender", "write a provider's key (Ed25519)", KeyExportSenderCommand.self),
             ])
     }
 }
@@ -53,7 +47,7 @@ extension Arguments {
     fileprivate mutating func keyFormat() -> KeyFormat? {
         choice(
             "--format", "FORMAT",
-            help: "the format; JWK and PEM are recognised, bare bytes in base64 are accepted only as raw")
+            help: "the format; jwk and pem are recognised, raw must be given")
     }
 }
 
@@ -61,8 +55,7 @@ extension Arguments {
 private struct KeyImportArguments: Sendable {
     /// The paragraphs for both imports.
     static let discussion = [
-        "Prints the public key, as keygen does. Afterwards remove the file of the key.",
-        "A key that is encrypted with a passphrase is decrypted by the program that made it, for example by 'openssl pkey -in FILE | pushcrypt key import …'.",
+        "Prints the public key, as 'keygen' does. Remove the key's file afterwards."
     ]
 
     let file: String
@@ -72,7 +65,7 @@ private struct KeyImportArguments: Sendable {
     init(_ arguments: inout Arguments) {
         file =
             arguments.optionalOperand(
-                "FILE", .secret, help: "the secret key: a file, fd:N or standard input (-)") ?? "-"
+                "FILE", .secret, help: "the secret key: a file, fd:N or -; default standard input") ?? "-"
         format = arguments.keyFormat()
         destination = NewKeyArguments(&arguments)
     }
@@ -172,11 +165,11 @@ struct KeyImportPublicCommand: CommandBody {
     private let output: OutputArguments
 
     init(_ arguments: inout Arguments) {
-        file = arguments.optionalInput("FILE", help: "the public key; standard input otherwise")
+        file = arguments.optionalInput("FILE", help: "the public key; default standard input")
         format = arguments.keyFormat()
         kind = arguments.choice(
             "--kind", "KIND",
-            help: "the owner of the key; required for bare bytes, which do not say it, and checked otherwise")
+            help: "the owner; required for raw, checked otherwise")
         output = OutputArguments(&arguments)
     }
 
@@ -209,9 +202,9 @@ private struct KeyExportArguments: Sendable {
         format = arguments.requiredChoice("--format", "FORMAT", placeholder: .jwk, help: "the format to write")
         name = arguments.keyName(of: kind)
         keyFile = arguments.value(
-            "--key-file", "FILE", .secret, help: "the key of a key file, fd:N or -, instead of the store's")
+            "--key-file", "FILE", .secret, help: "the key, instead of the store's: a key file, fd:N or -")
         isSecret = arguments.flag(
-            "--secret", help: "write the secret key instead: to --output FILE, or into a pipe")
+            "--secret", help: "write the active secret key: to --output, or into a pipe")
         store = StoreArguments(&arguments)
         output = OutputArguments(&arguments)
         arguments.option(
@@ -223,8 +216,7 @@ private struct KeyExportArguments: Sendable {
     static func page(of subject: String) -> CommandPage {
         CommandPage(
             discussion: [
-                "The public key, as 'pushcrypt export' prints it: for a device, the pending key instead of the active one. The format has no topic and no generation; give pushcrypt's own providers and phones the record instead.",
-                "With --secret the active secret key. Nothing protects a file of another program: anyone who has it opens or signs.",
+                "Writes the public key, as 'export' does. Nothing protects a secret key in these formats."
             ],
             examples: [
                 Example("pushcrypt key export \(subject) --format jwk"),

@@ -3,12 +3,11 @@ internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
 extension Command {
-    static let keygen = Command(group: "keygen", "make a key") {
+    static let keygen = Command(group: "keygen", "create a key") {
         CommandGroup(
-            examples: [Example("pushcrypt keygen sender --topic com.example.app"), Example("pushcrypt keygen device")],
             commands: [
-                Command("device", "make a device's key, which opens", KeygenDeviceCommand.self),
-                Command("sender", "make a provider's key, which signs", KeygenSenderCommand.self),
+                Command("device", "create a device's key, which opens", KeygenDeviceCommand.self),
+                Command("sender", "create a provider's key, which signs", KeygenSenderCommand.self),
             ])
     }
 }
@@ -18,7 +17,7 @@ struct KeygenDeviceCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Prints the public key, which the device registers with its provider. The secret key stays in the store."
+                "Prints the public key, to register with the provider. The secret key stays in the store."
             ],
             examples: [
                 Example("pushcrypt keygen device"),
@@ -50,7 +49,7 @@ struct KeygenSenderCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Prints the public key, which the app's devices trust. The secret key stays in the store."
+                "Prints the public key, for devices to trust. The secret key stays in the store."
             ],
             examples: [
                 Example("pushcrypt keygen sender --topic com.example.app"),
@@ -80,7 +79,7 @@ extension Arguments {
     fileprivate mutating func importedKey() -> String? {
         value(
             "--import", "FILE", .secret,
-            help: "import the secret key of a file, fd:N or - instead of making a new one")
+            help: "import this secret key instead of creating one: a file, fd:N or -")
     }
 }
 
@@ -96,12 +95,13 @@ struct NewKeyArguments: Sendable {
 
     /// - Parameter others: More options that a key file excludes; they are declared before.
     init(_ arguments: inout Arguments, excludedByOutput others: [String] = []) {
-        name = arguments.value("--name", "NAME", help: "the key's name in the store; 'default' otherwise") ?? "default"
-        topic = TopicArgument(&arguments, help: "bind the key to one app, which then need not be repeated")
-        isDefault = arguments.flag("--default", help: "make it the key that commands use if none is named")
+        name =
+            arguments.value("--name", "NAME", help: "the new key's name in the store; default 'default'") ?? "default"
+        topic = TopicArgument(&arguments, help: "bind the key to this app")
+        isDefault = arguments.flag("--default", help: "make it the default key")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
-        output = OutputArguments(&arguments, help: "write the secret key to a key file, and use no store")
+        output = OutputArguments(&arguments, help: "write the secret key to a key file instead of a store")
         arguments.option(
             "--output",
             excludes: ["--store", "--name", "--default"] + others + ["--passphrase-file", "--topic"],

@@ -7,15 +7,14 @@ struct LintCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Reads a push, sealed or not, or the object that 'seal --emit request' writes. Reports what a phone would not show, what the relay can read but should not, what Apple refuses, and how much room is left. Nothing is opened, and no key is needed.",
-                "A push that is not sealed is also checked as input for 'seal'. Values are never printed, names of keys are. Every finding has a code that 'pushcrypt explain' knows.",
-                "With --ios: checks the property lists and entitlements below a folder, and the Swift sources and storyboards beside them. Does the system find every notification extension, does the extension have what it needs, does it share its groups with the app? Folders that tools write are ignored, and property lists are read with plutil, which every Mac and every Swift toolchain has.",
-                "Ends with 65 if there is an error among the findings, with --strict also for a warning.",
+                "Reads a push, sealed or not, or the output of 'seal --emit request'. Reports what a phone would not show, what the relay can read but should not, what Apple refuses, how much room is left, and what 'seal' would refuse. Needs no key, opens nothing, and prints names of keys, but no values. 'explain' explains each code.",
+                "--ios checks the property lists, entitlements, Swift sources and storyboards below a folder: whether the system finds each notification extension, and whether it has what it needs and shares its groups with the app. Folders that tools write are ignored; plutil reads the property lists.",
+                "Ends with 65 for an error, with --strict also for a warning.",
             ],
             examples: [
                 Example("pushcrypt lint payload.json"),
                 Example("pushcrypt seal --to phone1 payload.json | pushcrypt lint --strict", "before it is sent"),
-                Example("pushcrypt lint --ios App"), Example("pushcrypt lint --ios App --json", "one object per line"),
+                Example("pushcrypt lint --ios App --json", "one object per line"),
             ])
     }
 
@@ -27,20 +26,20 @@ struct LintCommand: CommandBody {
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
-        file = arguments.optionalOperand("FILE", .input, help: "the push as JSON; standard input otherwise")
+        file = arguments.optionalOperand("FILE", .input, help: "the push; default standard input")
         headers = PayloadLint.Headers(
-            topic: arguments.value("--topic", "TOPIC", help: "the apns-topic that is sent with it"),
+            topic: arguments.value("--topic", "TOPIC", help: "the apns-topic"),
             pushType: arguments.value(
-                "--push-type", "TYPE", help: "the apns-push-type; otherwise the one that the push looks like"),
+                "--push-type", "TYPE", help: "the apns-push-type; default what the push looks like"),
             priority: arguments.value("--priority", "NUMBER", help: "the apns-priority"),
             expiration: arguments.value("--expiration", "SECONDS", help: "the apns-expiration"),
             collapseID: arguments.value("--collapse-id", "ID", help: "the apns-collapse-id"),
             id: arguments.value("--apns-id", "UUID", help: "the apns-id"))
         isSentExactly = arguments.flag(
             "--exact", help: "the sender sends these exact bytes: measure no other form")
-        isStrict = arguments.flag("--strict", help: "end with 65 for warnings, too")
+        isStrict = arguments.flag("--strict", help: "end with 65 for warnings too")
         project = arguments.value(
-            "--ios", "DIR", .folder, help: "check the folder of an Xcode project, or of a single extension, instead")
+            "--ios", "DIR", .folder, help: "check the folder of an Xcode project or an extension")
         isJSON = arguments.json()
         for name in [
             "--topic", "--push-type", "--priority", "--expiration", "--collapse-id", "--apns-id", "--exact",
@@ -77,5 +76,137 @@ struct LintCommand: CommandBody {
         if !isJSON { try output.append(lint.summary + "\n") }
         try output.flush()
         return lint.findings
+    }
+}
+
+/// The report of `lint` on a push. Names of keys in it are untrusted, and cannot act on a terminal.
+struct PayloadReport {
+    /// The column of the texts; a longer place has a separate line.
+    private static let column = 26
+
+    private let lint: PayloadLint
+
+    init(_ lint: PayloadLint) {
+        self.lint = lint
+    }
+
+    func count(_ severity: Finding.Severity) -> Int { lint.findings.count { $0.severity == severity } }
+
+    // MARK: For people
+
+    /// Findings by severity, those with the same fix together; then the sizes and the counts.
+    func text(_ console: Console) -> String {
+        var text = ""
+        for severity in Finding.Severity.allCases where count(severity) > 0 {
+            text += console.styled("\(severity.rawValue)s:", severity.style) + "\n"
+            let findings = lint.findings.filter { $0.severity == severity }
+            for (index, finding) in findings.enumerated() {
+                text += row(
+                    finding.place.isEmpty ? "the push" : finding.place, "\(finding.message) (\(finding.code ?? ""))")
+                let isLast = index + 1 == findings.count || findings[index + 1].fix != finding.fix
+                if isLast { text += "    fix: " + wrapped(finding.fix, indent: 9) }
+            }
+            text += "\n"
+        }
+        if let sizes = lint.sizes { text += console.styled("sizes:", .bold) + "\n" + sizeRows(sizes) + "\n" }
+        let type = "\(sanitized(forTerminal: lint.pushType)) push\(lint.isPushTypeAssumed ? " (assumed)" : "")"
+        let counts = Finding.Severity.allCases.map { "\($0.rawValue)s: \(count($0))" }.joined(separator: "; ")
+        return text + "\(type), \(lint.isSealed ? "sealed" : "not sealed"); \(counts)\n"
+    }
+
+    private func sizeRows(_ sizes: PayloadLint.Sizes) -> String {
+        var text = row("as it is", "\(sizes.length) bytes, \(sizes.minifiedLength) without white space")
+        text += row(
+            "in the widest form",
+            "\(sizes.maximumReencodedLength) of the \(sizes.limit) bytes that Apple takes; "
+                + (sizes.remaining < 0 ? "\(-sizes.remaining) too many" : "\(sizes.remaining) left"))
+        guard let bucket = sizes.bucket else { return text }
+        if let leftInBucket = sizes.remainingInBucket, let leftToSeal = sizes.remainingToSeal {
+            text += row(
+                "sealed", "bucket \(bucket), with \(leftInBucket) bytes left; \(leftToSeal) left of the largest")
+        } else {
+            text += row("sealed", "bucket \(bucket)")
+        }
+        return text
+    }
+
+    private func row(_ place: String, _ text: String) -> String {
+        let place = sanitized(forTerminal: place)
+        let padding = Self.column - 2 - place.count
+        let gap =
+            padding > 0 ? String(repeating: " ", count: padding) : "\n" + String(repeating: " ", count: Self.column)
+        return "  \(place)\(gap)" + wrapped(text, indent: Self.column)
+    }
+
+    // MARK: For programs
+
+    /// One object.
+    func json(_ console: Console) -> String {
+        var json = JSONWriter()
+        json.object { json in
+            json.bool(lint.isSealed, for: "sealed")
+            json.string(lint.pushType, for: "push_type")
+            json.bool(lint.isPushTypeAssumed, for: "push_type_assumed")
+            json.bool(lint.startsExtension, for: "starts_extension")
+            if let sizes = lint.sizes { write(sizes, to: &json) }
+            for severity in Finding.Severity.allCases {
+                json.integer(count(severity), for: "\(severity.rawValue)s")
+            }
+            json.array(for: "findings") { json in
+                for finding in lint.findings {
+                    json.object { json in
+                        json.string(finding.code ?? "", for: "code")
+                        json.string(finding.severity.rawValue, for: "level")
+                        json.string(finding.place, for: "place")
+                        json.string(finding.message, for: "text")
+                        json.string(finding.fix, for: "fix")
+                    }
+                }
+            }
+        }
+        return console.shown(json: json.bytes) + "\n"
+    }
+
+    private func write(_ sizes: PayloadLint.Sizes, to json: inout JSONWriter) {
+        json.integer(sizes.length, for: "bytes")
+        json.integer(sizes.minifiedLength, for: "minified_bytes")
+        json.integer(sizes.maximumReencodedLength, for: "widest_bytes")
+        json.integer(sizes.limit, for: "limit")
+        json.integer(sizes.remaining, for: "left")
+        if let bucket = sizes.bucket { json.integer(bucket, for: "bucket") }
+        if let left = sizes.remainingInBucket { json.integer(left, for: "left_in_bucket") }
+        if let left = sizes.remainingToSeal { json.integer(left, for: "left_to_seal") }
+    }
+}
+
+// MARK: Projects
+
+extension Finding {
+    /// One line of a project's report; safe for a terminal, because projects may contain untrusted text.
+    func projectLine(_ console: Console) -> String {
+        sanitized(forTerminal: place) + ": " + console.styled(severity.rawValue + ":", severity.style) + " "
+            + sanitized(forTerminal: "\(message) — \(fix)") + "\n"
+    }
+
+    /// One object on a line; safe for a terminal too.
+    func projectJSON(_ console: Console) -> String {
+        var json = JSONWriter()
+        json.object { json in
+            json.string(place, for: "file")
+            json.string(severity.rawValue, for: "level")
+            json.string(message, for: "text")
+            json.string(fix, for: "fix")
+        }
+        return console.shown(json: json.bytes) + "\n"
+    }
+}
+
+extension Finding.Severity {
+    var style: TextStyle {
+        switch self {
+        case .error: .red
+        case .warning: .yellow
+        case .note: .dim
+        }
     }
 }

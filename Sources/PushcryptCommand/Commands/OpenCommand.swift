@@ -7,10 +7,10 @@ struct OpenCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Reads a push as a phone receives it, and writes the notification that the phone would show: a banner on a terminal, JSON otherwise. A push that does not open results in the fallback, with exit 65 and the reason on standard error.",
-                "The JSON has every field that the notification sets; badge, sound_name, critical_volume, thread, category, interruption_level, relevance, target, filter, launch_image, user_info, attachments, full_body and the keys and arguments of localised texts (title_loc_key, title_loc_args and so on) are left out if they are not set. Nothing is fetched, and keys of attachments are never shown.",
-                "With --batch each line of the output is {\"notification\": …} with the object of --json, or {\"error\": …, \"line\": N} for a push that does not open. Every other key of a line is passed through, except \"request-id\", which has the meaning of --request-id. The lines are in the order of the input, and the command ends with 1 if one of them is an error. With a store the lines are opened one after the other unless --jobs says otherwise: a message signed with a new key opens only after the one that announces the key.",
-                "Opening a message may complete a rotation: a pending device key becomes the active one, and a rotation of the sender's key that the message announces takes effect.",
+                "Writes the notification that a phone would show: a banner on a terminal, JSON otherwise. A push that does not open gives the fallback, with exit 65 and the reason on standard error. Nothing is fetched.",
+                "The JSON leaves out badge, sound_name, critical_volume, thread, category, interruption_level, relevance, target, filter, launch_image, user_info, attachments, full_body and parts of localised texts (title_loc_key, title_loc_args and so on) if they are not set. Keys of attachments are never shown.",
+                "--batch writes {\"notification\": …}, with the object of --json, or {\"error\": …, \"line\": N} for each line, in order, and ends with 1 if one is an error. Other keys are passed through, except \"request-id\", which acts as --request-id. With a store, lines are opened one by one unless --jobs is given: a message signed with a new key opens only after the one that announces it.",
+                "Opening may complete a rotation: a pending device key becomes active, and an announced change of the sender's key takes effect.",
             ],
             examples: [
                 Example("pushcrypt open --topic com.example.app sealed.json"),
@@ -31,13 +31,13 @@ struct OpenCommand: CommandBody {
     private let output: OutputArguments
 
     init(_ arguments: inout Arguments) {
-        file = arguments.optionalInput("FILE", help: "the received push as JSON; standard input otherwise")
+        file = arguments.optionalInput("FILE", help: "the received push; default standard input")
         receiver = ReceiverArguments(&arguments)
         fullBody = FullBodyArgument(&arguments)
         showsBanner = arguments.flag("--banner", help: "draw the notification even if the output is not a terminal")
         isBatch = arguments.flag(
             "--batch",
-            help: "open a push for each line of FILE: an object with 'payload', such as 'seal --batch' writes")
+            help: "open a push for each line of FILE, an object with 'payload', as 'seal --batch' writes")
         batch = BatchArguments(&arguments)
         store = StoreArguments(&arguments)
         isJSON = arguments.json()

@@ -7,11 +7,8 @@ struct PreviewCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Reads a payload, or a push that is sealed already, and draws it three times, side by side: the push as the relay sees it, the notification that opens, and the fallback. The last two are what a phone's receiver delivers.",
-                "A payload that is not sealed yet is sealed for this drawing, with keys that are made for it and discarded; no store is needed. With --store, the placeholder is the one of the store's 'config'. A sealed push is opened with the store's keys, as a message that was not shown before. Nothing is changed by that: a later 'open' treats it as new, and no rotation takes effect.",
-                "Texts are drawn as in a banner, cut with an ellipsis, and as in the expanded view, with the actions. A payload only names its category; --categories reads the app's declarations, the JSON of its category set. Localised texts of the app appear as their keys. Nothing is fetched: an attachment appears as its type.",
-                "SVG and HTML need no script, no font and no picture, and follow the reader's light or dark appearance unless --appearance says otherwise.",
-                "Ends with 0 also for a push that does not open: the drawing then shows the fallback, and standard error gives the reason.",
+                "A payload is sealed with temporary keys, without a store; with --store, the placeholder is the store's. A sealed push is opened as new with the store's keys, and changes nothing: a later 'open' treats it as new, and no rotation takes effect. If it does not open, the fallback is drawn, standard error has the reason, and the exit code is still 0.",
+                "Texts are drawn as in a banner and in the expanded view, with the actions of --categories. Localised texts appear as their keys, attachments as their types; nothing is fetched. SVG and HTML need no script, font or picture.",
             ],
             examples: [
                 Example("pushcrypt preview payload.json -o payload.html"),
@@ -29,14 +26,14 @@ struct PreviewCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         let file = arguments.optionalInput(
-            "FILE", help: "the payload, or the sealed push, as JSON; standard input otherwise")
+            "FILE", help: "the payload or sealed push; default standard input")
         format = arguments.choice(
-            "--format", "FORMAT", help: "the format; otherwise the ending of --output's name, otherwise txt")
+            "--format", "FORMAT", help: "the format; default the ending of --output's name, or txt")
         appearance = arguments.choice(
             "--appearance", "APPEARANCE",
-            help: "for svg and html: the colours; otherwise auto, which is those of the reader's screen")
+            help: "with svg and html: the colours; default auto, as on the reader's screen")
         categories = arguments.value(
-            "--categories", "FILE", .input, help: "the categories that the app declares, as JSON")
+            "--categories", "FILE", .input, help: "the app's categories, the JSON of its category set")
         self.arguments = PreviewArguments(file: file, &arguments)
         output = OutputArguments(&arguments)
     }

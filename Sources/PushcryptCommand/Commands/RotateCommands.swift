@@ -5,7 +5,6 @@ internal import PushcryptKeyStore
 extension Command {
     static let rotate = Command(group: "rotate", "change a key without losing a notification in flight") {
         CommandGroup(
-            examples: [Example("pushcrypt rotate device"), Example("pushcrypt rotate sender --if-older-than 30d")],
             commands: [
                 Command("device", "change this device's key", RotateDeviceCommand.self),
                 Command("sender", "change this provider's signing key", RotateSenderCommand.self),
@@ -35,7 +34,7 @@ struct RotateDeviceCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Without --confirm or --purge: makes a pending key, or finds the pending one, and prints what to register. It opens from now on. Register it with the provider, then confirm; the first message that opens with it also confirms. The old key still opens for the grace period."
+                "Creates a pending key, or finds the pending one, and prints what to register. It opens from now on. Register it with the provider, then run --confirm; the first message that opens with it also confirms it. See Docs/KeyRotation.md."
             ],
             examples: [
                 Example("pushcrypt rotate device --json", "the record to register"),
@@ -57,17 +56,17 @@ struct RotateDeviceCommand: CommandBody {
     init(_ arguments: inout Arguments) {
         name = arguments.keyName(of: .deviceKey)
         confirms = arguments.flag(
-            "--confirm", help: "the provider has the pending key: it becomes the active one")
+            "--confirm", help: "the provider has the pending key: make it active")
         acknowledged = arguments.value(
             "--key", "KEY-ID",
-            help: "with --confirm: the key that the provider has acknowledged; nothing happens if another is pending")
+            help: "with --confirm: the acknowledged key; nothing happens if another is pending")
         purges = arguments.flag("--purge", help: "destroy the old keys whose grace period has passed")
         purgesEverything = arguments.flag(
-            "--everything", help: "with --purge: destroy every key of the name at once, for a log-out")
+            "--everything", help: "with --purge: destroy every key of the name, for a log-out")
         grace = arguments.seconds(
             "--grace", "TIME", 0...400 * 86_400,
             help:
-                "with --confirm: how long the old key still opens; otherwise the store's, otherwise 31d, because a push is kept for 30"
+                "with --confirm: how long the old key opens; default the store's, or 31d"
         )
         minimumAge = arguments.minimumAge()
         store = StoreArguments(&arguments)
@@ -162,7 +161,7 @@ struct RotateSenderCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Makes a new key, signs a statement with the old and the new one, and destroys the old. Every message carries the statement while it is announced, so that a phone that was off all that time still opens its next push. This is hygiene; after a theft use 'sender trust --replace' on the devices."
+                "Creates a key, signs a statement with the old and the new one, and destroys the old. Messages carry the statement while it is announced, so a phone that was off still opens its next push. After a theft, use 'sender trust --replace' on the devices instead."
             ],
             examples: [Example("pushcrypt rotate sender --if-older-than 30d", "from cron")])
     }
@@ -180,11 +179,11 @@ struct RotateSenderCommand: CommandBody {
         name = arguments.keyName(of: .senderKey)
         overlap = arguments.seconds(
             "--overlap", "TIME", 0...Int(RotationStatement.maximumOverlap.seconds),
-            help: "how long devices still accept messages of the old key; 31d otherwise")
+            help: "how long devices accept messages of the old key; default 31d")
         announceFor = arguments.seconds(
             "--announce", "TIME", 86_400...400 * 86_400,
-            help: "how long messages carry the statement; 60d otherwise")
-        force = arguments.flag("--force", help: "rotate even if four statements are being announced already")
+            help: "how long messages carry the statement; default 60d")
+        force = arguments.flag("--force", help: "rotate even if four statements are announced already")
         minimumAge = arguments.minimumAge()
         store = StoreArguments(&arguments)
         isJSON = arguments.json()

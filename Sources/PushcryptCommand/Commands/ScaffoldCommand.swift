@@ -6,9 +6,6 @@ internal import PushcryptReceiver
 extension Command {
     static let scaffold = Command(group: "scaffold", "write the files that an app needs for encrypted notifications") {
         CommandGroup(
-            examples: [
-                Example("pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --out App")
-            ],
             commands: [
                 Command("ios", "write a service extension, and the app's side of it", ScaffoldIOSCommand.self)
             ])
@@ -20,15 +17,12 @@ struct ScaffoldIOSCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Writes the sources, property lists and entitlements of a notification service extension, and for the app: registration with the provider, the notification delegate and the delivery journal. Places to fill in are marked EDIT; the README beside the files lists the remaining steps in Xcode.",
-                "The same sources are a Swift package, which compiles and runs them on Linux without Xcode: 'swift test' in the folder sends pushes to a simulated phone.",
+                "Writes a notification service extension (sources, property lists and entitlements) and, for the app, registration with the provider, the notification delegate and the delivery journal. Places to fill in are marked EDIT; the README beside them lists the steps in Xcode. See Docs/ServiceExtension.md.",
+                "The sources are also a Swift package: 'swift test' sends pushes to a simulated phone, on Linux too.",
             ],
             examples: [
                 Example(
-                    "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --out Notifications"),
-                Example(
-                    "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --content-extension --category MESSAGE --out Notifications",
-                    "with a separate view for expanded messages"),
+                    "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --out Notifications")
             ])
     }
 
@@ -45,28 +39,28 @@ struct ScaffoldIOSCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         bundleID = arguments.requiredValue(
-            "--bundle-id", "ID", help: "the app's bundle id, which is the topic of its pushes")
-        group = arguments.requiredValue("--group", "GROUP", help: "the app group that app and extensions share")
+            "--bundle-id", "ID", help: "the app's bundle id, the topic of its pushes")
+        group = arguments.requiredValue("--group", "GROUP", help: "the app group of app and extensions")
         folder = arguments.requiredValue(
-            "--out", "DIR", .folder, help: "the folder to write; it must be new, or empty")
+            "--out", "DIR", .folder, help: "the folder to write, new or empty")
         keychainGroup = arguments.value(
             "--keychain-group", "GROUP",
-            help: "the Keychain group for the keys, without the team's prefix; otherwise ID.pushcrypt")
+            help: "the keys' Keychain group, without the team's prefix; default ID.pushcrypt")
         hasContentExtension = arguments.flag(
-            "--content-extension", help: "add a separate view for expanded notifications")
+            "--content-extension", help: "add a view for expanded notifications")
         categories = arguments.values(
-            "--category", "NAME", help: "declare a category, which the content extension shows")
+            "--category", "NAME", help: "a category that the content extension shows")
         senderKey = arguments.value(
             "--sender-key", "KEY",
-            help: "build the provider's key (pcs1…) in; otherwise the first reply brings it")
+            help: "build in the provider's key (pcs1…); otherwise the first reply brings it")
         packagePath = arguments.value(
             "--package-path", "PATH", .folder,
             help:
-                "where Package.swift finds pushcrypt; otherwise the place where this program was built, or ../pushcrypt"
+                "where Package.swift finds pushcrypt; default where this program was built, or ../pushcrypt"
         )
         isJSON = arguments.json()
         force = arguments.flag(
-            "--force", help: "write into a folder that is not empty, and replace files of these names")
+            "--force", help: "write into a folder that is not empty, and replace files")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {

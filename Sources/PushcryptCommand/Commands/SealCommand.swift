@@ -6,14 +6,10 @@ struct SealCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Reads an APNs payload and writes one whose content is sealed for one device, behind a placeholder that the relay may read. Send the result unchanged, with the same headers.",
-                "A payload that could not be opened or shown is refused with exit 65 and the reason; nothing is written then.",
-                "--batch seals one message per line: {\"to\": \"phone1\", \"payload\": {…}} becomes {\"to\": \"phone1\", \"payload\": {the sealed one}}. A line may have 'to-user' instead of 'to', and its own topic, id, ttl (\"30d\", or seconds), placeholder (a title, or {title, sound, clear}) and push-type; the options are for lines without them. Every other key is passed through unchanged except for white space between its tokens; a key that the answer itself has is refused. A line that cannot be sealed becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with the same keys, and the command ends with 1.",
-                "A line that failed may be given again as it is: if it has both an 'error' with code and message and a 'line' that is a number, the two are dropped. Alone, or with other values, they are passed through like any key, except to an answer that is an error.",
-                "The answers are in the order of the input, and are written as soon as no more input is available at once, so the command can run between two pipes or queues. SIGINT and SIGTERM end it once everything read is answered. --to-user, --to-all and --to-file seal one payload for many devices, and write such lines.",
-                "--fit shortens texts of a payload that is too long, between characters and with an ellipsis, and reports by how much. --overflow puts a body that is too long into a sealed file. Store it below the address of --url before the push is sent: the phone fetches it, and shows the short body if it cannot.",
-                "--json wraps the result in an object that also has its fingerprint, its message id, its bucket and its sizes.",
-                "--log text writes 'pushcrypt: sealed fingerprint=… recipient_key_id=… message_id=… bytes=… bucket=…'; --log json writes an object with the same names, and messages as objects too. The phone's journal and 'inspect' identify the same message by the same fingerprint.",
+                "Seals the content of a payload for one device, behind a placeholder that the relay may read. Send the result unchanged, with the same headers. A payload that could not be opened or shown is refused with exit 65.",
+                "--batch seals a message per line, {\"to\": \"phone1\", \"payload\": {…}}, and answers in order. A line may have 'to-user' instead of 'to', and topic, id, ttl, placeholder, push-type, collapse-id and priority instead of the options; other keys are passed through. A failed line becomes {\"error\": {\"code\", \"message\"}, \"line\": N} with its keys, and the command ends with 1. It can be submitted again: 'error' and 'line' are dropped if both look like this, otherwise passed through, except to an error. --to-user, --to-all and --to-file write such lines too. Docs/ProviderPipelines.md has the rest.",
+                "--fit shortens texts with an ellipsis, and reports by how much. --overflow puts a body that is too long into a sealed file: store it below --url before you send the push. A phone that cannot fetch it shows the short body.",
+                "--json adds the fingerprint, message id, bucket and sizes. --log text writes 'pushcrypt: sealed fingerprint=… recipient_key_id=… message_id=… bytes=… bucket=…', --log json an object, and messages as objects too. The phone's journal and 'inspect' show the same fingerprint.",
             ],
             examples: [
                 Example("pushcrypt seal --to phone1 --topic com.example.app payload.json"),
@@ -22,7 +18,6 @@ struct SealCommand: CommandBody {
                     "in a container, without a store"),
                 Example(
                     "pushcrypt seal --batch --topic com.example.app < messages > sealed", "one line for each message"),
-                Example("pushcrypt seal --to-all --topic com.example.app payload.json", "one payload for every device"),
             ])
     }
 

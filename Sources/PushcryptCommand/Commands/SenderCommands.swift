@@ -5,7 +5,6 @@ internal import PushcryptKeyStore
 extension Command {
     static let sender = Command(group: "sender", "the providers that a device trusts") {
         CommandGroup(
-            examples: [Example("pushcrypt sender trust provider sender.pub"), Example("pushcrypt sender list")],
             commands: [
                 Command("trust", "trust a provider's public key", SenderTrustCommand.self),
                 Command("list", "list the keys that are or were trusted", SenderListCommand.self),
@@ -25,8 +24,8 @@ struct SenderTrustCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Reads the output of 'pushcrypt export sender', which must arrive through a channel that you trust: built into the app, or in the provider's reply to a registration. A later change takes effect automatically when the provider rotates its key.",
-                "--replace is for after a theft: from that moment on the old key is not trusted, and nothing signed by it brings it back.",
+                "Reads the output of 'export sender', which must come through a channel that you trust: built into the app, or in the provider's reply to a registration. When the provider rotates its key, the change takes effect automatically.",
+                "--replace is for after a theft: from then on the old key is not trusted, and nothing signed by it brings it back.",
             ],
             examples: [Example("pushcrypt export sender | pushcrypt --store D sender trust provider -")])
     }
@@ -39,7 +38,7 @@ struct SenderTrustCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         name = arguments.trustedName()
-        file = arguments.optionalInput("FILE", help: "the key (pcs1…) or the record; standard input otherwise")
+        file = arguments.optionalInput("FILE", help: "the key (pcs1…) or record; default standard input")
         topic = TopicArgument(&arguments, help: "trust it for this app only")
         replaces = arguments.flag("--replace", help: "replace another key of the same name")
         store = StoreArguments(&arguments)

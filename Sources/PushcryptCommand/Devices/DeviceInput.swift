@@ -6,7 +6,7 @@ enum DeviceInput {
     static let maximumRecord = 1 << 16
     /// What `seal --to` takes for a key and not for an id.
     static let keyPrefix = DevicePublicKey.textPrefix
-    /// What messages call it.
+    /// The name in messages.
     static let name = "the device's key"
 
     /// Tells a registration record from a bare `pcr1…`.

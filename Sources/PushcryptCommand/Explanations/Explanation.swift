@@ -1,14 +1,17 @@
+internal import Pushcrypt
+internal import PushcryptCommandKit
+
 /// The explanation of a code: one entry of the table behind `explain` and `Docs/Codes.md`.
 ///
-/// The texts are for a developer or an operator. Line breaks in them are the source's and count as spaces.
+/// The texts are for a developer or an operator.
 struct Explanation: Sendable {
     let code: String
     /// Where the code occurs: one area, or several where it means the same.
     let areas: [Area]
     /// One phrase, lower case, no full stop.
     let summary: String
-    /// Why it happens, the most frequent cause first.
-    let cause: String
+    /// Why it happens, the most frequent cause first; nil if the summary says it.
+    let cause: String?
     /// How to fix it.
     let fix: String
     /// The effect on the phone and at the command line, where it differs from the area's.
@@ -17,32 +20,26 @@ struct Explanation: Sendable {
     /// The effect on the phone and at the command line.
     var shown: String { ownEffect ?? areas[0].shown }
 
-    /// Whether the effect is not the one that most codes of the area have.
-    var hasOwnEffect: Bool { ownEffect != nil }
-
     /// The parts of the project that have codes.
     enum Area: String, CaseIterable, Sendable {
         case delivery, opening, attachments, sealing, lint, batches, signing, keys, rotation, store, enrolment,
-            categories,
-            library, json
+            categories, library, json
     }
 
-    /// Creates an explanation. Without `shown`, the effect is that of the first area.
+    /// Creates an explanation. Without `fix`, there is nothing to fix; without `shown`, the effect is that of the first area.
     init(
-        _ code: some CustomStringConvertible, _ areas: Area..., summary: String, cause: String, fix: String,
-        shown: String? = nil
+        _ code: some CustomStringConvertible, _ areas: Area..., summary: String, cause: String? = nil,
+        fix: String = noFix, shown: String? = nil
     ) {
         self.code = code.description
         self.areas = areas
         self.summary = summary
-        self.cause = Self.joined(cause)
-        self.fix = Self.joined(fix)
-        ownEffect = shown.map(Self.joined)
+        self.cause = cause
+        self.fix = fix
+        ownEffect = shown
     }
 
-    private static func joined(_ text: String) -> String {
-        text.split(separator: "\n").joined(separator: " ")
-    }
+    private static let noFix = "None needed."
 }
 
 // MARK: The table
@@ -80,31 +77,36 @@ extension Explanation.Area {
         }
     }
 
-    /// Which codes these are, and where they appear.
+    /// The codes of the area, and where they appear.
     var introduction: String {
         switch self {
-        case .delivery:
-            "How a delivery ended. A phone's journal has these codes and those of opening and of the key store."
-        case .opening: "Why a push does not open: in a phone's journal, and printed by 'pushcrypt open'."
-        case .attachments: "Why a file cannot be sealed, or is not shown with its notification."
-        case .sealing: "Why a provider's payload is refused before anything is sealed."
-        case .lint:
-            "What 'pushcrypt lint' finds in a push: what would not be shown or sent, what the relay can read, what may not work as intended."
+        case .delivery: "How a delivery ended. A journal also has the codes of opening and of the key store."
+        case .opening: "Why a push does not open."
+        case .attachments: "Why a file cannot be sealed or is not shown."
+        case .sealing: "Why a payload is refused."
+        case .lint: "What 'pushcrypt lint' finds."
         case .batches:
-            "Why one line fails. A line can also fail with a code of sealing, opening, keys, the key store or JSON."
-        case .signing:
-            "Why a key service or hardware module returned no signature. The command reports signing-failed, followed by one of these."
+            "Why one line fails; others are unaffected. Codes of sealing, opening, keys, the key store and JSON occur too."
+        case .signing: "Why a key service or hardware module did not sign: the code after signing-failed."
         case .keys: "Why a key, or the record around one, is refused."
-        case .rotation: "Why a statement that one sender key follows another is not accepted."
-        case .store:
-            "Why a key store cannot do what was requested: at the command line, and in the journal of a phone whose keys cannot be read."
-        case .enrolment:
-            "What a launch of the app found: why nothing can be done, why it registers again, what the app should know."
-        case .categories: "Why an app's categories are refused: at launch, and by tools that read them as JSON."
+        case .rotation: "Why a statement that one sender key follows another is refused."
+        case .store: "Why a key store cannot do what was requested."
+        case .enrolment: "What a launch of the app found."
+        case .categories: "Why an app's categories are refused, at launch or as JSON."
         case .library:
-            "What 'pushcrypt_last_error' says of an invalid call; other errors have the codes of sealing, opening and keys."
-        case .json:
-            "Why bytes are not a JSON text that this project accepts: in brackets in a message, with the byte's number."
+            "What 'pushcrypt_last_error' says of an invalid call. Other errors have the codes of sealing, opening and keys."
+        case .json: "Why bytes are not JSON as pushcrypt accepts it: in brackets in a message, with the byte's number."
+        }
+    }
+
+    /// A fact about all of its codes.
+    var note: String? {
+        switch self {
+        case .keys:
+            "Public keys are lower case: a device's begins with pcr1 (X25519), a sender's with pcs1 (Ed25519). Secret keys are upper case: PCR-SECRET-1, PCS-SECRET-1."
+        case .lint:
+            "The user notices nothing of clear content, but the relay, and anyone who reads its storage, sees it."
+        default: nil
         }
     }
 
@@ -112,26 +114,88 @@ extension Explanation.Area {
     var shown: String {
         switch self {
         case .delivery, .opening: "The fallback: the clear title, the subtitle (Encrypted) and no text."
-        case .attachments:
-            "The notification with its text, without this attachment. The journal has opened-without-attachment."
-        case .sealing, .signing: Explanation.nothingSealed
-        case .lint:
-            "Only 'pushcrypt lint' reports it, before anything is sent. What is in the clear changes nothing for the user, but the relay, and anyone who reads its storage, sees it."
+        case .attachments: "The notification without this attachment. The journal has opened-without-attachment."
+        case .sealing, .signing: "Nothing. The caller has the code and a sentence."
+        case .lint: "Only 'pushcrypt lint' reports it."
         case .batches:
-            "In a batch the error is the line's answer, no phone shows anything, and the command ends with 1; 'device import' and 'device remove' name the line on standard error and end with 65. Other lines are unaffected."
-        case .keys: "Only the caller gets the error. Nothing was stored."
-        case .rotation:
-            "Nothing: a message ignores such a statement, and opens or not by the key that signed it. The library has the code."
+            "The line's answer in a batch, which ends with 1; on standard error for 'device import' and 'device remove', which end with 65."
+        case .keys: "Only the caller sees it. Nothing was stored."
+        case .rotation: "Nothing. A message ignores such a statement, and opens or not by the key that signed it."
         case .store:
-            "The command reports it, and nothing was changed or sealed. A phone that cannot read its keys for this reason shows the fallback."
+            "The command reports it; nothing was changed or sealed. A phone whose keys cannot be read shows the fallback."
         case .enrolment: "The user notices nothing."
         case .categories: "Only the developer sees it: nothing was registered, and notifications have no actions."
-        case .library: "Only the calling program gets it. Nothing was written to the output."
-        case .json: "It never appears alone: it is the reason inside another code."
+        case .library: "Only the calling program sees it. Nothing was written to the output."
+        case .json: "Nothing alone: it is the reason inside another code."
         }
     }
 }
 
+// MARK: Text forms
+
 extension Explanation {
-    static let nothingSealed = "Nothing was sealed, so no phone shows anything. The caller has the code and a sentence."
+    /// Everything about the code, for a terminal.
+    func text(_ console: Console) -> String {
+        let rows: [(String, String?)] = [
+            ("where", areas.map(\.title).joined(separator: "; ")), ("cause", cause), ("fix", fix), ("shown", shown),
+            ("note", areas[0].note),
+        ]
+        return console.styled(code, .bold) + " - \(summary)\n\n"
+            + listed(rows.compactMap { name, text in text.map { (name, $0) } }, indent: 0)
+    }
+
+    /// Writes the members of the object that programs read.
+    func write(to json: inout JSONWriter) {
+        json.string(code, for: "code")
+        json.array(for: "where") { json in
+            for area in areas { json.string(area.rawValue, for: nil) }
+        }
+        json.string(summary, for: "summary")
+        if let cause { json.string(cause, for: "cause") }
+        json.string(fix, for: "fix")
+        json.string(shown, for: "shown")
+    }
+
+    /// One object on a line.
+    var json: String {
+        var json = JSONWriter()
+        json.object(write)
+        return String(decoding: json.bytes, as: UTF8.self) + "\n"
+    }
+
+    /// All codes by area, each with its phrase.
+    static var list: String {
+        Area.allCases.map { area in
+            "\(area.title):\n" + listed(all.filter { $0.areas.contains(area) }.map { ($0.code, $0.summary) })
+        }.joined(separator: "\n")
+    }
+
+    // MARK: Docs/Codes.md
+
+    /// The whole document. What most codes of an area have in common is said once, at its beginning.
+    static var document: String {
+        let head = [
+            "'pushcrypt explain CODE' prints one of these codes, 'pushcrypt explain JOURNAL' explains a phone's journal, and 'pushcrypt explain --markdown' writes this document.",
+            "**Shown** is what the phone shows and who learns of the code. A code without it has its section's; one without a fix needs none. The phone's user never sees a code. Codes contain nothing of a notification or a key.",
+        ]
+        return "# Codes\n" + head.map { "\n" + paragraph($0) }.joined() + Area.allCases.map(section).joined()
+    }
+
+    private static func section(_ area: Area) -> String {
+        let guests = all.filter { $0.areas.dropFirst().contains(area) }.map { "`\($0.code)`" }
+        let head = [
+            area.introduction, area.note, guests.isEmpty ? nil : "Explained above: \(guests.joined(separator: ", ")).",
+            "**Shown:** \(area.shown)",
+        ]
+        return "\n## \(area.title)\n\n" + paragraph(head.compactMap(\.self).joined(separator: " "))
+            + all.filter { $0.areas.first == area }.map { "\n" + paragraph("**`\($0.code)`**: \($0.sentences)") }
+            .joined()
+    }
+
+    private var sentences: String {
+        summary + "." + (cause.map { " \($0)" } ?? "")
+            + (fix == Self.noFix ? "" : " **Fix:** \(fix)") + (ownEffect.map { " **Shown:** \($0)" } ?? "")
+    }
+
+    private static func paragraph(_ text: String) -> String { wrapped(text, width: 120) }
 }

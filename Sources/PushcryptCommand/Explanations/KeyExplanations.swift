@@ -1,120 +1,261 @@
 internal import Pushcrypt
-internal import PushcryptCommandKit
+internal import PushcryptKeyStore
+
+// Codes of keys, of their rotation and of the store that holds them.
 
 extension Explanation {
     static let keys = [
         Explanation(
             KeyError.Code.malformedKey, .keys,
             summary: "not the text of a key",
-            cause: """
-                An invalid character, white space, mixed case or wrong length, mostly because a form field cut the text
-                or an e-mail wrapped it. In another program's key: a JWK with padding or without a member, PEM not as in
-                RFC 8410, base64 of another length.
-                """,
-            fix: """
-                Copy the key again on one line, a public one in lower case, a secret one in upper case, or another
-                program's from its first brace or BEGIN to the end.
-                """),
+            cause:
+                "It has an invalid character, white space, mixed case or wrong length: a form field cut it, or an e-mail wrapped it. Of another program: a JWK with padding or without a member, PEM not as in RFC 8410, base64 of another length.",
+            fix: "Copy it whole and on one line; another program's, from its first brace or BEGIN to the end."),
         Explanation(
             KeyError.Code.wrongChecksum, .keys,
             summary: "the key was mistyped or cut",
-            cause: "The last six characters do not fit the others.",
-            fix: "Copy the key again from where it was made. Do not correct it by hand: that gives another key."),
+            cause: "Its last six characters do not fit the others.",
+            fix: "Copy it again. Correcting it by hand gives another key."),
         Explanation(
             KeyError.Code.wrongKind, .keys,
-            summary: "a key of another kind than is needed here",
-            cause: """
-                A device's public key begins with pcr1, a sender's with pcs1, their secret keys with PCR-SECRET-1 and
-                PCS-SECRET-1.
-                """,
-            fix: """
-                Give the kind that the message names. A secret key pasted into a ticket or chat is no longer secret:
-                replace it.
-                """),
+            summary: "a key of another kind than is needed",
+            cause: "A device's key was given for a sender's, or a secret one for a public one.",
+            fix:
+                "Give the kind that the message names. A secret key pasted into a ticket or chat is no longer secret: replace it."
+        ),
         Explanation(
             KeyError.Code.weakKey, .keys, .rotation,
             summary: "a public key that no honest program makes",
-            cause: """
-                It is not on the curve, not in canonical form, or of small or mixed order: everyone would know the
-                shared secret, or could forge a signature.
-                """,
-            fix: "Do not use it. Find out who sent it, and how: it is no accident."),
+            cause: "Everyone would know its shared secret, or could forge its signatures.",
+            fix: "Do not use it. Find out who sent it, and how."),
         Explanation(
             KeyError.Code.unsupportedKey, .keys,
             summary: "a key of another algorithm, or in an unsupported form",
-            cause: """
-                'pushcrypt key import' was given an RSA, P-256, X448, Ed448 or symmetric key, one encrypted with a
-                passphrase, one of OpenSSH, or a certificate.
-                """,
-            fix: """
-                Device keys are X25519, sender keys Ed25519. Decrypt an encrypted one first (Docs/migration/keys.md);
-                instead of any other, make one with 'pushcrypt keygen'.
-                """),
+            cause: "It is RSA, P-256, X448, Ed448, symmetric, OpenSSH's, encrypted, or a certificate.",
+            fix:
+                "Decrypt an encrypted one (Docs/migration/keys.md). Instead of any other, make one with 'pushcrypt keygen'."
+        ),
         Explanation(
             KeyError.Code.unequalHalves, .keys,
-            summary: "the public half is not that of the secret half",
-            cause: """
-                In a JWK x does not belong to d, or PEM or libsodium's 64 bytes have another public half: keys were
-                mixed up, or someone changed one half.
-                """,
-            fix: """
-                Get the key again from its source. Do not repair one half from the other before you know the reason:
-                signing with the pair reveals the secret half.
-                """),
+            summary: "the public half does not fit the secret half",
+            cause: "Keys were mixed up, or someone changed a half of a JWK, PEM or libsodium key.",
+            fix:
+                "Get the key again from its source. Do not repair a half before you know why: signing with the pair reveals the secret half."
+        ),
         Explanation(
             KeyError.Code.malformedRecord, .keys,
             summary: "the record around a key breaks its rules",
-            cause: """
-                It is not a JSON object, has no public_key, another key's key_id, a suite other than 1, a number that is
-                not an integer, or a device id that no provider can keep.
-                """,
-            fix: "Pass on what the app, or 'pushcrypt export --json', has written. See Records in Docs/Format.md."),
+            cause: "A member is missing or wrong, such as another key's key_id, or a suite other than 1.",
+            fix: "Pass on what the app, or 'pushcrypt export --json', wrote. See Records in Docs/Format.md."),
     ]
 
     static let rotation = [
         Explanation(
             RotationError.Code.malformedStatement, .rotation,
-            summary: "not 181 bytes, or an unknown version",
-            cause: "The bytes are not a rotation statement that this version knows.",
-            fix: "Get the statement again from its issuer. If it is from a newer version, update the receiver."),
+            summary: "the statement does not have 181 bytes, or its version is unknown",
+            fix: "Get it again from its issuer. If that is a newer version, update the receiver."),
         Explanation(
             RotationError.Code.untrustedKey, .rotation,
             summary: "the old key is not trusted here",
-            cause: """
-                This device never pinned that sender, was enrolled later in the chain, which is harmless, or the app
-                itself replaced the key.
-                """,
-            fix: """
-                None needed while messages open. Otherwise give the device the sender's current key through the app's
-                own channel.
-                """),
+            cause:
+                "The device never pinned that sender, was enrolled later in the chain, which is harmless, or the app replaced the key.",
+            fix: "If messages do not open, give the device the current key through the app."),
         Explanation(
             RotationError.Code.badSignature, .rotation,
-            summary: "one of the two signatures of the statement is wrong",
-            cause: "It was changed, or one of the two keys did not sign it.",
-            fix: "Get the statement again from its issuer. If it keeps arriving so, treat it as an attack."),
+            summary: "one of the statement's two signatures is wrong",
+            fix: "Get it again from its issuer. If it keeps arriving, treat it as an attack."),
         Explanation(
             RotationError.Code.supersededKey, .rotation,
             summary: "the new key was superseded here before",
-            cause: "Trust never returns to a superseded key.",
-            fix: """
-                Rotate to a key that was never used. If the provider's store was restored from a backup, see
-                Docs/KeyRotation.md.
-                """),
+            fix: "Rotate to a key that was never used. After a restored backup, see Docs/KeyRotation.md."),
         Explanation(
             RotationError.Code.overlapTooLong, .rotation,
             summary: "the old key would remain valid for more than 60 days",
-            cause: "The format does not allow a longer overlap.",
-            fix: "Issue it with an overlap of at most 60 days; 31 is the default."),
+            fix: "Issue it with at most 60 days of overlap; 31 is the default."),
         Explanation(
             RotationError.Code.notYetValid, .rotation,
             summary: "issued more than 24 hours from now",
             cause: "The provider's clock was ahead when it rotated, or the device's is behind.",
-            fix: "Set the clock that is wrong. The statement is accepted as soon as its time has come."),
+            fix: "Set the wrong clock, or wait."),
         Explanation(
             RotationError.Code.expired, .rotation,
             summary: "the statement is no longer accepted",
-            cause: "The device missed it for longer than it allows, by default 400 days.",
-            fix: "Give the device the current key through the app's own channel, as at enrolment."),
+            cause: "The device missed it for longer than it allows, 400 days by default.",
+            fix: "Give the device the current key through the app."),
+    ]
+
+    // MARK: The store
+
+    static let store = storeFiles + storeNames
+
+    /// A store that cannot be opened, read or written.
+    private static let storeFiles = [
+        Explanation(
+            KeyStoreError.Code.storeMissing, .store,
+            summary: "there is no store in this directory",
+            cause:
+                "None was made, or --store or PUSHCRYPT_STORE names another. On a phone: the app has not enrolled, or its keys, as intended, did not come with a backup.",
+            fix:
+                "Make one with 'pushcrypt init', or name its directory. A phone registers a new key at the next launch."
+        ),
+        Explanation(
+            KeyStoreError.Code.storeExists, .store,
+            summary: "there is a store, or a replay file, already",
+            cause: "It is never overwritten: its keys would be lost.",
+            fix: "Use it, or name another directory. Move an unneeded one away by hand."),
+        Explanation(
+            KeyStoreError.Code.unsafeStoreFile, .store,
+            summary: "a file of the store is not safe from others",
+            cause:
+                "It, its directory or one above has another owner, is open to others, is a symbolic link or has a second name; often after copying as root, or with a lax umask.",
+            fix:
+                "Run the command in the message. After long exposure replace the keys ('pushcrypt rotate'). For a secret mount use --sender-key-file."
+        ),
+        Explanation(
+            KeyStoreError.Code.storeKeyMissing, .store,
+            summary: "the file store.key is gone",
+            cause: "Only the database was restored.",
+            fix: "Restore it from its own backup. Without it nothing opens: make a new store with new keys."),
+        Explanation(
+            KeyStoreError.Code.passphraseNeeded, .store,
+            summary: "the store needs a passphrase, and none was given",
+            fix: "Give --passphrase-file a file, fd:N or - for standard input."),
+        Explanation(
+            KeyStoreError.Code.invalidPassphrase, .store,
+            summary: "the passphrase is empty or too long",
+            fix: "Name the file that has the passphrase and at most one line break after it."),
+        Explanation(
+            KeyStoreError.Code.wrongPassphrase, .store,
+            summary: "the passphrase, or store.key, is not this store's",
+            cause: "It belongs to another store, this store has none, or the files of two were mixed.",
+            fix: "Give this store's passphrase, or put its own store.key beside it."),
+        Explanation(
+            KeyStoreError.Code.newerVersion, .store,
+            summary: "a newer version of this program wrote the store",
+            cause: "The program was downgraded, or different versions share the store.",
+            fix: "Update the program, or the app."),
+        Explanation(
+            KeyStoreError.Code.corruptStore, .store,
+            summary: "stored data is damaged, or was changed without the store key",
+            cause: "A file system lost writes, or someone edited the database.",
+            fix:
+                "List the damaged rows with 'pushcrypt doctor'. Restore a backup, but first read its traps in Docs/KeyRotation.md. On a phone let the app purge its keys and enrol again."
+        ),
+        Explanation(
+            KeyStoreError.Code.storeLocked, .store,
+            summary: "the phone has not been unlocked since it started",
+            cause: "Until then the Keychain gives no key to anyone.",
+            fix:
+                "Let the placeholder read well alone. If phones were unlocked, other code stored the keys with a stricter accessibility: purge them and enrol again.",
+            shown: "The fallback, which stays; what arrives later opens."),
+        Explanation(
+            KeyStoreError.Code.missingEntitlement, .store,
+            summary: "the process may not use the keys' Keychain group",
+            cause: "App and extension do not share an access group, letter by letter, and a team.",
+            fix:
+                "Give both one group in keychain-access-groups, with the prefix $(AppIdentifierPrefix), and one team. 'pushcrypt lint --ios DIR' compares the files; the signed build counts."
+        ),
+        Explanation(
+            KeyStoreError.Code.storeBusy, .store,
+            summary: "another process held the store for too long",
+            fix: "Try again, or look for the process that has keystore.db open."),
+        Explanation(
+            KeyStoreError.Code.diskFull, .store,
+            summary: "a write to the store found no room on the disk",
+            cause: "On a phone this stops no delivery.",
+            fix: "Free some space and try again; the exit code is 1, because that may succeed.",
+            shown: "The command reports it. The change was stored as a whole or not at all: list the store."),
+        Explanation(
+            KeyStoreError.Code.inputOutput, .store,
+            summary: "the system refuses to read or write",
+            cause:
+                "Rights are missing, the disk is read-only, a network file system cannot lock or share memory, memory ran out, or the Keychain has another error.",
+            fix:
+                "Follow the system's words in the message. Keep the store on a local disk that its user may write, even for reading.",
+            shown: "As for disk-full. A phone shows the fallback."),
+    ]
+
+    /// A store that works, and refuses a request.
+    private static let storeNames = [
+        Explanation(
+            KeyStoreError.Code.invalidName, .store,
+            summary: "a name, a device id or a setting cannot be stored",
+            cause:
+                "It is empty, too long (255 bytes for names) or has control characters; or a device id begins with pcr1, as public keys do, or is all spaces.",
+            fix: "Choose another one."),
+        Explanation(
+            KeyStoreError.Code.unknownName, .store,
+            summary: "no key has this name",
+            cause: "It is mistyped, the key is in another store or not yet made, or its only key is pending.",
+            fix: "List the keys with 'pushcrypt doctor'; make one with 'pushcrypt keygen'."),
+        Explanation(
+            KeyStoreError.Code.ambiguousName, .store,
+            summary: "the store has keys under several names, and no default",
+            fix: "Name one with --name or --from, or make one the default when it is made ('keygen … --default')."),
+        Explanation(
+            KeyStoreError.Code.nameTaken, .store,
+            summary: "a key has this name already",
+            fix: "Give the name a new key with 'pushcrypt rotate', or choose another with --name."),
+        Explanation(
+            KeyStoreError.Code.keyIDTaken, .store,
+            summary: "the store already holds this key, or one with its id",
+            cause: "It was imported before, perhaps under another name.",
+            fix: "Use it, or make another one."),
+        Explanation(
+            KeyStoreError.Code.generationRollback, .store,
+            summary: "a device's registration is older than the one held",
+            cause:
+                "An old record arrived late or was replayed, a bare key (generation 1) followed a rotation, or the device was set up again.",
+            fix:
+                "Ignore a late record. After a rotation give the record ('export device --json'). For a device set up again, the operator, not the device, uses --replace."
+        ),
+        Explanation(
+            KeyStoreError.Code.topicMismatch, .store,
+            summary: "the same key or device is held for another app",
+            cause: "It was used with another bundle id, such as the extension's or the test build's.",
+            fix: "Use the app's own on both ends. If the old binding was wrong, --replace sets the new one."),
+        Explanation(
+            KeyStoreError.Code.futureTime, .store,
+            summary: "a device's time is more than a day ahead",
+            cause: "A clock is wrong, or the time is invented or in microseconds. It would override all that follows.",
+            fix: "Set that machine's clock, or correct the time. 'device add' needs none."),
+        Explanation(
+            KeyStoreError.Code.unknownDevice, .store,
+            summary: "no device has this id",
+            cause: "It is mistyped, the device is in another store, or it never registered.",
+            fix: "See 'pushcrypt device list'; 'pushcrypt device add' registers one."),
+        Explanation(
+            KeyStoreError.Code.removedDevice, .store,
+            summary: "the device was removed, and has not registered since",
+            cause: "APNs reported the app gone ('device remove --from-apns-410'), or an operator removed it.",
+            fix: "Stop sending to it until it registers; 'device add' accepts it again."),
+        Explanation(
+            KeyStoreError.Code.senderAlreadyTrusted, .store,
+            summary: "another key is trusted under this name",
+            fix:
+                "After a planned rotation do nothing: messages bring the proof. After a theft use --replace, which ends all trust in the old key at once."
+        ),
+        Explanation(
+            KeyStoreError.Code.senderSuperseded, .store,
+            summary: "the key was superseded here, and stays so",
+            cause: "It is from an old build of the app or an old record.",
+            fix: "Get the current key from the provider: 'pushcrypt export sender'."),
+        Explanation(
+            KeyStoreError.Code.tooManyAnnouncements, .store,
+            summary: "a message cannot carry another rotation",
+            cause: "Four are being announced, each for 60 days by default.",
+            fix:
+                "Wait for the first to end; rotate at most every 15 days. --force ends it early: devices that missed it need the key from the app."
+        ),
+        Explanation(
+            KeyStoreError.Code.rotationRefused, .store,
+            summary: "a rotation cannot be issued or is not accepted",
+            cause: "The overlap is above 60 days, a statement is not acceptable here, or no generation is left.",
+            fix: "Read the message; statements have their own codes."),
+        Explanation(
+            KeyStoreError.Code.responseTooLarge, .store,
+            summary: "a response is too long to be kept",
+            cause: "The user wrote over 512 KiB into a notification's text field.",
+            fix: "Handle it at once, or ask for it in the app."),
     ]
 }

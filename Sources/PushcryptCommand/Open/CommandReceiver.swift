@@ -94,19 +94,19 @@ struct ReceiverArguments: Sendable {
         requestID = arguments.value(
             "--request-id", "ID",
             help:
-                "the notification request that brought the push; otherwise the same message counts as the same request"
+                "the notification request of the push; default one per message"
         )
         duplicates = arguments.choice(
             "--duplicates", "POLICY",
             help:
-                "how to show a message that was shown before: quiet, without sound (the default), the fallback, or nothing"
+                "a message shown before: without sound, the fallback, or nothing; default quiet"
         )
         deviceKeyFile = arguments.value(
-            "--device-key-file", "FILE", .secret, help: "open with this key and use no store: a file, fd:N, or -")
+            "--device-key-file", "FILE", .secret, help: "open with this key, instead of a store's: a file, fd:N or -")
         senders = arguments.values(
-            "--sender", "KEY", help: "the sender to trust (pcs1…); only with --device-key-file")
+            "--sender", "KEY", help: "with --device-key-file: a sender to trust (pcs1…)")
         passesClear = arguments.flag(
-            "--pass-clear", help: "show a push without ENCRYPTED_DATA as it is, as an app's policy may allow")
+            "--pass-clear", help: "show a push without ENCRYPTED_DATA as it is")
     }
 
     /// Refuses a key file beside a store, whose options are declared by now.

@@ -12,7 +12,7 @@ struct FullBodyArgument: Sendable {
         path = arguments.value(
             "--full-body", "SEALED", .file,
             help:
-                "the fetched sealed file of a body that was too long for its push; otherwise the short text is shown")
+                "the fetched file of a body that was too long; otherwise the short text is shown")
     }
 
     /// Puts the full body into a delivery, as a phone does after fetching it. A file that does not open is a warning, and

@@ -13,10 +13,10 @@ struct AttachmentArguments: Sendable {
             (
                 arguments.values(
                     "--attachment", "REF", .secret,
-                    help: "a sealed file, by the reference of 'attach seal': a file, fd:N, or -; at most 8"),
+                    help: "the reference of a sealed file, from 'attach seal': a file, fd:N or -; at most 8"),
                 arguments.values(
                     "--attachment-url", "URL",
-                    help: "the address of the sealed file; the first for the first attachment without a url, and so on")
+                    help: "the sealed file's address, for the next attachment without one")
             )
         }
     }

@@ -22,7 +22,7 @@ struct SealArguments: Sendable {
     private enum UnencryptedPolicy: String, CaseIterable { case refuse, pass }
 
     init(_ arguments: inout Arguments) {
-        file = arguments.optionalInput("FILE", help: "the payload as JSON; standard input otherwise")
+        file = arguments.optionalInput("FILE", help: "the payload; default standard input")
         recipients = RecipientArguments(&arguments)
         sender = SenderArguments(&arguments)
         topic = TopicArgument(&arguments)
@@ -33,7 +33,7 @@ struct SealArguments: Sendable {
         batch = BatchArguments(&arguments)
         unencrypted = arguments.choice(
             "--unencrypted", "WHAT",
-            help: "what to do with a message for a device without a key ('to' is null); refuse is the default")
+            help: "a message for a device without a key ('to' is null); default refuse")
         emission = EmissionArguments(&arguments)
         log = arguments.log()
         store = StoreArguments(&arguments)
@@ -59,14 +59,14 @@ struct RecipientArguments: Sendable {
 
     init(_ arguments: inout Arguments) {
         device = arguments.value(
-            "--to", "DEVICE", .name(.device), help: "the device: its id in the store, or its public key (pcr1…)")
-        user = arguments.value("--to-user", "USER", .name(.user), help: "every device of a user in the store")
+            "--to", "DEVICE", .name(.device), help: "a device's id, or its public key (pcr1…)")
+        user = arguments.value("--to-user", "USER", .name(.user), help: "every device of a user")
         isEveryone = arguments.flag("--to-all", help: "every device in the store")
         list = arguments.value(
             "--to-file", "LIST", .input,
-            help: "the devices of a file: in each line an id, a public key, or an object with 'to' or 'to-user'")
+            help: "the devices in a file, one per line: an id, a public key, or an object with 'to' or 'to-user'")
         isBatch = arguments.flag(
-            "--batch", help: "seal a message for each line of FILE: an object with 'to' or 'to-user', and 'payload'")
+            "--batch", help: "seal a message for each line of FILE")
         arguments.atMostOne(of: "--to", "--to-user", "--to-all", "--to-file", "--batch")
     }
 

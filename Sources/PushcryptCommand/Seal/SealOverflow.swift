@@ -12,14 +12,14 @@ struct FittingArguments: Sendable {
     init(_ arguments: inout Arguments) {
         let texts = arguments.values(
             "--fit", "TEXT", .choice(AlertText.allCases.map { $0.rawValue }),
-            help: "shorten this text, with an ellipsis, if the payload is too long; the first that is named first"
+            help: "shorten this text if the payload is too long, in the order given"
         ).compactMap(AlertText.init(rawValue:))
         overflow = arguments.value(
             "--overflow", "DIR", .folder,
-            help: "put a body that is too long into a sealed file in this folder, and a short one into the push")
+            help: "put a body that is too long into a sealed file in this folder")
         url = arguments.value(
             "--url", "PREFIX",
-            help: "with --overflow: the address of the folder, to which the names of its files are appended")
+            help: "with --overflow: the folder's address, to which names of files are appended")
         // With a file for the whole body, the short one may be cut.
         self.texts = texts.isEmpty && overflow != nil ? [.body] : texts
         arguments.option("--url", needs: "--overflow", hint: "add --overflow with a folder for the files")

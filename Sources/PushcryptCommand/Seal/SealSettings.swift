@@ -13,14 +13,14 @@ struct MessageArguments: Sendable {
     init(_ arguments: inout Arguments) {
         pushType = arguments.value(
             "--push-type", "TYPE", .known { ["alert", "background", "voip"] },
-            help: "alert (the default), background or voip")
+            help: "alert, background or voip; default alert")
         timeToLive = arguments.seconds(
             "--ttl", "TIME", 1...Int(Freshness.maximumTimeToLive.seconds),
-            help: "how long from now the message may be shown; otherwise the store's, otherwise 30d")
+            help: "how long the message may be shown; default the store's, or 30d")
         name = arguments.value(
-            "--id", "NAME", help: "the name of the message, the same in every retry, so that a phone shows it once")
+            "--id", "NAME", help: "the message's name, the same in every retry, so that a phone shows it once")
         isSentExactly = arguments.flag(
-            "--exact", help: "the sender sends these exact bytes: measure them, and end without a newline")
+            "--exact", help: "the sender sends these exact bytes: measure them, end without a newline")
     }
 }
 
@@ -35,16 +35,16 @@ struct EmissionArguments: Sendable {
             arguments.choice(
                 "--emit", "FORM",
                 help:
-                    "the output: the payload (the default), the request to APNs with its headers, or a file for a simulator"
+                    "the payload, the request to APNs with its headers, or a file for a simulator; default payload"
             ) ?? .payload
         collapseName = arguments.value(
             "--collapse-id", "NAME",
             help:
-                "with --emit request: pushes with this name replace each other on a device; only a keyed hash of it is sent; otherwise, and for a device without a key, a retry replaces its first copy"
+                "with --emit request: pushes of this name replace each other; otherwise a retry replaces its first copy"
         )
         priority = arguments.value(
             "--priority", "N", .choice(PushRequest.Priority.allCases.map { "\($0.rawValue)" }),
-            help: "with --emit request: when APNs delivers; otherwise 5 for a background push and 10 for others"
+            help: "with --emit request: when APNs delivers; default 5 for a background push, 10 for others"
         ).flatMap { Int($0) }.flatMap(PushRequest.Priority.init(rawValue:))
     }
 
@@ -95,7 +95,7 @@ struct SealSettings: Sendable {
 // MARK: Command line
 
 extension SealSettings {
-    init(topic: Topic?, emission: Emission, now: @escaping @Sendable () -> Timestamp) {
+    init(topic: Topic? = nil, emission: Emission = .payload, now: @escaping @Sendable () -> Timestamp) {
         (self.topic, self.emission, self.now) = (topic, emission, now)
     }
 

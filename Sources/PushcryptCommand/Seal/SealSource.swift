@@ -15,21 +15,21 @@ struct SenderArguments: Sendable {
         name = arguments.senderName()
         keyFile = arguments.value(
             "--sender-key-file", "FILE", .secret,
-            help: "sign with this key and use no store: a file, fd:N, or - for standard input")
+            help: "the sender key, instead of a store's: a file, fd:N or -")
         signer = arguments.value(
             "--signer", "ADDRESS",
             help:
-                "let the program that listens at unix:PATH sign (Docs/SignerProtocol.md); with --store the devices are looked up there"
+                "the program at unix:PATH signs (Docs/SignerProtocol.md); with --store, devices come from the store"
         )
         signerKey = arguments.value(
             "--signer-key", "KEY",
             help:
-                "the sender's public key (pcs1…) that the signer must have; without it a warning shows the signer's key"
+                "the public key (pcs1…) that the signer must have; otherwise a warning shows its key"
         )
         signerTimeout = arguments.milliseconds(
             "--signer-timeout", "TIME", 1...600_000,
             help:
-                "how long the signer may be silent, and a third of how long it may take for one group of messages; 10s otherwise"
+                "how long the signer may be silent, a third of the time for a group of messages; default 10s"
         )
         for name in ["--signer-key", "--signer-timeout"] {
             arguments.option(name, needs: "--signer", hint: "add --signer unix:PATH")
@@ -51,7 +51,7 @@ struct SenderArguments: Sendable {
 extension Arguments {
     /// `--from`: a sender key in the store.
     mutating func senderName() -> String? {
-        value("--from", "NAME", .name(.senderKey), help: "the sender key in the store; otherwise the default one")
+        value("--from", "NAME", .name(.senderKey), help: "the sender key in the store, if not the default one")
     }
 }
 

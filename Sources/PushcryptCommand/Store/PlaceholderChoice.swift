@@ -32,15 +32,15 @@ struct PlaceholderArguments: Sendable {
     init(_ arguments: inout Arguments) {
         (choice, given) = arguments.given { arguments in
             let title = arguments.value(
-                "--title", "TEXT", help: "the placeholder's title; otherwise the store's, otherwise 'New message'")
+                "--title", "TEXT", help: "the placeholder's title; default the store's, or 'New message'")
             let sound = arguments.value(
                 "--sound", "NAME",
                 help:
-                    "the placeholder's sound, or none; otherwise the store's, otherwise 'default' if the payload has a sound"
+                    "the placeholder's sound, or none; default the store's, or 'default' if the payload has a sound"
             )
             let fields = arguments.values(
                 "--clear", "FIELD", .choice(Placeholder.ClearField.allCases.map(\.rawValue)),
-                help: "a field of aps that the relay may read, instead of those that the store names")
+                help: "a field of aps that the relay may read, instead of the store's")
             return PlaceholderChoice(
                 title: title, sound: sound.map(Placeholder.Sound.init(word:)),
                 clearFields: fields.isEmpty ? nil : Set(fields.compactMap(Placeholder.ClearField.init(rawValue:))))

@@ -14,13 +14,13 @@ enum Setting: String, CaseIterable, Sendable {
     /// The meaning, and the value if the setting is not set; lower case, no full stop.
     var meaning: String {
         switch self {
-        case .title: "the placeholder's title; otherwise 'New message'"
-        case .sound: "the placeholder's sound, or none; otherwise 'default' if the payload has a sound"
+        case .title: "the placeholder's title; default 'New message'"
+        case .sound: "the placeholder's sound, or none; default 'default' if the payload has a sound"
         case .clear:
-            "the fields of aps that the relay may read, separated by commas (\(Self.clearFields.joined(separator: ", "))); otherwise none"
+            "the fields of aps that the relay may read (see 'seal --clear'), separated by commas; default none"
         case .topic: "the app, if no key is bound to one"
-        case .ttl: "how long after sealing a message may be shown, for example 12h; otherwise 30d"
-        case .grace: "how long the old key still opens after 'rotate device --confirm'; otherwise 31d"
+        case .ttl: "how long a message may be shown, such as 12h; default 30d"
+        case .grace: "how long the old key opens after 'rotate device --confirm'; default 31d"
         }
     }
 

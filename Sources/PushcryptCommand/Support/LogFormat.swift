@@ -46,6 +46,6 @@ extension Arguments {
     mutating func log() -> LogFormat? {
         choice(
             "--log", "FORMAT",
-            help: "write one line per message to standard error, without content: as text or as JSON")
+            help: "write a line per message to standard error, without content")
     }
 }

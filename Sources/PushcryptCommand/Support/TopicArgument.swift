@@ -9,7 +9,7 @@ struct TopicArgument: Sendable {
 
     init(
         _ arguments: inout Arguments,
-        help: String = "the app, for example com.example.app; required if no key is bound to one"
+        help: String = "the app, such as com.example.app; required if no key is bound to one"
     ) {
         text = arguments.value("--topic", "BUNDLE-ID", help: help)
     }

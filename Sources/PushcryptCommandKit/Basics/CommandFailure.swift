@@ -1,6 +1,6 @@
 /// The exit code of the process.
 ///
-/// A script tries again after 1 and gives up after 65: that is why a full disk or a busy store is not 65.
+/// A script retries after 1 and gives up after 65, so a full disk or a busy store is not 65.
 package enum ExitCode: Int32, CaseIterable, Sendable {
     case done = 0
     /// The work failed for a reason outside the input: a file, the system.
@@ -11,10 +11,10 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     case refused = 65
 }
 
-/// The reason why a command ended early, and what the user can do next.
+/// The reason why a command failed, and what the user can do next.
 ///
-/// The text is lower case without a full stop, and contains no key and no payload bytes. Failures are written to standard
-/// error in every mode, `--json` included: standard output is data only, and the exit code is for programs.
+/// The text is lower case without a full stop, and contains no key and no payload bytes. Failures go to standard error, also
+/// with `--json`: standard output has only data, and programs use the exit code.
 package struct CommandFailure: Error {
     package let exit: ExitCode
     package let message: String
@@ -41,7 +41,7 @@ package struct CommandFailure: Error {
         CommandFailure(.refused, message, hints: hint)
     }
 
-    /// The reader of standard output has closed it: the command ends without a message, and this is not a failure.
+    /// The reader of standard output has closed it. The command ends without a message, and this is not a failure.
     package static let readerIsGone = CommandFailure(.done, "")
 }
 

@@ -1,6 +1,7 @@
-/// The one of `names` that a person most likely meant; nil when none is close, or two are equally close.
+/// Returns the name that the user most likely meant; nil if none is close, or two are equally close.
 ///
-/// Close is one slip for every three letters, at least one. A beginning of three letters or more is as good as one slip.
+/// A close name has at most one typing error for every three letters, and at least one is allowed. A prefix of three letters
+/// or more counts as one error.
 package func nearestName(to text: String, among names: [String]) -> String? {
     let word = Array(text.utf8.prefix(64))
     var best: String?
@@ -21,7 +22,7 @@ package func nearestName(to text: String, among names: [String]) -> String? {
     return best
 }
 
-/// Insertions, deletions, substitutions and swaps of neighbours that make one word of another (optimal string alignment).
+/// The optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours.
 package func editDistance(_ first: [UInt8], _ second: [UInt8]) -> Int {
     var beforePrevious: [Int] = []
     var previous = Array(0...second.count)

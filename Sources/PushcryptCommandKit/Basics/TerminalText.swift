@@ -1,12 +1,11 @@
-/// Text from a stranger, made safe for a terminal: control characters stand there as `\u001b` instead of acting.
+/// Escapes the characters of untrusted text that act on a terminal, such as `\u001b`.
 ///
-/// Covered are the C0 and C1 controls and DEL, the line and paragraph separators, and the bidirectional embeddings,
-/// overrides and isolates, which reorder what stands after them (UAX #9, section 2). The form is JSON's, so that a JSON
-/// text without line breaks between its tokens still says the same. Newlines count: text of several lines is split
-/// by the caller first.
+/// These are the C0 and C1 controls, DEL, the line and paragraph separators, and the bidirectional embeddings, overrides and
+/// isolates, which reorder the text after them (UAX #9, section 2). The escapes are JSON's, so JSON without line breaks
+/// between its tokens keeps its meaning. Newlines are escaped too: the caller splits text of several lines first.
 package func sanitized(forTerminal text: String) -> String { visible(text, where: acts) }
 
-/// The same for those scalars that are told.
+/// Escapes the scalars that `isHidden` selects.
 package func visible(_ text: String, where isHidden: (Unicode.Scalar) -> Bool) -> String {
     guard text.unicodeScalars.contains(where: isHidden) else { return text }
     var safe = ""
@@ -28,7 +27,7 @@ private func acts(_ scalar: Unicode.Scalar) -> Bool {
     }
 }
 
-/// A word of the person's own, as messages show it: between quotes, safe for a terminal, and cut when it is long.
+/// Quotes a word that the user typed, for a message: safe for a terminal, and shortened if it is long.
 package func quoted(_ text: String) -> String {
     let limit = 256
     let start = text.unicodeScalars.prefix(limit)
@@ -36,7 +35,7 @@ package func quoted(_ text: String) -> String {
     return "'" + sanitized(forTerminal: String(start)) + rest + "'"
 }
 
-/// How a word stands out on a terminal.
+/// A style of text on a terminal.
 package enum TextStyle: String {
     case bold = "1"
     case dim = "2"
@@ -45,7 +44,7 @@ package enum TextStyle: String {
     case yellow = "1;33"
     case cyan = "1;36"
 
-    /// The text between the sequences that switch the style on and off (ECMA-48, SGR).
+    /// Puts the text between the sequences that turn the style on and off (ECMA-48, SGR).
     package func applied(to text: String) -> String {
         "\u{1b}[\(rawValue)m\(text)\u{1b}[0m"
     }

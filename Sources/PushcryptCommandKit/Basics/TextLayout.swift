@@ -1,9 +1,9 @@
-// Text for people in lines of at most 80 columns, as `--help` and `explain` print it.
+// The layout of text for users, as `--help` and `explain` print it.
 
-/// The width of what is printed for people, in columns.
+/// The width of printed text, in columns.
 package let textWidth = 80
 
-/// The words in lines of at most `width`, all but the first indented; a newline at the end.
+/// Breaks text into lines of at most `width`, indented after the first, with a newline at the end.
 package func wrapped(_ text: String, indent: Int = 0, width: Int = textWidth) -> String {
     var lines = [""]
     for word in text.split(separator: " ") {
@@ -19,7 +19,7 @@ package func wrapped(_ text: String, indent: Int = 0, width: Int = textWidth) ->
     return lines.joined(separator: "\n" + String(repeating: " ", count: indent)) + "\n"
 }
 
-/// Terms in one column, what they mean in another.
+/// Lists terms in one column and their meanings in another.
 package func listed(_ rows: [(term: String, meaning: String)], indent: Int = 2) -> String {
     let column = indent + (rows.map(\.term.count).max() ?? 0) + 2
     return rows.map { row in

@@ -1,6 +1,6 @@
 package let newline = UInt8(ascii: "\n")
 
-/// Reads a decimal integer: digits only, inside the range.
+/// Parses a decimal integer: only digits, and within the range.
 package func parseInteger(_ text: some StringProtocol, in range: ClosedRange<Int>) -> Int? {
     guard text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), let value = Int(text) else {
         return nil
@@ -8,18 +8,20 @@ package func parseInteger(_ text: some StringProtocol, in range: ClosedRange<Int
     return range.contains(value) ? value : nil
 }
 
-/// A unit of time, and how many of the smallest one it has.
+/// A unit of time, and its size in the smallest unit.
 package typealias TimeUnit = (name: String, size: Int)
 
-/// The units of durations, which are counted in seconds.
+/// The units of durations, in seconds.
 package let durationUnits: [TimeUnit] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)]
 
-/// The units of short times, which are counted in milliseconds.
+/// The units of short times, in milliseconds.
 package let millisecondUnits: [TimeUnit] = [("m", 60_000), ("s", 1000), ("ms", 1)]
 
-/// Reads a duration, a whole number and a unit (`30d`, `12h`, `45m`, `20s`), in the smallest unit and inside the range.
+/// Parses a duration, a whole number with a unit (`30d`, `12h`, `45m`, `20s`), within the range.
 ///
-/// The unit is required: a bare number is seconds to one reader and days to another.
+/// The unit is required, because a number alone could be seconds or days.
+///
+/// - Returns: The duration in the smallest unit.
 package func parseDuration(_ text: String, in range: ClosedRange<Int>, units: [TimeUnit] = durationUnits) -> Int? {
     let digits = text.prefix { $0.isASCII && $0.isWholeNumber }
     guard let unit = units.first(where: { $0.name == text[digits.endIndex...] }),
@@ -29,13 +31,13 @@ package func parseDuration(_ text: String, in range: ClosedRange<Int>, units: [T
     return !overflow && range.contains(value) ? value : nil
 }
 
-/// The shortest way to write a time: 86,400 seconds are `1d`.
+/// Formats a time as briefly as possible: 86,400 seconds are `1d`.
 package func durationText(_ time: Int, units: [TimeUnit] = durationUnits) -> String {
     let fitting = units.first { time >= $0.size && time.isMultiple(of: $0.size) } ?? units[units.count - 1]
     return "\(time / fitting.size)\(fitting.name)"
 }
 
-/// Nanoseconds in seconds, with three decimals.
+/// Formats nanoseconds as seconds with three decimals.
 package func decimalText(nanoseconds: UInt64) -> String {
     let milliseconds = nanoseconds / 1_000_000
     let rest = String(milliseconds % 1000)

@@ -1,9 +1,9 @@
-/// Text inside XML, and HTML that is XML as well.
+/// Text for XML, and for HTML that is also XML.
 package enum XML {
-    /// The text as character data and in attributes alike.
+    /// Escapes text for character data and attributes.
     ///
-    /// What orders text of both directions is written as a reference, so that it does not act on a reader of the file.
-    /// Scalars that no file may hold become U+FFFD.
+    /// Bidirectional controls become references, so that they do not affect a viewer of the file. Scalars that XML forbids
+    /// become U+FFFD.
     package static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
@@ -22,7 +22,7 @@ package enum XML {
         return escaped
     }
 
-    /// Whether a scalar is left out of XML (1.0, section 2.2), or discouraged there.
+    /// Whether XML forbids or discourages a scalar (XML 1.0, section 2.2).
     package static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F, 0xFDD0...0xFDEF: true

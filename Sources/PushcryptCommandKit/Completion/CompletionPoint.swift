@@ -1,13 +1,13 @@
-/// What may stand at the cursor.
+/// The possible words at the cursor.
 package struct Completion: Equatable {
     package var candidates: [Candidate] = []
-    /// What the shell may offer otherwise, which knows its files best.
+    /// The paths that the shell adds itself.
     package var paths = Paths.none
 
     package struct Candidate: Equatable {
-        /// The whole word: `--emit=apns`, too.
+        /// The whole word, such as `--emit=apns`.
         package let word: String
-        /// One line; nil where the word says enough.
+        /// One line; nil if the word says enough.
         package let help: String?
 
         package init(_ word: String, _ help: String? = nil) {
@@ -21,14 +21,14 @@ package struct Completion: Equatable {
     }
 }
 
-/// A place on a command line, by the words before it. Mistakes in them are passed over, as far as they can be.
+/// A position on a command line, found from the words before it. Mistakes in them are ignored where possible.
 package struct CompletionPoint {
     private let table: CommandTable
     private var path: [String] = []
     private var command: Command?
     /// The declarations of a command that runs.
     private var declarations: Declarations?
-    /// Whether a word was no command.
+    /// Whether a word is not a command.
     private var isLost = false
     private var takesOptions = true
     /// The option whose value comes next.
@@ -36,16 +36,16 @@ package struct CompletionPoint {
     private var given: [(option: Option, value: ShellLine.Word)] = []
     private var operands: [String] = []
 
-    /// The program's own name is left out of the words.
+    /// - Parameter words: The words without the program's name.
     package init(_ table: CommandTable, after words: some Sequence<ShellLine.Word>) {
         self.table = table
         for word in words { take(word) }
     }
 
-    /// What the shell would give an option; nil where it was not given.
+    /// The value that the shell would pass for an option; nil if it was not given.
     package func value(_ name: String) -> ShellLine.Word? { given.last { $0.option.name == name }?.value }
 
-    /// The names of a source that begin so, on this line.
+    /// The source's names with this prefix.
     package func names(_ source: NameSource, startingWith start: String, _ console: Console) -> [String] {
         source.names(
             .init(start: start, console: console) { option in
@@ -53,7 +53,7 @@ package struct CompletionPoint {
             })
     }
 
-    /// What begins as the word at the cursor does.
+    /// The candidates with the prefix at the cursor.
     package func completion(of word: ShellLine.Word, names: (NameSource, String) -> [String]) -> Completion {
         guard !isLost, word.isLiteral else { return Completion(paths: paths(for: word)) }
         var all = offers(for: word.text, names)
@@ -101,7 +101,7 @@ extension CompletionPoint {
         }
     }
 
-    /// `--to=phone1` in its two parts.
+    /// Splits `--to=phone1` into its two parts.
     private func split(_ text: String) -> (name: String, value: String?) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard text.hasPrefix("--"), parts.count == 2 else { return (text, nil) }
@@ -125,7 +125,7 @@ extension CompletionPoint {
         guard declarations != nil else { return Completion(candidates: commands(under: path)) }
         guard let operand = nextOperand else { return Completion(candidates: takesOptions ? options : []) }
         var completion = values(of: operand.kind, for: text, names)
-        // A dash alone begins an option, and is standard input.
+        // A single dash is the start of an option, and also standard input.
         if takesOptions, text == "-" { completion.candidates += options }
         return completion
     }
@@ -158,7 +158,7 @@ extension CompletionPoint {
         }
     }
 
-    /// What is left to the shell where only the shell knows the word.
+    /// The completion if only the shell knows the word.
     private func paths(for word: ShellLine.Word) -> Completion.Paths {
         if isLost { return .none }
         return paths(of: open?.value?.kind ?? nextOperand?.kind)

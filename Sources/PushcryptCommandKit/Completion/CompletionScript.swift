@@ -1,8 +1,8 @@
 extension Shell {
-    /// What makes the shell ask `program complete`, which answers by the table and the store.
+    /// The script that makes the shell run `program complete`, which answers from the table and the store.
     ///
-    /// What a person has typed goes to standard input as it is, and what comes back is taken as words: neither is evaluated,
-    /// and no other user sees an argument. The program is the one in PATH, never a path that is being typed.
+    /// The typed line goes to standard input unchanged, and the answer is read as words: neither is evaluated, and no other
+    /// user sees an argument. The program is found in PATH; it is never a path that is being typed.
     package func script(for program: String) -> String {
         switch self {
         case .bash: Self.bash(program)
@@ -96,5 +96,52 @@ extension Shell {
         complete -c \#(program) -n __\#(program)_paths -F
 
         """#
+    }
+}
+
+/// The answer to a shell's script: a line with the kind of paths that the shell adds, then a line for each candidate.
+package struct CompletionAnswer {
+    package let completion: Completion
+    package let word: ShellLine.Word
+
+    package init(completion: Completion, word: ShellLine.Word) {
+        self.completion = completion
+        self.word = word
+    }
+
+    /// The answer for bash, whose line editor replaces the part of the word after the last break.
+    package func bash(breaks: String) -> String {
+        let start = String(word.replaced(breaks: breaks))
+        let lines = completion.candidates.compactMap { candidate in
+            word.rest(of: candidate.word).map { rest in
+                // The line editor closes a quote, except after a character that looks like its end.
+                let isClosed = word.quote == .none || rest.unicodeScalars.last != word.quote.rawValue
+                return start + rest + (isClosed ? "" : String(word.quote.rawValue))
+            }
+        }
+        return text(lines)
+    }
+
+    /// The answer for zsh: each word, and its display text. The script has removed the option from `--emit=apns`.
+    package var zsh: String {
+        let words = completion.candidates.map { candidate in
+            candidate.word.hasPrefix("--")
+                ? candidate.word.split(separator: "=", maxSplits: 1).last ?? "" : Substring(candidate.word)
+        }
+        let width = words.map(\.count).max() ?? 0
+        return text(
+            zip(words, completion.candidates).map { word, candidate in
+                guard let help = candidate.help else { return "\(word)\t\(word)" }
+                return "\(word)\t\(word)\(String(repeating: " ", count: width - word.count))  \(help)"
+            })
+    }
+
+    /// The answer for fish: each word, and its description.
+    package var fish: String {
+        text(completion.candidates.map { candidate in candidate.word + (candidate.help.map { "\t\($0)" } ?? "") })
+    }
+
+    private func text(_ lines: [String]) -> String {
+        ([completion.paths.rawValue] + lines).joined(separator: "\n") + "\n"
     }
 }

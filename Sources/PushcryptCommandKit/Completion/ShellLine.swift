@@ -1,11 +1,11 @@
-/// The shells that can be completed for.
+/// The shells with completions.
 package enum Shell: String, CaseIterable, Sendable {
     case bash, zsh, fish
 }
 
-/// A command line at a shell's prompt, up to the cursor, split into words as the shell would split it.
+/// A command line at a shell's prompt, up to the cursor, split into words as the shell splits it.
 ///
-/// Nothing in it is evaluated: a word with a variable, a command or a pattern in it stands for what only the shell knows.
+/// Nothing in it is evaluated: only the shell knows the value of a word with a variable, a command or a pattern.
 package struct ShellLine {
     /// The words before the one at the cursor, without redirections.
     package private(set) var words: [Word] = []
@@ -17,16 +17,16 @@ package struct ShellLine {
     /// A word without its quotes.
     package struct Word {
         package var text = ""
-        /// Whether the text is what the shell would hand over.
+        /// Whether the shell would pass exactly this text.
         package var isLiteral = true
-        /// As it was typed; a backslash that has nothing to escape yet is left out.
+        /// The word as typed, without a final backslash that escapes nothing yet.
         fileprivate(set) var typed = ""
-        /// What is open at the end of `typed`.
+        /// The quote that is open at the end of `typed`.
         fileprivate(set) var quote = Quote.none
         fileprivate var hasBegun = false
     }
 
-    /// What keeps the shell from taking a character for its own.
+    /// The kinds of quotes.
     package enum Quote: Unicode.Scalar {
         case none = " "
         case single = "'"
@@ -75,7 +75,7 @@ extension ShellLine.Scanner {
         switch scalar {
         case " ", "\t", "\n": endWord()
         case "<", ">":
-            // In front of it may stand the number of a descriptor, or & for two of them.
+            // A descriptor's number may precede it, or & for two of them.
             let isPart = line.current.typed.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
             if !isPart, line.current.typed != "&" { endWord() }
             line.current = ShellLine.Word()
@@ -84,7 +84,7 @@ extension ShellLine.Scanner {
             isEscaped = true
             line.current.hasBegun = true
         case "'", "\"":
-            // `$'…'` has escapes of its own.
+            // `$'…'` has separate escapes.
             if line.current.typed.hasSuffix("$") { line.current.isLiteral = false }
             line.current.quote = scalar == "'" ? .single : .double
             line.current.hasBegun = true
@@ -130,10 +130,10 @@ extension ShellLine.Scanner {
     }
 }
 
-// MARK: What is inserted
+// MARK: Insertion
 
 extension ShellLine.Word {
-    /// The rest of `whole`, of which the text is the beginning, as it is typed after `typed`; nil for another word.
+    /// The part of `whole` after the text, quoted as it must follow `typed`; nil if the text is not a prefix of `whole`.
     package func rest(of whole: String) -> String? {
         guard isLiteral, whole.unicodeScalars.starts(with: text.unicodeScalars) else { return nil }
         var rest = ""
@@ -145,7 +145,7 @@ extension ShellLine.Word {
             case .single:
                 rest += scalar == "'" ? "'\\''" : String(scalar)
             case .double where scalar == "!":
-                // Inside double quotes, a backslash before it stays.
+                // Inside double quotes, a backslash before it would be kept.
                 rest += "\"'!'\""
             case .double:
                 if "\"$\\`".unicodeScalars.contains(scalar) { rest += "\\" }
@@ -159,7 +159,7 @@ extension ShellLine.Word {
         !scalar.isASCII || scalar.properties.isAlphabetic || "0123456789_@%+=:,./-".unicodeScalars.contains(scalar)
     }
 
-    /// What bash's line editor replaces of `typed`: what follows an open quote, or the last character that breaks words.
+    /// The part of `typed` that bash's line editor replaces: after an open quote, or after the last character that breaks words.
     package func replaced(breaks: String) -> Substring.UnicodeScalarView {
         let scalars = typed.unicodeScalars
         var start = scalars.startIndex

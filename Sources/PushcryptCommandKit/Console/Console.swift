@@ -1,11 +1,11 @@
-/// The world as a command sees it: three streams, the environment and a clock.
+/// The environment of a command: three streams, the variables and a clock.
 ///
-/// Standard output carries data only. Everything for people goes to standard error, one line a message.
+/// Standard output has only data. Messages for the user go to standard error, one line each.
 package struct Console: Sendable {
     package let input: Descriptor
     package let output: Descriptor
     package let messages: Descriptor
-    /// The terminal that asks for passphrases, wherever the streams go.
+    /// The terminal that asks for passphrases, even if the streams are redirected.
     package let terminal: String
     package let variable: @Sendable (String) -> String?
     /// The time in milliseconds since 1970-01-01 UTC.
@@ -41,9 +41,9 @@ package struct Console: Sendable {
 // MARK: Data
 
 extension Console {
-    /// Writes data to standard output, all of it and at once; many small pieces go through an `OutputBuffer`.
+    /// Writes all data to standard output at once. For many small pieces, use an `OutputBuffer`.
     ///
-    /// A reader that left ends the command without a message (`CommandFailure.readerIsGone`).
+    /// - Throws: `CommandFailure.readerIsGone` if the reader has closed it, which ends the command without a message.
     package func write(_ bytes: Span<UInt8>) throws(CommandFailure) {
         do throws(SystemError) {
             try output.writeAll(bytes)
@@ -52,8 +52,8 @@ extension Console {
         }
     }
 
-    /// JSON without line breaks between its tokens, as standard output takes it: on a terminal, what would act there is
-    /// escaped, which says the same; everywhere else nothing changes.
+    /// Prepares JSON without line breaks between its tokens for standard output: on a terminal, control characters are escaped,
+    /// which does not change the meaning.
     package func shown(json: ContiguousArray<UInt8>) -> String {
         let text = String(decoding: json, as: UTF8.self)
         return showsOutput ? sanitized(forTerminal: text) : text
@@ -71,9 +71,9 @@ extension Console {
     }
 }
 
-/// Standard output for many small pieces: it is written 64 KiB at a time.
+/// A buffer for many small pieces, written to standard output 64 KiB at a time.
 ///
-/// The caller flushes at the end; what is left otherwise is lost.
+/// The caller must flush at the end; otherwise the rest is lost.
 package struct OutputBuffer: ~Copyable {
     package static let size = 65_536
 
@@ -85,13 +85,13 @@ package struct OutputBuffer: ~Copyable {
         bytes.reserveCapacity(Self.size)
     }
 
-    /// Appends text, and writes when there is enough of it.
+    /// Appends text, and writes if the buffer is full.
     package mutating func append(_ text: String) throws(CommandFailure) {
         bytes.append(contentsOf: text.utf8)
         if bytes.count >= Self.size { try flush() }
     }
 
-    /// Writes what is there.
+    /// Writes the buffered text.
     package mutating func flush() throws(CommandFailure) {
         try console.write(bytes.span)
         bytes.removeAll(keepingCapacity: true)
@@ -101,19 +101,19 @@ package struct OutputBuffer: ~Copyable {
 // MARK: Messages
 
 extension Console {
-    /// Tells what went wrong.
+    /// Writes an error.
     package func error(_ text: String) { report("error", .red, text) }
 
-    /// Tells what is doubtful but went on.
+    /// Writes a warning.
     package func warning(_ text: String) { report("warning", .yellow, text) }
 
-    /// Tells what to do next.
+    /// Writes a hint about what to do next.
     package func hint(_ text: String) { report("hint", .cyan, text) }
 
-    /// Notes what happens, for people.
+    /// Writes an event for users.
     package func log(_ text: String) { send(ContiguousArray("\(programName): \(text)\n".utf8)) }
 
-    /// Notes what was done, for a log that people and programs read.
+    /// Writes an event for a log that users and programs read.
     package func log(_ event: String, _ fields: [MessageFormat.Field]) { send(messageFormat.line(event, fields)) }
 
     private func report(_ label: String, _ style: TextStyle, _ text: String) {
@@ -127,7 +127,7 @@ extension Console {
 
     private func send(_ line: ContiguousArray<UInt8>) {
         let text = redact(String(decoding: line, as: UTF8.self))
-        // Nobody is left to tell when this fails.
+        // There is nowhere to report a failure.
         try? messages.writeAll(ContiguousArray(text.utf8).span)
     }
 }
@@ -135,15 +135,15 @@ extension Console {
 // MARK: Colour
 
 extension Console {
-    /// Whether a person reads standard output directly.
+    /// Whether standard output is a terminal.
     package var showsOutput: Bool { output.isTerminal }
 
-    /// The text in a style, where standard output is a terminal that takes it; the text as it is everywhere else.
+    /// The text in a style if standard output is a terminal with colour, otherwise the text unchanged.
     package func styled(_ text: String, _ style: TextStyle) -> String {
         allowsColour(output) ? style.applied(to: text) : text
     }
 
-    /// Colour is for terminals, and `NO_COLOR` set to anything but nothing turns it off (no-color.org).
+    /// Whether a terminal gets colour; a `NO_COLOR` that is not empty turns it off (no-color.org).
     private func allowsColour(_ stream: Descriptor) -> Bool {
         stream.isTerminal && (variable("NO_COLOR") ?? "").isEmpty && variable("TERM") != "dumb"
     }

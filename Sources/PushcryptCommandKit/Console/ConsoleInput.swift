@@ -11,7 +11,7 @@
 extension Console {
     /// Reads a whole file, or standard input for `-`, of at most `limit` bytes.
     ///
-    /// Input that is longer is refused with exit 65, and never more than the limit and one byte of it is held.
+    /// Longer input is refused with exit 65. At most one byte more than the limit is held in memory.
     package func read(_ path: String, limit: Int) throws(CommandFailure) -> ContiguousArray<UInt8> {
         if path == "-" {
             if input.isTerminal { hint("reading from the terminal; control-d on a new line ends the input") }
@@ -38,7 +38,7 @@ private func open(_ path: String) throws(CommandFailure) -> OpenFile {
 private func readAll(
     _ source: Descriptor, named name: String, limit: Int
 ) throws(CommandFailure) -> ContiguousArray<UInt8> {
-    // One byte more than is expected, so that the end of the input shows without growing.
+    // One byte more than expected, so that the end of the input is found without growing.
     var bytes = ContiguousArray<UInt8>(repeating: 0, count: min(source.regularFileSize ?? 16_383, limit) + 1)
     var filled = 0
     while true {
@@ -64,16 +64,17 @@ private func readAll(
 // MARK: Secrets
 
 extension Console {
-    /// Room for a key text or passphrase of at most 4096 bytes, newline included, and for seeing that it ended.
+    /// The space for a key text or passphrase of at most 4096 bytes including the newline, and one byte to find its end.
     package static let secretCapacity = 4096 + 1
 
     /// Reads a secret from a file, from an open descriptor (`fd:N`) or from standard input (`-`).
     ///
-    /// The bytes go straight into `secret` and nowhere else; the caller wipes it, also after a failure. One newline at
-    /// the end is not part of a secret. Returns the length in bytes; an empty secret, and one that does not fit, are
-    /// refused, and so is a file that every user of the machine may read or change, unless the secret is no key of
-    /// somebody's (`isShared`). Links are followed, and a group may read: that is how Kubernetes, Vault and systemd hand
-    /// out secrets.
+    /// The bytes are written only into `secret`, which the caller must wipe, also after a failure. One newline at the end is
+    /// not part of the secret. An empty or too long secret is refused, and so is a file that every user of the machine may
+    /// read or change, unless `isShared` is true because the secret is not a key. Links are followed, and a group may read,
+    /// because Kubernetes, Vault and systemd provide secrets in this way.
+    ///
+    /// - Returns: The length in bytes.
     package func readSecret(
         from source: String, isShared: Bool = false, into secret: inout MutableSpan<UInt8>
     ) throws(CommandFailure) -> Int {
@@ -91,9 +92,9 @@ extension Console {
         return try fill(&secret, from: file.descriptor, named: quoted(source))
     }
 
-    /// Asks a person for a secret on the terminal, without showing it.
+    /// Asks the user for a secret on the terminal, without showing it; otherwise like `readSecret`.
     ///
-    /// `otherwise` is the hint for a program that has no terminal. The rest is as with `readSecret`.
+    /// - Parameter otherwise: The hint if there is no terminal.
     package func askSecret(
         _ question: String, otherwise hint: String, into secret: inout MutableSpan<UInt8>
     ) throws(CommandFailure) -> Int {

@@ -8,17 +8,17 @@
     internal import Darwin
 #endif
 
-/// A file of any size, or standard input, that is read in pieces.
+/// A file of any size, or standard input, read in pieces.
 package struct InputFile: ~Copyable {
-    /// The most bytes that one piece has.
+    /// The maximum length of a piece.
     package static let pieceLength = 65_536
 
-    /// What messages call it.
+    /// The name in messages.
     package let name: String
     /// Valid for as long as this value exists.
     package let descriptor: Descriptor
     private let file: OpenFile?
-    /// Where a regular file is read from; nil for pipes, terminals and the like, which can be read once.
+    /// The offset at which a regular file is read; nil for pipes, terminals and similar, which can be read once.
     private let start: off_t?
 
     /// Opens a path; `-` is standard input.
@@ -40,18 +40,18 @@ package struct InputFile: ~Copyable {
         start = descriptor.regularFileSize == nil ? nil : lseek(descriptor.number, 0, SEEK_CUR)
     }
 
-    /// The bytes that there are to read; nil for what can be read once only.
+    /// The number of bytes to read; nil if the file can be read only once.
     package var size: Int? {
         guard let start, let size = descriptor.regularFileSize else { return nil }
         return max(0, size - Int(start))
     }
 
-    /// Goes back to where reading began; the file has a size.
+    /// Returns to the first offset; the file must have a size.
     package func rewind() throws(CommandFailure) {
         guard let start, lseek(descriptor.number, start, SEEK_SET) == start else { throw failure(.last) }
     }
 
-    /// Gives every piece to `body`, up to the end of the file.
+    /// Calls `body` with every piece, up to the end of the file.
     package func forEachPiece(_ body: (Span<UInt8>) throws(CommandFailure) -> Void) throws(CommandFailure) {
         var piece = ContiguousArray<UInt8>(repeating: 0, count: Self.pieceLength)
         while true {

@@ -1,13 +1,13 @@
 /// The form of messages and events on standard error, one line each.
 package enum MessageFormat: Sendable {
-    /// `program: EVENT name=value …`: for people, and for programs that split at spaces.
+    /// `program: EVENT name=value …`, for users, and for programs that split at spaces.
     case text
     /// Lines for programs. The closure renders an event and its fields, newline included.
     case rendered(@Sendable (_ event: String, _ fields: [Field]) -> ContiguousArray<UInt8>)
 
     package typealias Field = (name: String, value: Value)
 
-    /// A value of an event. Text has no quotes: a word that programs read must contain no spaces.
+    /// A value of an event. Text is not quoted: a word that programs read must contain no spaces.
     package enum Value: Sendable {
         case word(String)
         case number(Int)
@@ -17,7 +17,7 @@ package enum MessageFormat: Sendable {
         case counts([String: Int])
     }
 
-    /// One line, its newline included.
+    /// One line, including its newline.
     package func line(_ event: String, _ fields: [Field]) -> ContiguousArray<UInt8> {
         if case .rendered(let render) = self { return render(event, fields) }
         let text = fields.reduce("\(programName): \(event)") { "\($0) \($1.name)=\($1.value.text)" }

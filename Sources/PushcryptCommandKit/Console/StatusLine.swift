@@ -1,10 +1,10 @@
-/// One line on a terminal that is written over again and again, and gone at the end.
+/// A line on a terminal that is updated repeatedly, and removed at the end.
 ///
-/// Short work shows nothing, and so does a standard error that is no terminal.
+/// Nothing is shown for short work, or if standard error is not a terminal.
 package struct StatusLine: ~Copyable {
-    /// Work that is done by then shows nothing.
+    /// The milliseconds before the line is first shown.
     private static let delay: UInt64 = 1000
-    /// The fewest milliseconds between two lines.
+    /// The minimum number of milliseconds between two updates.
     private static let interval: UInt64 = 200
 
     private let console: Console
@@ -16,7 +16,7 @@ package struct StatusLine: ~Copyable {
         next = isShown && console.showsStatus ? console.now() + Self.delay : .max
     }
 
-    /// Shows the text, unless the last one was shown a moment ago.
+    /// Shows the text, unless the line was updated a moment ago.
     package mutating func show(_ text: () -> String) {
         guard next != .max else { return }
         let now = console.now()
@@ -32,11 +32,32 @@ package struct StatusLine: ~Copyable {
 }
 
 extension Console {
-    /// Whether a line can be written over again.
+    /// Whether a line can be updated.
     fileprivate var showsStatus: Bool { messages.isTerminal && variable("TERM") != "dumb" }
 
     fileprivate func write(status text: String) {
-        // Nobody is left to see it when this fails.
+        // There is nowhere to report a failure.
         try? messages.writeAll(ContiguousArray(text.utf8).span)
+    }
+}
+
+/// The progress of long work, in one line on a terminal that is removed at the end.
+package struct Progress: ~Copyable {
+    private let what: String
+    private let total: Int
+    private var done = 0
+    private var line: StatusLine
+
+    /// Begins work on `total` bytes.
+    package init(_ what: String, total: Int, _ console: Console) {
+        self.what = what
+        self.total = total
+        line = StatusLine(console)
+    }
+
+    /// Counts processed bytes.
+    package mutating func advance(by count: Int) {
+        done += count
+        line.show { [what, total, done] in "\(what): \(total > 0 ? min(100, done / max(1, total / 100)) : 100) %" }
     }
 }

@@ -1,8 +1,8 @@
 /// The arguments of a command, declared and read in one step.
 ///
 /// A command's initialiser runs twice: first to collect its declarations, when every value is absent, and then to read the
-/// values of a command line that was checked against them. It therefore makes the same declarations in every run, and leaves
-/// whatever may fail to the command itself.
+/// values of a command line that was checked against them. It must make the same declarations in every run, and leave
+/// everything that can fail to `run`.
 package struct Arguments {
     package let table: CommandTable
     private(set) var declarations = Declarations()
@@ -23,7 +23,7 @@ package struct Arguments {
         return arguments.declarations
     }
 
-    /// The options that a group of declarations makes.
+    /// The options that `declare` declares.
     static func options(in table: CommandTable, _ declare: (inout Arguments) -> Void) -> [Option] {
         var arguments = Arguments(table, nil)
         declare(&arguments)
@@ -58,14 +58,14 @@ package struct Arguments {
 // MARK: Options
 
 extension Arguments {
-    /// Whether an option without a value was given.
+    /// Declares an option without a value; returns whether it was given.
     package mutating func flag(_ name: String, short: String? = nil, help: String) -> Bool {
         let option = Option(
             name: name, short: short, help: help, value: nil, isRepeatable: false, isRequired: false)
         return !values(option).isEmpty
     }
 
-    /// The value of an option; nil where it was not given.
+    /// Declares an option; returns its value, or nil if it was not given.
     package mutating func value(
         _ name: String, short: String? = nil, _ valueName: String, _ kind: ValueKind = .text, help: String
     ) -> String? {
@@ -76,7 +76,7 @@ extension Arguments {
         ).first
     }
 
-    /// The value of an option that must be given.
+    /// Declares a required option; returns its value.
     package mutating func requiredValue(
         _ name: String, short: String? = nil, _ valueName: String, _ kind: ValueKind = .text, help: String
     ) -> String {
@@ -87,7 +87,7 @@ extension Arguments {
         ).first ?? ""
     }
 
-    /// All values of an option that may be given several times, in the order given.
+    /// Declares an option that may be given several times; returns its values in the order given.
     package mutating func values(
         _ name: String, short: String? = nil, _ valueName: String, _ kind: ValueKind = .text, isRequired: Bool = false,
         help: String
@@ -105,14 +105,14 @@ extension Arguments {
         Word.allCases.map { $0.rawValue }
     }
 
-    /// One of the words of a type; nil where the option was not given.
+    /// Declares an option with one of a type's words; returns nil if it was not given.
     package mutating func choice<Word: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ valueName: String, help: String
     ) -> Word? where Word.AllCases == [Word] {
         value(name, valueName, .choice(Self.words(Word.self)), help: help).flatMap(Word.init(rawValue:))
     }
 
-    /// One of the words of a type, which must be given; `placeholder` stands for it while declarations are collected.
+    /// Declares a required option with one of a type's words; returns `placeholder` while declarations are collected.
     package mutating func requiredChoice<Word: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ valueName: String, placeholder: Word, help: String
     ) -> Word where Word.AllCases == [Word] {
@@ -120,28 +120,28 @@ extension Arguments {
         return Word(rawValue: text) ?? placeholder
     }
 
-    /// A whole number; nil where the option was not given.
+    /// Declares an option with a whole number; returns nil if it was not given.
     package mutating func count(
         _ name: String, short: String? = nil, _ valueName: String, _ range: ClosedRange<Int>, help: String
     ) -> Int? {
         value(name, short: short, valueName, .count(range), help: help).flatMap { parseInteger($0, in: range) }
     }
 
-    /// A time in seconds; nil where the option was not given.
+    /// Declares an option with a time; returns it in seconds, or nil if it was not given.
     package mutating func seconds(
         _ name: String, _ valueName: String, _ range: ClosedRange<Int>, help: String
     ) -> Int? {
         value(name, valueName, .duration(range), help: help).flatMap { parseDuration($0, in: range) }
     }
 
-    /// A time in seconds, which must be given.
+    /// Declares a required option with a time; returns it in seconds.
     package mutating func requiredSeconds(
         _ name: String, _ valueName: String, _ range: ClosedRange<Int>, help: String
     ) -> Int {
         parseDuration(requiredValue(name, valueName, .duration(range), help: help), in: range) ?? range.lowerBound
     }
 
-    /// A time in milliseconds; nil where the option was not given.
+    /// Declares an option with a short time; returns it in milliseconds, or nil if it was not given.
     package mutating func milliseconds(
         _ name: String, _ valueName: String, _ range: ClosedRange<Int>, help: String
     ) -> Int? {
@@ -153,29 +153,29 @@ extension Arguments {
 // MARK: Operands
 
 extension Arguments {
-    /// An argument that must be given.
+    /// Declares a required argument; returns it.
     package mutating func operand(_ name: String, _ kind: ValueKind = .text, help: String) -> String {
         values(Operand(name: name, help: help, kind: kind, count: .one)).first ?? ""
     }
 
-    /// An argument that may be left out.
+    /// Declares an optional argument; returns nil if it was not given.
     package mutating func optionalOperand(_ name: String, _ kind: ValueKind = .text, help: String) -> String? {
         values(Operand(name: name, help: help, kind: kind, count: .optional)).first
     }
 
-    /// A file to read; standard input (`-`) where it is left out.
+    /// Declares an optional file to read; returns `-`, standard input, if it was not given.
     package mutating func optionalInput(_ name: String, help: String) -> String {
         optionalOperand(name, .input, help: help) ?? "-"
     }
 
-    /// One of the words of a type; `placeholder` stands for it while declarations are collected.
+    /// Declares a required argument, one of a type's words; returns `placeholder` while declarations are collected.
     package mutating func operand<Word: RawRepresentable<String> & CaseIterable>(
         _ name: String, placeholder: Word, help: String
     ) -> Word where Word.AllCases == [Word] {
         Word(rawValue: operand(name, .choice(Self.words(Word.self)), help: help)) ?? placeholder
     }
 
-    /// All arguments that are left.
+    /// Declares the remaining arguments; returns them.
     package mutating func operands(
         _ name: String, _ kind: ValueKind = .text, atLeastOne: Bool = false, help: String
     ) -> [String] {
@@ -186,17 +186,17 @@ extension Arguments {
 // MARK: Rules
 
 extension Arguments {
-    /// Refuses options that exclude each other. They are declared before.
+    /// Refuses options that exclude each other, which must be declared before.
     package mutating func atMostOne(of names: String...) {
         add(.atMostOne(names), names)
     }
 
-    /// Refuses the option together with any of the others. All are declared before.
+    /// Refuses the option together with any of the others. All must be declared before.
     package mutating func option(_ name: String, excludes others: [String], hint: String) {
         add(.excludes(name, others, hint: hint), [name] + others)
     }
 
-    /// Refuses the option without the other. Both are declared before.
+    /// Refuses the option without the other. Both must be declared before.
     package mutating func option(_ name: String, needs other: String, hint: String? = nil) {
         add(.needs(name, other: other, hint: hint), [name, other])
     }
@@ -212,16 +212,16 @@ extension Arguments {
 // MARK: Shared options
 
 extension Arguments {
-    /// `--json`.
+    /// Declares `--json`.
     package mutating func json() -> Bool { flag("--json", help: "write JSON, for programs") }
 
-    /// `--force`.
+    /// Declares `--force`.
     package mutating func force() -> Bool { flag("--force", help: "replace the output file if it exists") }
 }
 
 /// `--output` and `--force`: the destination of a command's data.
 package struct OutputArguments: Sendable {
-    /// The path of a file; `-`, like nil, is standard output.
+    /// The path of a file; `-` or nil is standard output.
     package let path: String?
     package let force: Bool
 
@@ -237,7 +237,7 @@ package struct OutputArguments: Sendable {
 extension Console {
     /// Writes a command's data to its `--output`, or to standard output.
     ///
-    /// A file of secrets is readable by its owner only.
+    /// Only its owner can read a file of secrets.
     package func deliver(
         _ bytes: Span<UInt8>, to output: OutputArguments, isSecret: Bool = false
     ) throws(CommandFailure) {

@@ -1,7 +1,7 @@
-/// A command: its name, and its work or the commands under it.
+/// A command: its name, and its implementation or the commands under it.
 ///
-/// Only the names and summaries of commands exist before they are needed. Options, operands and help texts are built for the
-/// command that a command line names, or whose page is printed.
+/// A table holds only names and summaries. Options, operands and help texts are built for the command that a command line
+/// names, or whose page is printed.
 package struct Command: Sendable {
     package let name: String
     /// One line, lower case, no full stop.
@@ -13,21 +13,21 @@ package struct Command: Sendable {
         case group(@Sendable () -> CommandGroup)
     }
 
-    /// Creates a command that does something.
+    /// Creates a command that runs.
     package init(_ name: String, _ summary: String, _ body: any CommandBody.Type) {
         self.name = name
         self.summary = summary
         content = .body(body)
     }
 
-    /// Creates a name for other commands: `device` in `device add`.
+    /// Creates a group of commands, such as `device` for `device add`.
     package init(group name: String, _ summary: String, _ group: @escaping @Sendable () -> CommandGroup) {
         self.name = name
         self.summary = summary
         content = .group(group)
     }
 
-    /// The work of the command; nil for a group.
+    /// The implementation of the command; nil for a group.
     package var body: (any CommandBody.Type)? {
         if case .body(let body) = content { body } else { nil }
     }
@@ -39,7 +39,7 @@ package struct Command: Sendable {
 
     /// The declarations of a command that runs; nil for a group.
     ///
-    /// A switch, because Swift 6.3.1 crashes where the optimised caller maps `body`.
+    /// This is a switch because Swift 6.3.1 crashes if an optimised caller maps `body`.
     func declarations(in table: CommandTable) -> Declarations? {
         switch content {
         case .body(let body): Arguments.declarations(of: body, in: table)
@@ -47,7 +47,7 @@ package struct Command: Sendable {
         }
     }
 
-    /// Everything that help says about the command.
+    /// The content of the command's help.
     package func details(in table: CommandTable) -> CommandDetails {
         switch content {
         case .body(let body):
@@ -57,12 +57,12 @@ package struct Command: Sendable {
     }
 }
 
-/// The values that a command takes from the command line, and its work.
+/// The implementation of a command, with its values from the command line.
 package protocol CommandBody: Sendable {
     /// The texts of the command's page.
     static var page: CommandPage { get }
 
-    /// Declares the command's options and operands, in the order of its page, and reads their values.
+    /// Declares the command's options and operands in the order of its page, and reads their values.
     init(_ arguments: inout Arguments)
 
     /// Adjusts the console before the command runs, and before its failure is reported.
@@ -76,9 +76,9 @@ extension CommandBody {
     package func configure(_ console: inout Console) {}
 }
 
-/// The texts of a command's page that its declarations do not give.
+/// The texts of a command's page that are not in its declarations.
 package struct CommandPage: Sendable {
-    /// Paragraphs with the details that the summary leaves out.
+    /// The paragraphs after the summary.
     package let discussion: [String]
     package let examples: [Example]
 
@@ -99,7 +99,7 @@ package struct CommandGroup: Sendable {
     }
 }
 
-/// Everything that help says about a command but its name and summary.
+/// The content of a command's help without its name and summary.
 package struct CommandDetails: Sendable {
     package let discussion: [String]
     package let examples: [Example]
@@ -124,7 +124,7 @@ package struct CommandDetails: Sendable {
     }
 }
 
-/// A command line that shows a command at work.
+/// A command line that shows how to use a command.
 package struct Example: Sendable {
     package let line: String
     /// The effect of the line, if it is not obvious.

@@ -3,7 +3,7 @@ package struct CommandTable: Sendable {
     package let program: String
     package let summary: String
     package let sections: [Section]
-    /// Commands for programs, which no help lists.
+    /// Commands for programs, which help does not list.
     package let hidden: [Command]
     /// The output of `--version`.
     package let version: @Sendable () -> String
@@ -11,7 +11,7 @@ package struct CommandTable: Sendable {
     package let page: @Sendable () -> ProgramPage
     /// Declares the options that may also precede the command, for the commands that have them.
     let declareSharedOptions: @Sendable (inout Arguments) -> Void
-    /// Refuses arguments that no message may repeat, before they are parsed.
+    /// Refuses arguments that must not appear in messages, before they are parsed.
     let check: @Sendable ([String]) throws(CommandFailure) -> Void
 
     package init(
@@ -47,7 +47,7 @@ package struct CommandTable: Sendable {
     /// The options that may also precede the command.
     package var sharedOptions: [Option] { Arguments.options(in: self, declareSharedOptions) }
 
-    /// The path of every command, each before those under it.
+    /// The path of every command, before those of the commands under it.
     package var paths: [[String]] {
         func paths(of commands: [Command], under path: [String]) -> [[String]] {
             commands.flatMap { [path + [$0.name]] + paths(of: $0.subcommands, under: path + [$0.name]) }
@@ -55,7 +55,7 @@ package struct CommandTable: Sendable {
         return paths(of: commands, under: [])
     }
 
-    /// The command at a path, and nil where the path leaves the table.
+    /// The command at a path; nil if there is none.
     package func command(at path: [String]) -> Command? {
         var found: Command?
         for name in path {
@@ -102,5 +102,32 @@ package struct ProgramPage: Sendable {
             self.name = name
             self.help = help
         }
+    }
+}
+
+/// Runs a command line, without the program's name, and returns its exit code.
+///
+/// Writes all messages to standard error before it returns. Call `prepareProcess` first.
+package func run(arguments: [String], table: CommandTable, console: Console) -> ExitCode {
+    var console = console
+    do throws(CommandFailure) {
+        switch try Parser(table: table).parse(arguments) {
+        case .help(let path):
+            try console.write(HelpPage(table: table, path: path).text)
+            return .done
+        case .version:
+            try console.write(table.version() + "\n")
+            return .done
+        case .command(let invocation):
+            let command = invocation.command
+            command.configure(&console)
+            return try command.run(console)
+        }
+    } catch {
+        if error.exit != .done {
+            console.error(error.message)
+            for hint in error.hints { console.hint(hint) }
+        }
+        return error.exit
     }
 }

@@ -5,7 +5,7 @@ package struct Declarations: Sendable {
     var rules: [Rule] = []
 }
 
-/// An argument that is known by its place.
+/// An argument that is identified by its position.
 package struct Operand: Sendable {
     /// The name in the synopsis: `FILE`.
     package let name: String
@@ -19,7 +19,7 @@ package struct Operand: Sendable {
     }
 }
 
-/// An argument that is known by its name.
+/// An argument that is identified by its name.
 package struct Option: Sendable {
     /// With its dashes: `--to`.
     package let name: String
@@ -37,10 +37,10 @@ package struct Option: Sendable {
         package let kind: ValueKind
     }
 
-    /// The help, and what follows from the declaration.
+    /// The help, and the facts that the declaration adds.
     package var meaning: String {
         var text = help
-        if isRepeatable { text += "; may be given several times" }
+        if isRepeatable { text += "; repeatable" }
         if case .choice(let words) = value?.kind { text += " (" + words.joined(separator: ", ") + ")" }
         return text
     }
@@ -102,7 +102,7 @@ package enum ValueKind: Sendable {
 
 /// Names that only the program knows, for the completion of command lines.
 package struct NameSource: Sendable {
-    /// What is named: `device`.
+    /// The kind of thing, such as `device`.
     package let kind: String
     package let names: @Sendable (Request) -> [String]
 
@@ -116,7 +116,7 @@ package struct NameSource: Sendable {
         /// The beginning of the names to return.
         package let start: String
         package let console: Console
-        /// Returns the last value of an option on the line; nil where the option was not given.
+        /// Returns the last value of an option on the line; nil if it was not given.
         package let value: (_ option: String) -> Given?
     }
 
@@ -129,7 +129,7 @@ package struct NameSource: Sendable {
 }
 
 extension ValueKind {
-    /// Refuses a value that is not of this kind; `name` is the option or operand that it was given for.
+    /// Refuses a value of another kind; `name` is its option or operand, for the message.
     package func check(_ text: String, for name: String) throws(CommandFailure) {
         switch self {
         case .text, .input, .secret, .file, .folder, .name, .known, .command: return

@@ -1,4 +1,4 @@
-/// The output of `--help`: one page for the program, for a group of commands, or for a command.
+/// The output of `--help` for the program, a group of commands, or a command.
 package struct HelpPage {
     private let table: CommandTable
     private let command: Command?

@@ -1,4 +1,4 @@
-/// Parses a command line by the table. Every mistake is exit 64, with a hint.
+/// Parses command lines. Every mistake is exit 64, with a hint.
 package struct Parser {
     package let table: CommandTable
 
@@ -34,7 +34,7 @@ package struct Parser {
         return .command(try invocation(of: line))
     }
 
-    /// Checks that words are the path of a command, and returns them.
+    /// Returns words that are the path of a command, and refuses others.
     package func path(of words: [String]) throws(CommandFailure) -> [String] {
         for end in words.indices where table.command(at: Array(words[...end])) == nil {
             throw unknownCommand(words[end], under: Array(words[..<end]))
@@ -42,7 +42,7 @@ package struct Parser {
         return words
     }
 
-    /// A command line that is partly parsed.
+    /// A partly parsed command line.
     private struct Line {
         var arguments: ArraySlice<String>
         var takesOptions = true
@@ -72,7 +72,7 @@ extension Parser {
         line.declarations = Arguments.declarations(of: body, in: table)
     }
 
-    /// The command that a line with `--help` in it is about; the rest of the line may be wrong.
+    /// The command of a line with `--help`; the rest of the line may be wrong.
     private func helpPath(_ arguments: [String]) throws(CommandFailure) -> [String] {
         var rest = arguments[...]
         var words: [String] = []
@@ -137,7 +137,7 @@ extension Parser {
     }
 
     private func take(option argument: String, from line: inout Line) throws(CommandFailure) {
-        // By bytes: a value may begin with a mark that Swift takes for a part of the character before it.
+        // Compares bytes: Swift joins a combining mark at the start of a value to the character before it.
         let equals = argument.utf8.starts(with: "--".utf8) ? argument.utf8.firstIndex(of: UInt8(ascii: "=")) : nil
         let name = String(argument[..<(equals ?? argument.endIndex)])
         let inline = equals.map { String(argument[argument.utf8.index(after: $0)...]) }
@@ -237,7 +237,7 @@ extension Parser {
         return values
     }
 
-    /// Standard input can be read once.
+    /// Refuses two arguments that both read standard input.
     private func refuseSharedInput(
         _ line: Line, operands: [(name: String, values: [String])]
     ) throws(CommandFailure) {
@@ -264,5 +264,31 @@ extension ValueKind {
         case .secret: value == "-" || value == "fd:0"
         default: false
         }
+    }
+}
+
+/// A parsed and checked command line.
+package struct Invocation: Sendable {
+    package let table: CommandTable
+    package let path: [String]
+    package let body: any CommandBody.Type
+    package let declarations: Declarations
+    /// In the order given.
+    let optionValues: [(name: String, value: String)]
+    let operandValues: [(name: String, values: [String])]
+
+    /// The command with its values.
+    package var command: any CommandBody { Arguments.read(body, from: self) }
+
+    /// The values of an option in the order given; an empty text for a flag.
+    func values(_ name: String) -> [String] {
+        var values: [String] = []
+        for option in optionValues where option.name == name { values.append(option.value) }
+        return values
+    }
+
+    /// The arguments of an operand.
+    func operands(_ name: String) -> [String] {
+        operandValues.first { $0.name == name }?.values ?? []
     }
 }

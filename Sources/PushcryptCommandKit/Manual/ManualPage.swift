@@ -20,10 +20,10 @@ package struct ManualPage {
         ([[]] + table.paths).map { ManualPage(table: table, path: $0) }
     }
 
-    /// As `man` finds it: `pushcrypt-device-add`.
+    /// The name of the page, such as `pushcrypt-device-add`.
     package var name: String { ([table.program] + path).joined(separator: "-") }
 
-    /// The file in a folder of section 1.
+    /// The name of the page's file.
     package var file: String { name + ".1" }
 
     /// The whole page.
@@ -102,7 +102,7 @@ extension ManualPage {
         var text = ""
         for example in examples {
             if let comment = example.comment {
-                // A display has its own space above it.
+                // A display adds space above it.
                 if !text.isEmpty { text += ".Pp\n" }
                 text += Roff.paragraph(comment.prefix(1).uppercased() + comment.dropFirst() + ":")
             }
@@ -125,7 +125,7 @@ extension ManualPage {
         ".It " + (option.short.map { flag($0) + " , " } ?? "") + flag(option.name) + value(option)
     }
 
-    /// `Fl` writes the first dash.
+    /// The macro for an option. `Fl` writes the first dash.
     private func flag(_ name: String) -> String { "Fl \(Roff.argument(String(name.dropFirst())))" }
 
     private func value(_ option: Option) -> String { option.value.map { " Ar \(Roff.argument($0.name))" } ?? "" }

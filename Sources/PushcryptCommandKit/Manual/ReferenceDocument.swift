@@ -1,16 +1,17 @@
 /// The reference of the command line as a Markdown document: `Docs/CommandLine.md`.
 ///
-/// An option that several commands have with the same words is described once, at the top.
+/// An option with the same meaning in several commands is described once, at the top. The page of a command is its synopsis,
+/// operands, options and examples; it does not list the commands under it, whose chapters follow.
 package struct ReferenceDocument {
-    /// The number of commands from which on an option counts as shared.
-    private static let minimumShare = 4
-
     private let table: CommandTable
     /// The path and the details of every command.
     private let commands: [(path: [String], command: Command, details: CommandDetails)]
-    /// The rows of shared options, in the order of their first command.
+    /// The shared options, in the order of their first command.
     private let shared: [Row]
+    /// The command that has an option first.
+    private let first: [Row: [String]]
 
+    /// A line about an option.
     private struct Row: Hashable {
         let name: String
         let term: String
@@ -29,23 +30,23 @@ package struct ReferenceDocument {
             table.command(at: path).map { (path, $0, $0.details(in: table)) }
         }
         var counts: [Row: Int] = [:]
-        var rows: [Row] = []
-        for (_, _, details) in commands {
-            for option in details.options {
-                let row = Row(option)
-                if counts[row] == nil { rows.append(row) }
+        var rows = table.sharedOptions.map(Row.init)
+        var first: [Row: [String]] = [:]
+        for (path, _, details) in commands {
+            for row in details.options.map(Row.init) {
                 counts[row, default: 0] += 1
+                if !rows.contains(row) { rows.append(row) }
+                if first[row] == nil { first[row] = path }
             }
         }
-        // Of several meanings of one name, the most frequent.
-        shared =
-            table.sharedOptions.map(Row.init)
-            + rows.filter { row in
-                guard let count = counts[row], count >= Self.minimumShare else { return false }
-                let others = rows.filter { $0.name == row.name && $0 != row }
-                return !table.sharedOptions.contains { $0.name == row.name }
-                    && others.allSatisfy { counts[$0, default: 0] < count }
-            }
+        // Of several meanings of one name the most frequent, of equally frequent ones the first.
+        var shared: [Row] = []
+        for row in rows where counts[row, default: 0] > 1 && !shared.contains(where: { $0.name == row.name }) {
+            let others = rows.filter { $0.name == row.name }
+            if others.allSatisfy({ counts[$0, default: 0] <= counts[row, default: 0] }) { shared.append(row) }
+        }
+        self.shared = shared
+        self.first = first
     }
 
     /// The whole document.
@@ -53,26 +54,26 @@ package struct ReferenceDocument {
         let program = table.page()
         var text = "# Command line\n\n" + paragraph(introduction)
         for section in table.sections {
-            text += "\n**\(section.title.prefix(1).uppercased())\(section.title.dropFirst())**\n\n"
-            text += section.commands.map { entry([$0.name], $0) }.joined()
+            let links = section.commands.map { "[`\($0.name)`](#\(table.program)-\($0.name))" }
+            let title = section.title.prefix(1).uppercased() + section.title.dropFirst()
+            text += "\n" + wrapped("**\(title):** \(links.joined(separator: ", "))", width: Self.width)
         }
-        text += "\n" + paragraph(sharedIntroduction)
-        text += table(of: "shared option", (shared + [.init(.help), .init(.version)]).map { ($0.term, $0.meaning) })
-        text += table(of: "exit code", program.exitCodes.map { ($0.name, $0.help) })
-        text += table(of: "variable", program.environment.map { ($0.name, $0.help) })
-        text += table(of: "file", program.files.map { ($0.name, $0.help) })
+        text += "\n**Shared options**\n\n" + paragraph(sharedIntroduction)
+        text += list((shared + [.init(.help), .init(.version)]).map { ($0.term, $0.meaning) })
+        text += "\n**Exit codes**\n" + list(program.exitCodes.map { ($0.name, $0.help) })
+        text += "\n**Environment**\n" + list(program.environment.map { ($0.name, $0.help) })
+        text += "\n**Files**\n" + list(program.files.map { ($0.name, $0.help) })
         text += examples(program.examples)
         return text + commands.map(chapter).joined()
     }
 
     private var introduction: String {
-        "Every command and every option, written by '\(table.program) man --markdown' from the table that the program itself uses. '\(table.program) COMMAND --help' prints the same for one command, as does 'man \(table.program)-COMMAND' where the manual is installed."
+        "The output of '\(table.program) man --markdown'. '\(table.program) COMMAND --help' shows one command, as does 'man \(table.program)-COMMAND'."
     }
 
     private var sharedIntroduction: String {
         let names = table.sharedOptions.map { "'\($0.name)'" }.joined(separator: " and ")
-        return
-            "An option with the same meaning in several commands is described here only; the chapter of a command names it below its table. \(names) may also precede the command."
+        return "The chapter of a command only names these. \(names) may precede the command."
     }
 }
 
@@ -83,51 +84,71 @@ extension ReferenceDocument {
         let name = ([table.program] + path).joined(separator: " ")
         var text = "\n\(path.count == 1 ? "##" : "###") \(name)\n\n"
         text += paragraph(command.summary.prefix(1).uppercased() + command.summary.dropFirst() + ".")
-        text += block([HelpPage(table: table, path: path).synopsis])
+        text += code([HelpPage(table: table, path: path).synopsis])
         for part in details.discussion { text += "\n" + paragraph(part) }
-        if !details.subcommands.isEmpty {
-            text += "\n" + details.subcommands.map { entry(path + [$0.name], $0) }.joined()
-        }
-        text += table(of: "operand", details.operands.map { ($0.name, $0.help) })
-        let own = details.options.filter { !shared.contains(Row($0)) }
-        text += table(of: "option", own.map { (Row($0).term, $0.meaning) })
-        let others = details.options.filter { shared.contains(Row($0)) }.map { "`\($0.name)`" }
-        if !others.isEmpty { text += "\nShared options: \(others.joined(separator: ", ")).\n" }
+        let rows = details.options.map(Row.init)
+        let own = rows.filter { first[$0] == path && !shared.contains($0) }
+        text += list(details.operands.map { ($0.name, $0.help) } + own.map { ($0.term, $0.meaning) })
+        let others = rows.filter { !own.contains($0) }
+        if !others.isEmpty { text += "\n" + paragraph(of: others) }
         return text + examples(details.examples)
     }
 
-    private func entry(_ path: [String], _ command: Command) -> String {
-        let name = [table.program] + path
-        return "- [`\(name.joined(separator: " "))`](#\(name.joined(separator: "-"))) - \(escaped(command.summary))\n"
+    /// Names the options that are described elsewhere.
+    private func paragraph(of rows: [Row]) -> String {
+        var places: [String] = []
+        var names: [String: [String]] = [:]
+        for row in rows {
+            let place = shared.contains(row) ? "Shared" : "As for `\(first[row, default: []].joined(separator: " "))`"
+            if names[place] == nil { places.append(place) }
+            names[place, default: []].append("`\(row.name)`")
+        }
+        let sentences = places.map { "\($0): \(names[$0, default: []].joined(separator: ", "))." }
+        return wrapped(sentences.joined(separator: " "), width: Self.width)
     }
 
+    /// A paragraph comes first: right after a list, the lines would belong to its last item.
     private func examples(_ examples: [Example]) -> String {
-        examples.isEmpty ? "" : block(examples.flatMap { ($0.comment.map { ["# \($0)"] } ?? []) + [$0.line] })
+        if examples.isEmpty { return "" }
+        return "\nExamples:\n" + code(examples.flatMap { ($0.comment.map { ["# \($0)"] } ?? []) + [$0.line] })
     }
 }
 
 // MARK: Markdown
 
 extension ReferenceDocument {
-    private func table(of title: String, _ rows: [(term: String, meaning: String)]) -> String {
+    private static let width = 120
+
+    private func list(_ rows: [(term: String, meaning: String)]) -> String {
         if rows.isEmpty { return "" }
-        return "\n| \(title) | |\n|---|---|\n"
-            + rows.map { "| `\(split(bar: $0.term))` | \(escaped($0.meaning)) |\n" }.joined()
+        return "\n"
+            + rows.map { "- " + wrapped("`\($0.term)`: \(escaped($0.meaning))", indent: 2, width: Self.width) }.joined()
     }
 
-    private func block(_ lines: [String]) -> String { "\n```\n" + lines.map { $0 + "\n" }.joined() + "```\n" }
+    private func code(_ lines: [String]) -> String { "\n" + lines.map { "    \($0)\n" }.joined() }
 
-    private func paragraph(_ text: String) -> String { wrapped(escaped(text), width: 120) }
+    private func paragraph(_ text: String) -> String { wrapped(escaped(text), width: Self.width) }
 
-    /// A bar ends a cell of a table, in code too.
-    private func split(bar text: String) -> String { text.split(separator: "|").joined(separator: "\\|") }
-
+    /// Text as it reads, with links to the documents that it names.
     private func escaped(_ text: String) -> String {
+        text.split(separator: " ").map { word in linked(word) ?? escaped(word) }.joined(separator: " ")
+    }
+
+    private func escaped(_ word: Substring) -> String {
         var result = ""
-        for character in text {
-            if "\\`*<|".contains(character) { result += "\\" }
+        for character in word {
+            if "\\`*<".contains(character) { result += "\\" }
             result.append(character)
         }
         return result
+    }
+
+    /// A link, for `Docs/NAME.md` with any punctuation around it.
+    private func linked(_ word: Substring) -> String? {
+        let start = word.drop { $0 == "(" }
+        guard start.hasPrefix("Docs/"), let dot = start.firstIndex(of: ".") else { return nil }
+        let end = start[dot...].dropFirst(".md".count)
+        let path = start[..<end.startIndex].dropFirst("Docs/".count)
+        return "\(word[..<start.startIndex])[\(path)](\(path))\(end)"
     }
 }

@@ -1,6 +1,6 @@
-/// Text in the language of manual pages, in ASCII.
+/// Text in roff, the language of manual pages, in ASCII.
 package enum Roff {
-    /// Paragraph text: lines of words, each sentence on lines of its own, as mdoc(7) asks.
+    /// Formats a paragraph: each sentence starts a line, as mdoc(7) requires.
     package static func paragraph(_ text: String) -> String {
         var lines = [""]
         for word in text.split(separator: " ") {
@@ -19,10 +19,10 @@ package enum Roff {
         return lines.map { line($0) + "\n" }.joined()
     }
 
-    /// One line as it is.
+    /// Formats a literal line.
     package static func literal(_ text: String) -> String { line(escaped(text, isLiteral: true)) + "\n" }
 
-    /// An argument of a macro, which is one word of no meaning to mdoc.
+    /// Formats an argument of a macro: one word that is not a macro or delimiter itself.
     package static func argument(_ text: String) -> String {
         let text = escaped(text)
         let isMacro = (2...3).contains(text.utf8.count) && text.first?.isUppercase == true
@@ -42,7 +42,7 @@ package enum Roff {
             case "\"": result += "\\(dq"
             case "~": result += "\\(ti"
             case "^": result += "\\(ha"
-            // Between letters of a text it is a hyphen; it has to be found as what is typed everywhere else.
+            // A hyphen between letters of text; elsewhere a minus, so that a search finds what is typed.
             case "-":
                 let isHyphen =
                     !isLiteral && place > 0 && scalars[place - 1].properties.isAlphabetic && scalars[0] != "-"
@@ -56,7 +56,7 @@ package enum Roff {
         return result
     }
 
-    /// A line of text begins with no dot: that would make it a request. An apostrophe is escaped anyway.
+    /// Escapes a dot at the start of a line, where it would begin a request. An apostrophe is always escaped.
     private static func line(_ text: String) -> String { text.hasPrefix(".") ? "\\&" + text : text }
 
     private static func endsSentence(_ word: Substring) -> Bool {

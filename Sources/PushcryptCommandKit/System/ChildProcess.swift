@@ -8,19 +8,19 @@
     internal import Darwin
 #endif
 
-/// Another program, run to its end without a shell.
+/// Another program, run without a shell.
 package enum ChildProcess {
     package struct Result {
-        /// The exit code; nil when a signal ended it.
+        /// The exit code; nil if a signal ended the program.
         package let exit: Int32?
         package let output: ContiguousArray<UInt8>
         package let messages: ContiguousArray<UInt8>
     }
 
-    /// Runs a program of the PATH with nothing on standard input, and reads what it writes, at most `limit` bytes of each
-    /// stream; one that writes more is cut off, and ends by the closed pipe.
+    /// Runs a program of the PATH with empty standard input, and reads at most `limit` bytes of each output stream. A program
+    /// that writes more gets a closed pipe.
     ///
-    /// Throws `.notFound` when there is no such program.
+    /// - Throws: `.notFound` if there is no such program.
     package static func run(_ name: String, _ arguments: [String], limit: Int) throws(SystemError) -> Result {
         let output = try PipeEnds()
         let messages = try PipeEnds()
@@ -30,7 +30,7 @@ package enum ChildProcess {
         close(messages.writer)
         var streams = [Stream(output.reader.descriptor), Stream(messages.reader.descriptor)]
         let failure = read(&streams, limit: limit)
-        // A program that was cut off waits for its reader, and would be waited for.
+        // Without this, a program that writes more would wait for its reader forever.
         close(output.reader)
         close(messages.reader)
         let exit = try wait(for: process)
@@ -54,7 +54,7 @@ package enum ChildProcess {
         _ = unsafe posix_spawn_file_actions_adddup2(&actions, output.number, 1)
         _ = unsafe posix_spawn_file_actions_adddup2(&actions, messages.number, 2)
 
-        // What this process ignores its children would ignore, too.
+        // A child would inherit the signals that this process ignores.
         _ = unsafe posix_spawnattr_init(&attributes)
         defer { _ = unsafe posix_spawnattr_destroy(&attributes) }
         var signals = sigset_t()
@@ -76,7 +76,7 @@ package enum ChildProcess {
         while unsafe waitpid(process, &status, 0) < 0 {
             guard errno == EINTR else { throw .last }
         }
-        // WIFEXITED and WEXITSTATUS, which Swift does not import.
+        // WIFEXITED and WEXITSTATUS: Swift does not import macros.
         return status & 0x7f == 0 ? status >> 8 & 0xff : nil
     }
 }
@@ -94,7 +94,7 @@ extension ChildProcess {
         init(_ descriptor: Descriptor) { self.descriptor = descriptor }
     }
 
-    /// Reads whichever stream has something until both have ended, so that the program never waits for this one.
+    /// Reads both streams at the same time until they end, so that the program never waits for its reader.
     private static func read(_ streams: inout [Stream], limit: Int) -> SystemError? {
         var chunk = ContiguousArray<UInt8>(repeating: 0, count: 16_384)
         while streams.contains(where: \.isOpen) {

@@ -6,9 +6,9 @@
     internal import Darwin
 #endif
 
-/// A file descriptor: one of the process's own, or one that an `OpenFile` closes.
+/// A file descriptor: a standard stream, or one that an `OpenFile` closes.
 ///
-/// Every call is made again after an interruption, and waits where the other end made the descriptor non-blocking.
+/// Every call is repeated after an interruption, and waits even if another process made the descriptor non-blocking.
 package struct Descriptor: Sendable, Equatable {
     package let number: Int32
 
@@ -18,20 +18,20 @@ package struct Descriptor: Sendable, Equatable {
     package static let standardOutput = Descriptor(number: 1)
     package static let standardError = Descriptor(number: 2)
 
-    /// Whether a person sits at the other end.
+    /// Whether this is a terminal.
     package var isTerminal: Bool { isatty(number) == 1 }
 
-    /// The size in bytes that a regular file claims; nil for pipes, terminals and the like.
+    /// The size of a regular file in bytes; nil for pipes, terminals and similar.
     package var regularFileSize: Int? {
         var status = stat()
         guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         return Int(status.st_size)
     }
 
-    /// Whether this is a file that others than its owner may read or write.
+    /// Whether users other than its owner may read or write the file.
     package var isFileOpenToOthers: Bool { grants(S_IRWXG | S_IRWXO) }
 
-    /// Whether this is a file that every user of the machine may read or write.
+    /// Whether every user of the machine may read or write the file.
     package var isFileOfEverybody: Bool { grants(S_IRWXO) }
 
     private func grants(_ permissions: mode_t) -> Bool {
@@ -40,7 +40,7 @@ package struct Descriptor: Sendable, Equatable {
         return status.st_mode & permissions != 0
     }
 
-    /// Reads what is there into the part of `span` from `start` on, which is not empty; 0 at the end of the input.
+    /// Reads available bytes into `span` from `start` on, which must not be the end; returns 0 at the end of the input.
     package func readSome(into span: inout MutableSpan<UInt8>, from start: Int) throws(SystemError) -> Int {
         while true {
             let count = unsafe span.withUnsafeMutableBufferPointer { buffer in
@@ -52,7 +52,7 @@ package struct Descriptor: Sendable, Equatable {
         }
     }
 
-    /// As `readSome`, or nil as soon as `stop` has something to read.
+    /// Like `readSome`, but returns nil as soon as `stop` is readable.
     package func readSome(
         into span: inout MutableSpan<UInt8>, from start: Int, unless stop: Descriptor
     ) throws(SystemError) -> Int? {
@@ -66,7 +66,7 @@ package struct Descriptor: Sendable, Equatable {
         }
     }
 
-    /// Writes all of `bytes`, in as many steps as the system takes them.
+    /// Writes all of `bytes`, in several calls if necessary.
     package func writeAll(_ bytes: Span<UInt8>) throws(SystemError) {
         var written = 0
         while written < bytes.count {
@@ -85,11 +85,11 @@ package struct Descriptor: Sendable, Equatable {
     }
 }
 
-/// A descriptor that is closed when its owner goes out of scope.
+/// A descriptor that is closed at the end of its scope.
 package struct OpenFile: ~Copyable {
     package let descriptor: Descriptor
 
-    /// Opens a path, relative to `directory` if one is given. The descriptor is not inherited by other programs.
+    /// Opens a path, relative to `directory` if one is given. Other programs do not inherit the descriptor.
     package init(_ path: String, in directory: Descriptor? = nil, flags: Int32, mode: UInt32 = 0) throws(SystemError) {
         while true {
             let number = unsafe openat(directory?.number ?? AT_FDCWD, path, flags | O_CLOEXEC, mode_t(mode))
@@ -101,13 +101,27 @@ package struct OpenFile: ~Copyable {
         }
     }
 
-    /// Takes a descriptor over from whoever opened it.
+    /// Adopts an open descriptor.
     package init(adopting descriptor: Descriptor) {
         self.descriptor = descriptor
     }
 
     deinit {
-        // Whoever must know that everything was stored calls fsync first; nothing is left to learn from close.
+        // Callers who must know that everything was stored call fsync first, so the result of close adds nothing.
         _ = close(descriptor.number)
+    }
+}
+
+/// A pipe that other programs do not inherit.
+package struct PipeEnds: ~Copyable {
+    package let reader: OpenFile
+    package let writer: OpenFile
+
+    package init() throws(SystemError) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { throw .last }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        reader = OpenFile(adopting: Descriptor(number: ends[0]))
+        writer = OpenFile(adopting: Descriptor(number: ends[1]))
     }
 }

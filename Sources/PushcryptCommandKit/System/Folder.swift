@@ -8,15 +8,15 @@
     internal import Darwin
 #endif
 
-/// What lies in a folder.
+/// The contents of folders.
 package enum Folder {
     package enum Kind {
         case folder, file
-        /// A link, a device, something that is gone by now.
+        /// A link, a device, or something that no longer exists.
         case other
     }
 
-    /// The names in a folder, sorted, without `.` and `..`; none for what cannot be read.
+    /// The sorted names in a folder, without `.` and `..`; empty if it cannot be read.
     package static func names(in path: String) -> [String] {
         guard let folder = unsafe opendir(path) else { return [] }
         defer { unsafe closedir(folder) }
@@ -28,7 +28,7 @@ package enum Folder {
         return names.filter { $0 != "." && $0 != ".." }.sorted()
     }
 
-    /// What a path is, or what its link points to.
+    /// The kind of a path, or of the target of its link.
     package static func kind(of path: String, followingLinks: Bool = false) -> Kind {
         var status = stat()
         let result = followingLinks ? unsafe stat(path, &status) : unsafe lstat(path, &status)
@@ -40,7 +40,7 @@ package enum Folder {
         }
     }
 
-    /// Removes a file, or a folder and what is in it; links are removed, not followed. What cannot be removed stays.
+    /// Removes a file, or a folder with its contents. Links are removed, not followed. Errors are ignored.
     package static func remove(_ path: String) {
         if unsafe unlink(path) == 0 { return }
         for name in names(in: path) { remove("\(path)/\(name)") }
@@ -50,12 +50,36 @@ package enum Folder {
 
 // MARK: Paths
 
-/// The folder of a file, without a slash at its end, as the path is written; empty when it names none.
+/// The folder part of a path, without a slash at its end; empty if there is none.
 package func folder(of file: String) -> String {
     file.lastIndex(of: "/").map { String(file[..<$0]) } ?? ""
 }
 
-/// Whether a file lies in a folder or below it.
+/// Whether a file is in a folder or below it.
 package func isFile(_ file: String, below folder: String) -> Bool {
     folder.isEmpty || file.hasPrefix(folder + "/")
+}
+
+/// A private folder that is removed with its contents at the end.
+package struct TemporaryFolder: ~Copyable {
+    private let path: String
+
+    package init() throws(CommandFailure) {
+        let parent = SystemEnvironment.variable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+        var template = ContiguousArray("\(parent)/\(programName)-XXXXXX".utf8CString)
+        let path = unsafe template.withUnsafeMutableBufferPointer { buffer in
+            unsafe buffer.baseAddress.flatMap { unsafe mkdtemp($0) }.map { unsafe String(cString: $0) }
+        }
+        guard let path else { throw .failed("cannot make a folder in \(quoted(parent)): \(SystemError.last.text)") }
+        self.path = path
+    }
+
+    /// Calls `body` with a new folder, and removes it afterwards.
+    package consuming func whileItExists<R>(_ body: (String) throws(CommandFailure) -> R) throws(CommandFailure) -> R {
+        try body(path)
+    }
+
+    deinit {
+        Folder.remove(path)
+    }
 }

@@ -8,10 +8,10 @@
     internal import Darwin
 #endif
 
-/// A state that one thread at a time may change, and that threads can wait for.
+/// A state that one thread at a time can change, and that threads can wait for.
 @safe
 package final class Monitor<State: Sendable>: @unchecked Sendable {
-    // On the heap, because neither may move.
+    // On the heap, because neither may be moved.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     // Guarded by the mutex.
@@ -42,7 +42,7 @@ package final class Monitor<State: Sendable>: @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    /// Changes the state, and wakes whoever waits for it; `body` must not use the monitor again.
+    /// Changes the state, and wakes waiting threads. `body` must not use the monitor.
     package func change<R, E: Error>(_ body: (inout State) throws(E) -> R) throws(E) -> R {
         unsafe pthread_mutex_lock(mutex)
         defer {
@@ -52,7 +52,7 @@ package final class Monitor<State: Sendable>: @unchecked Sendable {
         return try body(&state)
     }
 
-    /// Tries `body` now and after every change, until it gives something.
+    /// Calls `body` now and after every change, until it returns a value.
     package func wait<R>(_ body: (inout State) -> R?) -> R {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
@@ -62,7 +62,7 @@ package final class Monitor<State: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// As `wait`, for so many milliseconds at most; nil when nothing was given by then.
+    /// Like `wait`, but returns nil after `time` milliseconds.
     @discardableResult package func wait<R>(atMostMilliseconds time: UInt64, _ body: (inout State) -> R?) -> R? {
         let (sum, overflow) = SystemEnvironment.uptime().addingReportingOverflow(time)
         let end = overflow ? .max : sum
@@ -76,7 +76,7 @@ package final class Monitor<State: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Waits for a change, or for a time; may return before either.
+    /// Waits for a change or until `time`; may return earlier.
     private func sleep(from now: UInt64, until time: UInt64) {
         #if canImport(Darwin)
             var span = Self.interval(time - now)

@@ -6,11 +6,11 @@
     internal import Darwin
 #endif
 
-/// A file that appears whole or not at all.
+/// An output file that appears complete or not at all.
 ///
-/// The bytes go to a hidden temporary file in the same directory, which `commit` stores and moves to its name in one
-/// step. Without a commit the temporary file is removed; only a process that was killed leaves it behind. An existing
-/// file is kept unless `force` says otherwise, and what is not a regular file is never replaced, symbolic links included.
+/// The bytes go to a hidden temporary file in the same directory, which `commit` stores and renames in one step. Without a
+/// commit the temporary file is removed; only a killed process leaves it behind. An existing file is kept unless `force` is
+/// true. Anything but a regular file is never replaced, also not a symbolic link.
 package struct OutputFile: ~Copyable {
     private let path: String
     private let name: String
@@ -19,9 +19,9 @@ package struct OutputFile: ~Copyable {
     private let directory: OpenFile
     private let file: OpenFile
 
-    /// Creates the temporary file. What can be refused is refused here, before any work is done.
+    /// Creates the temporary file. Errors that can be known in advance are thrown here, before any work.
     ///
-    /// `mode` is narrowed by the umask: 0o600 for secrets, 0o666 for the rest.
+    /// - Parameter mode: 0o600 for secrets, otherwise 0o666; the umask applies.
     package init(_ path: String, mode: UInt32, force: Bool) throws(CommandFailure) {
         let (parent, name) = Self.split(path)
         guard !name.isEmpty, name != ".", name != ".." else { throw .failed("\(quoted(path)) names no file") }
@@ -48,7 +48,7 @@ package struct OutputFile: ~Copyable {
         self.file = file
     }
 
-    /// Takes what will be the file, for whoever writes it from several threads in turn.
+    /// The temporary file, for several threads that write in turn.
     package var descriptor: Descriptor { file.descriptor }
 
     /// Writes a whole file.
@@ -58,25 +58,25 @@ package struct OutputFile: ~Copyable {
         try output.commit()
     }
 
-    /// Appends to what will be the file.
+    /// Appends to the file.
     package func write(_ bytes: Span<UInt8>) throws(CommandFailure) {
         do throws(SystemError) { try file.descriptor.writeAll(bytes) } catch { throw failure(error) }
     }
 
-    /// Brings the bytes to the disk, and gives the file its name.
+    /// Writes the bytes to the disk, and gives the file its name.
     package consuming func commit() throws(CommandFailure) {
         guard fsync(file.descriptor.number) == 0 else { throw failure(.last) }
         if force { try rename() } else { try link() }
-        // The file stands whole under its name; a directory that cannot be synchronised does not undo that.
+        // The file is complete under its name, even if its directory cannot be synchronised.
         _ = fsync(directory.descriptor.number)
     }
 
     deinit {
-        // After `link` this removes the second name, after `rename` it finds nothing.
+        // After `link` this removes the second name; after `rename` there is nothing to remove.
         _ = unsafe unlinkat(directory.descriptor.number, temporaryName, 0)
     }
 
-    /// A link refuses an existing name in the same step, whoever made it since `init`.
+    /// Links the file to its name, which fails if another program has created that name since `init`.
     private func link() throws(CommandFailure) {
         let number = directory.descriptor.number
         if unsafe linkat(number, temporaryName, number, name, 0) == 0 { return }
@@ -86,7 +86,7 @@ package struct OutputFile: ~Copyable {
             try Self.refuseExisting(name, in: directory.descriptor, path: path, force: false)
             throw failure(error)
         case EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS:
-            // A file system without links, a memory stick for one: look again, then move.
+            // A file system without links, such as a memory stick: check again, then rename.
             try Self.refuseExisting(name, in: directory.descriptor, path: path, force: false)
             try rename()
         default:

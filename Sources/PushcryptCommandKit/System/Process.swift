@@ -8,14 +8,13 @@ internal import CProcess
     internal import Darwin
 #endif
 
-/// Makes the process safe for secrets and pipes; called once, before anything is opened.
+/// Prepares the process for secrets and pipes. Call it once, before anything is opened.
 ///
-/// It keeps memory out of core dumps and away from debuggers of the same user, turns a reader that left and a limit on
-/// file sizes into errors that `write` returns, and occupies the descriptors 0 to 2, so that a key file never opens in
-/// place of standard output.
+/// It protects memory from core dumps and from debuggers of the same user, makes `write` return errors for a closed pipe and
+/// for a limit on file sizes, and occupies the descriptors 0 to 2, so that a key file is never opened as standard output.
 package func prepareProcess() {
     for (number, flags) in [(Int32(0), O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] where fcntl(number, F_GETFD) == -1 {
-        // The direction is the wrong one on purpose: using a closed stream stays an error.
+        // Opened in the wrong direction, so that using a closed stream remains an error.
         _ = unsafe open("/dev/null", flags)
     }
     _ = signal(SIGPIPE, SIG_IGN)
@@ -36,30 +35,30 @@ package func endProcess(_ code: Int32) -> Never {
 
 /// The environment variables and the clocks of the process.
 package enum SystemEnvironment {
-    /// A variable of the environment; secrets never come from here.
+    /// Returns a variable of the environment. Secrets must not come from here.
     package static func variable(_ name: String) -> String? {
         guard let value = unsafe getenv(name) else { return nil }
         return unsafe String(cString: value)
     }
 
-    /// The system's clock, in milliseconds since 1970-01-01 UTC; 0 for a clock that is set before then.
+    /// The system's time in milliseconds since 1970-01-01 UTC; 0 if the clock is set before then.
     package static func milliseconds() -> UInt64 {
         var time = timespec()
         guard unsafe clock_gettime(CLOCK_REALTIME, &time) == 0, time.tv_sec >= 0 else { return 0 }
         return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
     }
 
-    /// The milliseconds since some moment before this process; nobody sets this clock.
+    /// The milliseconds on a monotonic clock, since some moment before this process.
     package static func uptime() -> UInt64 { nanoseconds() / 1_000_000 }
 
-    /// As `uptime`, in nanoseconds.
+    /// Like `uptime`, in nanoseconds.
     package static func nanoseconds() -> UInt64 {
         var time = timespec()
         guard unsafe clock_gettime(CLOCK_MONOTONIC, &time) == 0, time.tv_sec >= 0 else { return 0 }
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    /// Waits for so many milliseconds, whatever signals arrive.
+    /// Waits for `milliseconds`, also if signals arrive.
     package static func sleep(milliseconds: Int) {
         var rest = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
         var time = rest
@@ -67,15 +66,15 @@ package enum SystemEnvironment {
     }
 }
 
-/// What the system does with this process's memory.
+/// The memory of this process.
 package enum ProcessMemory {
-    /// Gives large pieces back to the system as soon as they are free, for many threads that need one now and then.
+    /// Returns large allocations to the system as soon as they are freed, for many threads that rarely need one.
     package static func returnLargePieces() { pushcrypt_return_large_memory() }
 }
 
-/// What the system lets this process do.
+/// The limits of this process.
 package enum ProcessLimits {
-    /// How many bytes can be kept from swapping; nil for no limit.
+    /// The number of bytes that can be locked in memory; nil if unlimited.
     package static var lockableMemory: UInt64? {
         #if canImport(Darwin)
             let limit = limit(of: RLIMIT_MEMLOCK)
@@ -85,7 +84,7 @@ package enum ProcessLimits {
         return limit.flatMap { $0 > UInt64(Int64.max) ? nil : $0 }
     }
 
-    /// Whether a crash may leave the process's memory on the disk.
+    /// Whether a crash may write the process's memory to the disk.
     package static var writesCoreDumps: Bool {
         #if canImport(Darwin)
             limit(of: RLIMIT_CORE) != 0
@@ -104,5 +103,14 @@ package enum ProcessLimits {
         var limit = rlimit()
         guard unsafe getrlimit(resource, &limit) == 0 else { return nil }
         return UInt64(limit.rlim_cur)
+    }
+}
+
+/// The processors of this machine.
+package enum Processors {
+    /// The number of processors that this process may use, at least one; containers and `taskset` limit it.
+    package static var count: Int {
+        let usable = Int(pushcrypt_usable_processors())
+        return max(1, usable > 0 ? usable : sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     }
 }

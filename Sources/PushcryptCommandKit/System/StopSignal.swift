@@ -8,9 +8,9 @@
     internal import Darwin
 #endif
 
-/// Whether work that reads its input should end, because somebody has asked for it: by a signal, or in this process.
+/// A request to end work that reads input, by a signal or from within this process.
 ///
-/// It is a pipe that becomes readable, so that who waits for input can wait for both.
+/// It is a pipe that becomes readable, so that a thread can wait for it and for input at once.
 package final class StopSignal: Sendable {
     private let reader: OpenFile
     private let writer: OpenFile
@@ -21,27 +21,27 @@ package final class StopSignal: Sendable {
         writer = pipe.writer
     }
 
-    /// What becomes readable, and stays so.
+    /// The descriptor that becomes readable, and remains so.
     package var descriptor: Descriptor { reader.descriptor }
 
-    /// Asks for the end; may be called on any thread, any number of times.
+    /// Requests the end. Can be called on any thread, and repeatedly.
     package func raise() {
         var byte: UInt8 = 0
-        // A full pipe has been raised before.
+        // If the pipe is full, the end was requested before.
         _ = unsafe write(writer.descriptor.number, &byte, 1)
     }
 
-    /// Whether somebody has asked for the end.
+    /// Whether the end was requested.
     package var isRaised: Bool {
         var request = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&request, 1, 0) > 0
     }
 
-    /// Takes SIGINT and SIGTERM from now on: the first asks for the end, the second ends the process at once, as it
-    /// always does. One that this process was told to ignore goes on being ignored.
+    /// Handles SIGINT and SIGTERM from now on: the first requests the end, the second ends the process at once. A signal that
+    /// this process ignores remains ignored.
     ///
-    /// They are held back on this thread and on those that it starts; one more thread waits for them. So nothing runs
-    /// inside a signal handler.
+    /// The signals are blocked on this thread and on those that it starts, and a separate thread waits for them, so nothing
+    /// runs inside a signal handler.
     package func raiseOnSignals(
         waitingOn startThread: (@escaping @Sendable () -> Void) throws(SystemError) -> Void
     ) throws(SystemError) {

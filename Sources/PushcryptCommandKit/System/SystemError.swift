@@ -6,22 +6,22 @@
     internal import Darwin
 #endif
 
-/// What a failed system call left in `errno`.
+/// The `errno` of a failed system call.
 package struct SystemError: Error, Equatable {
     package let code: Int32
 
     package init(code: Int32) { self.code = code }
 
-    /// Takes the code of the call that has just failed on this thread.
+    /// The error of the call that has just failed on this thread.
     package static var last: SystemError { SystemError(code: errno) }
 
     package static let notFound = SystemError(code: ENOENT)
     package static let readerIsGone = SystemError(code: EPIPE)
     package static let timedOut = SystemError(code: ETIMEDOUT)
-    /// The other end has closed the connection.
+    /// The other side has closed the connection.
     package static let connectionEnded = SystemError(code: ECONNRESET)
 
-    /// The system's own words in the style of this program's messages: "no space left on device".
+    /// The system's text in the style of this program's messages: "no space left on device".
     package var text: String {
         guard let words = unsafe strerror(code) else { return "system error \(code)" }
         let text = unsafe String(cString: words)

@@ -6,22 +6,22 @@
     internal import Darwin
 #endif
 
-/// The terminal itself, wherever the standard streams go: the place to ask a person for a passphrase.
+/// The terminal of the process, even if the standard streams are redirected; asks the user for a passphrase.
 package enum Terminal {
-    /// What came of asking.
+    /// The outcome of a question.
     package enum Answer: Equatable {
         /// The line's length in bytes, without its newline.
         case line(Int)
-        /// The line did not fit.
+        /// The line was too long.
         case tooLong
-        /// The terminal was closed, or the person ended the input.
+        /// The terminal was closed, or the user ended the input.
         case ended
     }
 
-    /// Asks for one line without showing it, and reads it straight into `line`.
+    /// Asks for a line without showing it, and reads it directly into `line`.
     ///
-    /// The terminal shows what is typed again before this returns, and before any signal that would end or stop the
-    /// process takes effect. After a stop the question is asked again.
+    /// Echo is on again before this returns, and before a signal ends or stops the process. After a stop the question is
+    /// repeated.
     package static func ask(
         _ question: String, at path: String, into line: inout MutableSpan<UInt8>
     ) throws(SystemError) -> Answer {
@@ -32,11 +32,11 @@ package enum Terminal {
     }
 }
 
-/// The signals that would leave the terminal without echo: those that end or stop a process from outside.
+/// The external signals that end or stop a process, and would leave the terminal without echo.
 private let deferredSignals = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP]
 
 extension Descriptor {
-    /// Nil when a signal came first; it takes effect on the way out, and the process may survive it.
+    /// Returns nil if a signal came first. It takes effect when this returns, and the process may survive it.
     fileprivate func askOnce(
         _ question: String, into line: inout MutableSpan<UInt8>
     ) throws(SystemError) -> Terminal.Answer? {
@@ -46,22 +46,22 @@ extension Descriptor {
         hidden.c_lflag &= ~tcflag_t(ECHO)
         hidden.c_lflag |= tcflag_t(ICANON | ISIG | ECHONL)
 
-        // The signals wait until the terminal is as it was. No handler, so nothing has to be safe inside one.
+        // The signals are blocked until echo is restored. There is no handler, so nothing has to be async-signal-safe.
         var deferred = sigset_t()
         var before = sigset_t()
         _ = unsafe sigemptyset(&deferred)
         for signal in deferredSignals { _ = unsafe sigaddset(&deferred, signal) }
         _ = unsafe pthread_sigmask(SIG_BLOCK, &deferred, &before)
         defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        // Flushing drops what was typed, or pasted, before the question stood there.
+        // Discards input that was typed or pasted before the question appeared.
         guard unsafe tcsetattr(number, TCSAFLUSH, &hidden) == 0 else { throw .last }
         defer { _ = unsafe tcsetattr(number, TCSAFLUSH, &shown) }
 
         try writeAll(ContiguousArray(question.utf8).span)
-        // A signal that the caller holds back already would never take effect, and the question would never end.
+        // A signal that the caller already blocks would never take effect, and the question would never end.
         let ending = deferredSignals.filter { unsafe sigismember(&before, $0) == 0 }
         let answer = try readLine(into: &line, unlessOneOf: ending)
-        // What the signal brings next, a shell's prompt for one, begins on a line of its own.
+        // The next output, such as a shell's prompt, starts on a new line.
         if answer == nil { try writeAll(ContiguousArray("\n".utf8).span) }
         return answer
     }
@@ -73,7 +73,7 @@ extension Descriptor {
         while !isWaiting(anyOf: signals) {
             var request = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
             guard unsafe poll(&request, 1, 100) > 0 else { continue }
-            // The terminal hands over one line at a time, so a newline is always the last byte.
+            // A terminal delivers one line at a time, so a newline is always the last byte.
             let count = try readSome(into: &line, from: length)
             if count == 0 { return length == 0 ? .ended : .line(length) }
             length += count

@@ -8,24 +8,24 @@
     internal import Darwin
 #endif
 
-/// A connection to a program that listens on a Unix stream socket. Nothing here waits longer than it is told to.
+/// A connection to a program that listens on a Unix stream socket. No call waits beyond its deadline.
 package struct UnixSocket: ~Copyable {
     private let file: OpenFile
 
-    /// What the socket can do without waiting, or what the time ended with.
+    /// The operations that are possible without waiting.
     package struct Readiness {
         package let canRead: Bool
         package let canWrite: Bool
     }
 
-    /// Connects; a program that listens but takes no connection is waited for until `deadline`, an uptime.
+    /// Connects. Waits until `deadline`, an uptime, for a program that listens but does not accept.
     ///
-    /// Throws `ETIMEDOUT` then, `ENAMETOOLONG` for a path that no socket can have, and what the system says otherwise.
+    /// - Throws: `ETIMEDOUT` after the deadline, `ENAMETOOLONG` for a path that is too long for a socket, or the system's error.
     package init(connectingTo path: String, deadline: UInt64) throws(SystemError) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let room = MemoryLayout.size(ofValue: address.sun_path)
-        // One byte stays 0: the end.
+        // The last byte remains 0.
         guard !path.isEmpty, path.utf8.count < room else { throw SystemError(code: ENAMETOOLONG) }
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
 
@@ -38,7 +38,7 @@ package struct UnixSocket: ~Copyable {
             }
             if code == 0 { break }
             let error = SystemError.last
-            // A queue of connections that is full; Linux gives no way to wait for it but to try again.
+            // The queue of connections is full. Linux has no way to wait for it, so try again.
             guard error.code == EAGAIN || error.code == EINTR else { throw error }
             guard SystemEnvironment.uptime() < deadline else { throw .timedOut }
             SystemEnvironment.sleep(milliseconds: 10)
@@ -59,7 +59,7 @@ package struct UnixSocket: ~Copyable {
         return OpenFile(adopting: Descriptor(number: number))
     }
 
-    /// Waits until something can be read, or, if that is asked for, written; throws `ETIMEDOUT` at `deadline`, an uptime.
+    /// Waits until the socket is readable or, if requested, writable. Throws `ETIMEDOUT` at `deadline`, an uptime.
     package func wait(toWrite: Bool, deadline: UInt64) throws(SystemError) -> Readiness {
         let events = toWrite ? POLLIN | POLLOUT : POLLIN
         while true {
@@ -69,16 +69,16 @@ package struct UnixSocket: ~Copyable {
             let count = unsafe poll(&request, 1, Int32(clamping: deadline - now))
             if count > 0 {
                 let happened = Int32(request.revents)
-                // An end or an error is learnt by reading.
+                // A read reports the end or the error.
                 return Readiness(canRead: happened & ~POLLOUT != 0, canWrite: happened & POLLOUT != 0)
             }
             guard count == 0 || errno == EINTR else { throw .last }
         }
     }
 
-    /// Reads what is there into the part of `span` from `start` on, which is not empty; 0 when nothing is.
+    /// Reads available bytes into `span` from `start` on, which must not be the end; returns 0 if there are none.
     ///
-    /// Throws `connectionEnded` at the end.
+    /// - Throws: `connectionEnded` at the end.
     package func read(into span: inout MutableSpan<UInt8>, from start: Int) throws(SystemError) -> Int {
         let count = unsafe span.withUnsafeMutableBufferPointer { buffer in
             let rest = unsafe UnsafeMutableBufferPointer(rebasing: buffer[start...])
@@ -94,11 +94,11 @@ package struct UnixSocket: ~Copyable {
     #if canImport(Darwin)
         private static let sendFlags: Int32 = 0
     #else
-        /// A connection that has ended is an error, and no signal.
+        /// A closed connection is an error instead of a signal.
         private static let sendFlags = Int32(MSG_NOSIGNAL)
     #endif
 
-    /// Writes what the system takes of `bytes` from `start` on; tells how much that was.
+    /// Writes as much of `bytes` from `start` on as the system accepts; returns the count.
     package func write(_ bytes: ContiguousArray<UInt8>, from start: Int) throws(SystemError) -> Int {
         let count = unsafe bytes.withUnsafeBufferPointer { buffer in
             unsafe send(

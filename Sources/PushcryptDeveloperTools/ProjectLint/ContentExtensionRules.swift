@@ -18,9 +18,9 @@ struct ContentExtensionRules {
     private var file: String { target.file }
     private var attributes: JSONValue? { target.info["NSExtension"]?["NSExtensionAttributes"] }
 
-    // MARK: Where it begins
+    // MARK: Principal class or storyboard
 
-    /// One principal class or one storyboard, and not both.
+    /// Checks for either a principal class or a storyboard.
     private var entryFindings: [Finding] {
         let storyboard = target.info["NSExtension"]?["NSExtensionMainStoryboard"]
         switch (PrincipalClass(of: target), storyboard) {
@@ -63,7 +63,7 @@ struct ContentExtensionRules {
         return [
             .error(
                 file,
-                "the storyboard \(quoted(name)) has \(storyboard.viewControllers) view controllers, and the system takes one",
+                "the storyboard \(quoted(name)) has \(storyboard.viewControllers) view controllers instead of one",
                 fix: "leave exactly one view controller in it")
         ]
     }
@@ -76,7 +76,7 @@ struct ContentExtensionRules {
         var findings: [Finding] = []
         let ancestors = classes.ancestors(of: name)
         if !ancestors.contains(where: { $0.hasSuffix("ViewController") }) {
-            findings.append(.error(file, "the class \(name) is no view controller", fix: "inherit UIViewController"))
+            findings.append(.error(file, "the class \(name) is not a view controller", fix: "inherit UIViewController"))
         }
         if !ancestors.contains(Self.contentProtocol) {
             findings.append(
@@ -87,7 +87,7 @@ struct ContentExtensionRules {
         return findings
     }
 
-    /// The extension's view is one view controller's.
+    /// Checks that one class is the view controller of the extension.
     private var controllerFindings: [Finding] {
         let names = target.classes.declared.filter { target.classes.ancestors(of: $0).contains(Self.contentProtocol) }
             .sorted()
@@ -95,8 +95,8 @@ struct ContentExtensionRules {
         return [
             .error(
                 file,
-                "\(names.joined(separator: " and ")) conform to \(Self.contentProtocol), and an extension has exactly one view controller",
-                fix: "keep one of them, and make other extensions for other categories")
+                "\(names.joined(separator: " and ")) conform to \(Self.contentProtocol), but an extension has one view controller",
+                fix: "keep one of them, and create other extensions for other categories")
         ]
     }
 
@@ -154,7 +154,7 @@ struct ContentExtensionRules {
         }
     }
 
-    /// A misspelt attribute, and one that stands a level too high, count as absent.
+    /// Finds attributes that are misspelt, or a level too high.
     private func unknownFindings(_ attributes: JSONValue) -> [Finding] {
         let misspelt = attributes.members.map(\.name).filter {
             $0.hasPrefix("UNNotificationExtension") && !Self.attributeNames.contains($0)
@@ -163,12 +163,12 @@ struct ContentExtensionRules {
             .filter(Self.attributeNames.contains)
         return misspelt.map { name in
             .warning(
-                file, "the system knows no attribute \(quoted(name))",
+                file, "the system has no attribute \(quoted(name))",
                 fix: nearestName(to: name, among: Self.attributeNames).map { "did you mean \($0)?" } ?? "remove it")
         }
             + misplaced.map {
                 .error(
-                    file, "\($0) does not stand in NSExtensionAttributes, so it counts as absent", fix: "move it there"
+                    file, "\($0) is not in NSExtensionAttributes, so it has no effect", fix: "move it there"
                 )
             }
     }
@@ -181,7 +181,7 @@ struct ContentExtensionRules {
 // MARK: Several extensions
 
 extension ContentExtensionRules {
-    /// Category sets of several extensions are disjoint; the system compares them letter by letter, with case.
+    /// Finds categories that several extensions declare. The system compares them exactly, including case.
     static func findings(of targets: [IOSProject.Extension]) -> [Finding] {
         var findings: [Finding] = []
         for (index, target) in targets.enumerated() {
@@ -192,14 +192,15 @@ extension ContentExtensionRules {
                             findings.append(
                                 .error(
                                     target.file,
-                                    "the category \(quoted(category)) is also that of \(earlier.file), and one of the two is never shown",
-                                    fix: "let each category have one extension"))
+                                    "the category \(quoted(category)) is also that of \(earlier.file), so one of the two is never shown",
+                                    fix: "declare each category in one extension"))
                         } else if category.lowercased() == other.lowercased() {
                             findings.append(
                                 .warning(
                                     target.file,
-                                    "the category \(quoted(category)) differs from \(quoted(other)) of \(earlier.file) in case alone, and they are two categories",
-                                    fix: "write the one that the payloads have, or choose names that differ in more"))
+                                    "the category \(quoted(category)) differs from \(quoted(other)) of \(earlier.file) only in case, so they are two categories",
+                                    fix: "write the name in the payloads, or choose names that differ in more than case"
+                                ))
                         }
                     }
                 }
@@ -219,4 +220,21 @@ extension ContentExtensionRules {
         var seen: Set<String> = []
         return names.filter { !seen.insert($0).inserted }
     }
+}
+
+/// A storyboard: XML that is searched but not parsed, with an element for each view controller.
+enum Storyboard {
+    /// The number of elements that Xcode writes for view controllers.
+    static func viewControllers(in source: ContiguousArray<UInt8>) -> Int {
+        let text = String(decoding: source, as: UTF8.self)
+        return kinds.map { kind in
+            text.split(separator: "<").count { $0.hasPrefix(kind + " ") || $0.hasPrefix(kind + ">") }
+        }.reduce(0, +)
+    }
+
+    private static let kinds = [
+        "viewController", "tableViewController", "collectionViewController", "navigationController", "tabBarController",
+        "splitViewController", "pageViewController", "glkViewController", "avPlayerViewController",
+        "hostingController",
+    ]
 }

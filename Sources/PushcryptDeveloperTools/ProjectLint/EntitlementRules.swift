@@ -12,7 +12,7 @@ struct EntitlementRules {
     private static let apsEnvironment = "aps-environment"
 
     let project: IOSProject
-    /// The folder that was looked through.
+    /// The checked folder.
     let root: String
 
     var findings: [Finding] {
@@ -25,7 +25,7 @@ struct EntitlementRules {
         guard !project.appEntitlements.isEmpty else {
             return [
                 .warning(
-                    root, "no entitlements of the app are here, so they were not compared with the extension's",
+                    root, "the app's entitlements are not here, so they were not compared with the extension's",
                     fix: "name the folder that has both")
             ]
         }
@@ -49,7 +49,7 @@ struct EntitlementRules {
         return findings
             + project.appEntitlements.filter { $0.values[Self.filtering] != nil }.map {
                 .warning(
-                    $0.file, "\(Self.filtering) is in the app's entitlements, where it does nothing",
+                    $0.file, "\(Self.filtering) is in the app's entitlements, where it has no effect",
                     fix: "move it to the service extension's")
             }
             + project.appEntitlements.flatMap(groupFindings)
@@ -60,7 +60,7 @@ struct EntitlementRules {
     private func findings(of target: IOSProject.Extension) -> [Finding] {
         var findings: [Finding] = []
         guard !target.entitlements.isEmpty else {
-            // A content extension may do with what is in its notification.
+            // A content extension may need only its notification.
             guard target.point == .service else { return [] }
             return [
                 .error(
@@ -73,15 +73,15 @@ struct EntitlementRules {
         for list in target.entitlements {
             findings += groupFindings(list)
             if target.point == .service {
-                findings += sharing(Self.keychain, list, "the extension cannot read the keys that the app has made")
+                findings += sharing(Self.keychain, list, "the extension cannot read the app's keys")
                 findings += filteringFindings(list)
             }
-            findings += sharing(Self.appGroups, list, "app and extension have no folder in common")
+            findings += sharing(Self.appGroups, list, "app and extension share no folder")
         }
         return findings
     }
 
-    /// Without the property, or with another group there, `SharedKeyStore` opens no keys.
+    /// Checks the property that `SharedKeyStore` needs to find the keys.
     private func keychainPropertyFindings(_ target: IOSProject.Extension) -> [Finding] {
         let classes = target.classes
         guard target.point == .service,
@@ -93,9 +93,9 @@ struct EntitlementRules {
         guard let value = target.info[name] else {
             return [
                 .warning(
-                    target.file, "there is no \(name), without which SharedKeyStore does not find the keys",
+                    target.file, "there is no \(name), so SharedKeyStore does not find the keys",
                     fix:
-                        "add it with the Keychain group, $(AppIdentifierPrefix) included; nothing if the extension has another key store"
+                        "add it with the Keychain group, including $(AppIdentifierPrefix), unless the extension has another key store"
                 )
             ]
         }
@@ -103,7 +103,7 @@ struct EntitlementRules {
             return [.error(target.file, "\(name) is not the name of a group", fix: "write it as a string")]
         }
         let own = target.entitlements.flatMap { Self.groups(Self.keychain, $0) }
-        // The Keychain takes app groups as well.
+        // The Keychain also accepts app groups.
         let others = target.entitlements.flatMap { Self.groups(Self.appGroups, $0) }
         if own.isEmpty || own.contains(group) || others.contains(group) { return [] }
         let plain = Self.withoutPrefix(group)
@@ -111,21 +111,21 @@ struct EntitlementRules {
             return [
                 .warning(
                     target.file, "\(name) has the extension's Keychain group with another prefix",
-                    fix: "write it as \(Self.keychain) has it")
+                    fix: "write it as in \(Self.keychain)")
             ]
         }
         return [
             .error(
                 target.file,
-                "\(name) names \(quoted(group)), which is none of the extension's Keychain groups (\(own.joined(separator: ", "))), so it has no keys",
-                fix: "write the one of \(Self.keychain) that the app has, letter by letter")
+                "\(name) names \(quoted(group)), which is not one of the extension's Keychain groups (\(own.joined(separator: ", "))), so it has no keys",
+                fix: "write the one of \(Self.keychain) that the app has, exactly")
         ]
     }
 
     private func sharing(_ name: String, _ list: IOSProject.Entitlements, _ effect: String) -> [Finding] {
         let own = Self.groups(name, list)
         guard !own.isEmpty else {
-            return [.error(list.file, "there is no \(name), so \(effect)", fix: "add the group that the app has")]
+            return [.error(list.file, "there is no \(name), so \(effect)", fix: "add the app's group")]
         }
         guard !project.appEntitlements.isEmpty else { return [] }
         let others = project.appEntitlements.flatMap { Self.groups(name, $0) }
@@ -144,7 +144,7 @@ struct EntitlementRules {
         }
         return [
             .error(
-                list.file, "\(name) has no group of the app's (\(others.joined(separator: ", "))), so \(effect)",
+                list.file, "\(name) has none of the app's groups (\(others.joined(separator: ", "))), so \(effect)",
                 fix: "add one of them to the extension")
         ]
     }
@@ -157,14 +157,14 @@ struct EntitlementRules {
         return [
             .note(
                 list.file, "the extension may hide notifications (\(Self.filtering))",
-                fix: "Apple grants it on request; say in the app's code that it is there, so that copies can be hidden"
+                fix: "Apple grants it on request; declare it in the app's code, so that copies can be hidden"
             )
         ]
     }
 
     // MARK: Groups
 
-    /// Groups are arrays of names, and an app group's name begins with `group.`.
+    /// Checks that groups are arrays of names, and that an app group's name begins with `group.`.
     private func groupFindings(_ list: IOSProject.Entitlements) -> [Finding] {
         var findings: [Finding] = []
         for name in [Self.keychain, Self.appGroups] {
@@ -186,7 +186,7 @@ struct EntitlementRules {
         list.values[name]?.elements.compactMap(\.string).filter { !$0.isEmpty } ?? []
     }
 
-    /// A group without the team's prefix, which is ten letters and digits or a variable of Xcode's.
+    /// The group without the team's prefix, which is ten letters and digits or an Xcode variable.
     private static func withoutPrefix(_ group: String) -> String {
         for variable in ["$(AppIdentifierPrefix)", "$(TeamIdentifierPrefix)"] where group.hasPrefix(variable) {
             return String(group.dropFirst(variable.count))

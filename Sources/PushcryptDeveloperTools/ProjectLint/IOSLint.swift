@@ -1,13 +1,13 @@
 package import Pushcrypt
 package import PushcryptCommandKit
 
-/// All that is found in an app's project, in the order of its files.
+/// The findings in an app's project, in the order of its files.
 package struct IOSLint {
-    /// The library's floor.
+    /// The lowest iOS version of the library.
     private static let floor = "15.0"
 
     package let findings: [Finding]
-    /// The checked targets, and the outcome.
+    /// The number of checked files and extensions, and the outcome.
     package let summary: String
 
     package init(folder: String) throws(CommandFailure) {
@@ -31,10 +31,10 @@ package struct IOSLint {
             findings.append(
                 .warning(
                     services[1].file,
-                    "there are \(services.count) notification service extensions, and the system starts one of an app's",
-                    fix: "nothing if they belong to several apps"))
+                    "there are \(services.count) notification service extensions, but the system starts one per app",
+                    fix: "ignore this if they belong to several apps"))
         }
-        // File by file; what is found in one stays in its order.
+        // By file; the findings of one file keep their order.
         self.findings = Set(findings.map(\.place)).sorted().flatMap { file in findings.filter { $0.place == file } }
         summary =
             "property lists and entitlements: \(project.fileCount); service extensions: \(services.count); "
@@ -48,7 +48,7 @@ package struct IOSLint {
             if version < floor {
                 return [
                     .error(
-                        target.file, "the extension is built for iOS \(version), and the library needs \(floor)",
+                        target.file, "the extension is built for iOS \(version), but the library needs \(floor)",
                         fix: "set IPHONEOS_DEPLOYMENT_TARGET of the target to \(floor) or later")
                 ]
             }

@@ -1,9 +1,9 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// An app's notification extensions and their entitlements, as the files of a project show them.
+/// An app's notification extensions and their entitlements, from the files of a project.
 struct IOSProject {
-    /// The two kinds of extension that have to do with notifications.
+    /// The two kinds of notification extension.
     enum ExtensionPoint: String, CaseIterable {
         case service = "com.apple.usernotifications.service"
         case content = "com.apple.usernotifications.content-extension"
@@ -12,12 +12,12 @@ struct IOSProject {
     /// A target of one of the two kinds.
     struct Extension {
         let point: ExtensionPoint
-        /// Its property list: as the person opens it, and its `NSExtension`.
+        /// The property list: its path for the user, and its `NSExtension`.
         let file: String
         let info: JSONValue
         let entitlements: [Entitlements]
         let classes: SwiftClasses
-        /// Names of storyboards, without their ending.
+        /// The names of storyboards, without the ending.
         let storyboards: [(name: String, viewControllers: Int)]
         let deploymentTarget: Version?
     }
@@ -27,15 +27,15 @@ struct IOSProject {
         let values: JSONValue
     }
 
-    /// Far more than a person writes into one file.
+    /// More than any file that people write.
     private static let maximumSource = 1 << 24
 
     private(set) var extensions: [Extension] = []
-    /// Entitlements that belong to no notification extension: the app's.
+    /// The entitlements that do not belong to a notification extension: the app's.
     private(set) var appEntitlements: [Entitlements] = []
     /// The reason and the fix for an unreadable file.
     private(set) var findings: [Finding] = []
-    /// The lowest version of iOS that the app is built for, where an Xcode project says so.
+    /// The lowest iOS version of the app, if an Xcode project sets it.
     private(set) var appDeploymentTarget: Version?
     /// The number of property lists and entitlements that were read.
     private(set) var fileCount = 0
@@ -89,7 +89,7 @@ struct IOSProject {
         let reading = try PropertyLists.read(files.path(file))
         fileCount += 1
         if case .unreadable(let reason) = reading {
-            // A list of another kind, a table of dates for instance, is none of this command's business.
+            // Property lists of other kinds are ignored.
             let isOurs = file.hasSuffix(".entitlements") || file.hasSuffix("Info.plist")
             let finding: (String, String, String) -> Finding =
                 isOurs ? { .error($0, $1, fix: $2) } : { .warning($0, $1, fix: $2) }
@@ -98,7 +98,7 @@ struct IOSProject {
         return reading
     }
 
-    /// The extension point of a property list, if it is one of the two or was meant to be.
+    /// Checks the extension point of a property list, if it is one of the two or similar to one.
     private mutating func extensionPoint(of root: JSONValue, file: String) -> ExtensionPoint? {
         guard let info = root["NSExtension"] else { return nil }
         guard let name = info["NSExtensionPointIdentifier"]?.string else {
@@ -112,7 +112,7 @@ struct IOSProject {
         let near = nearestName(to: name.lowercased(), among: ExtensionPoint.allCases.map(\.rawValue))
         if let near {
             findings.append(
-                .error(file, "the system knows no extension point \(quoted(name))", fix: "write \(near)"))
+                .error(file, "the system has no extension point \(quoted(name))", fix: "write \(near)"))
         }
         return nil
     }
@@ -121,7 +121,7 @@ struct IOSProject {
 // MARK: Files of a target
 
 extension IOSProject {
-    /// The folder of a target: where its property list lies, or above, as long as nothing of another target is there.
+    /// The folder of a target: that of its property list, or one above it without files of another target.
     private static func home(of file: String, among lists: [String], _ files: ProjectFiles) -> String {
         var home = folder(of: file)
         while !home.isEmpty, !files.swiftSources.contains(where: { isFile($0, below: home) }) {

@@ -1,18 +1,19 @@
+internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// The files of an app's project that say how its extensions are built, by their paths below one folder.
+/// The files of an app's project that configure its extensions, by their paths below one folder.
 struct ProjectFiles {
-    /// Folders written by tools or others, without the project's own files.
+    /// Folders that tools write, without files of the project.
     private static let skipped: Set<String> = [
         "build", "DerivedData", "Pods", "Carthage", "SourcePackages", "node_modules", "xcuserdata",
     ]
     private static let skippedEndings = [
         ".xcassets", ".xcworkspace", ".framework", ".xcframework", ".app", ".appex", ".xcarchive", ".bundle", ".lproj",
     ]
-    /// A folder that is deeper holds no target, and a loop of mounts ends here.
+    /// Deeper folders contain no target. The limit also ends a loop of mounts.
     private static let maximumDepth = 24
 
-    /// As the person named it.
+    /// The path as the user wrote it.
     let root: String
     private(set) var propertyLists: [String] = []
     private(set) var entitlements: [String] = []
@@ -20,7 +21,7 @@ struct ProjectFiles {
     private(set) var storyboards: [String] = []
     private(set) var swiftSources: [String] = []
 
-    /// Looks through a folder and those below it. Links are not followed.
+    /// Finds the files in a folder and those below it. Links are not followed.
     init(in folder: String) throws(CommandFailure) {
         guard Folder.kind(of: folder, followingLinks: true) == .folder else {
             throw .failed("there is no folder \(quoted(folder))")
@@ -49,13 +50,69 @@ struct ProjectFiles {
     }
 
     private static func isSkipped(_ name: String) -> Bool {
-        // A storyboard is often in Base.lproj; strings tables are never of interest.
+        // A storyboard is often in Base.lproj; string tables are not needed.
         skipped.contains(name) || name != "Base.lproj" && skippedEndings.contains { name.hasSuffix($0) }
     }
 
-    /// A path that can be opened, and that no program takes for an option.
+    /// A path that can be opened, and that programs do not treat as an option.
     func path(_ file: String) -> String {
         let path = file.isEmpty ? root : root.hasSuffix("/") ? root + file : "\(root)/\(file)"
         return path.hasPrefix("-") ? "./" + path : path
+    }
+}
+
+/// Reads property lists through the system's `plutil`, as JSON.
+///
+/// A property list is XML with a document type, binary, the old form with braces that Xcode uses for projects, or JSON.
+/// Apple's program reads all four, and is part of macOS and of every Swift toolchain for Linux. A reader in this project would
+/// be the largest part of the command, and the only place where it reads XML.
+enum PropertyLists {
+    /// More than the largest Xcode project.
+    private static let maximumLength = 1 << 26
+
+    /// The reason why a file was not read, and its fix.
+    struct Unreadable: Error {
+        let text: String
+        let fix: String
+    }
+
+    enum Reading {
+        case value(JSONValue)
+        case unreadable(Unreadable)
+    }
+
+    /// Reads one file. Throws if there is no `plutil`.
+    static func read(_ path: String) throws(CommandFailure) -> Reading {
+        let result: ChildProcess.Result
+        do throws(SystemError) {
+            result = try ChildProcess.run("plutil", ["-convert", "json", "-o", "-", path], limit: maximumLength)
+        } catch {
+            if error == .notFound {
+                throw .usage(
+                    "plutil, which reads property lists, is not in the PATH",
+                    hint: "it comes with macOS, and with Swift for Linux: add the toolchain's usr/bin folder to PATH")
+            }
+            throw .failed("cannot run plutil: \(error.text)")
+        }
+        guard result.exit == 0 else { return .unreadable(reason(result)) }
+        do throws(JSONError) {
+            return .value(try JSONDocument(parsing: result.output, maximumBytes: maximumLength).root)
+        } catch {
+            return .unreadable(
+                Unreadable(text: "the output of plutil is refused: \(error)", fix: "check the file by hand"))
+        }
+    }
+
+    private static func reason(_ result: ChildProcess.Result) -> Unreadable {
+        // On Apple's systems plutil writes errors to standard output.
+        let words = String(decoding: result.messages + result.output, as: UTF8.self).lowercased().utf8
+        // `String.contains(_: String)` would link Swift's regular expressions: a megabyte.
+        if words.indices.contains(where: { words[$0...].starts(with: "invalid object in plist".utf8) }) {
+            return Unreadable(
+                text:
+                    "was not checked: plutil cannot write it as JSON, because it is not a dictionary or has a value of type data or date",
+                fix: "check it by hand, or keep such values in another file")
+        }
+        return Unreadable(text: "is not a property list", fix: "run 'plutil -lint' on it")
     }
 }

@@ -30,21 +30,21 @@ struct ServiceExtensionRules {
         let wanted = Self.baseClasses.joined(separator: " or ")
         guard let base = ancestors.subtracting(classes.declared).subtracting(["NSObject"]).sorted().first else {
             return .error(
-                target.file, "the class \(name) inherits nothing that makes it a service extension",
+                target.file, "the class \(name) does not inherit from a service extension class",
                 fix: "inherit \(wanted)")
         }
         return .warning(
             target.file,
-            "\(name) inherits \(base), which is not in these sources, so it cannot be seen that it is a service extension",
+            "\(name) inherits \(base), which is not in these sources, so it is unknown whether it is a service extension",
             fix: "nothing if \(base) inherits \(wanted)")
     }
 }
 
-/// The class that the system makes an extension's object of.
+/// The class of an extension's principal object.
 enum PrincipalClass {
     case missing
     case malformed(Finding)
-    /// Its name without the module's, and what is doubtful about it.
+    /// The name without the module, and findings about it.
     case named(String, Finding?)
 
     static func example(_ name: String) -> String { "$(PRODUCT_MODULE_NAME).\(name)" }
@@ -72,19 +72,19 @@ enum PrincipalClass {
                 name,
                 .error(
                     target.file,
-                    "NSExtensionPrincipalClass is \(quoted(text)), and the system finds a Swift class only with its module's name",
+                    "NSExtensionPrincipalClass is \(quoted(text)), but the system finds a Swift class only with its module's name",
                     fix: "write \(Self.example(name)), or give the class @objc(\(name))"))
         } else {
             self = .named(
                 name,
                 .warning(
                     target.file,
-                    "NSExtensionPrincipalClass names its module itself (\(quoted(text))), and breaks when the target is renamed",
+                    "NSExtensionPrincipalClass names its module itself (\(quoted(text))), and breaks if the target is renamed",
                     fix: "write \(Self.example(name))"))
         }
     }
 
-    /// The finding for a class that is not in the sources; none without sources, or if Objective-C has the name.
+    /// The finding for a class that is not in the sources; nil if there are no sources, or if the name is for Objective-C.
     static func unknown(_ name: String, _ target: IOSProject.Extension) -> Finding? {
         if target.classes.declared.isEmpty || target.classes.objectiveCNames.contains(name) { return nil }
         let near = nearestName(to: name, among: target.classes.declared.sorted())

@@ -1,15 +1,15 @@
 internal import Pushcrypt
 
-/// The classes that Swift sources declare, with what stands behind their colons.
+/// The classes that Swift sources declare, with their superclasses and protocols.
 ///
-/// It reads words, not Swift: enough to find `class Name: Base, Protocol {`, `extension Name: Protocol {` and `@objc(Name)`,
-/// outside comments and strings. What a compiler finds and this does not, such as a macro's classes, is not here.
+/// This finds `class Name: Base, Protocol {`, `extension Name: Protocol {` and `@objc(Name)` outside comments and strings. It
+/// does not parse Swift, so it does not find a macro's classes, for example.
 struct SwiftClasses {
     /// The superclass and protocols of each class or extension of this name, without module names.
     private(set) var inherited: [String: [String]] = [:]
-    /// The names that are declared as classes.
+    /// The names of declared classes.
     private(set) var declared: Set<String> = []
-    /// The names that `@objc(Name)` gives.
+    /// The names in `@objc(Name)`.
     private(set) var objectiveCNames: Set<String> = []
 
     /// Adds a source.
@@ -27,24 +27,24 @@ struct SwiftClasses {
     }
 
     private mutating func addDeclaration(_ words: ArraySlice<String>, isClass: Bool) {
-        // `class func` and `class var` declare no class, and `: class` is an old way to write AnyObject.
+        // `class func` and `class var` do not declare classes, and `: class` is an old form of AnyObject.
         guard let name = words.first, name.first?.isLetter ?? (name.first == "_"), name != "func", name != "var" else {
             return
         }
         if isClass { declared.insert(name) }
         var bases = inherited[name] ?? []
-        // No declaration is longer, and a file without a brace must not be read to its end for each class.
+        // No declaration is longer. Without a limit, a file without braces would be read to its end for each class.
         let head = words.dropFirst().prefix(256).prefix { $0 != "{" && $0 != "where" }
         if let colon = head.firstIndex(of: ":") {
             for part in head[(colon + 1)...].split(separator: ",") {
-                // The last word, so that `@unchecked Sendable` and `Module.Base` give what counts.
+                // The last word, because of `@unchecked Sendable` and `Module.Base`.
                 if let base = part.last(where: { $0.first?.isLetter ?? false }) { bases.append(base) }
             }
         }
         inherited[name] = bases
     }
 
-    /// Everything that a class inherits or conforms to, through classes that are declared here.
+    /// The superclasses and protocols of a class, through the classes that are declared here.
     func ancestors(of name: String) -> Set<String> {
         var found: Set<String> = []
         var waiting = inherited[name] ?? []
@@ -55,7 +55,7 @@ struct SwiftClasses {
     }
 }
 
-/// A Swift source as words and signs, without comments and strings.
+/// The words and signs of a Swift source, without comments and strings.
 struct SwiftWords {
     private(set) var words: [String] = []
 
@@ -90,7 +90,7 @@ struct SwiftWords {
         return true
     }
 
-    /// Comments stand inside each other.
+    /// Skips a comment, which may contain others.
     private mutating func skipComment() {
         var depth = 1
         while depth > 0, position < source.count {
@@ -104,7 +104,7 @@ struct SwiftWords {
         }
     }
 
-    /// A line ends what is between single quotes, so that a string inside an interpolation spoils no more than its line.
+    /// Skips a string, which ends at the end of the line, so that an interpolated string affects only its line.
     private mutating func skipString(until quotes: String) {
         while position < source.count, !skip(quotes) {
             if quotes.utf8.count == 1, source[position] == UInt8(ascii: "\n") { return }

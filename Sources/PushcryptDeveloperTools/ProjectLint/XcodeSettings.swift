@@ -1,9 +1,9 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// The property lists in the build configurations of Xcode projects: which entitlements belong to which.
+/// The property lists and their entitlements in the build configurations of Xcode projects.
 struct XcodeSettings {
-    /// One build configuration; paths are below the folder that is looked through.
+    /// A build configuration, with paths below the checked folder.
     struct Configuration {
         let infoPlist: String?
         let entitlements: String?
@@ -14,7 +14,7 @@ struct XcodeSettings {
 
     /// Adds the configurations of one `project.pbxproj`.
     mutating func add(_ project: JSONValue, file: String) {
-        // Ext.xcodeproj/project.pbxproj: paths are relative to what the .xcodeproj lies in.
+        // Paths in Ext.xcodeproj/project.pbxproj are relative to the folder of Ext.xcodeproj.
         let base = folder(of: folder(of: file))
         for (_, object) in project["objects"]?.members ?? [] {
             guard object["isa"]?.string == "XCBuildConfiguration", let settings = object["buildSettings"] else {
@@ -28,7 +28,7 @@ struct XcodeSettings {
         }
     }
 
-    /// The lowest version of iOS that some of the configurations are built for.
+    /// The lowest iOS version of some configurations.
     func deploymentTarget(of isMeant: (Configuration) -> Bool) -> Version? {
         configurations.filter(isMeant).compactMap(\.deploymentTarget).compactMap(Version.init).min()
     }
@@ -43,12 +43,12 @@ struct XcodeSettings {
     }
 }
 
-/// A version of the system; 9.0 is lower than 15.0, and 15 is 15.0.
+/// A system version; 9.0 is lower than 15.0, and 15 equals 15.0.
 struct Version: Comparable, CustomStringConvertible {
     private let numbers: [Int]
     let description: String
 
-    /// Reads numbers with points between them; nil for anything else, a variable of Xcode's for instance.
+    /// Parses numbers separated by points; nil for anything else, such as an Xcode variable.
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         numbers = parts.compactMap { parseInteger($0, in: 0...Int(Int32.max)) }

@@ -1,5 +1,5 @@
 extension IOSScaffold {
-    /// The app's start.
+    /// The app's code at launch.
     var pushDelegate: ScaffoldFile {
         let declaration = """
 
@@ -18,10 +18,10 @@ extension IOSScaffold {
 
                 /// Starts notifications with the app.
                 ///
-                /// In an app with SwiftUI: `@UIApplicationDelegateAdaptor(PushDelegate.self) private var push`. An app that has a
-                /// delegate takes these four methods into it.
+                /// In an app with SwiftUI: `@UIApplicationDelegateAdaptor(PushDelegate.self) private var push`. If the app has a
+                /// delegate, add these four methods to it.
                 final class PushDelegate: NSObject, UIApplicationDelegate {
-                    /// Kept here, because the center keeps no delegate alive.
+                    /// Stored here, because the center does not retain its delegate.
                     private let responder = NotificationResponses.responder()
 
                     func application(
@@ -29,11 +29,11 @@ extension IOSScaffold {
                         didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]? = nil
                     ) -> Bool {
                         let center = UNUserNotificationCenter.current()
-                        // Before this returns, or the tap that has started the app is lost.
+                        // Before this returns: otherwise the tap that started the app is lost.
                         center.delegate = responder\#(categories.isEmpty ? "" : declaration)
                         replayKeptResponses()
                         center.requestAuthorization(options: [.alert, .badge, .sound]) { @Sendable _, _ in
-                            // Also after a no, which the person can take back in Settings.
+                            // Also after a refusal, which the user can change in Settings.
                             Task { @MainActor in UIApplication.shared.registerForRemoteNotifications() }
                         }
                         return true
@@ -42,8 +42,8 @@ extension IOSScaffold {
                     func application(
                         _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
                     ) {
-                        // EDIT: in an app with a log-in, return here while nobody is logged in, and call
-                        // `registerForRemoteNotifications()` again after a log-in: this makes a key and registers it.
+                        // EDIT: in an app with a log-in, return here while no user is logged in, and call
+                        // `registerForRemoteNotifications()` again after a log-in: this creates a key and registers it.
                         UNUserNotificationCenter.current().getNotificationSettings { @Sendable settings in
                             let alertsAreShown = settings.alertSetting == .enabled
                             Task {
@@ -91,25 +91,25 @@ extension IOSScaffold {
                         NotificationResponder(configuration: configuration) { try await handle($0) }
                     }
 
-                    /// Does what a response asks for. `.later` gives it again, for example when files of the app's are still locked.
+                    /// Handles a response. `.later` delivers it again, for example if files of the app are still locked.
                     private static func handle(_ response: ReceivedResponse) async throws -> NotificationResponder.Answer {
-                        // Nothing in them but what was sealed, or set by the app; `response.origin` says why there are none.
+                        // Only sealed keys, or those that the app has set; `response.origin` says why there are none.
                         let keys = response.value.customKeys
                         switch response.value.action {
                         case .open:
-                            // EDIT: show what the custom keys name.
+                            // EDIT: show the content that the custom keys name.
                             print("opened, with \(keys.count) custom keys: \(response.origin)")
                         case .custom(let action):
-                            // EDIT: the actions of your categories; `response.value.userText` is what was written.
+                            // EDIT: the actions of your categories; `response.value.userText` is the user's text.
                             print("\(action), with \(keys.count) custom keys: \(response.origin)")
                         case .dismiss:
-                            // EDIT: what follows from a dismissal, if anything does.
+                            // EDIT: handle a dismissal, if necessary.
                             break
                         }
                         return .done
                     }
 
-                    /// Opens a push that the extension did not get to as the extension would have.
+                    /// Opens a push that the extension did not open, in the same way.
                     static var configuration: NotificationResponder.Configuration {
                         let opening = NotificationServiceHandler.Configuration(
                             topic: try Topic("\#(topic)"), appGroup: PushRegistration.appGroup.identifier
@@ -127,7 +127,7 @@ extension IOSScaffold {
                     }
 
                     struct NotRegistered: Error, CustomStringConvertible {
-                        var description: String { "this phone has no key to keep a response with" }
+                        var description: String { "this phone has no key for storing a response" }
                     }
                 }
 
@@ -149,8 +149,8 @@ extension IOSScaffold {
             text: #"""
                 import PushcryptReceiver
 
-                /// The kinds of notification that have actions, a view of their own or a text for when previews are hidden. The sealed
-                /// payload names one as `category`, letter by letter.
+                /// The kinds of notification with actions, a separate view or a text for hidden previews. The sealed payload has the
+                /// exact name of one as `category`.
                 nonisolated enum NotificationCategories {
                     static var declared: CategorySet {
                         get throws {

@@ -6,7 +6,7 @@ extension IOSScaffold {
         var text = #"""
             # Encrypted notifications of \#(topic)
 
-            Written by `pushcrypt scaffold ios`. Nothing but the places marked `EDIT` has to be changed:
+            Written by `pushcrypt scaffold ios`. Change only the places marked `EDIT`:
 
                 grep -rn EDIT App\#(hasContentExtension ? " NotificationContent" : "")
 
@@ -22,10 +22,10 @@ extension IOSScaffold {
                 """#
         }
         text += #"""
-            | `App/PushDelegate.swift` | what happens at launch: permission, push token, registration; **to be filled in** if the app has a log-in |
-            | `App/PushRegistration.swift` | makes this phone's key, and tells the provider of it |
-            | `App/ProviderChannel.swift` | **to be filled in**: how the app reaches its server |
-            | `App/NotificationResponses.swift` | **to be filled in**: what a tap does |
+            | `App/PushDelegate.swift` | the launch: permission, push token, registration; **to be filled in** if the app has a log-in |
+            | `App/PushRegistration.swift` | creates this phone's key, and registers it with the provider |
+            | `App/ProviderChannel.swift` | **to be filled in**: the connection to the app's server |
+            | `App/NotificationResponses.swift` | **to be filled in**: the effect of a tap |
 
             """#
         if !categories.isEmpty {
@@ -35,8 +35,8 @@ extension IOSScaffold {
                 """
         }
         text += #"""
-            | `App/*.lproj/Localizable.strings` | what a person reads of a push that did not open, in \#(StringTable.all.count) languages; the keys are the English words |
-            | `App/DeliveryJournal.swift` | how the last deliveries went, for support: `pushcrypt explain` reads it |
+            | `App/*.lproj/Localizable.strings` | the texts for a push that did not open, in \#(StringTable.all.count) languages; the keys are the English words |
+            | `App/DeliveryJournal.swift` | the outcomes of the last deliveries, for support: `pushcrypt explain` reads it |
             | `Tests/` | from the first launch to the first message, on a simulated phone |
 
             ## Without a phone
@@ -45,42 +45,42 @@ extension IOSScaffold {
 
                 swift test
 
-            compiles these very sources against stand-ins for Apple's modules, registers a phone with a provider, and sends it
+            compiles these sources against stand-ins for Apple's modules, registers a phone with a provider, and sends it
             pushes. `Package.swift` looks for pushcrypt in `\#(package)`.
 
             ## In Xcode
 
             Xcode 26 or later, for Swift 6.2. Each target takes its own `PrivacyInfo.xcprivacy` as a resource. Below iOS 26 the app
-            carries `libswiftCompatibilitySpan.dylib` in its `Frameworks`: Xcode copies it if the app target has Swift in it; for
-            one that has not, set `ALWAYS_EMBED_SWIFT_STANDARD_LIBRARIES`.
+            needs `libswiftCompatibilitySpan.dylib` in its `Frameworks`. Xcode copies it if the app target contains Swift; otherwise
+            set `ALWAYS_EMBED_SWIFT_STANDARD_LIBRARIES`.
 
             1. Add the package pushcrypt to the project. The app and the service extension of step 3 need its products `Pushcrypt`,
                `PushcryptKeyStore`, `PushcryptReceiver` and `PushcryptService`.
             2. App target: add the Swift files of `App/`. Signing & Capabilities: Push Notifications; App Groups with
-               `\#(appGroup)`; Keychain Sharing with `\#(keychainGroup)`. The result must be what `App/App.entitlements` says. Copy
-               `PushcryptKeychainGroup` from `App/Info.plist` into the app's own Info.plist, or make that file the build setting
-               `INFOPLIST_FILE`. In the app: `@UIApplicationDelegateAdaptor(PushDelegate.self) private var push`. Add the
-               `.lproj` folders of `App/`, or the two lines of each to the app's own `Localizable.strings`: the system looks up
-               what the extension shows in the app.
-            3. File > New > Target > Notification Service Extension, called `NotificationService`, embedded in the app. Put the
-               files of `NotificationService/` instead of those that Xcode has made, and make `CODE_SIGN_ENTITLEMENTS` name
-               the entitlements.
+               `\#(appGroup)`; Keychain Sharing with `\#(keychainGroup)`. The result must equal `App/App.entitlements`. Copy
+               `PushcryptKeychainGroup` from `App/Info.plist` into the app's own Info.plist, or set the build setting `INFOPLIST_FILE` to that
+               file. In the app: `@UIApplicationDelegateAdaptor(PushDelegate.self) private var push`. Add the
+               `.lproj` folders of `App/`, or the two lines of each to the app's own `Localizable.strings`: the system finds
+               the extension's texts in the app.
+            3. File > New > Target > Notification Service Extension, called `NotificationService`, embedded in the app. Replace
+               the files that Xcode created by those of `NotificationService/`, and set `CODE_SIGN_ENTITLEMENTS` to the
+               entitlements.
 
             """#
         if hasContentExtension {
             text += """
                 4. The same with Notification Content Extension, called `NotificationContent`. Remove its storyboard. It needs the
-                   products `PushcryptReceiver` and `PushcryptService`, and the `Localizable.strings` as well.
+                   products `PushcryptReceiver` and `PushcryptService`, and also the `Localizable.strings`.
 
                 """
         }
         text += #"""
             \#(hasContentExtension ? 5 : 4). Minimum Deployments: iOS 15.0 or later, the same for all targets. One team for all of them.
-            \#(hasContentExtension ? 6 : 5). `pushcrypt lint --ios FOLDER` looks through the whole project and says what is missing.
+            \#(hasContentExtension ? 6 : 5). `pushcrypt lint --ios FOLDER` checks the whole project.
 
             ## On the server
 
-            The app sends a registration record; the server keeps it, seals with it, and answers:
+            The app sends a registration record. The server stores it, seals with it, and answers:
 
                 pushcrypt device add ID record.json --reply
 
@@ -88,11 +88,10 @@ extension IOSScaffold {
 
             ## What was tested
 
-            These sources are compiled and run on Linux, with the stand-ins, as Swift 6. They also compile as Swift 5, and with
-            everything on the main actor that does not say otherwise, as an Xcode project can be set up. Nothing of it was run on
-            an Apple system: Keychain, app groups, signing, and the system's own way to start an extension come to these files for
-            the first time on your device.
-            `pushcrypt device test ID` makes a push to begin with.
+            These sources were compiled and run on Linux, with the stand-ins, as Swift 6. They also compile as Swift 5, and with the
+            main actor as the default isolation. They were not run on an Apple system: Keychain, app groups, signing and the
+            system's start of the extension are first tested on your device.
+            `pushcrypt device test ID` creates a first push.
 
             """#
         return ScaffoldFile(path: "README.md", text: text)
@@ -101,12 +100,12 @@ extension IOSScaffold {
     private var trustParagraph: String {
         if sender != nil {
             """
-            The provider's key is built into the app, in `PushRegistration.swift`. When the provider rotates it, phones learn that
-            from its messages, and new installations from a new version of the app.
+            The provider's key is built into the app, in `PushRegistration.swift`. When the provider rotates it, phones learn the new
+            key from its messages; new installations need a new version of the app.
             """
         } else {
             """
-            The phone believes the provider's key in the first reply, and from then on no other. To build it into the app instead:
+            The phone trusts the provider's key in the first reply, and from then on no other. To build it into the app instead:
             `pushcrypt scaffold ios --sender-key "$(pushcrypt export sender)"`.
             """
         }

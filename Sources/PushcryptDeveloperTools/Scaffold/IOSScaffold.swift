@@ -1,16 +1,16 @@
 package import Pushcrypt
 internal import PushcryptCommandKit
 
-/// One file that a scaffold consists of.
+/// A file of a scaffold.
 package struct ScaffoldFile: Equatable, Sendable {
-    /// Below the scaffold's folder.
+    /// The path below the scaffold's folder.
     package let path: String
     package let text: String
 }
 
-/// The notification side of one iOS app: the checked options, and the files that follow from them.
+/// The notification code of an iOS app: the checked options, and the resulting files.
 ///
-/// The files are the developer's from then on: short, and with nothing in them that the library can do.
+/// The files belong to the developer from then on. They are short, and leave everything that the library can do to it.
 package struct IOSScaffold: Sendable {
     let topic: Topic
     let appGroup: String
@@ -18,9 +18,9 @@ package struct IOSScaffold: Sendable {
     let keychainGroup: String
     let hasContentExtension: Bool
     let categories: [String]
-    /// The provider's key, if it comes with the app.
+    /// The provider's key, if it is built into the app.
     let sender: SenderPublicKey?
-    /// Where the manifest looks for this package.
+    /// The path of this package in the manifest.
     let package: String
 
     package init(
@@ -36,7 +36,7 @@ package struct IOSScaffold: Sendable {
         self.package = package
     }
 
-    /// Every file, in the order of their paths.
+    /// The files, in the order of their paths.
     package var files: [ScaffoldFile] {
         var files = [
             manifest, guide, appInfo, appEntitlements, pushDelegate, pushRegistration, providerChannel, deliveryJournal,
@@ -54,13 +54,13 @@ package struct IOSScaffold: Sendable {
         return files.sorted { $0.path < $1.path }
     }
 
-    /// The group as entitlements and property lists name it; Xcode puts the team's prefix in.
+    /// The group in entitlements and property lists; Xcode inserts the team's prefix.
     var accessGroup: String { "$(AppIdentifierPrefix)" + keychainGroup }
 }
 
-/// A Swift string literal of a text without line breaks; raw where it would need escapes otherwise.
+/// Returns a Swift string literal for a text without line breaks; raw if it would need escapes.
 func swiftLiteral(_ text: String) -> String {
-    // A quote or a backslash, and the hashes behind it, must be shorter than what ends the literal.
+    // The literal needs more hashes than follow any quote or backslash in the text.
     var longest = 0
     var length = 0
     for byte in text.utf8 {

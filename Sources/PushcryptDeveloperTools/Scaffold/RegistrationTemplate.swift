@@ -1,7 +1,7 @@
 internal import Pushcrypt
 
 extension IOSScaffold {
-    /// The app's side of enrolment.
+    /// The app's registration with the provider.
     var pushRegistration: ScaffoldFile {
         let trust =
             sender.map { "{\n            .builtIn(try SenderPublicKey(text: \"\($0)\"))\n        }" } ?? "{ .reply }"
@@ -14,7 +14,7 @@ extension IOSScaffold {
                 import PushcryptReceiver
                 import PushcryptService
 
-                /// Keeps the provider's knowledge of this phone up to date: which key to seal to, and which token to send to.
+                /// Keeps the provider's record of this phone up to date: its key and its push token.
                 actor PushRegistration {
                     static let appGroup = AppGroup(identifier: "\#(appGroup)")
 
@@ -37,18 +37,18 @@ extension IOSScaffold {
                         self.file = file
                     }
 
-                    /// Does what there is to do, and says in a line what that was. Call it at each launch while somebody is logged
-                    /// in, and whenever APNs gives another token.
+                    /// Updates the registration, and returns a line about it. Call it at each launch while a user is logged in, and
+                    /// whenever APNs returns another token.
                     func update(pushToken: Data, alertsAreShown: Bool) async throws -> String {
                         try await afterEarlierCalls { try await self.updateNow(pushToken, alertsAreShown) }
                     }
 
-                    /// Deletes the keys of the account that was logged in, and has the provider forget this phone.
+                    /// Deletes the account's keys, and removes this phone at the provider.
                     func logOut() async throws {
                         try await afterEarlierCalls { try await self.logOutNow() }
                     }
 
-                    /// Two calls at once would write over each other's state.
+                    /// Prevents two calls from overwriting each other's state.
                     private func afterEarlierCalls<R: Sendable>(
                         _ work: @escaping @Sendable () async throws -> R
                     ) async throws -> R {
@@ -67,7 +67,7 @@ extension IOSScaffold {
                         let file = try file()
                         let store = try SharedKeyStore.open()
                         let enrolment = try enrolment(in: store)
-                        // What messages have changed while the app was not running.
+                        // Applies changes by messages that arrived while the app was not running.
                         let folded = try Self.appGroup.statements().merge(into: store, at: now)
                         let version = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
                         let circumstances = EnrolmentCircumstances(
@@ -80,7 +80,7 @@ extension IOSScaffold {
                         case .plan(let plan):
                             var done = "\(plan)"
                             var work = try enrolment.begin(plan, at: now)
-                            // Before anything is sent: the process may end at any point, and goes on at the next launch.
+                            // Before anything is sent: the process may end at any point, and continues at the next launch.
                             try file.write(work.state)
                             if let request = work.request {
                                 let answer = try await provider.register(
@@ -93,7 +93,7 @@ extension IOSScaffold {
                                 done += "; \(try result.get().key)"
                             }
                             try await withdraw(&work.state, file)
-                            if folded.conflicts > 0 { done += "; somebody else has used an old key of the provider's" }
+                            if folded.conflicts > 0 { done += "; another party has used an old key of the provider" }
                             return done
                         }
                     }
@@ -124,31 +124,31 @@ extension IOSScaffold {
                 """#)
     }
 
-    /// The one file that the app must fill in.
+    /// The file that the developer must complete.
     var providerChannel: ScaffoldFile {
         ScaffoldFile(
             path: "App/ProviderChannel.swift",
             text: #"""
                 import Foundation
 
-                /// How a registration reaches the provider: the app's own channel, in which each end knows who the other is.
+                /// The app's own channel to the provider, which authenticates both sides.
                 protocol RegistrationChannel: Sendable {
-                    /// Sends the record, and the push token beside it; gives the body of the provider's reply.
+                    /// Sends the record and the push token; returns the body of the provider's reply.
                     func register(record: Data, pushToken: Data) async throws -> Data
 
-                    /// Has the provider forget a device of this person's.
+                    /// Removes a device of this user at the provider.
                     func withdraw(device: String) async throws
                 }
 
                 nonisolated struct ProviderChannel: RegistrationChannel {
                     func register(record: Data, pushToken: Data) async throws -> Data {
-                        // EDIT: send `record` (JSON) and `pushToken` to your server as the person who is logged in, and return what it
-                        // answers, which 'pushcrypt device add ID record.json --reply' prints there.
+                        // EDIT: send `record` (JSON) and `pushToken` to your server as the logged-in user, and return its answer,
+                        // which 'pushcrypt device add ID record.json --reply' prints there.
                         throw NotConnected()
                     }
 
                     func withdraw(device: String) async throws {
-                        // EDIT: have your server delete `device`, if it is one of this person's.
+                        // EDIT: make your server delete `device`, if it belongs to this user.
                         throw NotConnected()
                     }
 
@@ -160,7 +160,7 @@ extension IOSScaffold {
                 """#)
     }
 
-    /// How the app shows what the extension has noted.
+    /// The app's access to the extension's journal.
     var deliveryJournal: ScaffoldFile {
         ScaffoldFile(
             path: "App/DeliveryJournal.swift",
@@ -169,9 +169,9 @@ extension IOSScaffold {
                 import PushcryptKeyStore
                 import PushcryptService
 
-                /// How the last deliveries went: when, which message, what came of it; nothing of what it said.
+                /// The outcomes of the last deliveries: time, message and result, without content.
                 nonisolated enum DeliveryJournal {
-                    /// The journal as JSON, for the person to send: 'pushcrypt explain FILE' says what it means.
+                    /// The journal as JSON, for the user to send: 'pushcrypt explain FILE' explains it.
                     static func json() throws -> Data {
                         Data(JournalExport(try PushRegistration.appGroup.journal().entries()).json)
                     }

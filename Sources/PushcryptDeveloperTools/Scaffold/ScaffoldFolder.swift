@@ -8,13 +8,13 @@
 #endif
 package import PushcryptCommandKit
 
-/// Where a scaffold is written: a new folder, which appears whole or not at all, or one that is there already.
+/// The destination of a scaffold: a new folder, which appears complete or not at all, or an existing one.
 package struct ScaffoldFolder {
-    /// Without slashes at its end.
+    /// The path, without slashes at its end.
     package let path: String
     private let exists: Bool
 
-    /// Looks at the place; throws when something is there, unless it is an empty folder or `force` lets files be replaced.
+    /// Checks the destination. Throws if it exists, unless it is an empty folder, or `force` allows replacing files.
     package init(_ path: String, force: Bool) throws(CommandFailure) {
         var path = path
         while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
@@ -27,13 +27,13 @@ package struct ScaffoldFolder {
                 throw .failed(
                     "the folder \(quoted(path)) is not empty",
                     hint:
-                        "name another one, or add --force: it replaces the files that this command writes, and no others"
+                        "name another one, or add --force, which replaces only the files that this command writes"
                 )
             }
         case .file: throw .failed("\(quoted(path)) is a file")
         case .other:
             var status = stat()
-            guard unsafe lstat(path, &status) != 0 else { throw .failed("\(quoted(path)) is no folder") }
+            guard unsafe lstat(path, &status) != 0 else { throw .failed("\(quoted(path)) is not a folder") }
             exists = false
         }
     }
@@ -44,7 +44,7 @@ package struct ScaffoldFolder {
     }
 
     private func create(_ files: [ScaffoldFile]) throws(CommandFailure) {
-        // Beside it, because a rename does not leave a file system.
+        // Beside it, because a rename cannot cross file systems.
         let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
         let folder = parent + ".\(programName)-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
         guard unsafe mkdir(folder, 0o777) == 0 else { throw Self.failure(path, .last) }
@@ -66,7 +66,7 @@ package struct ScaffoldFolder {
                 guard !written.isEmpty else { throw error }
                 throw CommandFailure(
                     error.exit, error.message,
-                    hints: error.hints + ["these are written: " + written.joined(separator: ", ")])
+                    hints: error.hints + ["already written: " + written.joined(separator: ", ")])
             }
             written.append(file.path)
         }
@@ -82,12 +82,12 @@ package struct ScaffoldFolder {
     private static func make(_ path: String) throws(CommandFailure) {
         if unsafe mkdir(path, 0o777) == 0 { return }
         let error = SystemError.last
-        // A link would lead what is written out of the folder.
+        // Through a link, files would be written outside the folder.
         guard error.code != EEXIST || Folder.kind(of: path) != .folder else { return }
         throw failure(path, error)
     }
 
     private static func failure(_ path: String, _ error: SystemError) -> CommandFailure {
-        .failed("cannot make the folder \(quoted(path)): \(error.text)")
+        .failed("cannot create the folder \(quoted(path)): \(error.text)")
     }
 }

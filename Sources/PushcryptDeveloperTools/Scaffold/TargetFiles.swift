@@ -4,7 +4,7 @@ internal import PushcryptCommandKit
 extension IOSScaffold {
     // MARK: App
 
-    /// Only what comes on top of the app's own.
+    /// The additions to the app's own property list.
     var appInfo: ScaffoldFile {
         PropertyListText.file("App/Info.plist", [(EntitlementRules.keychainProperty, .text(accessGroup))])
     }
@@ -47,7 +47,7 @@ extension IOSScaffold {
                             "NSExtensionAttributes",
                             .dictionary([
                                 ("UNNotificationExtensionCategory", .array(categories.map { .text($0) })),
-                                // The view shows title and body itself.
+                                // The view shows title and body.
                                 ("UNNotificationExtensionDefaultContentHidden", .bool(true)),
                                 ("UNNotificationExtensionInitialContentSizeRatio", .real("0.5")),
                                 ("UNNotificationExtensionUserInteractionEnabled", .bool(false)),
@@ -60,14 +60,14 @@ extension IOSScaffold {
             ])
     }
 
-    /// It is shown the opened notification, and has no use for keys.
+    /// It receives the opened notification, and needs no keys.
     var contentEntitlements: ScaffoldFile {
         PropertyListText.file("NotificationContent/NotificationContent.entitlements", [appGroups])
     }
 
     // MARK: Common parts
 
-    /// The reason that Apple requires at upload for reading file times: they are the app's own files.
+    /// The reason for reading file times that Apple requires at upload: they are the app's own files.
     func privacyManifest(in folder: String) -> ScaffoldFile {
         let times: [(key: String, value: PropertyListText.Value)] = [
             ("NSPrivacyAccessedAPIType", .text("NSPrivacyAccessedAPICategoryFileTimestamp")),
@@ -98,4 +98,89 @@ extension IOSScaffold {
         ("CFBundleName", "$(PRODUCT_NAME)"), ("CFBundlePackageType", "$(PRODUCT_BUNDLE_PACKAGE_TYPE)"),
         ("CFBundleShortVersionString", "$(MARKETING_VERSION)"), ("CFBundleVersion", "$(CURRENT_PROJECT_VERSION)"),
     ].map { ($0, .text($1)) }
+}
+
+/// The project's texts for users, in one language.
+struct StringTable: Equatable, Sendable {
+    /// Apple's name of the language, such as `en`.
+    let language: String
+    /// The replacement of `(Encrypted)`: a push that did not open, or was not sealed.
+    let encrypted: String
+    /// The replacement of `New message`: a hidden body, and a placeholder.
+    let newMessage: String
+
+    /// The keys are the English texts, which are shown in a language without a table.
+    static let all = [
+        StringTable(language: "ar", encrypted: "(مشفّر)", newMessage: "رسالة جديدة"),
+        StringTable(language: "en", encrypted: "(Encrypted)", newMessage: "New message"),
+        StringTable(language: "es", encrypted: "(Cifrado)", newMessage: "Mensaje nuevo"),
+        StringTable(language: "ja", encrypted: "(暗号化済み)", newMessage: "新着メッセージ"),
+        StringTable(language: "ko", encrypted: "(암호화됨)", newMessage: "새 메시지"),
+    ]
+}
+
+extension IOSScaffold {
+    /// The project's texts for users, one file for each language.
+    var stringTables: [ScaffoldFile] {
+        StringTable.all.map { table in
+            ScaffoldFile(
+                path: "App/\(table.language).lproj/Localizable.strings",
+                text: """
+                    /* A push that could not be opened, or was not encrypted. */
+                    "(Encrypted)" = "\(table.encrypted)";
+
+                    /* In place of a text that is hidden, or not opened yet. */
+                    "New message" = "\(table.newMessage)";
+
+                    """)
+        }
+    }
+}
+
+/// A property list as XML, with only the types that a scaffold needs.
+enum PropertyListText {
+    indirect enum Value: Sendable {
+        case text(String)
+        case real(String)
+        case bool(Bool)
+        case array([Value])
+        /// In the order given.
+        case dictionary([(key: String, value: Value)])
+    }
+
+    /// The text of a file.
+    static func file(_ path: String, _ members: [(key: String, value: Value)]) -> ScaffoldFile {
+        var text = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+            <plist version="1.0">
+
+            """
+        write(.dictionary(members), to: &text, indent: "")
+        return ScaffoldFile(path: path, text: text + "</plist>\n")
+    }
+
+    private static func write(_ value: Value, to text: inout String, indent: String) {
+        let inner = indent + "    "
+        switch value {
+        case .text(let string): text += indent + element("string", string)
+        case .real(let number): text += indent + element("real", number)
+        case .bool(let bool): text += indent + (bool ? "<true/>\n" : "<false/>\n")
+        case .array(let values):
+            text += indent + "<array>\n"
+            for value in values { write(value, to: &text, indent: inner) }
+            text += indent + "</array>\n"
+        case .dictionary(let members):
+            text += indent + "<dict>\n"
+            for (key, value) in members {
+                text += inner + element("key", key)
+                write(value, to: &text, indent: inner)
+            }
+            text += indent + "</dict>\n"
+        }
+    }
+
+    private static func element(_ name: String, _ content: String) -> String {
+        "<\(name)>\(XML.escaped(content))</\(name)>\n"
+    }
 }

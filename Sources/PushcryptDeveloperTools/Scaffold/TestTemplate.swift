@@ -1,7 +1,7 @@
 internal import Pushcrypt
 
 extension IOSScaffold {
-    /// A test of all the rest: what the app's own tests begin with.
+    /// A test of the other files, as a start for the app's tests.
     var tests: ScaffoldFile {
         let languages = StringTable.all.map { swiftLiteral($0.language) }.joined(separator: ", ")
         return ScaffoldFile(
@@ -20,7 +20,7 @@ extension IOSScaffold {
 
                 /// From the first launch to the first message, on a simulated phone.
                 @MainActor @Suite(.serialized) final class NotificationTests {
-                    /// The phone's Keychain, app groups and files; each test has a new phone.
+                    /// The phone's Keychain, app groups and files. Each test has a new phone.
                     private let phone = FileManager.default.temporaryDirectory.appendingPathComponent("phone-\(UUID())")
                     let device = SimulatedDevice { NotificationService() }
                     let provider = TestProvider()
@@ -82,7 +82,7 @@ extension IOSScaffold {
 
                     @Test func aPhoneRegistersUntilTheProviderKnowsEverything() async throws {
                         #expect(try await launch() == "register; acknowledged")
-                        // Whom the phone believes, after the first reply.
+                        // The sender that the phone trusts after the first reply.
                         #expect(try await launch() == "register-again(sender-changed); acknowledged")
                         #expect(try await launch() == "nothing")
                     }
@@ -193,7 +193,7 @@ extension IOSScaffold {
                 @testable import App
                 @testable import NotificationContent
 
-                // What a person sees of a notification that was opened up.
+                // The texts that a user sees in an expanded notification.
                 extension NotificationTests {
                     private static let payload =
                         \#(swiftLiteral(String(decoding: payload.bytes, as: UTF8.self)))

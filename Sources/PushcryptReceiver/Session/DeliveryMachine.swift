@@ -1,6 +1,6 @@
 /// The states of one notification on its way to its one delivery: a pure state machine, without clock, lock or thread.
 ///
-/// Whatever events arrive, in whatever order, it requests exactly one delivery, and after `received` each of
+/// For any events, in any order, it requests exactly one delivery, and after `received` each of
 /// `deadline`, `expired` and `released` leads to it. It delivers the best content available at that moment: the changed
 /// one, otherwise the opened one, with its full body if that has arrived, otherwise the fallback. An event that does
 /// not fit the state changes nothing. A delivery precedes any cleanup, because cleanup may hang.

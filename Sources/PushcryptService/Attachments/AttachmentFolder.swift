@@ -7,9 +7,11 @@ struct AttachmentFolder: Sendable {
     static let leftoverAge = 120.0
 
     private let root: URL
+    private let now: @Sendable () -> Date
 
-    init(_ root: URL = FileManager.default.temporaryDirectory) {
+    init(_ root: URL = FileManager.default.temporaryDirectory, now: @escaping @Sendable () -> Date = { Date() }) {
         self.root = root.appendingPathComponent("pushcrypt-attachments", isDirectory: true)
+        self.now = now
     }
 
     /// Returns a new folder for one file, without creating it.
@@ -23,7 +25,7 @@ struct AttachmentFolder: Sendable {
     func removeLeftovers() {
         let places = try? FileManager.default.contentsOfDirectory(
             at: root, includingPropertiesForKeys: [.contentModificationDateKey])
-        for place in places ?? [] where place.age > Self.leftoverAge {
+        for place in places ?? [] where place.age(at: now()) > Self.leftoverAge {
             try? FileManager.default.removeItem(at: place)
         }
     }
@@ -31,9 +33,9 @@ struct AttachmentFolder: Sendable {
 
 extension URL {
     /// Seconds since the last modification; 0 if unknown.
-    var age: Double {
+    func age(at now: Date) -> Double {
         let changed = try? resourceValues(forKeys: [.contentModificationDateKey]).contentModificationDate
-        return changed.map { Date().timeIntervalSince($0) } ?? 0
+        return changed.map { now.timeIntervalSince($0) } ?? 0
     }
 }
 

@@ -70,7 +70,8 @@ public struct SharedAttachments: Sendable {
 
     /// Removes files that are too old, then the oldest until the rest is within the limit.
     func clean() {
-        var places = contents(of: directory).map { (url: $0, age: $0.age, size: size(of: $0)) }
+        let now = Date()
+        var places = contents(of: directory).map { (url: $0, age: $0.age(at: now), size: size(of: $0)) }
         places.sort { $0.age < $1.age }
         var sum: UInt64 = 0
         for place in places {

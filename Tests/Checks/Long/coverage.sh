@@ -16,23 +16,16 @@ products=$scratch/debug
 # Some counts are differences of others, so a count lost between two threads makes a line look as if it had not run.
 nice -n 5 swift build --build-tests --enable-code-coverage --scratch-path "$scratch" --quiet \
     -Xswiftc -Xllvm -Xswiftc -instrprof-atomic-counter-update-all
-# Each run clears the previous counts. A process that a test kills leaves a truncated file of counts, which breaks the
-# toolchain's own merging, so its failure says nothing about the tests; their own results do.
-. Tests/Checks/Scripts/waiting.sh
-rm -rf "$state"/profiles && mkdir -p "$state"/profiles
-run() {
-    local log=$state/$1.log
-    nice -n 5 swift test --skip-build --parallel --enable-code-coverage --scratch-path "$scratch" "${@:2}" >"$log" 2>&1 || true
-    if ! LC_ALL=C grep -aqE '^✔ Test run with [1-9]' "$log" || LC_ALL=C grep -aq '^✘ ' "$log"; then
-        LC_ALL=C grep -aE '^✘ Test .* recorded an issue|^error:' "$log" | cut -c 1-400 | head -n 20 >&2 || true
-        echo "coverage: error: the tests do not pass; the log is $log" >&2
-        exit 1
-    fi
-    "$tools/llvm-profdata" merge -sparse --failure-mode=all "$products"/codecov/*.profraw -o "$state/profiles/$1.profdata"
-}
-run most --skip "$waiting"
-run waiting --filter "$waiting"
-"$tools/llvm-profdata" merge -sparse "$state"/profiles/*.profdata -o "$state/all.profdata"
+# A process that a test kills leaves a truncated file of counts, which breaks the toolchain's own merging, so its failure
+# says nothing about the tests; their own results do.
+log=$state/tests.log
+nice -n 5 swift test --skip-build --parallel --enable-code-coverage --scratch-path "$scratch" >"$log" 2>&1 || true
+if ! LC_ALL=C grep -aqE '^✔ Test run with [1-9]' "$log" || LC_ALL=C grep -aq '^✘ ' "$log"; then
+    LC_ALL=C grep -aE '^✘ Test .* recorded an issue|^error:' "$log" | cut -c 1-400 | head -n 20 >&2 || true
+    echo "coverage: error: the tests do not pass; the log is $log" >&2
+    exit 1
+fi
+"$tools/llvm-profdata" merge -sparse --failure-mode=all "$products"/codecov/*.profraw -o "$state/all.profdata"
 "$tools/llvm-cov" export -format=lcov -instr-profile "$state/all.profdata" "$products/pushcryptPackageTests.xctest" \
     "$PWD"/Sources/Pushcrypt "$PWD"/Sources/PushcryptReceiver "$PWD"/KeyStore >"$state/lines.info"
 Tests/Checks/Long/coverage.py "$state/lines.info"

@@ -47,6 +47,7 @@ example $guide enrolment Sources/App/Enrolment.swift
 example $guide shared Sources/App/Shared.swift
 example $guide journal Sources/App/Journal.swift
 example $guide test Tests/NotificationServiceTests/NotificationServiceTests.swift
+source_file Tests/NotificationServiceTests/Phone.swift < "$root/Tests/Checks/Outside/Phone.swift"
 
 server=Docs/SwiftServers.md
 example $server one Sources/Server/Notifier.swift

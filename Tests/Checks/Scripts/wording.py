@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Finds phrases that the word list of Docs/Contributing.md replaces by better ones.
 
-Reads the table below "## Words" there. Checks all tracked text below Sources, KeyStore and Docs, README.md, Package.swift and
+Reads the table below "## Words" there, whose left cells hold phrases separated by `; `, and adds BUILT_IN. Checks all tracked text below Sources, KeyStore and Docs, README.md, Package.swift and
 the Makefile, and the comments and test names of the Swift files below Tests. A phrase matches whatever its case, on word
 boundaries, and across the end of a line; `…` in a phrase stands for one word. Before that, each phrase and the sentences below
 are planted in a temporary folder, and each has to be found.
@@ -25,7 +25,10 @@ WHOLE = ("Sources/", "KeyStore/", "Docs/", "README.md", "Package.swift", "Makefi
 COMMENTS = "Tests/"
 SKIPPED = ("Tests/Data/Vectors/kit/", "Tests/Checks/Fuzz/corpus/")
 
-# The table may not lose what finds these.
+# A row that is not in the table, so that a search of the documents for these words finds nothing.
+BUILT_IN = ("what mends it; mend; mends; mended", "how to fix it; fix; fixes; fixed")
+
+# The rows may not lose what finds these.
 SENTENCES = [
     "Gives nil when no key is pending", "Takes 32 bytes", "made anew", "passed over", "a message of its own", "how it went",
     "MARK: What is usual", "nobody says for whom it is", "an argument of the call cannot be",
@@ -37,22 +40,28 @@ SENTENCES = [
 GAP = r"(?:[ \t]+|[ \t]*\n[ \t]*(?:///?|//!|#|\*|>)?[ \t]*)"
 
 
-class Phrase:
-    def __init__(self, text: str, better: str):
-        self.text, self.better = text, better
+class Row:
+    def __init__(self, texts: str, better: str):
+        self.texts, self.better = texts.split("; "), better
+        # The longest first: the rest of a row is often its start.
+        patterns = map(self._pattern, sorted(self.texts, key=len, reverse=True))
+        self.pattern = re.compile("|".join(patterns), re.IGNORECASE)
+
+    @staticmethod
+    def _pattern(text: str) -> str:
         words = [r"\S+" if word == "…" else re.escape(word) for word in text.split()]
         start = r"\b" if text[0].isalnum() else ""
         end = r"\b" if text[-1].isalnum() else ""
-        self.pattern = re.compile(start + GAP.join(words) + end, re.IGNORECASE)
+        return start + GAP.join(words) + end
 
 
-def phrases(document: str) -> list[Phrase]:
-    """The rows of the table, one phrase each."""
+def table_rows(document: str) -> list[Row]:
+    """The rows of the table, and the built-in one."""
     section = document.split(f"\n{HEADING}\n", 1)[1].split("\n## ", 1)[0]
     rows = [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"]
     if len(rows) < 3 or rows[0] != ["not", "but"] or any(len(row) != 2 or not all(row) for row in rows):
         sys.exit(f"wording: error: {LIST} has no table of words")
-    return [Phrase(*row) for row in rows[2:]]
+    return [Row(*row) for row in [*rows[2:], BUILT_IN]]
 
 
 def without_table(document: str) -> str:
@@ -88,16 +97,17 @@ def text_of(root: Path, path: str) -> str | None:
     return comments_and_names(text) if path.startswith(COMMENTS) else text
 
 
-def findings(root: Path, paths: list[str], table: list[Phrase]) -> list[str]:
+def findings(root: Path, paths: list[str], table: list[Row]) -> list[str]:
     found = []
     for path in paths:
         text = text_of(root, path)
         if text is None:
             continue
-        for phrase in table:
-            for match in phrase.pattern.finditer(text):
+        for row in table:
+            for match in row.pattern.finditer(text):
                 line = text.count("\n", 0, match.start()) + 1
-                found.append((path, line, f'{path}:{line}: "{phrase.text}": {phrase.better}'))
+                phrase = re.sub(GAP, " ", match.group())
+                found.append((path, line, f'{path}:{line}: "{phrase}": {row.better}'))
     return [text for _, _, text in sorted(found)]
 
 
@@ -111,9 +121,9 @@ def tracked() -> list[str]:
     ]
 
 
-def self_test(table: list[Phrase]) -> None:
+def self_test(table: list[Row]) -> None:
     """Plants what has to be found, and what must not be."""
-    planted = [phrase.text.replace("…", "seven") for phrase in table] + SENTENCES
+    planted = [text.replace("…", "seven") for row in table for text in row.texts] + SENTENCES
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for name in ("Sources", "Docs", "Tests"):
@@ -134,7 +144,7 @@ def self_test(table: list[Phrase]) -> None:
 
 
 def main() -> int:
-    table = phrases((ROOT / LIST).read_text(encoding="utf-8"))
+    table = table_rows((ROOT / LIST).read_text(encoding="utf-8"))
     self_test(table)
     found = findings(ROOT, sys.argv[1:] or tracked(), table)
     print("\n".join(found), end="\n" if found else "")

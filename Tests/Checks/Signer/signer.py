@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """A signer for `pushcrypt seal --signer unix:PATH` (Docs/SignerProtocol.md), with faults to switch on for tests.
 
-usage: signer.py SOCKET SEED-FILE [--delay MILLISECONDS] [--every MILLISECONDS] [--record FILE]
+usage: signer.py SOCKET SEED-FILE [--delay MILLISECONDS] [--every MILLISECONDS] [--together N]
+                 [--record FILE]
                  [--fault wrong|twice|stranger|refuse|silent|truncate|gone|garbage --after N]
 
 SEED-FILE contains the 32 bytes of an Ed25519 seed. Each answer is delayed; with --every, answers follow one another at
-this interval. A fault begins with the message after the first N. --record appends what is signed to a file, one
+this interval; with --together, messages wait until there are N. A fault begins with the message after the first N. --record appends what is signed to a file, one
 hexadecimal line each.
 """
 import argparse, asyncio, os, struct
@@ -17,6 +18,7 @@ options.add_argument("socket")
 options.add_argument("seed")
 options.add_argument("--delay", type=int, default=0)
 options.add_argument("--every", type=int, default=0)
+options.add_argument("--together", type=int, default=1)
 options.add_argument("--record")
 options.add_argument("--fault", default="")
 options.add_argument("--after", type=int, default=0)
@@ -24,6 +26,7 @@ options = options.parse_args()
 key = Ed25519PrivateKey.from_private_bytes(open(options.seed, "rb").read())
 signed = 0
 due = 0.0
+waiting = []
 
 
 class Client(asyncio.Protocol):
@@ -36,8 +39,17 @@ class Client(asyncio.Protocol):
             frame, self.input = self.input[4 : 4 + n], self.input[4 + n :]
             if options.delay or options.every:
                 self.answer_later(frame)
-            else:
+            elif frame[4] == 1:
                 self.answer(frame)
+            else:
+                self.answer_together(frame)
+
+    def answer_together(self, frame):
+        waiting.append((self, frame))
+        if len(waiting) >= options.together:
+            for client, frame in waiting:
+                client.answer(frame)
+            waiting.clear()
 
     def answer_later(self, frame):
         global due

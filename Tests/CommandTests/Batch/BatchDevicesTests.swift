@@ -7,7 +7,7 @@ import Testing
 @testable import PushcryptCommandKit
 
 /// Messages that go to many devices of a store.
-@Suite(.timeLimit(.minutes(5))) struct BatchDevicesTests {
+@Suite struct BatchDevicesTests {
     private let directory: TemporaryDirectory
     private let store: SQLiteKeyStore
     private let phone = DeviceKey()
@@ -38,7 +38,7 @@ import Testing
         try program.send(#"{"to-user":"anna","payload":{"aps":{"alert":"x"}},"x":"\#(passed)"}"# + "\n")
         func size() throws -> Int { try FileHandle(forReadingFrom: URL(filePath: output)).seekToEnd().asInt }
         // Each answer is longer than what it passes through.
-        for _ in 0..<3000 where try size() < 600 * 100_500 { usleep(10_000) }
+        for _ in 0..<30_000 where try size() < 600 * 100_500 { usleep(10_000) }
         #expect(try program.kilobytes("VmHWM") < 48 << 10)
         try program.endInput()
         #expect(program.end() == 0)

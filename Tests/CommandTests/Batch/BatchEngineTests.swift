@@ -6,7 +6,7 @@ import Testing
 @testable import PushcryptCommandKit
 
 /// Many threads answer lines, and the order stays; nothing ever waits for what does not come.
-@Suite(.timeLimit(.minutes(2))) struct BatchEngineTests {
+@Suite struct BatchEngineTests {
     /// Returns chunks of one line each: its number.
     private struct Numbers: LineSource, Sendable {
         let count: Int

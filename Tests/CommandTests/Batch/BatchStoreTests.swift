@@ -7,7 +7,7 @@ import Testing
 @testable import PushcryptCommandKit
 
 /// While a batch runs, others change the store: what they change holds for the next line.
-@Suite(.timeLimit(.minutes(5))) struct BatchStoreTests {
+@Suite struct BatchStoreTests {
     /// A provider with a store, a phone, and a batch that runs.
     private final class Provider {
         let directory: TemporaryDirectory
@@ -73,14 +73,15 @@ import Testing
     @Test("With a store one thread opens, unless the command line says otherwise")
     func openingThreads() throws {
         let provider = try Provider()
-        func threads(_ options: String...) throws -> Int {
+        /// The most threads that were seen, after a while or when there are so many.
+        func threads(_ options: String..., atLeast count: Int = 0) throws -> Int {
             let program = try RunningProgram(
                 ["--store", provider.directory.file("P"), "open", "--batch", "--topic", "com.example.app"] + options)
             try program.send("{}\n")
             #expect(try program.lines(1).count == 1)
             // The first one answers while others are started.
             var most = 0
-            for _ in 0..<30 {
+            for round in 0..<6000 where round < 30 || most < count {
                 most = max(most, try program.kilobytes("Threads"))
                 usleep(10_000)
             }
@@ -88,7 +89,7 @@ import Testing
         }
         let one = try threads("--jobs", "1")
         #expect(try threads() == one)
-        #expect(try threads("--jobs", "4") == one + 3)
+        #expect(try threads("--jobs", "4", atLeast: one + 3) == one + 3)
     }
 
     @Test("A setting")

@@ -41,8 +41,7 @@ enum ExpectedManual {
         .Sh OPTIONS
         .Bl -tag -width Ds
         .It Fl \-store Ar \&DIR
-        the key store; otherwise PUSHCRYPT_STORE, otherwise the user\(aqs data
-        directory
+        the key store; default PUSHCRYPT_STORE, or the user\(aqs data directory
         .It Fl \-json
         write JSON, for programs
         .It Fl h , Fl \-help
@@ -140,7 +139,7 @@ enum ExpectedManual {
         .Sh OPTIONS
         .Bl -tag -width Ds
         .It Fl t , Fl \-to Ar \&ID
-        the device to send to; may be given several times
+        the device to send to; repeatable
         .It Fl \-ttl Ar DURATION
         how long it lives
         .It Fl \-priority Ar LEVEL
@@ -150,8 +149,7 @@ enum ExpectedManual {
         .It Fl q , Fl \-quiet
         say nothing
         .It Fl \-store Ar \&DIR
-        the key store; otherwise PUSHCRYPT_STORE, otherwise the user\(aqs data
-        directory
+        the key store; default PUSHCRYPT_STORE, or the user\(aqs data directory
         .It Fl \-json
         write JSON, for programs
         .It Fl o , Fl \-output Ar FILE
@@ -214,13 +212,22 @@ enum ExpectedManual {
         """#
 
     private static let programChapter = """
-        - [`sample device`](#sample-device) - work with devices
+        **Keys:** [`device`](#sample-device)
 
-        **Messages**
+        **Messages:** [`send`](#sample-send), [`join`](#sample-join), [`greet`](#sample-greet)
 
-        - [`sample send`](#sample-send) - send a message
-        - [`sample join`](#sample-join) - join files into one
-        - [`sample greet`](#sample-greet) - say hello
+        **More:** [`help`](#sample-help)
+
+        **Shared options**
+
+        The chapter of a command only names these. '--store' and '--json' may precede the command.
+
+        - `--store DIR`: the key store; default PUSHCRYPT_STORE, or the user's data directory
+        - `--json`: write JSON, for programs
+        - `-h, --help`: show this help
+        - `--version`: show the versions of this program and its libraries
+
+        **Exit codes**
 
         """
 
@@ -230,18 +237,13 @@ enum ExpectedManual {
 
         Work with devices.
 
-        ```
-        sample device COMMAND
-        ```
+            sample device COMMAND
 
         Devices receive messages.
 
-        - [`sample device add`](#sample-device-add) - add a device
-        - [`sample device list`](#sample-device-list) - list the devices
+        Examples:
 
-        ```
-        sample device add phone1
-        ```
+            sample device add phone1
 
         ### sample device add
 
@@ -255,35 +257,28 @@ enum ExpectedManual {
 
         Send a message.
 
-        ```
-        sample send --to ID [options] [FILE]
-        ```
+            sample send --to ID [options] [FILE]
 
         Sends the message that FILE holds to every device that --to names, and waits for none of them to answer.
 
         A second paragraph.
 
-        | operand | |
-        |---|---|
-        | `FILE` | the message |
+        - `FILE`: the message
+        - `-t, --to ID`: the device to send to; repeatable
+        - `--ttl DURATION`: how long it lives
+        - `--priority LEVEL`: how urgent it is (low, normal, high)
+        - `--key SOURCE`: where the key is read from
+        - `-q, --quiet`: say nothing
+        - `-o, --output FILE`: write to a file that appears only after success
+        - `--force`: replace the output file if it exists
 
-        | option | |
-        |---|---|
-        | `-t, --to ID` | the device to send to; may be given several times |
-        | `--ttl DURATION` | how long it lives |
-        | `--priority LEVEL` | how urgent it is (low, normal, high) |
-        | `--key SOURCE` | where the key is read from |
-        | `-q, --quiet` | say nothing |
-        | `-o, --output FILE` | write to a file that appears only after success |
-        | `--force` | replace the output file if it exists |
+        Shared: `--store`, `--json`.
 
-        Shared options: `--store`, `--json`.
+        Examples:
 
-        ```
-        sample send --to phone1 message.json
-        # from a pipe
-        sample send -t a -t b -
-        ```
+            sample send --to phone1 message.json
+            # from a pipe
+            sample send -t a -t b -
 
         """
 }

@@ -100,11 +100,95 @@ import Testing
         #expect(written.exit == .done)
         // The whole text would be printed twice.
         #expect(
-            written.output == document ? true : false, "write it anew: pushcrypt man --markdown > Docs/CommandLine.md")
+            written.output == document ? true : false, "regenerate it: pushcrypt man --markdown > Docs/CommandLine.md")
     }
 
     @Test("A chapter is the table's", arguments: ExpectedManual.chapters)
     func chapter(text: String) {
         #expect(ReferenceDocument(table: .sample).text.contains(text))
     }
+
+    @Test("An option with two meanings is described once for each, and a document is a link")
+    func meanings() {
+        let text = ReferenceDocument(table: .meanings).text
+        let chapters = """
+            ## sample first
+
+            The first.
+
+                sample first [options]
+
+            See [Sample.md](Sample.md).
+
+            Shared: `--name`.
+
+            ## sample second
+
+            The second.
+
+                sample second [options]
+
+            Shared: `--name`.
+
+            ## sample third
+
+            The third.
+
+                sample third [options]
+
+            - `--name TEXT`: a new name
+
+            ## sample fourth
+
+            The fourth.
+
+                sample fourth [options]
+
+            As for `third`: `--name`.
+
+            """
+        #expect(text.hasSuffix("\n\n" + chapters))
+        #expect(text.contains("\n- `--name TEXT`: a known name\n"))
+    }
+}
+
+extension CommandTable {
+    /// Four commands with one option, which has one meaning in the first two and another in the others.
+    fileprivate static let meanings = CommandTable(
+        program: "sample", summary: "a table with two meanings",
+        sections: [
+            Section(
+                title: "names",
+                commands: [
+                    Command("first", "the first", KnownName.self), Command("second", "the second", KnownNameToo.self),
+                    Command("third", "the third", NewName.self), Command("fourth", "the fourth", NewName.self),
+                ])
+        ],
+        version: { "sample 7.0" },
+        page: { ProgramPage(date: "May 1, 2024", examples: [], environment: [], files: [], exitCodes: []) },
+        sharedOptions: { _ in }, check: { _ in })
+}
+
+private struct KnownName: CommandBody {
+    static var page: CommandPage { CommandPage(discussion: ["See Docs/Sample.md."], examples: []) }
+
+    init(_ arguments: inout Arguments) { _ = arguments.value("--name", "TEXT", help: "a known name") }
+
+    func run(_ console: Console) -> ExitCode { .done }
+}
+
+private struct KnownNameToo: CommandBody {
+    static var page: CommandPage { CommandPage(examples: []) }
+
+    init(_ arguments: inout Arguments) { _ = arguments.value("--name", "TEXT", help: "a known name") }
+
+    func run(_ console: Console) -> ExitCode { .done }
+}
+
+private struct NewName: CommandBody {
+    static var page: CommandPage { CommandPage(examples: []) }
+
+    init(_ arguments: inout Arguments) { _ = arguments.value("--name", "TEXT", help: "a new name") }
+
+    func run(_ console: Console) -> ExitCode { .done }
 }

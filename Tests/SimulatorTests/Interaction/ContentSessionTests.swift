@@ -6,6 +6,7 @@ import Testing
 import UIKit
 import UserNotifications
 import UserNotificationsUI
+import Waiting
 
 @testable import PushcryptService
 
@@ -215,18 +216,13 @@ import UserNotificationsUI
     @Test func aViewThatHangsLeavesTheResponseToTheApp() async throws {
         let gate = Gate()
         try install { _ in
-            await withCheckedContinuation { continuation in
-                Thread.detachNewThread {
-                    gate.pass()
-                    continuation.resume()
-                }
-            }
+            await gate.waitUntilOpen()
             return .stay
         }
         try await show("one", as: "a")
         let (expanded, controller) = try expand()
         async let outcome = expanded.respond(.choose("MUTE"))
-        while controller.asked.isEmpty { try await Task.sleep(nanoseconds: 1_000_000) }
+        #expect(await eventually { !controller.asked.isEmpty })
         app.clock.advance(by: 5)
         #expect(await outcome.completions == 1)
         #expect(app.keys == [["chat": "c41"]])

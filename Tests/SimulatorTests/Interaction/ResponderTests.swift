@@ -6,6 +6,7 @@ import PushcryptService
 import TestPhone
 import Testing
 import UserNotifications
+import Waiting
 
 /// An app gets each response once, with authentic keys or none.
 @Suite struct ResponderTests {
@@ -131,12 +132,7 @@ import UserNotifications
     @Test func anAppThatHangsDoesNotHoldTheSystemUp() async throws {
         let gate = Gate()
         let app = try RespondingPhone { _ in
-            await withCheckedContinuation { continuation in
-                Thread.detachNewThread {
-                    gate.pass()
-                    continuation.resume()
-                }
-            }
+            await gate.waitUntilOpen()
             return .done
         }
         try await app.show()

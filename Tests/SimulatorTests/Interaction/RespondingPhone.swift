@@ -24,8 +24,7 @@ final class RespondingPhone: Sendable {
     }()
 
     let phone: TestPhone
-    /// A busy machine must not cause a delay: tests create the delays.
-    let clock = SimulatedClock(patience: 600)
+    let clock = stillClock()
     let device: SimulatedDevice
     let received = Notebook<ReceivedResponse>()
     let reports = Notebook<ResponseReport>()

@@ -29,7 +29,8 @@ package final class TestPhone: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    package var now: Timestamp { Timestamp(secondsSince1970: Date().timeIntervalSince1970) }
+    /// The time, which stands still.
+    package let now = Timestamp(milliseconds: 1_767_225_600_000)
 
     /// The Keychain as the app and its extension see it.
     package var keys: KeychainKeyStore {
@@ -39,8 +40,14 @@ package final class TestPhone: Sendable {
     /// The folder of the extension's files.
     package var directory: URL { folder.appendingPathComponent("extension", isDirectory: true) }
 
+    /// A configuration whose time stands still: a test that needs a deadline gives it another clock.
     package var configuration: NotificationServiceHandler.Configuration {
-        NotificationServiceHandler.Configuration(topic: Self.topic, directory: self.directory) { self.keys }
+        var configuration = NotificationServiceHandler.Configuration(topic: Self.topic, directory: self.directory) {
+            self.keys
+        }
+        configuration.clock = ManualClock()
+        configuration.now = { self.now }
+        return configuration
     }
 
     // MARK: Pushes

@@ -1,4 +1,29 @@
 extension IOSScaffold {
+    /// The principal class of the service extension.
+    var notificationService: ScaffoldFile {
+        ScaffoldFile(
+            path: "NotificationService/NotificationService.swift",
+            text: #"""
+                import Pushcrypt
+                import PushcryptReceiver
+                import PushcryptService
+
+                /// Opens each push on the phone before it is shown. The system calls it on a background thread.
+                nonisolated final class NotificationService: EncryptedNotificationService {
+                    override var configuration: NotificationServiceHandler.Configuration {
+                        var configuration = NotificationServiceHandler.Configuration(
+                            topic: try Topic("\#(topic)"), appGroup: "\#(appGroup)"
+                        ) { try SharedKeyStore.open() }
+                        configuration.texts = .localized
+                        return configuration
+                    }
+                }
+
+                """#)
+    }
+}
+
+extension IOSScaffold {
     /// The one view controller of the content extension.
     var notificationViewController: ScaffoldFile {
         ScaffoldFile(
@@ -12,14 +37,14 @@ extension IOSScaffold {
                 import UserNotificationsUI
 
                 extension FallbackTexts {
-                    /// Looked up here and now: the keys that a notification has, the system looks up when it shows it.
+                    /// Localised immediately; the system localises the keys of a notification when it shows it.
                     fileprivate static var shownInView: FallbackTexts {
                         let encrypted = NSLocalizedString("(Encrypted)", comment: "not opened, or not encrypted")
                         return FallbackTexts(couldNotOpen: .plain(encrypted), notEncrypted: .plain(encrypted))
                     }
                 }
 
-                /// The view of an expanded notification. It gets the opened content, and needs neither keys nor the network.
+                /// The view of an expanded notification. It receives the opened content, and needs neither keys nor the network.
                 final class NotificationViewController: UIViewController, @preconcurrency UNNotificationContentExtension {
                     private let session = ContentExtensionSession(texts: .shownInView)
                     private let heading = UILabel()
@@ -44,10 +69,10 @@ extension IOSScaffold {
                         ])
                     }
 
-                    /// Called again when another notification of the thread comes while the view is up.
+                    /// Called again for another notification of the thread while the view is visible.
                     func didReceive(_ notification: UNNotification) {
                         session.receive(notification)
-                        // Of what was not opened, these are the texts of the fallback.
+                        // For a push that was not opened, these are the texts of the fallback.
                         guard let shown = session.notifications.last else { return }
                         heading.text = shown.title
                         subheading.text = shown.subtitle
@@ -61,7 +86,7 @@ extension IOSScaffold {
                         session.answer(response) {
                             completion(.init(rawValue: $0.rawValue) ?? .dismissAndForwardAction)
                         } by: { _ in
-                            // EDIT: the actions that the view answers itself; the app gets all others.
+                            // EDIT: the actions that the view handles; the app receives all others.
                             .dismissAndForward
                         }
                     }

@@ -1,5 +1,59 @@
+// The Darwin branches were not compiled and not run.
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+package import PushcryptCommandKit
+
+/// The path of this package in the manifest of a scaffold.
+package enum PackageLocation {
+    /// The default: beside the app's project.
+    package static let usual = "../pushcrypt"
+
+    /// The folder that the user names, which must contain this package.
+    package static func given(_ path: String) throws(CommandFailure) -> String {
+        guard let folder = resolved(path) else {
+            throw .usage("--package-path: there is no folder \(quoted(path))")
+        }
+        guard isPackage(folder) else {
+            throw .usage(
+                "--package-path: \(quoted(path)) is not a copy of pushcrypt's sources",
+                hint: "name the folder that has its Package.swift")
+        }
+        return folder
+    }
+
+    /// The folder in which the running program was built, if its sources are still there.
+    package static var ofRunningProgram: String? {
+        #if os(Linux)
+            guard let program = resolved("/proc/self/exe") else { return nil }
+            var place = folder(of: program)
+            while !place.isEmpty, !isPackage(place) { place = folder(of: place) }
+            return place.isEmpty ? nil : place
+        #else
+            // Not usable in a manifest.
+            return nil
+        #endif
+    }
+
+    private static func isPackage(_ folder: String) -> Bool {
+        Folder.kind(of: folder + "/Package.swift") == .file
+            && Folder.kind(of: folder + "/Sources/PushcryptService") == .folder
+    }
+
+    /// The absolute path, without links.
+    private static func resolved(_ path: String) -> String? {
+        guard let resolved = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+}
+
 extension IOSScaffold {
-    /// The package in which the same sources are compiled and run without Xcode.
+    /// The package that compiles and runs the same sources without Xcode.
     var manifest: ScaffoldFile {
         let content = """
                     .target(
@@ -15,8 +69,8 @@ extension IOSScaffold {
             path: "Package.swift",
             text: #"""
                 // swift-tools-version: 6.2
-                // For Linux, where modules of pushcrypt stand in for Apple's: `swift test` runs the extension without a phone. For
-                // a phone, Xcode builds the same sources.
+                // For Linux, where modules of pushcrypt replace Apple's: `swift test` runs the extension without a phone. For a
+                // phone, Xcode builds the same sources.
                 import PackageDescription
 
                 func products(_ names: String...) -> [Target.Dependency] {

@@ -1,0 +1,287 @@
+internal import Pushcrypt
+internal import PushcryptReceiver
+
+// Codes that phones report.
+
+extension Explanation {
+    static let delivery = [
+        Explanation(
+            Delivery.Outcome.opened, .delivery,
+            summary: "the message opened and was shown",
+            cause: "A quiet second copy has this code too.",
+            shown: "The sealed notification."),
+        Explanation(
+            Delivery.Outcome.openedWithoutAttachment, .delivery,
+            summary: "the text was shown without an attachment",
+            cause:
+                "It took over 15 seconds (or the app's limit), was redirected to other than https, or does not match the payload.",
+            fix: "Fetch the URL without a login, and compare length and SHA-256. Leave large files to the app."),
+        Explanation(
+            Delivery.Outcome.passed, .delivery,
+            summary: "the app's policy let an unsealed push through",
+            fix:
+                "Once every provider seals, let the policy mask clear pushes: until then anyone with the token can show text.",
+            shown: "The push as it came."),
+        Explanation(
+            Delivery.Outcome.suppressed, .delivery,
+            summary: "a second copy of a message was hidden",
+            cause: "It came under another request, and the app claims the filtering entitlement.",
+            fix: "For many, see duplicate. If empty notifications appear, the build lacks the entitlement.",
+            shown: "Nothing more."),
+        Explanation(
+            Delivery.Reason.noTopic.code, .delivery,
+            summary: "neither the extension nor the device key has a topic",
+            fix:
+                "Give the extension the app's bundle id (no suffix, not its own), bind the device key to it, or add --topic."
+        ),
+        Explanation(
+            Delivery.Reason.deadline.code, .delivery,
+            summary: "the message was not open by the extension's deadline",
+            cause:
+                "Something waited: a lock, the network, the app's key source. Opening takes milliseconds; the deadline is 25 seconds or the app's.",
+            fix:
+                "Remove every wait. After a start of the phone everything is slow: a retry under the same apns-collapse-id replaces the fallback."
+        ),
+        Explanation(
+            Delivery.Reason.systemExpired.code, .delivery,
+            summary: "the system ended the extension before its deadline",
+            cause: "The deadline is too late, or the system gave less than its usual 30 seconds.",
+            fix: "Set it to 25 seconds or less. Otherwise see deadline."),
+        Explanation(
+            Delivery.Reason.abandoned.code, .delivery,
+            summary: "the session was released before it ended",
+            cause: "The object that opens was in a local variable, or the process ended early.",
+            fix: "Keep it in a stored property, and call it from both methods. Or look for crashes and memory reports."),
+    ]
+
+    static let opening = [
+        Explanation(
+            OpenError.Code.malformedNotification, .opening,
+            summary: "the input is not one JSON object in UTF-8, or exceeds 65,536 bytes",
+            cause: "It came from a file, a pipe or a server: on a phone the system parses pushes first.",
+            fix: "Pass it on as received, whole and alone. The message names the byte where reading ended.",
+            shown: "At most the subtitle (Encrypted)."),
+        Explanation(
+            OpenError.Code.notEncrypted, .opening, .lint,
+            summary: "ENCRYPTED_DATA is missing or not a string",
+            cause: "The push was not sealed, a relay or client dropped or moved the field, or someone else sent it.",
+            fix:
+                "Send what 'pushcrypt seal' prints: ENCRYPTED_DATA, in upper case, beside aps. Let the policy allow only pushes that stay clear for now.",
+            shown: "The clear title and the text (Encrypted)."),
+        Explanation(
+            OpenError.Code.malformedEnvelope, .opening, .lint,
+            summary: "ENCRYPTED_DATA is not an envelope",
+            cause: "It was cut, encoded twice, or never was one.",
+            fix:
+                "Run 'pushcrypt inspect'. If the provider's log lacks the fingerprint, find what cuts or re-encodes the text."
+        ),
+        Explanation(
+            OpenError.Code.unsupportedSuite, .opening, .lint,
+            summary: "this version does not know the suite",
+            cause: "The provider's format is newer than the app, or this is not an envelope.",
+            fix: "Update the app, or see malformed-envelope."),
+        Explanation(
+            OpenError.Code.unknownRecipientKey, .opening,
+            summary: "this device does not have the key",
+            cause:
+                "The app was reinstalled, moved or logged out, the key was replaced over 31 days ago, or token and key are of different installations.",
+            fix:
+                "Compare key ids with 'pushcrypt inspect'. Send and accept the registration record at every launch. Remove devices that APNs reports as Unregistered."
+        ),
+        Explanation(
+            OpenError.Code.authenticationFailed, .opening,
+            summary: "changed, or not sealed by a trusted sender for this app and device",
+            cause:
+                "Most often one end uses the extension's bundle id or a .voip topic instead of the app's. Otherwise the sender is not trusted, the text changed, or someone else sealed it.",
+            fix:
+                "Compare on both ends the topic, the sender's key ('export sender', 'sender list') and the device's ('device list', 'export device'). If they agree and the provider's log lacks the fingerprint, someone else sealed it."
+        ),
+        Explanation(
+            OpenError.Code.rotationConflict, .opening, .rotation, .store,
+            summary: "a superseded sender key signed a second, different rotation",
+            cause: "Someone else has the key, or the provider's store was restored and rotated again.",
+            fix:
+                "Unless the store was restored, the key is stolen: stop sealing with it, and give phones a new one through the app ('sender trust NAME FILE --replace'), not by 'rotate sender'. See Docs/KeyRotation.md.",
+            shown: "The fallback, for messages by the second statement's key. Trust does not change; the app is told."),
+        Explanation(
+            OpenError.Code.unsupportedMessage, .opening,
+            summary: "authentic, but of an unknown type or with invalid times",
+            cause:
+                "The sealer is newer or breaks the format: a time to live of 0 or over 30 days, a time beyond 2^53 milliseconds, an unassigned type.",
+            fix: "Update the app, or see Freshness and Inner plaintext in Docs/Format.md."),
+        Explanation(
+            OpenError.Code.expired, .opening,
+            summary: "authentic, but past its time to live",
+            cause:
+                "The phone was off or out of reach, the message waited in a queue after sealing, or a clock is wrong.",
+            fix:
+                "Seal just before sending, for hours or days (at most 30), with a matching apns-expiration, so that APNs drops late pushes. If many phones report it, check the provider's clock ('pushcrypt doctor')."
+        ),
+        Explanation(
+            OpenError.Code.notYetValid, .opening,
+            summary: "authentic, but sent more than 24 hours from now",
+            cause: "One of the two clocks is wrong.",
+            fix: "If many phones report it, set the provider's. If one does, its date was set by hand."),
+        Explanation(
+            OpenError.Code.malformedPayload, .opening,
+            summary: "authentic, but the sealed body is not a payload",
+            cause: "It has no aps, is not valid JSON, or has unreadable rotation statements.",
+            fix: "Fix the other sealer: see Body in Docs/Format.md."),
+        Explanation(
+            OpenError.Code.duplicate, .opening,
+            summary: "authentic, but already shown, under a strict policy",
+            cause:
+                "It was sent again, by anyone, under another request, or is older than all that the phone remembers.",
+            fix:
+                "Retry with the same apns-collapse-id, to replace the first try, and message name. Or use the default policy, which shows copies silently."
+        ),
+    ]
+
+    static let attachments = [
+        Explanation(
+            AttachmentError.Code.malformedReference, .attachments,
+            summary: "the payload's reference to an attachment is unusable",
+            cause:
+                "A member is missing, url is not https, key or hash not base64url of 32 bytes, name has a slash, or type is not a uniform type identifier.",
+            fix: "Give the sealer what sealing the file returned, with its address. See Attachments in Docs/Format.md."),
+        Explanation(
+            AttachmentError.Code.tooMany, .attachments, .sealing,
+            summary: "more than 8 attachments",
+            fix: "Send 8 or fewer. Most phones show one."),
+        Explanation(
+            AttachmentError.Code.bodyTooLong, .attachments,
+            summary: "the body exceeds the 65,536 bytes of a sealed file",
+            fix: "Send the beginning, and let the app fetch the rest.",
+            shown: "Nothing is sealed."),
+        Explanation(
+            AttachmentError.Code.changedFile, .attachments,
+            summary: "the file changed during sealing",
+            fix: "Discard the output. Seal again when nothing writes to it."),
+        Explanation(
+            AttachmentError.Code.notSealed, .attachments,
+            summary: "the file does not begin with PCA1, as sealed files do",
+            cause: "The url leads to the plain file, a login or not-found page, or a later version's file.",
+            fix: "Fetch it as a phone does, without a login."),
+        Explanation(
+            AttachmentError.Code.wrongSize, .attachments,
+            summary: "the file is longer or shorter than the payload says",
+            cause:
+                "Another file is at the url, a transfer was cut, or the server changed it, as image services and compressing proxies do.",
+            fix: "Store the sealed file as bytes of no known type."),
+        Explanation(
+            AttachmentError.Code.wrongHash, .attachments,
+            summary: "the file is not the one that the payload means",
+            cause: "It was sealed again, or swapped, under the same key.",
+            fix: "Store this reference's file again, or send the new one's reference."),
+        Explanation(
+            AttachmentError.Code.authenticationFailed, .attachments,
+            summary: "part of the file is not sealed under this key",
+            cause: "It changed in storage or on the way, or key and url are of different files.",
+            fix: "Store or seal it again. Keep each reference with its own url."),
+        Explanation(
+            AttachmentError.Code.malformedFile, .attachments,
+            summary: "another sealer's file breaks the format",
+            fix: "Fix that sealer: see Attachments in Docs/Format.md."),
+        Explanation(
+            AttachmentError.Code.truncatedFile, .attachments,
+            summary: "the file was sealed without its end",
+            cause: "Sealing was stopped.",
+            fix: "Seal it again. Use a reference only if sealing ended without an error."),
+    ]
+
+    // MARK: In the app
+
+    static let enrolment = enrolmentObstacles + registrationReasons
+
+    /// Why a launch does nothing, or what it should know.
+    private static let enrolmentObstacles = [
+        Explanation(
+            EnrolmentStateError.Code.newerState, .enrolment,
+            summary: "a newer version of the app wrote the state",
+            cause: "The app was downgraded. This launch does nothing.",
+            fix: "Update it. Keys are untouched, and pushes still open."),
+        Explanation(
+            EnrolmentStateError.Code.damagedState, .enrolment,
+            summary: "the enrolment state is damaged",
+            fix:
+                "Write it atomically. Keys are kept; accounts register under new device ids. The provider should forget an old id when APNs refuses its token, or the token arrives with another.",
+            shown: "Until then perhaps a second, silent copy."),
+        Explanation(
+            EnrolmentObstacle.unreadableCode, .enrolment,
+            summary: "the enrolment state cannot be read now",
+            cause:
+                "The phone has not been unlocked since it started, or is locked and the file has the protection complete.",
+            fix:
+                "Give the file the protection completeUntilFirstUserAuthentication, like the keys. The next launch tries again."
+        ),
+        Explanation(
+            EnrolmentPlan.Notice.alertsOff, .enrolment,
+            summary: "the user does not let the app show alerts",
+            fix: "Say in the app what is missed. The registration stays.",
+            shown: "Nothing. The system does not start the extension."),
+    ]
+
+    /// Why a launch registers again.
+    private static let registrationReasons = [
+        Explanation(
+            EnrolmentPlan.Reason.keysLost, .enrolment,
+            summary: "the state is there, but the keys are gone",
+            cause: "The app came from another phone's backup. A new key is registered under a new device id."),
+        Explanation(
+            EnrolmentPlan.Reason.keyIsOld, .enrolment,
+            summary: "the device key is older than 30 days, or the app's limit",
+            cause: "A new one is registered; the old one opens for another 31 days."),
+        Explanation(
+            EnrolmentPlan.Reason.keyNotAcknowledged, .enrolment,
+            summary: "the provider has not acknowledged the current key",
+            cause: "The record or its reply was lost, or not saved. The key is registered again; it opens already."),
+        Explanation(
+            EnrolmentPlan.Reason.senderChanged, .enrolment,
+            summary: "the phone trusts another sender key than it last reported",
+            cause: "The first reply brought the key, or the provider or the app replaced it. The record reports it."),
+        Explanation(
+            EnrolmentPlan.Reason.tokenChanged, .enrolment,
+            summary: "APNs gave another device token",
+            cause: "The system was updated or restored, or notifications were turned off and on.",
+            fix: "Send the new token with the record.",
+            shown: "Nothing, until the provider has it."),
+        Explanation(
+            EnrolmentPlan.Reason.appVersionChanged, .enrolment,
+            summary: "the app was updated or downgraded",
+            cause: "The record reports its version."),
+        Explanation(
+            EnrolmentPlan.Reason.alertsChanged, .enrolment,
+            summary: "the user turned alerts on or off",
+            fix: "Tell the provider, if it matters there."),
+        Explanation(
+            EnrolmentPlan.Reason.timePassed, .enrolment,
+            summary: "a day passed since the provider acknowledged the record",
+            cause: "The provider may have lost it, and gets it again."),
+    ]
+
+    static let categories = [
+        Explanation(
+            CategoryError.Code.malformedCategories, .categories,
+            summary: "the JSON of the categories breaks its rules",
+            cause: "A value is missing or of another kind, or a name is mistyped.",
+            fix: "Correct the place that the message names. Names are Apple's, in Swift's spelling."),
+        Explanation(
+            CategoryError.Code.invalidIdentifier, .categories,
+            summary: "an identifier is not valid",
+            cause: "It does not have 1 to 255 bytes, has a control character, or begins with com.apple.",
+            fix: "Choose another, also in aps.category."),
+        Explanation(
+            CategoryError.Code.repeatedIdentifier, .categories,
+            summary: "two categories, or two actions of one, share an identifier",
+            cause: "Two that differ only in case are nearly always a typo.",
+            fix: "Rename one. Actions of different categories may share one."),
+        Explanation(
+            CategoryError.Code.tooManyActions, .categories,
+            summary: "more than the 10 actions that the system shows",
+            fix: "Keep the most important. Where there is little room it shows two."),
+        Explanation(
+            CategoryError.Code.emptyTitle, .categories,
+            summary: "a button has no title, or an empty localised key",
+            fix: "Give it one."),
+    ]
+}

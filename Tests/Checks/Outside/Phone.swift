@@ -1,0 +1,58 @@
+import DeviceSimulator
+import Foundation
+import Pushcrypt
+import PushcryptKeyStore
+import PushcryptService
+
+@testable import NotificationService
+
+/// An enrolled phone and its provider, for the test in Docs/ServiceExtension.md.
+struct Phone {
+    let keys: SQLiteKeyStore
+    let topic: Topic
+    let provider = SenderKey()
+    let now = Timestamp(secondsSince1970: Date().timeIntervalSince1970)
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+
+    init() throws {
+        topic = try Topic("com.example.app")
+        keys = try SQLiteKeyStore.inMemory()
+        _ = try keys.generateDeviceKey(topic: topic, at: now)
+        try keys.trustSender(provider.publicKey, named: "provider", at: now)
+    }
+
+    func push(_ payload: String) throws -> APNsPush {
+        let device = try keys.deviceKeys()[0].publicKey
+        return APNsPush(try Sealer(sender: provider, topic: topic).seal(payload.utf8, to: device, at: now).json)
+    }
+
+    /// The shipping extension, with this phone's keys and files.
+    func device(_ clock: SimulatedClock = SimulatedClock(), keysTake seconds: Double = 0) -> SimulatedDevice {
+        SimulatedDevice(clock: .simulated(clock)) {
+            TestedService { configuration in
+                configuration.clock = clock
+                configuration.directory = { folder }
+                configuration.keys = {
+                    if seconds > 0 { clock.sleep(for: seconds) }
+                    return keys
+                }
+            }
+        }
+    }
+}
+
+/// The app's extension, with a changed configuration.
+final class TestedService: NotificationService {
+    private let adjust: (inout NotificationServiceHandler.Configuration) -> Void
+
+    init(_ adjust: @escaping (inout NotificationServiceHandler.Configuration) -> Void) {
+        self.adjust = adjust
+        super.init()
+    }
+
+    override var configuration: NotificationServiceHandler.Configuration {
+        var configuration = super.configuration
+        adjust(&configuration)
+        return configuration
+    }
+}
