@@ -97,7 +97,7 @@ counted: build
 bench-record: setup-test counted ## record the instruction counts that `make test` compares with
 	@Tests/Checks/Bench/instructions.py record
 
-order: setup-test build ## list the functions of the Swift library that one seal and one open run, for the linker
+order: setup-test build ## list the functions of the Swift library that a seal runs, for the linker: Sources/Packaging
 	@Tests/Checks/Bench/instructions.py order
 
 api: setup ## record the public API of each library, which `make test` compares: Tests/Data/API

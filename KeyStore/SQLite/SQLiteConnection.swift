@@ -19,8 +19,10 @@ final class SQLiteConnection {
     /// A list, since comparing a text with these few takes less time than hashing it.
     private var statements: [(sql: String, statement: SQLiteStatement)] = []
 
-    /// The milliseconds between two attempts while a database is busy.
+    /// The milliseconds between two attempts while a database is busy. Divided by `firstAttempts` at first: a reader that is
+    /// alone is gone after half a millisecond.
     private static let wait = 5
+    private static let firstAttempts: Int32 = 10
 
     /// Limits, so that a damaged or hostile file cannot make SQLite use unbounded memory or time.
     private static let limits: [(Int32, Int32)] = [
@@ -73,15 +75,17 @@ final class SQLiteConnection {
     /// SQLite's own handler ends up trying ten times a second: too rarely for the short gaps between the transactions
     /// of a large import, so that a writer could miss them all.
     private func waitForOthers(_ milliseconds: Int32) {
-        let looks = Int(milliseconds) / Self.wait
+        let waits = Int(milliseconds) / Self.wait
+        let attempts = waits == 0 ? 0 : waits - 1 + Int(Self.firstAttempts)
         unsafe sqlite3_busy_handler(
             database,
             { limit, count in
                 guard count < Int(bitPattern: limit) else { return 0 }
-                var pause = timespec(tv_sec: 0, tv_nsec: SQLiteConnection.wait * 1_000_000)
+                let share = count < SQLiteConnection.firstAttempts ? Int(SQLiteConnection.firstAttempts) : 1
+                var pause = timespec(tv_sec: 0, tv_nsec: SQLiteConnection.wait * 1_000_000 / share)
                 unsafe nanosleep(&pause, nil)
                 return 1
-            }, UnsafeMutableRawPointer(bitPattern: looks))
+            }, UnsafeMutableRawPointer(bitPattern: attempts))
     }
 
     deinit {

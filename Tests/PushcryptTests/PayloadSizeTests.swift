@@ -45,7 +45,7 @@ import Testing
             #expect(error.code == .payloadTooLarge)
             #expect(error.description.contains("has \(budget.bytes + excess) bytes"))
             #expect(error.description.contains("\(excess) more than fit (\(budget.bytes))"))
-            let room = budget.statements == 0 ? nil : "takes \(1 + 181 * budget.statements) bytes"
+            let room = budget.statements == 0 ? nil : "needs \(1 + 181 * budget.statements) bytes"
             #expect(room.map(error.description.contains) ?? !error.description.contains("rotation"))
         }
     }

@@ -284,7 +284,7 @@ def check(bench: Bench) -> int:
             if excess(count, ceilings[name]) < -TOLERANCE:
                 print(f"{name}: {-100 * excess(count, ceilings[name]):.1f} % below its ceiling: record it with make bench-record")
     run_by_seal = bench.functions_of_seal()
-    unlisted = run_by_seal - set(ORDER.read_text().split())
+    unlisted = run_by_seal - set(ORDER.read_text().splitlines())
     if len(unlisted) > UNLISTED * len(run_by_seal):
         complaints.append(f"{len(unlisted)} of the {len(run_by_seal)} functions of one seal are not in {ORDER.name}: make order")
     # A message in thirty is sealed twice.
@@ -318,7 +318,9 @@ def main() -> int:
             if what == "check":
                 return check(bench)
             if what == "order":
-                ORDER.write_text("\n".join(sorted(bench.functions_of_seal() | bench.functions_of_open())) + "\n")
+                heading = "# Functions of the Swift library that the linker places side by side, written by `make order`."
+                names = sorted(bench.functions_of_seal() | bench.functions_of_open())
+                ORDER.write_text("\n".join([heading, *names]) + "\n")
                 print(f"{ORDER.relative_to(ROOT)} changed: build again")
                 return 0
             write_ceilings(bench.measure())
