@@ -151,7 +151,7 @@ struct SignerProgramTests {
         let signer = try PythonSigner(in: directory)
         defer { signer.stop() }
         let warning =
-            "pushcrypt: warning: the signer's key is \(try sender), and nobody says that it must be: add --signer-key with that key\n"
+            "pushcrypt: warning: the signer's key, \(try sender), is not checked: add --signer-key with that key\n"
         #expect(try seal(signer, lines: 3).messages == warning)
         #expect(try seal(signer, lines: 3, "--signer-key", "\(sender)").messages == "")
     }

@@ -1,24 +1,23 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// Runs the lines of an input through workers on several threads, and writes their answers in the order of the input.
+/// Answers the lines of an input on several threads, and writes the answers in the order of the input.
 ///
-/// Each thread reads a chunk, alone, answers its lines, and hands the answer over; whoever hands over the one that is due
-/// writes it, and those that are due after it. An answer that is very long is written in parts, each when it is due. A
-/// reader that is slow, or gone, is felt before long: reading waits while too much is not written yet, and an error ends
-/// everything.
+/// One thread at a time reads a chunk. The thread that finishes the next answer in order writes it, and all that follow it
+/// and are finished. A very long answer is written in parts. Reading pauses while too much is unwritten, and a write error
+/// ends the batch.
 struct BatchEngine: Sendable {
-    /// How much may have been read and not written: memory does not depend on the length of the input.
+    /// The most that may be read and not written, so that memory does not grow with the input.
     struct Limits: Sendable {
         var jobs: Int
         var chunksPerJob = 4
         var bytes = 8 << 20
-        /// A chunk that is longer holds one long line. What reading it as JSON takes is reckoned with, so that few such
-        /// lines are worked on at the same time, however many threads there are.
+        /// A longer chunk holds one long line. Bytes beyond this length count `weightOfRest` times, for the memory that
+        /// parsing takes, so that few such lines are answered at once on any number of threads.
         var usualChunk = 64 << 10
         var weightOfRest = 12
 
-        /// What a chunk counts for, in bytes, while it is worked on.
+        /// The bytes that a chunk counts for while it is answered.
         func weight(of chunk: LineChunk) -> Int {
             chunk.bytes.count + max(0, chunk.bytes.count - usualChunk) * weightOfRest
         }
@@ -26,26 +25,26 @@ struct BatchEngine: Sendable {
 
     let limits: Limits
 
-    /// How often the caller's `tick` is called, in milliseconds.
+    /// The time between calls of `tick`, in milliseconds.
     static let tickInterval: UInt64 = 200
 
-    /// How a batch has ended.
+    /// The end of a batch.
     struct End {
-        /// What was written by then.
+        /// The counts of everything written.
         let tally: BatchTally
-        /// Whether all of the input was read; false when `stop` was raised before.
+        /// Whether all of the input was read; false if `stop` was raised first.
         let isComplete: Bool
         let failure: CommandFailure?
     }
 
-    /// Answers the input up to its end, or until `stop` is raised: then what was read is answered, and no more is read.
+    /// Answers the input to its end, or until `stop` is raised: lines already read are still answered.
     ///
     /// - Parameters:
-    ///   - source: is read by one thread at a time; raising `stop` ends its reading.
-    ///   - worker: makes the worker of a thread, on that thread.
-    ///   - write: is called by one thread at a time, in order.
-    ///   - tick: is called on this thread from time to time, with the counts so far.
-    /// - Returns: with the first failure of reading, writing or making a worker. Every thread has ended by then.
+    ///   - source: The lines; read by one thread at a time until `stop` is raised.
+    ///   - worker: Creates the worker of a thread, on that thread.
+    ///   - write: Writes an answer; called by one thread at a time, in order.
+    ///   - tick: Called on this thread from time to time with the counts so far.
+    /// - Returns: The end, with the first failure to read, write or create a worker. All threads have ended.
     func run<Source: LineSource & Sendable, Worker: LineWorker>(
         _ source: Source, stop: StopSignal, worker: @escaping @Sendable () throws(CommandFailure) -> Worker,
         write: @escaping @Sendable (BatchAnswer) throws(CommandFailure) -> Void, tick: (BatchTally) -> Void
@@ -65,22 +64,22 @@ struct BatchEngine: Sendable {
     }
 }
 
-// MARK: Work
+// MARK: Threads
 
-/// What the threads of one batch share.
+/// The state that the threads of one batch share.
 private final class BatchWork<Source: LineSource & Sendable>: Sendable {
     private struct Order {
-        /// How many chunks have been read, and how many written.
+        /// The number of chunks read, and written.
         var read = 0
         var written = 0
-        /// The bytes of what is worked on, by weight, and of what is waiting to be written.
+        /// The weight of the chunks being answered, and the bytes of the answers waiting to be written.
         var bytes = 0
         var waiting: [Int: BatchAnswer] = [:]
         var isWriting = false
         var threads: Int
         var tally = BatchTally()
         var failure: CommandFailure?
-        /// Nothing can be written any more.
+        /// Whether writing has failed.
         var isBroken = false
     }
 
@@ -103,16 +102,15 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
         return order.change { BatchEngine.End(tally: $0.tally, isComplete: isComplete, failure: $0.failure) }
     }
 
-    /// Waits until every thread has ended; false when one has not by then.
+    /// Waits until every thread has ended; returns false if the time passes first.
     func hasEnded(withinMilliseconds time: UInt64) -> Bool {
         order.wait(atMostMilliseconds: time) { $0.threads == 0 ? true : nil } ?? false
     }
 
-    /// Counts a thread that ends.
+    /// Counts down a thread that ends.
     func leave() { order.change { $0.threads -= 1 } }
 
-    /// Ends the reading for a reason, of which the first one counts. What was read is answered all the same, unless nothing
-    /// can be written.
+    /// Stops reading; the first failure is kept. Chunks already read are still answered, unless writing has failed.
     func fail(_ failure: CommandFailure, isBroken: Bool = false) {
         order.change { order in
             order.failure = order.failure ?? failure
@@ -121,7 +119,7 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
         stop.raise()
     }
 
-    /// What one thread does, until the input or everything ends.
+    /// Runs one thread until the input or the batch ends.
     func run<Worker: LineWorker>(
         _ make: () throws(CommandFailure) -> Worker, _ write: @escaping (BatchAnswer) throws(CommandFailure) -> Void
     ) {
@@ -132,7 +130,7 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
                 var start = SystemEnvironment.nanoseconds()
                 var answer = worker.answer(chunk) { part in
                     let pause = SystemEnvironment.nanoseconds()
-                    // To wait is no work.
+                    // Waiting does not count as work.
                     defer { start += SystemEnvironment.nanoseconds() - pause }
                     return self.write(part, of: chunk, write)
                 }
@@ -149,7 +147,7 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
         }
     }
 
-    /// Writes a part of an answer once everything before it is written; false when nothing can be.
+    /// Writes a part of an answer once everything before it is written; returns false if writing has failed.
     private func write(
         _ part: BatchAnswer, of chunk: LineChunk, _ write: (BatchAnswer) throws(CommandFailure) -> Void
     ) -> Bool {
@@ -173,7 +171,7 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
         return true
     }
 
-    /// Writes what is due, and what comes to be due meanwhile.
+    /// Writes the answers that are due, and those that become due meanwhile.
     private func writeDue(_ write: (BatchAnswer) throws(CommandFailure) -> Void) {
         while let answers = due() {
             do throws(CommandFailure) {
@@ -185,7 +183,7 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
         }
     }
 
-    /// Reads a chunk once there is room for it; nil when there is nothing more to do.
+    /// Reads a chunk once there is room for it; returns nil at the end.
     private func next() throws(CommandFailure) -> LineChunk? {
         try source.change { (source) throws(CommandFailure) in
             let maximum = limits.jobs * limits.chunksPerJob
@@ -203,7 +201,7 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
         }
     }
 
-    /// The answers that are due, unless another thread is writing or there are none.
+    /// Removes the answers that are due; returns nil if there are none or another thread is writing.
     private func due() -> [BatchAnswer]? {
         order.change { order in
             guard !order.isWriting, !order.isBroken else { return nil }
@@ -231,4 +229,65 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
 
 extension BatchAnswer {
     fileprivate var size: Int { output.count + log.count }
+}
+
+// MARK: Answers
+
+/// Answers the lines of a batch on one thread.
+protocol LineWorker: SendableMetatype {
+    /// Waits for its turn, and writes a part of an answer; returns false if writing has failed.
+    typealias Part = (BatchAnswer) -> Bool
+
+    /// Answers the lines of a chunk in order.
+    ///
+    /// Passes a long answer to `write` in parts, and returns the rest.
+    func answer(_ chunk: LineChunk, inParts write: @escaping Part) -> BatchAnswer
+}
+
+/// The answer to the lines of a chunk.
+struct BatchAnswer: Sendable {
+    /// Whole lines of output.
+    var output: ContiguousArray<UInt8> = []
+    /// Whole lines for standard error, written after the output.
+    var log: ContiguousArray<UInt8> = []
+    var tally = BatchTally()
+
+    /// Appends an object as a line of the output.
+    mutating func append(_ members: (inout JSONWriter) -> Void) {
+        var json = JSONWriter()
+        json.object(members)
+        output.append(contentsOf: json.bytes)
+        output.append(newline)
+    }
+}
+
+/// The counts of a batch.
+struct BatchTally: Sendable, Equatable {
+    /// The lines answered, without empty ones.
+    var lines = 0
+    /// The bytes of these lines.
+    var input = 0
+    /// The messages sealed or opened.
+    var done = 0
+    /// The messages written as they are, for devices without a key.
+    var unencrypted = 0
+    /// The refused messages, by code.
+    var refused: [String: Int] = [:]
+    /// The bytes of the payloads, by bucket.
+    var bytes: [Int: Int] = [:]
+    /// The working time of all threads, in nanoseconds.
+    var nanoseconds: UInt64 = 0
+
+    /// The number of refused messages.
+    var refusals: Int { refused.values.reduce(0, +) }
+
+    mutating func add(_ other: BatchTally) {
+        lines += other.lines
+        input += other.input
+        done += other.done
+        unencrypted += other.unencrypted
+        refused.merge(other.refused, uniquingKeysWith: +)
+        bytes.merge(other.bytes, uniquingKeysWith: +)
+        nanoseconds += other.nanoseconds
+    }
 }

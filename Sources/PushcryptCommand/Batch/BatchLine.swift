@@ -1,26 +1,26 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// One line of a batch, taken apart: what it says to this program, and what is passed through.
+/// One line of a batch: the members for this program, and those that are passed through.
 struct BatchLine {
-    /// The most bytes of a line.
+    /// The length limit of a line in bytes.
     static let maximumLength = JSONDocument.defaultMaximumBytes
 
-    /// One more than a payload may have, which stands inside the line.
+    /// One more than a payload's, which is inside the line.
     private static let maximumDepth = JSONDocument.maximumDepth + 1
 
-    /// What the line says, by name; believed to be of the right kind only when it is read.
+    /// The members for this program, by name; their types are not checked yet.
     private var members: [String: JSONValue] = [:]
-    /// What is passed through, in its order.
+    /// The members that are passed through, in order.
     private(set) var passed: [JSONMember] = []
-    /// A member that cannot be passed through, because the answer has one of this name.
+    /// The first member that cannot be passed through, because the answer may have one of this name.
     private var reservedName: String?
 
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// - Parameters:
-    ///   - names: the members that are for this program, and are not passed through.
-    ///   - reserved: the members that an answer may have by itself.
+    ///   - names: The members for this program, which are not passed through.
+    ///   - reserved: The members that an answer may have, which a line must not bring.
     init(_ text: ContiguousArray<UInt8>, names: Set<String>, reserved: Set<String>) throws(LineFailure) {
         let document: JSONDocument
         do throws(JSONError) {
@@ -41,20 +41,20 @@ struct BatchLine {
                 passed.append(member)
             }
         }
-        // What an earlier run has added: a line that has failed can be given again as it is.
+        // Added by an earlier run: a line that failed can be given again as it is.
         if LineFailure.hasWritten(passed) { passed.removeAll { LineFailure.members.contains($0.name) } }
     }
 
     subscript(_ name: String) -> JSONValue? { members[name] }
 
-    /// The text of a member; nil without it.
+    /// Returns the text of a member, or nil if the line does not have it.
     func text(_ name: String) throws(LineFailure) -> String? {
         guard let value = members[name] else { return nil }
         guard let text = value.string else { throw LineFailure(.malformedLine, "\(name) must be a string") }
         return text
     }
 
-    /// Refuses a line with a member that would have the name of one of the answer's.
+    /// Refuses a line that brings a reserved member.
     func refuseReserved() throws(LineFailure) {
         guard let reservedName else { return }
         let hyphenated = String(reservedName.map { $0 == "_" ? "-" : $0 })
@@ -65,18 +65,118 @@ struct BatchLine {
         )
     }
 
-    // What is written again has no white space between its tokens: a line break there, of whatever kind, would end the answer's
-    // line for its reader.
+    // Members are written without white space between tokens: a line break there would end the answer's line.
 
-    /// Writes the members of these names.
+    /// Writes the members with these names.
     func write(_ names: [String], to json: inout JSONWriter) {
         for name in names {
             if let value = members[name] { json.raw(value, for: name) }
         }
     }
 
-    /// Writes what is passed through, but for what has a name in `others`, which the answer has already.
+    /// Writes the members that are passed through, except those in `others`, which the answer already has.
     func writePassed(to json: inout JSONWriter, beside others: Set<String> = []) {
         for member in passed where !others.contains(member.name) { json.member(member) }
+    }
+}
+
+/// The reason why one message of a batch was refused.
+struct LineFailure: Error {
+    let code: String
+    let message: String
+
+    static let lineTooLong = LineFailure(.lineTooLong, "a line has at most \(BatchLine.maximumLength) bytes")
+
+    static let noKey = LineFailure(
+        .noKey, "the device has no key to seal to: have it register, or let its pushes pass with --unencrypted pass")
+
+    init(code: String, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    init(_ error: some CodedError) { self.init(coded: error) }
+
+    private init(coded error: some CodedError) {
+        self.init(code: error.code.description, message: error.description)
+    }
+
+    init(_ error: SealError) {
+        if let signing = error.signing {
+            self.init(signing)
+        } else {
+            self.init(coded: error)
+        }
+    }
+
+    init(_ code: LineError.Code, _ message: String) {
+        self.init(LineError(code, message))
+    }
+
+    /// The members of an answer that describe a failure.
+    static let members: Set = ["error", "line"]
+
+    /// Writes the members `error` and `line`.
+    func write(line number: Int, to json: inout JSONWriter) {
+        json.object(for: "error") { json in
+            json.string(code, for: "code")
+            json.string(SecretText.removed(from: message), for: "message")
+        }
+        json.integer(number, for: "line")
+    }
+
+    /// Whether these members are as `write` writes them, and do not only have the names.
+    static func hasWritten(_ passed: [JSONMember]) -> Bool {
+        guard let error = passed.first(where: { $0.name == "error" })?.value,
+            passed.first(where: { $0.name == "line" })?.value.integer != nil
+        else { return false }
+        let members = error.members
+        return members.map(\.name) == ["code", "message"] && members.allSatisfy { $0.value.kind == .string }
+    }
+}
+
+/// An error of a line itself. Errors with equal codes are equal.
+struct LineError: CodedError {
+    /// The reason.
+    struct Code: Hashable, Sendable, CaseIterable, CustomStringConvertible {
+        private enum Known: String, CaseIterable {
+            case malformedLine = "malformed-line"
+            case lineTooLong = "line-too-long"
+            case reservedKey = "reserved-key"
+            case noDevice = "no-device"
+            case noKey = "no-key"
+            case noTopic = "no-topic"
+            case overflowFailed = "overflow-failed"
+        }
+
+        private let known: Known
+
+        /// Not an object, or one with a wrong member.
+        static let malformedLine = Code(known: .malformedLine)
+        /// Longer than a line may be.
+        static let lineTooLong = Code(known: .lineTooLong)
+        /// A member to pass through has the name of one of the answer's.
+        static let reservedKey = Code(known: .reservedKey)
+        /// The user has no devices.
+        static let noDevice = Code(known: .noDevice)
+        /// The device has no key to seal to.
+        static let noKey = Code(known: .noKey)
+        /// The line, the command line and the keys have no topic.
+        static let noTopic = Code(known: .noTopic)
+        /// The file of a long body cannot be written.
+        static let overflowFailed = Code(known: .overflowFailed)
+
+        static var allCases: [Code] { Known.allCases.map(Code.init(known:)) }
+
+        var description: String { known.rawValue }
+    }
+
+    let code: Code
+    /// What to do; contains no bytes of a payload.
+    let description: String
+
+    init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
     }
 }

@@ -28,7 +28,7 @@ struct BatchArguments: Sendable {
     }
 }
 
-/// A batch as the command line wants it, from its input to its exit code.
+/// A batch from its input to its exit code, as the command line says.
 struct BatchRun {
     private let verb: String
     private let options: BatchArguments
@@ -37,15 +37,15 @@ struct BatchRun {
     private let console: Console
     private let jobs: Int
     private let hasClearContent: Bool
-    /// What ends the reading.
+    /// Ends the reading.
     let stop: StopSignal
     private let start = SystemEnvironment.nanoseconds()
 
     /// - Parameters:
-    ///   - verb: the fate of messages, `sealed` or `opened`.
-    ///   - jobs: the default number of threads.
-    ///   - hasClearContent: whether the output is for its owner only.
-    ///   - isJSON: whether the summary is JSON.
+    ///   - verb: `sealed` or `opened`.
+    ///   - jobs: The default number of threads.
+    ///   - hasClearContent: Whether only the owner may read the output.
+    ///   - isJSON: Whether the summary is JSON.
     init(
         _ verb: String, jobs: Int, hasClearContent: Bool, isJSON: Bool, _ options: BatchArguments,
         to output: OutputArguments, _ console: Console
@@ -60,11 +60,11 @@ struct BatchRun {
         do throws(SystemError) {
             stop = try StopSignal()
         } catch {
-            throw .failed("cannot make a pipe: \(error.text)")
+            throw .failed("cannot create a pipe: \(error.text)")
         }
     }
 
-    /// Runs the lines of a file, or of standard input for `-`, through workers.
+    /// Answers the lines of a file, or of standard input for `-`.
     func run<Worker: LineWorker>(
         file path: String, worker: @escaping @Sendable () throws(CommandFailure) -> Worker
     ) throws(CommandFailure) -> ExitCode {
@@ -73,14 +73,14 @@ struct BatchRun {
         return try run(source, size: file.size, isStream: file.size == nil, worker: worker)
     }
 
-    /// Runs lines through workers. A stream may be ended by a signal without anything being left over.
+    /// Answers lines. A signal may end a stream without leaving anything unanswered.
     func run<Source: LineSource & Sendable, Worker: LineWorker>(
         _ source: Source, size: Int? = nil, isStream: Bool = false,
         worker: @escaping @Sendable () throws(CommandFailure) -> Worker
     ) throws(CommandFailure) -> ExitCode {
         let output = try BatchOutput(isSecret: hasClearContent, destination, console)
         let metrics = options.metrics
-        // What cannot be written is found out before anything is done.
+        // An unwritable file is noticed before anything is sealed or opened.
         if let metrics { try self.metrics(BatchTally()).write(to: metrics) }
         ProcessMemory.returnLargePieces()
         do throws(SystemError) {
@@ -128,7 +128,7 @@ struct BatchRun {
         BatchMetrics(verb: verb, tally: tally, nanoseconds: SystemEnvironment.nanoseconds() - start)
     }
 
-    /// A collector that misses a moment is no reason to end the batch.
+    /// Writes the metrics; a failure is only a warning.
     private func writeMetrics(_ tally: BatchTally, to path: String) {
         do throws(CommandFailure) {
             try metrics(tally).write(to: path)
@@ -138,7 +138,7 @@ struct BatchRun {
     }
 }
 
-/// When the metrics are written again: after a while, if there is anything new.
+/// Decides when the metrics are written again: after the interval, if the counts have changed.
 private struct MetricsClock {
     private var last = SystemEnvironment.uptime()
     private var tally = BatchTally()
@@ -149,5 +149,60 @@ private struct MetricsClock {
         last = now
         self.tally = tally
         return true
+    }
+}
+
+// MARK: Output
+
+/// The output of a batch: standard output, or a file that appears when the batch is done.
+struct BatchOutput: ~Copyable {
+    /// Writes the answers; used by one thread at a time.
+    let sink: BatchSink
+    private let file: OutputFile?
+
+    /// Opens the output; a secret file is readable by its owner only.
+    init(isSecret: Bool, _ destination: OutputArguments, _ console: Console) throws(CommandFailure) {
+        guard let path = destination.file else {
+            sink = BatchSink(output: console.output, name: "standard output", isFile: false, console: console)
+            file = nil
+            return
+        }
+        let file = try OutputFile(path, mode: isSecret ? 0o600 : 0o666, force: destination.force)
+        sink = BatchSink(output: file.descriptor, name: quoted(path), isFile: true, console: console)
+        self.file = consume file
+    }
+
+    /// Whether the answers go to a file.
+    var isFile: Bool { sink.isFile }
+
+    /// Gives the file its name; without this call no file remains.
+    consuming func finish() throws(CommandFailure) { try file?.commit() }
+}
+
+/// The descriptors that answers are written to.
+struct BatchSink: Sendable {
+    let output: Descriptor
+    let name: String
+    let isFile: Bool
+    let console: Console
+
+    /// Writes an answer's output, then its log.
+    func write(_ answer: BatchAnswer) throws(CommandFailure) {
+        do throws(SystemError) {
+            try output.writeAll(shown(answer.output).span)
+        } catch {
+            throw error == .readerIsGone ? .readerIsGone : .failed("cannot write \(name): \(error.text)")
+        }
+        // There is nowhere to report a failure.
+        try? console.messages.writeAll(answer.log.span)
+    }
+
+    /// Escapes control characters for a terminal.
+    private func shown(_ lines: ContiguousArray<UInt8>) -> ContiguousArray<UInt8> {
+        guard output.isTerminal else { return lines }
+        let safe = lines.split(separator: newline).map {
+            sanitized(forTerminal: String(decoding: $0, as: UTF8.self)) + "\n"
+        }
+        return ContiguousArray(safe.joined().utf8)
     }
 }

@@ -1,19 +1,19 @@
 internal import PushcryptCommandKit
 
-/// Where the lines of a batch come from; used by one thread at a time.
+/// The source of a batch's lines; used by one thread at a time.
 protocol LineSource {
-    /// Waits for the next lines, numbered on from 0; nil at the end.
+    /// Waits for the next chunk, numbered from 0; returns nil at the end.
     mutating func next() throws(CommandFailure) -> LineChunk?
-    /// Whether everything was given.
+    /// Whether all chunks were returned.
     var isAtEnd: Bool { get }
 }
 
-/// Cuts what is read into chunks of whole lines.
+/// Cuts an input into chunks of whole lines.
 ///
-/// One read makes a chunk, so that lines are answered as soon as they are there. Never more than the longest line and one
-/// read is held.
+/// Each read that ends a line becomes a chunk, so that lines are answered as soon as they arrive. Memory holds at most the
+/// longest line and one read.
 struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
-    /// The most bytes of one read, unless the caller says otherwise: few, so that the threads share what there is.
+    /// The default size of a read in bytes: small, so that threads share a short input.
     static var standardReadLength: Int { 16_384 }
 
     private let readLength: Int
@@ -21,7 +21,7 @@ struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
     private var input: Input
     /// The beginning of a line whose end has not been read.
     private var rest: ContiguousArray<UInt8> = []
-    /// The line that was too long is passed over up to its newline.
+    /// Whether the rest of a line that was too long is being skipped.
     private var isSkipping = false
     private var isAtStart = true
     private(set) var isAtEnd = false
@@ -66,7 +66,7 @@ struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
         return bytes.isEmpty ? nil : chunk(bytes)
     }
 
-    /// Appends what one read gives; false at the end of the input, nil when no more of it is wanted.
+    /// Appends the bytes of one read; returns false at the end of the input, nil if reading was stopped.
     private mutating func read(into bytes: inout ContiguousArray<UInt8>) throws(CommandFailure) -> Bool? {
         let old = bytes.count
         bytes.append(contentsOf: repeatElement(0, count: readLength))
@@ -92,5 +92,105 @@ struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
     }
 }
 
-/// What Windows puts in front of UTF-8.
+/// The mark that Windows programs write before UTF-8.
 private let byteOrderMark: ContiguousArray<UInt8> = [0xEF, 0xBB, 0xBF]
+
+// MARK: Input
+
+/// The bytes that lines are read from.
+protocol LineInput {
+    /// Reads available bytes into `bytes` from `start` on; returns 0 at the end, nil if reading was stopped.
+    mutating func read(into bytes: inout ContiguousArray<UInt8>, from start: Int) throws(CommandFailure) -> Int?
+}
+
+/// A descriptor that is read to its end, or until `stop` is raised.
+struct DescriptorInput: LineInput, Sendable {
+    let descriptor: Descriptor
+    /// The name in messages.
+    let name: String
+    let stop: StopSignal
+
+    func read(into bytes: inout ContiguousArray<UInt8>, from start: Int) throws(CommandFailure) -> Int? {
+        do throws(SystemError) {
+            return try unsafe bytes.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
+                var span = unsafe buffer.mutableSpan
+                return try descriptor.readSome(into: &span, from: start, unless: stop.descriptor)
+            }
+        } catch {
+            throw .failed("cannot read \(name): \(error.text)")
+        }
+    }
+}
+
+extension InputFile {
+    /// The file's bytes, until `stop` is raised; valid while the file is open.
+    func lines(until stop: StopSignal) -> DescriptorInput {
+        DescriptorInput(descriptor: descriptor, name: name, stop: stop)
+    }
+}
+
+/// A text in memory.
+struct TextInput: LineInput, Sendable {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ text: ContiguousArray<UInt8>) { rest = ArraySlice(text) }
+
+    mutating func read(into bytes: inout ContiguousArray<UInt8>, from start: Int) -> Int? {
+        let piece = rest.prefix(bytes.count - start)
+        bytes.replaceSubrange(start..<start + piece.count, with: piece)
+        rest = rest.dropFirst(piece.count)
+        return piece.count
+    }
+}
+
+// MARK: Chunks
+
+/// Some lines of an input that were read together.
+struct LineChunk: Sendable {
+    /// The number of the chunk, from 0.
+    let number: Int
+    /// The number of its first line in the input, from 1; empty lines count.
+    let firstLine: Int
+    /// Whole lines with their newlines; the last line of the input may have none.
+    let bytes: ContiguousArray<UInt8>
+    /// Whether the chunk stands for one line that was too long to keep.
+    var isTooLong = false
+
+    /// One line, without its newline.
+    enum Line {
+        case text(ContiguousArray<UInt8>)
+        case tooLong
+    }
+
+    /// Calls `body` with each line that is not empty and its number in the input.
+    func forEachLine(maximum: Int, _ body: (Int, Line) -> Void) {
+        if isTooLong { return body(firstLine, .tooLong) }
+        var number = firstLine
+        var start = 0
+        while start < bytes.count {
+            let end = bytes[start...].firstIndex(of: newline) ?? bytes.count
+            defer {
+                number += 1
+                start = end + 1
+            }
+            guard end - start <= maximum else {
+                body(number, .tooLong)
+                continue
+            }
+            let text = ContiguousArray(bytes[start..<end])
+            if !text.allSatisfy(\.isWhiteSpace) { body(number, .text(text)) }
+        }
+    }
+
+    /// The number of lines, with empty ones.
+    var lineCount: Int {
+        if isTooLong { return 1 }
+        let ended = bytes.count { $0 == newline }
+        return bytes.isEmpty || bytes.last == newline ? ended : ended + 1
+    }
+}
+
+extension UInt8 {
+    /// Whether it is white space in JSON, such as the carriage return before a newline.
+    fileprivate var isWhiteSpace: Bool { self == 0x20 || self == 0x0D || self == 0x09 }
+}

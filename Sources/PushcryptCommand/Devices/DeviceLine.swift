@@ -2,18 +2,18 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// One line of `device import`: what a phone has sent, and which device its provider takes it for.
+/// One line of `device import`: a phone's registration record, and the provider's name for the device.
 ///
 ///     {"device","user","record":{… a registration record …}}
 ///
-/// The members of the line are the provider's words. What stands in the record is the phone's, who may write whatever it
-/// likes: no member of it names a device or a user, or says when anything has happened here. So a provider that passes on
-/// what it was sent gives no phone the place of another.
+/// The line's members are the provider's. The record is the phone's, and the phone may write anything: no member of it is
+/// used as the name of a device or user, or as a time here. A provider that passes records on unchecked lets no phone take
+/// the place of another.
 enum DeviceLine {
     /// The longest line in bytes.
     static let maximumLength = DeviceInput.maximumRecord
 
-    /// Reads a line. Without `user` the device stays with whom it belongs to; null makes it nobody's.
+    /// Reads a line. Without `user` the device keeps its user; with null it has none.
     static func change(_ line: ContiguousArray<UInt8>, at now: Timestamp) throws(CommandFailure) -> DeviceChange {
         let root: JSONValue
         do throws(JSONError) {
@@ -24,22 +24,22 @@ enum DeviceLine {
         guard root.kind == .object else { throw malformed("it is not an object") }
         for name in ["public_key", "updated", "removed"] where root[name] != nil {
             throw malformed(
-                "it has \(quoted(name)); what 'device export' wrote is read with --from-export, and what a phone has sent is the line's 'record'"
+                "it has \(quoted(name)): import an export with --from-export, or put what the phone sent into 'record'"
             )
         }
         guard let id = root["device"]?.string else {
-            throw malformed("it has no 'device', what the provider calls the device")
+            throw malformed("it has no 'device', the provider's name for the device")
         }
         let change = DeviceChange.registered(id: id, try registration(root["record"]), owner: try owner(root["user"]))
         try withStoreErrors { () throws(KeyStoreError) in try change.check(at: now) }
         return change
     }
 
-    /// The record as an object or as the text of one, or the key alone.
+    /// Reads a record, which may be an object, its text or a key alone.
     private static func registration(_ value: JSONValue?) throws(CommandFailure) -> DeviceRegistration {
         if let text = value?.string { return try DeviceInput.registration(ContiguousArray(text.utf8)) }
         guard let value, value.kind == .object else {
-            throw malformed("it has no 'record', what the phone has sent")
+            throw malformed("it has no 'record', which the phone sent")
         }
         do throws(KeyError) {
             return try DeviceRegistration(KeyRecord(value))
@@ -56,6 +56,112 @@ enum DeviceLine {
     }
 
     private static func malformed(_ what: String) -> CommandFailure {
-        .refused("\(LineError.Code.malformedLine): this is no line of an import: \(what)")
+        .refused("\(LineError.Code.malformedLine): not a valid import line: \(what)")
     }
+}
+
+// MARK: Exports
+
+/// One line of `device export`: everything that a store knows of one device.
+///
+///     {"device",… the other members of a registration record …,"user","updated"}
+///     {"device","removed","reason"}
+///
+/// All members are the provider's, so a line is read only if the provider says that it is an export. Times are in
+/// milliseconds since 1970.
+enum ExportedDevice {
+    /// Reads a line. Without `user` the device keeps its user; with null it has none.
+    static func change(_ line: ContiguousArray<UInt8>, at now: Timestamp) throws(CommandFailure) -> DeviceChange {
+        let change: DeviceChange?
+        do throws(KeyError) {
+            change = try self.change(KeyRecord(line))
+        } catch {
+            throw CommandFailure(error, in: DeviceInput.name)
+        }
+        guard let change else { throw .refused("the line has no 'device', which every line of an export has") }
+        try withStoreErrors { () throws(KeyStoreError) in try change.check(at: now) }
+        return change
+    }
+
+    /// Returns nil for a record without a device's id.
+    private static func change(_ record: KeyRecord) throws(KeyError) -> DeviceChange? {
+        if let time = try record.time("removed") {
+            guard try record.text("public_key") == nil else {
+                throw KeyError(.malformedRecord, "the record has a public_key and says that the device was removed")
+            }
+            let reason = try record.text("reason")
+            return try record.text("device").map { .removed(RemovedDevice(id: $0, removedAt: time, reason: reason)) }
+        }
+        let registration = try DeviceRegistration(record)
+        let updatedAt = try record.time("updated")
+        let owner = try owner(record)
+        return registration.deviceID.map { .registered(id: $0, registration, owner: owner, updatedAt: updatedAt) }
+    }
+
+    private static func owner(_ record: KeyRecord) throws(KeyError) -> DeviceOwner {
+        if let user = try record.text("user") { return .user(user) }
+        return record.isNull("user") ? .nobody : .unchanged
+    }
+
+    /// Returns the line of a device, with its newline.
+    static func text(_ device: DeviceRecord) -> ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        json.object { json in
+            device.registration.write(to: &json)
+            if let user = device.user { json.string(user, for: "user") } else { json.null(for: "user") }
+            json.integer(device.updatedAt.milliseconds, for: "updated")
+        }
+        return json.bytes + [newline]
+    }
+
+    /// Returns the line of a removed device, with its newline.
+    static func text(_ removed: RemovedDevice) -> ContiguousArray<UInt8> {
+        var json = JSONWriter()
+        json.object { json in
+            json.string(removed.id, for: "device")
+            json.integer(removed.removedAt.milliseconds, for: "removed")
+            if let reason = removed.reason { json.string(reason, for: "reason") }
+        }
+        return json.bytes + [newline]
+    }
+}
+
+extension DeviceRecord {
+    /// The record with which the device would register again.
+    fileprivate var registration: DeviceRegistration {
+        DeviceRegistration(
+            deviceID: id, publicKey: publicKey, suites: suites, topic: topic, generation: generation,
+            createdAt: createdAt, pinnedSender: pinnedSender, appVersion: appVersion)
+    }
+}
+
+// MARK: Registrations
+
+/// A device's registration record or public key, as `device add` and `device import` read it.
+enum DeviceInput {
+    static let maximumRecord = 1 << 16
+    /// The prefix by which `seal --to` recognises a key.
+    static let keyPrefix = DevicePublicKey.textPrefix
+    /// The name in messages.
+    static let name = "the device's key"
+
+    /// Whether the bytes are a registration record, not a bare `pcr1…`.
+    static func isRecord(_ bytes: ContiguousArray<UInt8>) -> Bool {
+        bytes.first { !$0.isWhiteSpace } == UInt8(ascii: "{")
+    }
+
+    /// Reads a registration record, or a bare `pcr1…`.
+    static func registration(_ bytes: ContiguousArray<UInt8>) throws(CommandFailure) -> DeviceRegistration {
+        do throws(KeyError) {
+            if isRecord(bytes) { return try DeviceRegistration(json: bytes) }
+            let key = try DevicePublicKey(text: String(decoding: bytes, as: UTF8.self))
+            return DeviceRegistration(publicKey: key, createdAt: nil)
+        } catch {
+            throw CommandFailure(error, in: name)
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isWhiteSpace: Bool { self == 0x20 || (0x09...0x0d).contains(self) }
 }

@@ -1,12 +1,12 @@
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// The lines of a file or of standard input that are worked through one after another, however many there are.
+/// The lines of a file or of standard input, processed in order.
 ///
-/// A line that is refused is told by its number, and the others go on. SIGINT and SIGTERM end the reading; what was read is
-/// worked through.
+/// A refused line is reported by its number, and the others go on. SIGINT and SIGTERM end the reading; lines already read
+/// are processed.
 struct NumberedLines: ~Copyable {
-    /// How many bytes of lines are worked through at once, so that long ones do not take more memory than many.
+    /// The most bytes of lines to process at once, which bounds the memory for long lines.
     static let maximumText = 16 << 20
 
     private let file: InputFile
@@ -38,14 +38,14 @@ struct NumberedLines: ~Copyable {
         }
     }
 
-    /// Tells what is wrong with a line.
+    /// Reports a refused line.
     mutating func refuse(_ number: Int, _ message: String) {
         refused += 1
         console.error("line \(number): \(message)")
     }
 
-    /// Gives `parse` every line that is not empty, and `take` what came of some of them: as many as one transaction takes,
-    /// and fewer where they are long. `take` tells of those that it refuses.
+    /// Calls `parse` with each line that is not empty, and `take` with the results: as many as one transaction holds, or
+    /// fewer if the lines are long. `take` reports the ones it refuses.
     mutating func forEach<Item>(
         parse: (ContiguousArray<UInt8>) throws(CommandFailure) -> Item?,
         take: ([(number: Int, item: Item)], inout NumberedLines) throws(CommandFailure) -> Void

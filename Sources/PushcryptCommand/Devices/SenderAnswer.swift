@@ -2,15 +2,15 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// What a sender was answered for one push: `{"to","status","reason","timestamp"}`; `device` may stand for `to`.
+/// The answer of APNs to one push: `{"to","status","reason","timestamp"}`, with `to` or `device`.
 struct SenderAnswer {
-    /// What APNs says with status 410, and what a store remembers of it.
+    /// The reasons of status 410, and how a store records them.
     private static let reasons = ["Unregistered": "unregistered", "ExpiredToken": "expired-token"]
     private static let gone: Int64 = 410
-    /// The earliest time that is one: before push notifications existed, and after every number of seconds.
+    /// The earliest valid time: before push notifications existed, and greater than any time in seconds.
     private static let earliest: Int64 = 1_000_000_000_000
 
-    /// The device that is gone, by the time at which APNs knew; nil for any other answer.
+    /// The device that is gone, and when APNs noticed; nil for any other answer.
     let removal: RemovedDevice?
 
     init(_ line: ContiguousArray<UInt8>, at now: Timestamp) throws(CommandFailure) {
@@ -38,14 +38,14 @@ struct SenderAnswer {
             throw Self.malformed("it has no 'timestamp', the milliseconds that APNs gives with a 410")
         }
         let removedAt = Timestamp(milliseconds: UInt64(clamping: time))
-        // A time in another unit would be later than whatever the device has done since.
+        // A time in another unit would be later than anything the device does from now on.
         guard removedAt <= now.adding(Freshness.clockTolerance) else {
-            throw Self.malformed("its 'timestamp' lies more than a day ahead: APNs gives milliseconds since 1970")
+            throw Self.malformed("its 'timestamp' is more than a day ahead: APNs gives milliseconds since 1970")
         }
         removal = RemovedDevice(id: id, removedAt: removedAt, reason: reason)
     }
 
     private static func malformed(_ what: String) -> CommandFailure {
-        .refused("\(LineError.Code.malformedLine): this is no answer of a sender: \(what)")
+        .refused("\(LineError.Code.malformedLine): not a valid answer of APNs: \(what)")
     }
 }

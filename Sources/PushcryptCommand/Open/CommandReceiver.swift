@@ -37,23 +37,24 @@ enum CommandReceiver: Sendable {
     }
 }
 
-/// What was read, before anything is opened.
+/// The input of `open`.
 struct PushToOpen: Sendable {
     enum Content: Sendable {
         case push(ReceivedPush, IncomingPush)
-        /// No push at all.
+        /// The input is not a push.
         case refused(Delivery.Reason)
     }
 
     let content: Content
 
-    /// Takes what was read; nil for what is too long.
+    /// Parses the input; nil if it was too long to read.
     init(_ bytes: ContiguousArray<UInt8>?, mayPassInTheClear: Bool) {
         guard let bytes else {
             content = .refused(
                 Delivery.Reason(
                     code: OpenError.Code.malformedNotification.description,
-                    description: "what was received is longer than \(ReceivedPush.maximumLength) bytes: no push is"))
+                    description: "the input is longer than the \(ReceivedPush.maximumLength) bytes of the longest push")
+            )
             return
         }
         do throws(OpenError) {
@@ -66,12 +67,12 @@ struct PushToOpen: Sendable {
         }
     }
 
-    /// Names what stands in `ENCRYPTED_DATA`, if a text does.
+    /// The fingerprint of the text in `ENCRYPTED_DATA`, if there is one.
     var fingerprint: EnvelopeFingerprint? {
         if case .push(let received, _) = content { received.fingerprint } else { nil }
     }
 
-    /// What a person is shown when it does not open.
+    /// Returns the delivery if the push does not open.
     func fallback(_ reason: Delivery.Reason) -> Delivery {
         if case .push(_, let incoming) = content { return Delivery(fallback: reason, for: incoming) }
         return Delivery(fallback: reason, for: nil)
@@ -182,6 +183,33 @@ extension CommandReceiver {
         } catch {
             guard let cause = error.cause as? KeyStoreError, cause.code == .corruptStore else { throw error }
             return .damagedStore(cause)
+        }
+    }
+}
+
+/// `--full-body`: the sealed file of a body that was too long for its push.
+struct FullBodyArgument: Sendable {
+    private let path: String?
+
+    var isGiven: Bool { path != nil }
+
+    init(_ arguments: inout Arguments) {
+        path = arguments.value(
+            "--full-body", "SEALED", .file,
+            help:
+                "the fetched file of a body that was too long; otherwise the short text is shown")
+    }
+
+    /// Replaces the short body of a delivery by the full one, as a phone does after fetching it. If the file does not open,
+    /// prints a warning and keeps the short body.
+    func extend(_ delivery: Delivery, _ console: Console) throws(CommandFailure) -> Delivery {
+        guard let path, let opened = delivery.opened else { return delivery }
+        let sealed = try console.read(path, limit: FullBody.maximumSealedSize)
+        do throws(AttachmentError) {
+            return delivery.extended(by: try opened.fullBody(opening: sealed.span))
+        } catch {
+            console.warning("full body: \(error.code): \(error)")
+            return delivery
         }
     }
 }

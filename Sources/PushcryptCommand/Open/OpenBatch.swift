@@ -2,7 +2,7 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptReceiver
 
-/// Opens lines; threads share what a phone has once.
+/// Opens the lines of a batch; all threads share one receiver, as on a phone.
 struct OpenWorker: LineWorker {
     let receiver: CommandReceiver
     let mayPassInTheClear: Bool

@@ -2,10 +2,10 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptReceiver
 
-/// The JSON that `open` writes: what a person is shown, and for an opened message what it is.
+/// The JSON that `open` writes: what the user sees, and the facts of an opened message.
 ///
-/// A text that is localised on the phone stands as its key and arguments. Fields that the notification does not set are left
-/// out, but for the texts, `sound` and `passive`.
+/// A text that the phone localises is written as its key and arguments. Fields that are not set are left out, except the
+/// texts, `sound` and `passive`.
 struct OpenReport {
     private let delivery: Delivery
     private let fingerprint: EnvelopeFingerprint?

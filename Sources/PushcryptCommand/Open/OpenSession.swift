@@ -3,7 +3,7 @@ internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 internal import PushcryptReceiver
 
-/// A push on its way through the delivery session that phones use.
+/// The opening of one push, through the delivery session that phones use.
 struct OpenSession: Sendable {
     let receiver: CommandReceiver
     let push: PushToOpen
@@ -133,7 +133,7 @@ private struct Trace: Sendable {
     func log(_ text: String) { console.log("\(SystemEnvironment.uptime() - start) ms: \(text)") }
 }
 
-/// A clock on which no time passes: a command line has no deadline.
+/// A clock that stands still: `open` has no deadline.
 private struct TimelessClock: DeliveryClock {
     private struct Never: ScheduledCall {
         func cancel() {}
@@ -142,4 +142,86 @@ private struct TimelessClock: DeliveryClock {
     func schedule(
         afterMilliseconds delay: UInt64, _ body: @escaping @Sendable () -> Void
     ) -> any ScheduledCall { Never() }
+}
+
+// MARK: The clock
+
+/// A clock that makes its calls on the thread that runs it, until `end` is called.
+///
+/// It measures the system's uptime, which nobody can set.
+final class EventLoop: DeliveryClock {
+    private let calls = Monitor(Calls())
+
+    private struct Call {
+        let id: ObjectIdentifier
+        let time: UInt64
+        let body: @Sendable () -> Void
+    }
+
+    private struct Calls: Sendable {
+        var all: [Call] = []
+        var isEnded = false
+
+        var first: Call? { all.min { $0.time < $1.time } }
+
+        /// Returns the thread's next step at this time; nil if there is nothing to do until something changes.
+        mutating func step(at now: UInt64) -> Step? {
+            if isEnded { return .end }
+            guard let first else { return nil }
+            guard first.time <= now else { return .sleep(milliseconds: first.time - now, until: first.time) }
+            remove(first.id)
+            return .call(first.body)
+        }
+
+        mutating func remove(_ id: ObjectIdentifier) { all.removeAll { $0.id == id } }
+    }
+
+    private enum Step {
+        case call(@Sendable () -> Void)
+        case sleep(milliseconds: UInt64, until: UInt64)
+        case end
+    }
+
+    /// The caller's handle of a call.
+    private final class Ticket: ScheduledCall {
+        private let calls: Monitor<Calls>
+
+        init(_ calls: Monitor<Calls>) { self.calls = calls }
+
+        deinit { cancel() }
+
+        func cancel() { calls.change { $0.remove(ObjectIdentifier(self)) } }
+    }
+
+    // MARK: Calls
+
+    func schedule(
+        afterMilliseconds delay: UInt64, _ body: @escaping @Sendable () -> Void
+    ) -> any ScheduledCall {
+        let ticket = Ticket(calls)
+        let (time, overflow) = SystemEnvironment.uptime().addingReportingOverflow(delay)
+        let call = Call(id: ObjectIdentifier(ticket), time: overflow ? .max : time, body: body)
+        calls.change { $0.all.append(call) }
+        return ticket
+    }
+
+    // MARK: Running
+
+    /// Makes the calls that are due, each at its time, until `end` is called.
+    func run() {
+        while true {
+            switch calls.wait({ $0.step(at: SystemEnvironment.uptime()) }) {
+            case .call(let body): body()
+            case .sleep(let milliseconds, let time):
+                // Shorter if an earlier call is scheduled meanwhile.
+                calls.wait(atMostMilliseconds: milliseconds) { calls in
+                    calls.isEnded || calls.first.map { $0.time < time } ?? false ? () : nil
+                }
+            case .end: return
+            }
+        }
+    }
+
+    /// Ends `run`, from any thread; calls still scheduled are never made.
+    func end() { calls.change { $0.isEnded = true } }
 }

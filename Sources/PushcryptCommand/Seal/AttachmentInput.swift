@@ -54,7 +54,7 @@ extension Console {
         return references
     }
 
-    /// Reads the JSON of a reference, which is a secret of everybody whom the file is for.
+    /// Reads the JSON of a reference, a secret that the sender shares with all recipients of the file.
     func readReference<R>(
         from source: String, _ read: (AttachmentFields) throws(AttachmentError) -> R
     ) throws(CommandFailure) -> R {

@@ -1,4 +1,6 @@
+internal import Pushcrypt
 internal import PushcryptCommandKit
+internal import PushcryptKeyStore
 
 /// The arguments of `seal`.
 struct SealArguments: Sendable {
@@ -89,4 +91,142 @@ enum SealRecipients {
     case list(String)
     /// Those that the lines of a batch name.
     case lines
+}
+
+/// The options for every message.
+struct MessageArguments: Sendable {
+    let pushType: String?
+    /// In seconds.
+    let timeToLive: Int?
+    let name: String?
+    let isSentExactly: Bool
+
+    init(_ arguments: inout Arguments) {
+        pushType = arguments.value(
+            "--push-type", "TYPE", .known { ["alert", "background", "voip"] },
+            help: "alert, background or voip; default alert")
+        timeToLive = arguments.seconds(
+            "--ttl", "TIME", 1...Int(Freshness.maximumTimeToLive.seconds),
+            help: "how long the message may be shown; default the store's, or 30d")
+        name = arguments.value(
+            "--id", "NAME", help: "the message's name, the same in every retry, so that a phone shows it once")
+        isSentExactly = arguments.flag(
+            "--exact", help: "the sender sends these exact bytes: measure them, end without a newline")
+    }
+}
+
+/// The options for the form of the output.
+struct EmissionArguments: Sendable {
+    let emission: Emission
+    let collapseName: String?
+    let priority: PushRequest.Priority?
+
+    init(_ arguments: inout Arguments) {
+        emission =
+            arguments.choice(
+                "--emit", "FORM",
+                help:
+                    "the payload, the request to APNs with its headers, or a file for a simulator; default payload"
+            ) ?? .payload
+        collapseName = arguments.value(
+            "--collapse-id", "NAME",
+            help:
+                "with --emit request: pushes of this name replace each other; otherwise a retry replaces its first copy"
+        )
+        priority = arguments.value(
+            "--priority", "N", .choice(PushRequest.Priority.allCases.map { "\($0.rawValue)" }),
+            help: "with --emit request: when APNs delivers; default 5 for a background push, 10 for others"
+        ).flatMap { Int($0) }.flatMap(PushRequest.Priority.init(rawValue:))
+    }
+
+    /// The headers that the caller chose.
+    func headers() throws(CommandFailure) -> RequestHeaders {
+        if emission != .request {
+            if let name = collapseName != nil ? "--collapse-id" : priority != nil ? "--priority" : nil {
+                throw .usage("\(name) goes with --emit request", hint: "add --emit request, or leave \(name) out")
+            }
+        }
+        return RequestHeaders(collapseName: collapseName, priority: priority)
+    }
+}
+
+/// The part of a sealed message that is written.
+enum Emission: String, CaseIterable, Sendable {
+    /// The payload to send.
+    case payload
+    /// The payload and the headers to send it with.
+    case request
+    /// A file for Apple's simulator: the payload and the app it is for.
+    case apns
+}
+
+/// The headers of a request that the caller may choose.
+struct RequestHeaders: Sendable {
+    /// The name under which pushes to a device replace each other.
+    var collapseName: String?
+    var priority: PushRequest.Priority?
+}
+
+/// The settings that the command line gives for every message.
+struct SealSettings: Sendable {
+    var topic: Topic?
+    var placeholder = PlaceholderChoice()
+    var options = Sealer.Options()
+    var attachments: [AttachmentReference] = []
+    /// The folder for bodies that are too long.
+    var overflow: SealOverflow?
+    var emission = Emission.payload
+    var headers = RequestHeaders()
+    /// Whether a device without a key is sent its payload unsealed.
+    var passesUnencrypted = false
+    private var needsTimeToLive = false
+    let now: @Sendable () -> Timestamp
+}
+
+// MARK: Command line
+
+extension SealSettings {
+    init(topic: Topic? = nil, emission: Emission = .payload, now: @escaping @Sendable () -> Timestamp) {
+        (self.topic, self.emission, self.now) = (topic, emission, now)
+    }
+
+    init(_ arguments: SealArguments, _ console: Console) throws(CommandFailure) {
+        topic = try arguments.topic.topic()
+        placeholder = arguments.placeholder.choice
+        options = try Sealer.Options(arguments)
+        needsTimeToLive = arguments.message.timeToLive == nil
+        attachments = try console.read(arguments.attachments)
+        overflow = try SealOverflow(arguments.fitting)
+        emission = arguments.emission.emission
+        headers = try arguments.emission.headers()
+        passesUnencrypted = arguments.passesUnencrypted
+        now = { console.timestamp }
+    }
+
+    /// Adds the store's settings, where the command line says nothing.
+    mutating func complete(from source: SealSource) throws(CommandFailure) {
+        guard needsTimeToLive, case .store(let store, _) = source else { return }
+        let seconds = try withStoreErrors { () throws(KeyStoreError) in try store.seconds(.ttl) }
+        if let seconds { options.timeToLive = .seconds(UInt64(clamping: seconds)) }
+    }
+}
+
+extension Sealer.Options {
+    fileprivate init(_ arguments: SealArguments) throws(CommandFailure) {
+        self.init()
+        let message = arguments.message
+        if let name = message.pushType {
+            do throws(SealError) {
+                pushType = try PushType(name)
+            } catch {
+                // One of Apple's other types says something about the payload; any other word is a typing mistake.
+                guard PushType.readByTheSystem.contains(name) else { throw .usage("--push-type: \(error)") }
+                throw CommandFailure(error)
+            }
+        }
+        messageName = message.name
+        if let seconds = message.timeToLive { timeToLive = .seconds(UInt64(clamping: seconds)) }
+        isSentExactly = message.isSentExactly
+        fitting = arguments.fitting.texts
+    }
 }

@@ -167,7 +167,7 @@ extension LineFailure {
     }
 
     static func noDevice(of user: String) -> LineFailure {
-        LineFailure(.noDevice, "the user \(quoted(user)) has no device: 'device add --user' says whose a device is")
+        LineFailure(.noDevice, "the user \(quoted(user)) has no device: add one with 'device add --user'")
     }
 }
 

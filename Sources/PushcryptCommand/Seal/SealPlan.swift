@@ -222,8 +222,8 @@ extension SealSource {
     /// more.
     ///
     /// - Parameters:
-    ///   - name: the id or the public key of the device.
-    ///   - place: the option or operand that it was given in.
+    ///   - name: The id or the public key of the device.
+    ///   - place: The option or operand that gives it.
     func plan(to name: String, in place: String, _ settings: SealSettings) throws(CommandFailure) -> SealPlan {
         let recipient: SealRequest.Recipient
         do throws(KeyError) {

@@ -1,8 +1,7 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// A request to seal one payload for a device or a user: a line of a batch, with the command line's settings where the line
-/// says nothing.
+/// A request to seal one payload for a device or a user: a line of a batch, completed by the command line's settings.
 struct SealRequest {
     enum Recipient {
         /// The id of a device in the store.
@@ -22,7 +21,7 @@ struct SealRequest {
     var options: Sealer.Options
     var headers: RequestHeaders
 
-    /// Creates a request that says nothing but the recipient.
+    /// Creates a request that has only a recipient.
     init(to recipient: Recipient, _ settings: SealSettings) {
         self.recipient = recipient
         options = settings.options
@@ -170,7 +169,7 @@ struct SealItem {
     let content: Content
     /// The file that the item's messages share if their body is too long; nil without `--overflow`.
     let file: SealOverflow.SharedFile?
-    /// Whether the device was listed by the store, and is skipped without a word if it has been removed since.
+    /// Whether the device was listed by the store, and is skipped silently if it has been removed since.
     var mayBeGone = false
 
     /// The line, if it is an object.
@@ -178,7 +177,7 @@ struct SealItem {
     /// The line, if it is the name of a recipient.
     private var name: String?
 
-    /// Creates the item of a message that stands in no line.
+    /// Creates the item of a single message, which is not a line of a batch.
     init(to recipient: SealRequest.Recipient, _ settings: SealSettings) {
         number = 1
         content = .request(SealRequest(to: recipient, settings))
@@ -226,7 +225,7 @@ struct SealItem {
         if case .request(let request) = content { request.recipient } else { nil }
     }
 
-    /// Writes the recipient: the device, if there may be several, or the line's own words.
+    /// Writes the recipient: the device, if there may be several, or the line's own members.
     func writeRecipient(_ device: String?, to json: inout JSONWriter) {
         if let id = device ?? name {
             json.string(id, for: "to")

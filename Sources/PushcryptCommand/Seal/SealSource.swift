@@ -29,7 +29,7 @@ struct SenderArguments: Sendable {
         signerTimeout = arguments.milliseconds(
             "--signer-timeout", "TIME", 1...600_000,
             help:
-                "how long the signer may be silent, a third of the time for a group of messages; default 10s"
+                "how long the signer may be silent (default 10s); a group of messages may take three times as long"
         )
         for name in ["--signer-key", "--signer-timeout"] {
             arguments.option(name, needs: "--signer", hint: "add --signer unix:PATH")
@@ -127,9 +127,9 @@ extension SocketSigner {
     /// Compares the key with `--signer-key`.
     fileprivate func checkKey(_ text: String?, _ console: Console) throws(CommandFailure) {
         guard let text else {
-            // Nothing here notices a false signer: its signatures are valid, under its own key.
+            // A false signer would not be noticed: its signatures are valid under its own key.
             return console.warning(
-                "the signer's key is \(publicKey), and nobody says that it must be: add --signer-key with that key")
+                "the signer's key, \(publicKey), is not checked: add --signer-key with that key")
         }
         let expected: SenderPublicKey
         do throws(KeyError) {
@@ -140,7 +140,8 @@ extension SocketSigner {
         guard publicKey == expected else {
             throw .usage(
                 "the signer has another key than --signer-key: \(publicKey)",
-                hint: "no phone that trusts \(expected) would open what it signs; see that the socket is the right one")
+                hint:
+                    "no phone that trusts \(expected) would open what it signs; check that the socket is the right one")
         }
     }
 }

@@ -57,7 +57,7 @@ final class SealingKeys {
         }
     }
 
-    /// How many devices are looked up together: as many as a signer is asked for at once.
+    /// The most devices to look up together: as many as the signatures that a signer is asked to make at once.
     static let devicesAtOnce = Sealer.signaturesAtOnce
 
     private(set) var sender: Sender

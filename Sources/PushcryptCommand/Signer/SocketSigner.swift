@@ -4,11 +4,11 @@ internal import PushcryptKeyStore
 
 /// A signer in another process, behind a Unix socket. (`Docs/SignerProtocol.md`)
 ///
-/// Any number of threads may ask at once, each over a connection of its own.
+/// Any number of threads may request signatures at once, each over a separate connection.
 final class SocketSigner: MessageSigner {
-    /// How many messages may wait for their signatures, over all connections.
+    /// The most messages that may wait for their signatures, over all connections.
     static let maximumInFlight = 256
-    /// How long a signer may be silent unless the caller says otherwise, in milliseconds.
+    /// How long a signer may be silent by default, in milliseconds.
     static let standardTimeout = 10_000
 
     let publicKey: SenderPublicKey
@@ -23,12 +23,12 @@ final class SocketSigner: MessageSigner {
         var all: [SignerConnection] = []
     }
 
-    /// Connects and asks for the public key.
+    /// Connects and requests the public key.
     ///
     /// - Parameters:
-    ///   - threads: how many threads will ask at the same time.
-    ///   - timeout: how many milliseconds the signer may be silent.
-    /// - Throws: `signerUnavailable`, `signerTimedOut`, `signerRefused`; `wrongSignature` for a public key that none can be.
+    ///   - threads: The number of threads that will request signatures at once.
+    ///   - timeout: How long the signer may be silent, in milliseconds.
+    /// - Throws: `signerUnavailable`, also for an invalid public key, `signerTimedOut` or `signerRefused`.
     init(path: String, threads: Int, timeout: Int) throws(SigningError) {
         self.path = path
         self.timeout = UInt64(clamping: timeout)
@@ -46,7 +46,7 @@ final class SocketSigner: MessageSigner {
             publicKey = try SenderPublicKey(bytes: bytes.span)
         } catch {
             throw SigningError(
-                .signerUnavailable, "the signer at \(quoted(path)) has a public key that no sender has: \(error)")
+                .signerUnavailable, "the signer at \(quoted(path)) has an invalid public key: \(error)")
         }
         put(connection)
     }
@@ -56,7 +56,7 @@ final class SocketSigner: MessageSigner {
         do throws(SignerConnection.Failure) {
             try ask(messages, &answers)
         } catch {
-            // A signer that was started anew has closed its connections: a new one, once, for what was not answered.
+            // A signer that was restarted has closed its connections: try once more for what was not answered.
             guard case .ended = error else { throw SigningError(error, path) }
             idle.withLock { $0.all.removeAll() }
             do throws(SignerConnection.Failure) {
@@ -90,13 +90,13 @@ final class SocketSigner: MessageSigner {
 }
 
 extension Optional<SignerFrames.Reply> {
-    /// What a signer answered, if it is of the length that it must be.
+    /// The body of a reply, if it has the required length.
     fileprivate func body(length: Int, _ path: String) throws(SigningError) -> ContiguousArray<UInt8> {
         guard let reply = self else { throw SigningError(.ended(.connectionEnded), path) }
         guard reply.status == .done else {
             let reason = String(decoding: reply.body, as: UTF8.self)
             throw SigningError(
-                .signerRefused, "the signer at \(quoted(path)) refused: \(quoted(reason)); look at its log")
+                .signerRefused, "the signer at \(quoted(path)) refused: \(quoted(reason)); see its log")
         }
         guard reply.body.count == length else { throw SigningError(.malformedReply, path) }
         return reply.body
@@ -109,17 +109,17 @@ extension SigningError {
         case .ended(let error):
             self.init(
                 .signerUnavailable,
-                "the signer at \(quoted(path)) cannot be reached: \(error.text); start it, and see that you may use its socket"
+                "the signer at \(quoted(path)) cannot be reached: \(error.text); start it, and check that you may use its socket"
             )
         case .timedOut:
             self.init(
                 .signerTimedOut,
-                "the signer at \(quoted(path)) did not answer in time; see that it is not overloaded, or give it longer with --signer-timeout"
+                "the signer at \(quoted(path)) did not answer in time; check that it is not overloaded, or allow more time with --signer-timeout"
             )
         case .malformedReply:
             self.init(
                 .signerUnavailable,
-                "the signer at \(quoted(path)) answers in another language than Docs/SignerProtocol.md; see that the socket is the right one"
+                "the signer at \(quoted(path)) does not follow Docs/SignerProtocol.md; check that the socket is the right one"
             )
         }
     }

@@ -68,9 +68,9 @@ extension Console {
         return nil
     }
 
-    /// Opens the key store, and asks for its passphrase if it has one.
+    /// Opens the key store; prompts for its passphrase if it has one.
     ///
-    /// - Parameter isBrief: whether the caller reads the store at once and closes it, waiting for nothing in between.
+    /// - Parameter isBrief: Whether the caller reads the store at once and closes it, waiting for nothing in between.
     func open(_ store: StoreArguments, isBrief: Bool = false) throws(CommandFailure) -> SQLiteKeyStore {
         let path = try path(of: store)
         if let source = store.passphraseFile {

@@ -26,19 +26,18 @@ extension ValueKind {
 }
 
 extension Console {
-    /// A store has up to millions of names, and nobody reads through more.
+    /// The most names that are listed: a store may have millions.
     static let maximumNames = 200
 
-    /// Names in a store that begin so, in their order; none where the store cannot be read at once and without being asked
-    /// for a passphrase.
+    /// Returns the names in a store that begin so, in order; none if the store is busy or needs a passphrase.
     func storedNames(_ kind: StoredName, startingWith start: String, inStoreAt path: String) -> [String] {
         do throws(KeyStoreError) {
             var options = StoreOptions()
-            // Somebody waits at the prompt.
+            // The user waits at the prompt.
             options.busyTimeout = 100
             let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: options)
             return try store.names(kind, startingWith: start, count: Self.maximumNames).filter {
-                // One that would act on the terminal can only be typed.
+                // A name with control characters can only be typed.
                 sanitized(forTerminal: $0) == $0
             }
         } catch {
@@ -60,6 +59,6 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// A name has a key of each generation.
+    /// Removes repetitions: a name has a key for each generation.
     private func unique(_ names: [String]) -> [String] { Set(names).sorted() }
 }

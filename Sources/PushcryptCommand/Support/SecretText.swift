@@ -1,8 +1,8 @@
 internal import Pushcrypt
 internal import PushcryptCommandKit
 
-/// The texts of secret keys, ours and those of other programs, inside other texts, wherever somebody has put one: messages
-/// repeat what makes no sense.
+/// The texts of secret keys, this project's and other programs', inside other texts: messages quote input that they refuse,
+/// and it may be a key in the wrong place.
 enum SecretText {
     private static let prefixes = ["pcr-secret-1", "pcs-secret-1"].map { ContiguousArray($0.utf8) }
     private static let pemMark = ContiguousArray("PRIVATE KEY-----".utf8)
@@ -12,13 +12,13 @@ enum SecretText {
     private static let jwkMark = ContiguousArray("\"d".utf8)
     /// 32 and 64 bytes: base64 with and without padding, hexadecimal.
     private static let bareLengths: Set<Int> = [43, 44, 64, 86, 88, 128]
-    /// So many characters of a key's after the prefix, and it is no name of a file any more.
+    /// The least number of a key's characters after the prefix; shorter texts may be names of files.
     private static let length = 8
 
     /// Whether a secret key begins anywhere in a text.
     static func isIn(_ text: String) -> Bool { !keys(in: ContiguousArray(text.utf8)).isEmpty }
 
-    /// A text with an ellipsis for each key that begins in it, behind the prefix that says what was there.
+    /// Returns the text with each key replaced by an ellipsis after its prefix.
     static func removed(from text: String) -> String {
         let bytes = ContiguousArray(text.utf8)
         var rest = bytes[...]
@@ -30,12 +30,12 @@ enum SecretText {
         return safe + String(decoding: rest, as: UTF8.self)
     }
 
-    /// Whether a text is nothing but what may be the bytes of a key, in base64 or hexadecimal. A file may be called so, too.
+    /// Whether a text may be the bare bytes of a key, in base64 or hexadecimal; a file may have such a name too.
     static func isBareKey(_ text: String) -> Bool {
         bareLengths.contains(text.utf8.count) && text.utf8.allSatisfy(\.isOfBase64)
     }
 
-    /// Where the characters of keys stand, without what says that a key follows.
+    /// Returns the ranges of the keys' characters, without the prefixes.
     private static func keys(in text: ContiguousArray<UInt8>) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var start = text.startIndex
@@ -48,7 +48,7 @@ enum SecretText {
         return found
     }
 
-    /// The key of ours, of PEM or of a JWK whose mark stands in this place.
+    /// Returns the range of the key of this project, PEM or a JWK whose prefix is at this index.
     private static func key(at place: Int, in text: ContiguousArray<UInt8>) -> Range<Int>? {
         let rest = text[place...]
         if let prefix = prefixes.first(where: { rest.lazy.map(lowercase).starts(with: $0) }) {
@@ -56,13 +56,13 @@ enum SecretText {
             return key.count >= length ? key.indices : nil
         }
         if rest.starts(with: pemMark) {
-            // Up to the line at the end, or the end of what there is: line breaks may stand there in any form.
+            // Up to the last line, or the end of the text; line breaks may have any form.
             var key = rest.dropFirst(pemMark.count)
             key = key.prefix(upTo: key.indices.first { key[$0...].starts(with: pemEnd) } ?? key.endIndex)
             return key.split(whereSeparator: { !$0.isOfBase64 }).contains { $0.count >= length } ? key.indices : nil
         }
         if rest.starts(with: jwkMark) {
-            // Between name and value quotes, perhaps escaped, a colon and white space.
+            // Quotes, perhaps escaped, a colon and white space separate name and value.
             let key = rest.dropFirst(jwkMark.count).drop { !$0.isOfBase64 && $0 < 0x60 }.prefix(while: \.isOfBase64)
             return key.count >= length && key.startIndex >= place + jwkMark.count + 2 ? key.indices : nil
         }
@@ -75,7 +75,7 @@ enum SecretText {
 }
 
 extension UInt8 {
-    /// Whether it is of base64 in either alphabet, padding included.
+    /// Whether it is a character of base64 in either alphabet, or padding.
     fileprivate var isOfBase64: Bool {
         switch self {
         case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "="): true

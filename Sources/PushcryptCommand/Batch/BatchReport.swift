@@ -1,0 +1,109 @@
+internal import PushcryptCommandKit
+
+/// The status line of a batch: its progress and speed, and the time left if the input's length is known.
+struct BatchProgress: ~Copyable {
+    private let size: Int?
+    private let start = SystemEnvironment.uptime()
+    private var line: StatusLine
+
+    /// - Parameter size: The length of the input in bytes, if known.
+    init(size: Int?, _ console: Console, isShown: Bool) {
+        self.size = size
+        line = StatusLine(console, isShown: isShown)
+    }
+
+    mutating func show(_ tally: BatchTally) {
+        line.show { [size, start] in
+            Self.text(tally, size: size, milliseconds: Int(clamping: SystemEnvironment.uptime() - start))
+        }
+    }
+
+    /// Returns the text after so many milliseconds.
+    static func text(_ tally: BatchTally, size: Int?, milliseconds: Int) -> String {
+        var text = "\(tally.lines) lines"
+        if tally.refusals > 0 { text += ", \(tally.refusals) refused" }
+        text += ", \(Int(clamping: Double(tally.lines) * 1000 / Double(max(1, milliseconds)))) a second"
+        guard let size, tally.input > 0 else { return text }
+        let part = min(1, Double(tally.input) / Double(max(1, size)))
+        let seconds = Int(clamping: Double(milliseconds) / 1000 * (1 / part - 1))
+        return "\(Int(part * 100)) %, \(text), \(clock(seconds)) left"
+    }
+
+    private static func clock(_ seconds: Int) -> String {
+        func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let minutes = "\(digits(seconds / 60 % 60)):\(digits(seconds % 60))"
+        return seconds < 3600 ? minutes : "\(seconds / 3600):\(minutes)"
+    }
+}
+
+extension Int {
+    /// Rounds down a number that is not negative; greater numbers become the greatest integer.
+    init(clamping number: Double) { self = number < Double(Int.max) ? Int(number) : .max }
+}
+
+/// The last line of a batch.
+struct BatchSummary {
+    /// `sealed` or `opened`.
+    let verb: String
+    let tally: BatchTally
+    /// The duration in nanoseconds.
+    let nanoseconds: UInt64
+
+    var fields: [MessageFormat.Field] {
+        [
+            ("lines", .number(tally.lines)), (verb, .number(tally.done)), ("refused", .number(tally.refusals)),
+            ("refused_by", .counts(tally.refused)), ("unencrypted", .number(tally.unencrypted)),
+            ("bytes", .number(tally.bytes.values.reduce(0, +))), ("seconds", .seconds(nanoseconds)),
+            ("rate", .number(rate)),
+        ]
+    }
+
+    /// Lines per second.
+    private var rate: Int { Int(clamping: Double(tally.lines) * 1e9 / Double(max(1, nanoseconds))) }
+}
+
+/// The counts of a batch for the textfile collector of Prometheus.
+///
+/// The file is replaced as a whole, so that it is never read half written.
+struct BatchMetrics {
+    /// The time between writes while the batch runs, in milliseconds.
+    static let interval: UInt64 = 5000
+
+    /// `sealed` or `opened`.
+    let verb: String
+    let tally: BatchTally
+    /// The time since the batch began, in nanoseconds.
+    let nanoseconds: UInt64
+
+    /// The text exposition format, version 0.0.4.
+    var text: String {
+        family("lines_total", "Lines that were answered.", [("", "\(tally.lines)")])
+            + family("\(verb)_total", "Messages that were \(verb).", [("", "\(tally.done)")])
+            + family(
+                "refused_total", "Messages that were refused, by the code of the error.",
+                tally.refused.sorted { $0.key < $1.key }.map { ("{code=\"\($0.key)\"}", "\($0.value)") })
+            + family(
+                "unencrypted_total", "Messages that went out as they were, because their device has no key.",
+                [("", "\(tally.unencrypted)")])
+            + family(
+                "\(verb)_bytes_total", "Bytes of the payloads that were \(verb), by the size of their sealed content.",
+                tally.bytes.sorted { $0.key < $1.key }.map { ("{bucket=\"\($0.key)\"}", "\($0.value)") })
+            + family(
+                "work_seconds_total", "Seconds that all threads together have worked on messages.",
+                [("", decimalText(nanoseconds: tally.nanoseconds))])
+            + family(
+                "run_seconds_total", "Seconds since the batch began.", [("", decimalText(nanoseconds: nanoseconds))])
+    }
+
+    private func family(_ name: String, _ help: String, _ samples: [(labels: String, value: String)]) -> String {
+        let name = "pushcrypt_\(name)"
+        return samples.reduce("# HELP \(name) \(help)\n# TYPE \(name) counter\n") {
+            "\($0)\(name)\($1.labels) \($1.value)\n"
+        }
+    }
+
+    /// Replaces the file.
+    func write(to path: String) throws(CommandFailure) {
+        try OutputFile.write(ContiguousArray(text.utf8).span, to: path, mode: 0o666, force: true)
+    }
+}
