@@ -142,8 +142,15 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     ) throws(KeyStoreError) -> SQLiteKeyStore {
         let directory = try StoreDirectory(existing: path)
         let facts = try databaseFacts(in: directory)
-        for name in logFiles { _ = try directory.has(name) }
-        let connection = try connect(directory.file(databaseName), options)
+        var hasLog = false
+        for name in logFiles where try directory.has(name) { hasLog = true }
+        let file = directory.file(databaseName)
+        // Deriving a key from a passphrase takes long.
+        let canBeAlone = options.isBrief && !hasLog && passphrase == nil
+        let connection =
+            if canBeAlone, let alone = try? SQLiteConnection(aloneAt: file) { alone } else {
+                try connect(file, options)
+            }
         let keys = try unlock(connection, in: directory, passphrase, options)
         try Schema.migrate(connection, by: options.migrations)
         return SQLiteKeyStore(connection, facts.identity, keys, directory, options)
@@ -292,6 +299,8 @@ package struct StoreOptions: Sendable {
     package var cost = StoreKDF.Cost.standard
     /// How long a call waits for other writers, in milliseconds.
     package var busyTimeout: Int32 = 5000
+    /// Whether the store is read at once and closed. If no other process has it open, others wait that long to open it.
+    package var isBrief = false
     package var migrations = Schema.migrations
     /// The number of pages at which the database counts as a full disk.
     package var maximumPages: Int?

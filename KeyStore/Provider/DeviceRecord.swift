@@ -59,6 +59,7 @@ struct DeviceRow: StoredRow {
     static let table = StoreTable(
         "devices", key: "id", "public_key", "topic", "generation", "created", "updated", "pinned_sender",
         added: ["suites", "app_version", "user"])
+    static let put = table.put
     /// The value stored as NULL: nearly every device reports it, and older stores had nothing else.
     private static let usualSuites = [Envelope.suite]
 
