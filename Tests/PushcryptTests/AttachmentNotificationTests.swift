@@ -78,7 +78,7 @@ import Testing
             #expect(throws: SealError.self) {
                 try Self.seal(alertPayload(count: 2700), Self.references(1)) { $0.announcing = [statement] }
             })
-        for part in ["has 2915 bytes", "380 more than fit (2535)", "215 of them", "rotation", "takes 182 bytes"] {
+        for part in ["has 2915 bytes", "380 more than fit (2535)", "215 of them", "rotation", "needs 182 bytes"] {
             #expect(error.description.contains(part), "\(error)")
         }
     }
