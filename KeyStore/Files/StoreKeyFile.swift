@@ -13,7 +13,8 @@ enum StoreKeyFile {
     private static let newName: StaticString = "store.key.new"
 
     static func read(in directory: StoreDirectory) throws(KeyStoreError) -> SecretBytes {
-        try SecretBytes(count: StoreKDF.keyLength) { (key) throws(KeyStoreError) in try read(in: directory, into: &key) }
+        try SecretBytes(count: StoreKDF.keyLength) { (key) throws(KeyStoreError) in try read(in: directory, into: &key)
+        }
     }
 
     /// Reads the key into memory of its length.

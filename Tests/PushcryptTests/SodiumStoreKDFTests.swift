@@ -92,7 +92,9 @@ import Testing
 
     @Test func aKeyThatIsReadForItsSubkeysIsWipedBehindThem() {
         let key = SecretBytes(copying: Bytes(0...31).span)
-        let subkeys = StoreKDF.subkeys(0...1, context: "pushcryp") { $0.write(Bytes(0...31).span, at: 0) }
+        let subkeys = StoreKDF.subkeys(0...1, context: "pushcryp") { output in
+            for index in 0..<32 { output[index] = UInt8(index) }
+        }
         let both = StoreKDF.subkeys(0...1, context: "pushcryp", of: key)
         #expect(subkeys.bytes == both.bytes + Bytes(repeating: 0, count: 32))
     }
