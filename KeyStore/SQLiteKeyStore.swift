@@ -195,7 +195,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         let path = directory.file(databaseName)
         try checkKind(of: connection, options)
         let header = try unprovedHeader(connection)
-        let keys = StoreKeys(storeKey: try storeKey(header, in: directory, passphrase), storeID: header.storeID)
+        let keys = try derivedKeys(header, in: directory, passphrase)
         guard Sodium.areEqual(keys.check.span, header.keyCheck.span) else {
             throw KeyStoreError(
                 .wrongPassphrase,
@@ -241,16 +241,18 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         }
     }
 
-    private static func storeKey(
+    private static func derivedKeys(
         _ header: StoreHeader, in directory: StoreDirectory, _ passphrase: StorePassphrase?
-    ) throws(KeyStoreError) -> SecretBytes {
+    ) throws(KeyStoreError) -> StoreKeys {
         switch (header.derivation, passphrase) {
         case (let derivation?, let passphrase?):
-            return try derivation.storeKey(from: passphrase)
+            return StoreKeys(storeKey: try derivation.storeKey(from: passphrase), storeID: header.storeID)
         case (_?, nil):
             throw KeyStoreError(.passphraseNeeded, "the store at \(directory.path) needs a passphrase")
         case (nil, nil):
-            return try StoreKeyFile.read(in: directory)
+            return try StoreKeys(storeID: header.storeID) { (key) throws(KeyStoreError) in
+                try StoreKeyFile.read(in: directory, into: &key)
+            }
         case (nil, _?):
             // A caller that expects a passphrase must not get another store instead.
             throw KeyStoreError(

@@ -1,5 +1,4 @@
-// Replaces two parts of Swift's runtime that cost a command a tenth of a millisecond at its start, where that runtime is linked in,
-// and gets its variables into memory.
+// Replaces two parts of Swift's runtime that cost a command a tenth of a millisecond at its start, where that runtime is linked in.
 // Every definition is weak: another version of Swift that needs an original links it as well. Each is hidden, so that a runtime
 // that is loaded, as in a debug build, does not see it.
 #ifdef __linux__
@@ -7,9 +6,7 @@
 #include "runtime.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #define REPLACEMENT __attribute__((weak, visibility("hidden")))
 
@@ -37,19 +34,6 @@ __attribute__((constructor)) static void keep_arguments(int argc, char **argv) {
 REPLACEMENT char **_swift_stdlib_getUnsafeArgvArgc(int *argc) {
     *argc = count;
     return arguments;
-}
-#endif
-
-// 3. Swift's variables are spread over 60 pages, of which a command reads and then writes a third. One call gets all of them, which
-// takes less time than 40 page faults. An older kernel refuses, which changes nothing.
-#if defined(MADV_POPULATE_WRITE) && defined(__x86_64__)
-extern char __bss_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
-
-__attribute__((constructor)) static void touch_variables(void) {
-    const uintptr_t page = 4096;
-    uintptr_t start = ((uintptr_t)__bss_start + page - 1) & ~(page - 1);
-    uintptr_t end = (uintptr_t)_end & ~(page - 1);
-    if (start < end) madvise((void *)start, end - start, MADV_POPULATE_WRITE);
 }
 #endif
 
