@@ -168,7 +168,8 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     /// Stores what a message changed, in one step: the pending key that opened it becomes active, the active one
     /// retires, and the statements take effect. A device key that is gone is ignored.
     ///
-    /// - Parameter grace: How long after `now` the retiring key still opens.
+    /// The retiring key still opens for `grace` after `now`.
+    ///
     /// - Throws: `rotationRefused`, `rotationConflict` if trust has changed since the message was opened.
     func settle(
         openedWith publicKey: DevicePublicKey, statements: [RotationStatement], topic: Topic, grace: Interval,

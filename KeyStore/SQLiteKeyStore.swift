@@ -141,8 +141,15 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     ) throws(KeyStoreError) -> SQLiteKeyStore {
         let directory = try StoreDirectory(existing: path)
         let facts = try databaseFacts(in: directory)
-        for name in logFiles { _ = try directory.has(name) }
-        let connection = try connect(directory.file(databaseName), options)
+        var hasLog = false
+        for name in logFiles where try directory.has(name) { hasLog = true }
+        let file = directory.file(databaseName)
+        // Deriving a key from a passphrase takes long.
+        let canBeAlone = options.isBrief && !hasLog && passphrase == nil
+        let connection =
+            if canBeAlone, let alone = try? SQLiteConnection(aloneAt: file) { alone } else {
+                try connect(file, options)
+            }
         let keys = try unlock(connection, in: directory, passphrase, options)
         return SQLiteKeyStore(connection, facts.identity, keys, directory, options)
     }
@@ -185,7 +192,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         let path = directory.file(databaseName)
         try checkKind(of: connection, options)
         let header = try unprovedHeader(connection)
-        let keys = StoreKeys(storeKey: try storeKey(header, in: directory, passphrase), storeID: header.storeID)
+        let keys = try derivedKeys(header, in: directory, passphrase)
         guard Sodium.areEqual(keys.check.span, header.keyCheck.span) else {
             throw KeyStoreError(
                 .wrongPassphrase,
@@ -237,16 +244,18 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         }
     }
 
-    private static func storeKey(
+    private static func derivedKeys(
         _ header: StoreHeader, in directory: StoreDirectory, _ passphrase: StorePassphrase?
-    ) throws(KeyStoreError) -> SecretBytes {
+    ) throws(KeyStoreError) -> StoreKeys {
         switch (header.derivation, passphrase) {
         case (let derivation?, let passphrase?):
-            return try derivation.storeKey(from: passphrase)
+            return StoreKeys(storeKey: try derivation.storeKey(from: passphrase), storeID: header.storeID)
         case (_?, nil):
             throw KeyStoreError(.passphraseNeeded, "the store at \(directory.path) needs a passphrase")
         case (nil, nil):
-            return try StoreKeyFile.read(in: directory)
+            return try StoreKeys(storeID: header.storeID) { (key) throws(KeyStoreError) in
+                try StoreKeyFile.read(in: directory, into: &key)
+            }
         case (nil, _?):
             // A caller that expects a passphrase must not get another store instead.
             throw KeyStoreError(
@@ -295,6 +304,8 @@ package struct StoreOptions: Sendable {
     package var cost = StoreKDF.Cost.standard
     /// How long a call waits for other writers, in milliseconds.
     package var busyTimeout: Int32 = 5000
+    /// Whether the store is read at once and closed. If no other process has it open, others wait that long to open it.
+    package var isBrief = false
     /// The number of pages at which the database counts as a full disk.
     package var maximumPages: Int?
     package var makeDeviceKey: @Sendable () -> DeviceKey = { DeviceKey() }

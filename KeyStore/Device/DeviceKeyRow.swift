@@ -60,6 +60,7 @@ struct DeviceKeyRow: StoredRow, DeviceKeyEntry {
     static let table = StoreTable(
         "device_keys", key: "id", "name", "topic", "public_key", "key_id", "generation", "state", "created", "retires",
         "sealed")
+    static let put = table.put
 
     let id: Int64
     let name: String

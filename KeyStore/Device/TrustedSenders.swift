@@ -33,6 +33,7 @@ public struct TrustedSenderRecord: Hashable, Sendable {
 struct TrustedSenderRow: StoredRow {
     static let table = StoreTable(
         "trusted_senders", key: "id", "name", "topic", "public_key", "state", "verifies_until", "statement", "created")
+    static let put = table.put
 
     let id: Int64
     let name: String

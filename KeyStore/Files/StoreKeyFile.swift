@@ -13,6 +13,14 @@ enum StoreKeyFile {
     private static let newName: StaticString = "store.key.new"
 
     static func read(in directory: StoreDirectory) throws(KeyStoreError) -> SecretBytes {
+        try SecretBytes(count: StoreKDF.keyLength) { (key) throws(KeyStoreError) in try read(in: directory, into: &key)
+        }
+    }
+
+    /// Reads the key into memory of its length.
+    static func read(
+        in directory: StoreDirectory, into key: inout MutableSpan<UInt8>
+    ) throws(KeyStoreError) {
         let path = directory.file(name)
         guard try directory.has(name) else {
             throw KeyStoreError(
@@ -24,10 +32,8 @@ enum StoreKeyFile {
         let facts = try FileFacts(of: descriptor)
         if let problem = UnsafeFile.problems(of: path, facts).first { throw problem }
         guard facts.size == StoreKDF.keyLength else { throw wrongSize(path, facts.size) }
-        return try SecretBytes(count: StoreKDF.keyLength) { (output) throws(KeyStoreError) in
-            let count = try descriptor.read(into: &output)
-            guard count == StoreKDF.keyLength else { throw wrongSize(path, Int64(count)) }
-        }
+        let count = try descriptor.read(into: &key)
+        guard count == StoreKDF.keyLength else { throw wrongSize(path, Int64(count)) }
     }
 
     private static func wrongSize(_ path: String, _ size: Int64) -> KeyStoreError {

@@ -65,6 +65,7 @@ struct DeviceRow: StoredRow {
     static let table = StoreTable(
         "devices", key: "id", "public_key", "topic", "generation", "created", "updated", "pinned_sender",
         "suites", "app_version", "user")
+    static let put = table.put
     /// The value stored as NULL: nearly every device reports it.
     private static let usualSuites = [Envelope.suite]
 

@@ -27,6 +27,7 @@ extension RemovedDevice {
 
 struct RemovedDeviceRow: StoredRow {
     static let table = StoreTable("removed_devices", key: "id", "removed", "reason")
+    static let put = table.put
 
     let record: RemovedDevice
 

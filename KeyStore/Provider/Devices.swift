@@ -191,14 +191,13 @@ package struct DeviceReader {
     /// Returns the device with this id. The row is authenticated: nobody without the store key can exchange its public
     /// key.
     ///
-    /// Failures are `unknownDevice`, `removedDevice`, and `corruptStore` for a damaged row; they concern only this
-    /// device.
-    package func device(id: String) throws(KeyStoreError) -> Result<DeviceRecord, KeyStoreError> {
-        try Self.ofOneRow { () throws(KeyStoreError) in
-            if let device = try store.device(id: id) { return device.record }
-            if let removed = try store.removedDevice(id) { throw .removed(removed) }
-            throw .unknownDevice(id)
-        }
+    /// Throws `unknownDevice`, `removedDevice`, and `corruptStore` for a damaged row; these concern only this device
+    /// (`KeyStoreError.concernsOneDevice`). Does not return a `Result`: at run time, Swift searches the whole program for
+    /// the conformance of its error, which a single seal would notice.
+    package func device(id: String) throws(KeyStoreError) -> DeviceRecord {
+        if let device = try store.device(id: id) { return device.record }
+        if let removed = try store.removedDevice(id) { throw .removed(removed) }
+        throw .unknownDevice(id)
     }
 
     /// Returns the devices of a user, by id, and a failure for each damaged row; none if no device has this user.
@@ -226,10 +225,18 @@ package struct DeviceReader {
         do throws(KeyStoreError) {
             return .success(try body())
         } catch {
-            switch error.code {
-            case .corruptStore, .removedDevice, .unknownDevice: return .failure(error)
-            default: throw error
-            }
+            guard error.concernsOneDevice else { throw error }
+            return .failure(error)
+        }
+    }
+}
+
+extension KeyStoreError {
+    /// Whether a failed lookup says nothing about other devices.
+    package var concernsOneDevice: Bool {
+        switch code {
+        case .corruptStore, .removedDevice, .unknownDevice: true
+        default: false
         }
     }
 }

@@ -137,6 +137,7 @@ extension SQLiteKeyStore {
 /// A statement that messages carry for some time.
 struct AnnouncementRow: StoredRow {
     static let table = StoreTable("announcements", key: "id", "old_key", "new_key", "statement", "announced_until")
+    static let put = table.put
 
     let id: Int64
     let oldKey: SenderPublicKey

@@ -30,6 +30,7 @@ public struct StoredSenderKey: Sendable {
 struct SenderKeyRow: StoredRow {
     static let table = StoreTable(
         "sender_keys", key: "id", "name", "topic", "public_key", "key_id", "generation", "created", "sealed")
+    static let put = table.put
 
     let id: Int64
     let name: String

@@ -3,6 +3,7 @@ internal import Pushcrypt
 /// A short text under a name. The names of the store's own settings contain a dot.
 struct SettingRow: StoredRow {
     static let table = StoreTable("settings", key: "name", "value")
+    static let put = table.put
 
     let name: String
     let value: String

@@ -38,6 +38,7 @@ extension StorePassphrase: CustomStringConvertible, CustomReflectable {
 /// The single row that says how to obtain the store key, and proves that it is the right one.
 struct StoreHeader: StoredRow {
     static let table = StoreTable("store", key: "id", "store_id", "salt", "passes", "memory", "created", "key_check")
+    static let put = table.put
     static let id: Int64 = 1
 
     /// How the store key is derived from a passphrase; nil for a store with a `store.key`.

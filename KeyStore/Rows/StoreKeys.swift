@@ -14,10 +14,19 @@ final class StoreKeys: Sendable {
     /// The key that seals, then the key that authenticates.
     private let keys: SecretBytes
 
+    private static let purposes = Purpose.sealing.rawValue...Purpose.authentication.rawValue
+
     init(storeKey: borrowing SecretBytes, storeID: Bytes) {
         self.storeID = storeID
-        keys = StoreKDF.subkeys(
-            Purpose.sealing.rawValue...Purpose.authentication.rawValue, context: Self.context, of: storeKey)
+        keys = StoreKDF.subkeys(Self.purposes, context: Self.context, of: storeKey)
+    }
+
+    /// Derives the keys from a store key that `readKey` writes, and that is wiped again.
+    init(
+        storeID: Bytes, readKey: (inout MutableSpan<UInt8>) throws(KeyStoreError) -> Void
+    ) throws(KeyStoreError) {
+        self.storeID = storeID
+        keys = try StoreKDF.subkeys(Self.purposes, context: Self.context, readKey: readKey)
     }
 
     /// Creates the keys of a new store.

@@ -43,7 +43,7 @@ struct StoreTransaction {
     func put<Row: StoredRow>(_ row: Row) throws(KeyStoreError) {
         var values = row.values
         values.append(.blob(keys.tag(of: values[...], in: Row.table.name)))
-        try connection.rows(Row.table.put, values)
+        try connection.rows(Row.put, values)
     }
 
     /// Deletes by primary key; returns whether there was a row.

@@ -3,6 +3,8 @@ internal import Pushcrypt
 /// A row of one table: how it is written, and how it is read after its tag was checked.
 protocol StoredRow {
     static var table: StoreTable { get }
+    /// The statement that writes a row: `table.put`, which readers do not need.
+    static var put: String { get }
     /// One value per column of the table, the primary key first.
     var values: [SQLiteValue] { get }
     init(_ columns: inout ColumnReader) throws(KeyStoreError)
@@ -19,32 +21,37 @@ struct StoreTable: Sendable {
     let name: StaticString
     let key: StaticString
     let count: Int
+    private let columns: [StaticString]
     let select: String
     let selectByKey: String
-    let put: String
-    let delete: String
 
     init(_ name: StaticString, key: StaticString, _ columns: StaticString...) {
-        var list = "\(key)"
-        var values = "?"
-        var updates = ""
-        for column in columns {
-            list += ", \(column)"
-            values += ", ?"
-            updates += "\(column) = excluded.\(column), "
-        }
+        self.columns = columns
         self.name = name
         self.key = key
         count = columns.count + 1
-        select = "SELECT \(list), tag FROM \(name)"
+        select = "SELECT \(Self.list(key, columns)), tag FROM \(name)"
         selectByKey = "\(select) WHERE \(key) = ?"
-        // REPLACE would silently delete other rows that violate a unique index.
-        put = """
-            INSERT INTO \(name) (\(list), tag) VALUES (\(values), ?)
+    }
+
+    private static func list(_ key: StaticString, _ columns: [StaticString]) -> String {
+        columns.reduce(into: key.description) { list, column in
+            list.append(", ")
+            list.append(column.description)
+        }
+    }
+
+    /// The statement that writes a row. REPLACE would silently delete other rows that violate a unique index.
+    var put: String {
+        let values = String(repeating: "?, ", count: count)
+        let updates = columns.map { "\($0) = excluded.\($0), " }.joined()
+        return """
+            INSERT INTO \(name) (\(Self.list(key, columns)), tag) VALUES (\(values)?)
             ON CONFLICT (\(key)) DO UPDATE SET \(updates)tag = excluded.tag
             """
-        delete = "DELETE FROM \(name) WHERE \(key) = ?"
     }
+
+    var delete: String { "DELETE FROM \(name) WHERE \(key) = ?" }
 }
 
 /// Reads the columns of an authenticated row one by one. A value of the wrong kind is an error, like a wrong tag.

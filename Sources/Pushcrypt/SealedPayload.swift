@@ -15,12 +15,11 @@ public struct SealedPayload: Hashable, Sendable {
     /// The length of the longest form that a client may re-encode the JSON to, in bytes; at most Apple's limit, unless
     /// `Sealer.Options.isSentExactly` was set.
     public let maximumReencodedLength: Int
-    /// The number of characters that `Sealer.Options.fitting` has removed from each text.
-    public let shortened: [AlertText: Int]
+    package let removed: RemovedCharacters
 
     init(
         _ clear: ClearPart, _ envelope: Envelope, messageID: MessageID, recipient: DevicePublicKey,
-        pushType: PushType, expiresAt: Timestamp, shortened: [AlertText: Int]
+        pushType: PushType, expiresAt: Timestamp, removed: RemovedCharacters
     ) {
         var json = clear.prefix
         json.reserveCapacity(clear.prefix.count + Envelope.maximumTextLength)
@@ -32,9 +31,12 @@ public struct SealedPayload: Hashable, Sendable {
         self.recipient = recipient
         self.pushType = pushType
         self.expiresAt = expiresAt
-        self.shortened = shortened
+        self.removed = removed
         maximumReencodedLength = clear.length(bucket: envelope.innerLength, isSentExactly: false)
     }
+
+    /// The number of characters that `Sealer.Options.fitting` has removed from each text.
+    public var shortened: [AlertText: Int] { removed.byText }
 }
 
 extension SealedPayload {
@@ -84,18 +86,18 @@ struct PreparedPayload: ~Copyable {
     private let recipient: DevicePublicKey
     private let pushType: PushType
     private let expiresAt: Timestamp
-    private let shortened: [AlertText: Int]
+    private let removed: RemovedCharacters
 
     init(
         _ clear: ClearPart, _ envelope: consuming PreparedEnvelope, _ recipient: DevicePublicKey,
-        _ pushType: PushType, expiresAt: Timestamp, shortened: [AlertText: Int]
+        _ pushType: PushType, expiresAt: Timestamp, removed: RemovedCharacters
     ) {
         self.clear = clear
         self.envelope = envelope
         self.recipient = recipient
         self.pushType = pushType
         self.expiresAt = expiresAt
-        self.shortened = shortened
+        self.removed = removed
     }
 
     /// The message to sign.
@@ -108,7 +110,7 @@ struct PreparedPayload: ~Copyable {
             let sealed = try envelope.finish(signature: signature)
             return SealedPayload(
                 clear, sealed, messageID: id, recipient: recipient, pushType: pushType, expiresAt: expiresAt,
-                shortened: shortened)
+                removed: removed)
         } catch {
             throw SealError(unusableKey: recipient.id)
         }

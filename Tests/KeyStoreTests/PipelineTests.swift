@@ -121,7 +121,7 @@ struct PipelineTests {
             let now = try store.version()
             if now != version { (version, keys) = (now, try readKeys(store)) }
             let devices = try store.readDevices { (reader) throws(KeyStoreError) in
-                [try reader.device(id: phone)] + (try reader.devices(ofUser: "alice"))
+                [.success(try reader.device(id: phone))] + (try reader.devices(ofUser: "alice"))
             }
             for device in devices {
                 let device = try device.get()

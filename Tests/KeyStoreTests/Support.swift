@@ -226,7 +226,14 @@ extension SQLiteKeyStore {
     func devices(_ ids: [String]) throws(KeyStoreError) -> [Result<DeviceRecord, KeyStoreError>] {
         try readDevices { (reader) throws(KeyStoreError) in
             var devices: [Result<DeviceRecord, KeyStoreError>] = []
-            for id in ids { devices.append(try reader.device(id: id)) }
+            for id in ids {
+                do throws(KeyStoreError) {
+                    devices.append(.success(try reader.device(id: id)))
+                } catch {
+                    guard error.concernsOneDevice else { throw error }
+                    devices.append(.failure(error))
+                }
+            }
             return devices
         }
     }

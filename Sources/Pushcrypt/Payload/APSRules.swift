@@ -1,71 +1,123 @@
 /// The types and ranges of the fields of `aps` in Apple's documentation; unknown fields are ignored there and here.
 ///
 /// Both sealing and payload lint use this table, so that they cannot disagree.
+///
+/// A `switch`, not a dictionary: a single seal would notice the time to build one.
 package enum APSRules {
-    /// The values that a field may have.
-    package struct Rule: Sendable {
-        let expectation: String
-        let accepts: @Sendable (JSONValue) -> Bool
-    }
-
-    static let fields: [String: Rule] = [
-        "alert": Rule(expectation: "an object or a string") { $0.kind == .object || $0.kind == .string },
-        "badge": Rule(expectation: "a whole number, 0 or more") { $0.integer.map { $0 >= 0 } ?? false },
-        "sound": Rule(expectation: "a string or an object") { $0.kind == .object || $0.kind == .string },
-        "thread-id": text, "category": text, "target-content-id": text, "filter-criteria": text,
-        "content-available": flag, "mutable-content": flag,
-        "interruption-level": oneOf("passive", "active", "time-sensitive", "critical"),
-        "relevance-score": fraction, "url-args": texts,
+    /// The rule for a field of `aps`; nil for a field that the system does not know.
+    static func field(_ name: String) -> APSRule? {
+        switch name {
+        case "alert": .objectOrText
+        case "sound": .textOrObject
+        case "badge": .count
+        case "thread-id", "category", "target-content-id", "filter-criteria": .text
+        case "content-available", "mutable-content": .flag
+        case "interruption-level": .interruptionLevel
+        case "relevance-score": .fraction
+        case "url-args": .texts
         // Live Activities.
-        "event": oneOf("start", "update", "end"), "content-state": object, "attributes": object,
-        "attributes-type": text, "timestamp": time, "stale-date": time, "dismissal-date": time,
-        "input-push-token": flag, "input-push-channel": text,
+        case "event": .activityEvent
+        case "content-state", "attributes": .object
+        case "attributes-type", "input-push-channel": .text
+        case "timestamp", "stale-date", "dismissal-date": .time
+        case "input-push-token": .flag
         // Widgets and controls.
-        "content-changed": Rule(expectation: "true or false") { $0.kind == .bool },
-    ]
-
-    package static let alert: [String: Rule] = [
-        "title": text, "subtitle": text, "body": text, "launch-image": text,
-        "title-loc-key": text, "subtitle-loc-key": text, "loc-key": text,
-        "title-loc-args": texts, "subtitle-loc-args": texts, "loc-args": texts,
-    ]
-
-    static let sound: [String: Rule] = ["name": text, "critical": flag, "volume": fraction]
-
-    /// The fields of a Live Activity push, which only ActivityKit reads.
-    static let liveActivityFields = fields.merging([
-        "relevance-score": Rule(expectation: "a number") { $0.double != nil }
-    ]) { $1 }
-
-    static let liveActivityAlert = alert.merging([
-        "title": textOrKey, "body": textOrKey, "sound": text,
-    ]) { $1 }
-
-    /// The fields of an alert that the user reads.
-    static let alertText = ["title", "subtitle", "body", "title-loc-key", "subtitle-loc-key", "loc-key"]
-
-    private static let text = Rule(expectation: "a string") { $0.kind == .string }
-    private static let texts = Rule(expectation: "an array of strings") { value in
-        value.kind == .array && value.elements.allSatisfy { $0.kind == .string }
-    }
-    private static let textOrKey = Rule(expectation: "a string, or an object with loc-key") {
-        $0.kind == .string || $0["loc-key"]?.kind == .string
-    }
-    private static let object = Rule(expectation: "an object") { $0.kind == .object }
-    private static let flag = Rule(expectation: "the number 1 or 0, not a string and not true or false") { value in
-        value.integer.map { $0 == 0 || $0 == 1 } ?? false
-    }
-    private static let fraction = Rule(expectation: "a number from 0 to 1") { value in
-        value.double.map { (0...1).contains($0) } ?? false
-    }
-    /// Up to the year 5138: a larger number is in milliseconds.
-    private static let time = Rule(expectation: "a time in seconds since 1970, not in milliseconds") { value in
-        value.double.map { (0..<1e11).contains($0) } ?? false
+        case "content-changed": .bool
+        default: nil
+        }
     }
 
-    private static func oneOf(_ words: String...) -> Rule {
-        Rule(expectation: words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1]) { value in
-            value.string.map(words.contains) ?? false
+    /// The rule for a field of `aps.alert`.
+    package static func alertField(_ name: String) -> APSRule? {
+        switch name {
+        case "title", "subtitle", "body", "launch-image", "title-loc-key", "subtitle-loc-key", "loc-key": .text
+        case "title-loc-args", "subtitle-loc-args", "loc-args": .texts
+        default: nil
+        }
+    }
+
+    /// The rule for a field of `aps.sound`.
+    static func soundField(_ name: String) -> APSRule? {
+        switch name {
+        case "name": .text
+        case "critical": .flag
+        case "volume": .fraction
+        default: nil
+        }
+    }
+
+    /// The rule for a field of a Live Activity push, which only ActivityKit reads.
+    static func liveActivityField(_ name: String) -> APSRule? {
+        name == "relevance-score" ? .number : field(name)
+    }
+
+    /// The rule for a field of the alert of a Live Activity push.
+    static func liveActivityAlertField(_ name: String) -> APSRule? {
+        switch name {
+        case "title", "body": .textOrKey
+        case "sound": .text
+        default: alertField(name)
+        }
+    }
+
+    /// Whether an alert has a text that the user reads, or the key of one.
+    static func hasText(_ alert: JSONValue) -> Bool {
+        isText(alert["title"]) || isText(alert["subtitle"]) || isText(alert["body"]) || isText(alert["title-loc-key"])
+            || isText(alert["subtitle-loc-key"]) || isText(alert["loc-key"])
+    }
+
+    private static func isText(_ value: JSONValue?) -> Bool { value?.string?.isEmpty == false }
+}
+
+/// The values that a field may have.
+package enum APSRule {
+    case text, texts, textOrKey, textOrObject, objectOrText, object, bool, flag, number, count, fraction, time
+    case interruptionLevel, activityEvent
+
+    /// The allowed values in words, after "must be".
+    var expectation: String {
+        switch self {
+        case .text: "a string"
+        case .texts: "an array of strings"
+        case .textOrKey: "a string, or an object with loc-key"
+        case .textOrObject: "a string or an object"
+        case .objectOrText: "an object or a string"
+        case .object: "an object"
+        case .bool: "true or false"
+        case .flag: "the number 1 or 0, not a string and not true or false"
+        case .number: "a number"
+        case .count: "a whole number, 0 or more"
+        case .fraction: "a number from 0 to 1"
+        case .time: "a time in seconds since 1970, not in milliseconds"
+        case .interruptionLevel: "passive, active, time-sensitive or critical"
+        case .activityEvent: "start, update or end"
+        }
+    }
+
+    func accepts(_ value: JSONValue) -> Bool {
+        switch self {
+        case .text: value.kind == .string
+        case .texts: value.kind == .array && value.elements.allSatisfy { $0.kind == .string }
+        case .textOrKey: value.kind == .string || value["loc-key"]?.kind == .string
+        case .textOrObject, .objectOrText: value.kind == .object || value.kind == .string
+        case .object: value.kind == .object
+        case .bool: value.kind == .bool
+        case .flag: value.integer.map { $0 == 0 || $0 == 1 } ?? false
+        case .number: value.double != nil
+        case .count: value.integer.map { $0 >= 0 } ?? false
+        case .fraction: value.double.map { (0...1).contains($0) } ?? false
+        // Up to the year 5138: a larger number is in milliseconds.
+        case .time: value.double.map { (0..<1e11).contains($0) } ?? false
+        case .interruptionLevel:
+            switch value.string {
+            case "passive", "active", "time-sensitive", "critical": true
+            default: false
+            }
+        case .activityEvent:
+            switch value.string {
+            case "start", "update", "end": true
+            default: false
+            }
         }
     }
 }
@@ -96,18 +148,16 @@ package struct APSFields {
     package private(set) var isMutableContent = false
 
     package init(_ aps: JSONValue, ofLiveActivity isLiveActivity: Bool = false) {
-        check(aps, against: isLiveActivity ? APSRules.liveActivityFields : APSRules.fields, in: "aps") {
+        check(aps, against: isLiveActivity ? APSRules.liveActivityField : APSRules.field, in: "aps") {
             (fields, name, value) in
             switch name {
             case "alert":
-                let rules = isLiveActivity ? APSRules.liveActivityAlert : APSRules.alert
+                let rules = isLiveActivity ? APSRules.liveActivityAlertField : APSRules.alertField
                 fields.check(value, against: rules, in: "aps.alert")
-                fields.hasText =
-                    value.string.map { !$0.isEmpty }
-                    ?? APSRules.alertText.contains { value[$0]?.string?.isEmpty == false }
+                fields.hasText = value.string.map { !$0.isEmpty } ?? APSRules.hasText(value)
             case "sound":
                 fields.hasSound = true
-                fields.check(value, against: APSRules.sound, in: "aps.sound")
+                fields.check(value, against: APSRules.soundField, in: "aps.sound")
             case "content-available": fields.isContentAvailable = value.integer == 1
             case "mutable-content": fields.isMutableContent = value.integer == 1
             default: break
@@ -117,11 +167,11 @@ package struct APSFields {
 
     /// Checks the members of an object, and passes the valid ones to `accept`.
     private mutating func check(
-        _ object: JSONValue, against rules: [String: APSRules.Rule], in place: String,
+        _ object: JSONValue, against rules: (String) -> APSRule?, in place: String,
         _ accept: (inout APSFields, String, JSONValue) -> Void = { _, _, _ in }
     ) {
         for (name, value) in object.members {
-            guard let rule = rules[name] else {
+            guard let rule = rules(name) else {
                 unknown.append(Unknown(parent: place, name: name))
                 continue
             }

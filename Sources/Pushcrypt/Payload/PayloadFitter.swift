@@ -15,8 +15,7 @@ public enum AlertText: String, CaseIterable, Sendable {
 struct PayloadFitter {
     /// The minified payload, within the limit.
     let payload: ContiguousArray<UInt8>
-    /// The number of characters removed from each text.
-    let removed: [AlertText: Int]
+    let removed: RemovedCharacters
 
     static let ellipsis = ContiguousArray("…".utf8)
 
@@ -47,7 +46,45 @@ struct PayloadFitter {
         }
         payload.append(contentsOf: minified[position...])
         self.payload = payload
-        removed = Dictionary(uniqueKeysWithValues: cuts.filter { $0.saved > 0 }.map { ($0.text, $0.removed) })
+        var removed = RemovedCharacters()
+        for cut in cuts where cut.saved > 0 { removed[cut.text] = cut.removed }
+        self.removed = removed
+    }
+}
+
+/// The number of characters removed from each text.
+///
+/// Not a dictionary: at run time, Swift searches the whole program for its key's conformance, which a single seal would notice.
+package struct RemovedCharacters: Hashable, Sendable {
+    private var body = 0
+    private var subtitle = 0
+    private var title = 0
+
+    /// Whether every text is complete.
+    package var isEmpty: Bool { body == 0 && subtitle == 0 && title == 0 }
+
+    /// The same for callers; has no text that is complete.
+    var byText: [AlertText: Int] {
+        var byText: [AlertText: Int] = [:]
+        for text in AlertText.allCases where self[text] > 0 { byText[text] = self[text] }
+        return byText
+    }
+
+    package internal(set) subscript(text: AlertText) -> Int {
+        get {
+            switch text {
+            case .body: body
+            case .subtitle: subtitle
+            case .title: title
+            }
+        }
+        set {
+            switch text {
+            case .body: body = newValue
+            case .subtitle: subtitle = newValue
+            case .title: title = newValue
+            }
+        }
     }
 }
 

@@ -3,8 +3,7 @@ struct MessageBody {
     /// The announced statements, then the minified payload, which contains the references to sealed files.
     let bytes: ContiguousArray<UInt8>
     let bucket: Int
-    /// The number of characters removed from each text.
-    let shortened: [AlertText: Int]
+    let shortened: RemovedCharacters
 
     /// Builds a body, and shortens the texts in `fitting` if necessary; throws `payloadTooLarge` or `pushTooLarge`.
     init(
@@ -23,7 +22,7 @@ struct MessageBody {
             parts.replacePayload(by: fitted.payload)
             shortened = fitted.removed
         } else {
-            shortened = [:]
+            shortened = RemovedCharacters()
         }
         guard
             let bucket = Bucket.smallest(

@@ -62,7 +62,9 @@ public struct SigningError: CodedError {
 
     /// Creates an error of a signer.
     ///
-    /// - Parameter description: What happened and what to do next; it is shown to people and written to logs.
+    /// - Parameters:
+    ///   - code: The reason.
+    ///   - description: What happened and what to do next; it is shown to people and written to logs.
     public init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description

@@ -61,26 +61,46 @@ package enum StoreKDF {
     package static func subkeys(
         _ numbers: ClosedRange<UInt64>, context: StaticString, of key: borrowing SecretBytes
     ) -> SecretBytes {
-        precondition(context.utf8CodeUnitCount == Int(crypto_kdf_contextbytes()) && key.count == keyLength)
-        _ = Sodium.started
+        precondition(key.count == keyLength)
         return SecretBytes(count: numbers.count * keyLength) { output in
-            let code = key.withSpan { key in
+            key.withSpan { key in
                 unsafe output.withMutableBase { base, _ in
-                    unsafe key.withBase { k, _ in
-                        unsafe context.utf8Start.withMemoryRebound(
-                            to: CChar.self, capacity: context.utf8CodeUnitCount
-                        ) { context in
-                            var code: Int32 = 0
-                            for (index, number) in numbers.enumerated() {
-                                code |= unsafe crypto_kdf_derive_from_key(
-                                    base + index * keyLength, keyLength, number, context, k)
-                            }
-                            return code
-                        }
-                    }
+                    unsafe key.withBase { key, _ in unsafe derive(numbers, context, of: key, to: base) }
                 }
             }
-            Sodium.expectSuccess(code)
+        }
+    }
+
+    /// The same for a store key that is needed only here: `readKey` writes it behind the subkeys, in the same allocation, and
+    /// it is wiped there. A second allocation of guarded pages would be noticed by a single seal.
+    package static func subkeys<E: Error>(
+        _ numbers: ClosedRange<UInt64>, context: StaticString,
+        readKey: (inout MutableSpan<UInt8>) throws(E) -> Void
+    ) throws(E) -> SecretBytes {
+        let place = numbers.count * keyLength
+        return try SecretBytes(count: place + keyLength) { (output) throws(E) in
+            try unsafe output.withUnsafeMutableBufferPointer { buffer throws(E) in
+                guard let base = buffer.baseAddress else { preconditionFailure("an empty output buffer") }
+                let rest = unsafe UnsafeMutableBufferPointer(start: base + place, count: keyLength)
+                var key = unsafe rest.mutableSpan
+                try readKey(&key)
+                unsafe derive(numbers, context, of: base + place, to: base)
+                unsafe sodium_memzero(base + place, keyLength)
+            }
+        }
+    }
+
+    private static func derive(
+        _ numbers: ClosedRange<UInt64>, _ context: StaticString, of key: UnsafePointer<UInt8>,
+        to output: UnsafeMutablePointer<UInt8>
+    ) {
+        precondition(context.utf8CodeUnitCount == Int(crypto_kdf_contextbytes()))
+        _ = Sodium.started
+        unsafe context.utf8Start.withMemoryRebound(to: CChar.self, capacity: context.utf8CodeUnitCount) { context in
+            for (index, number) in numbers.enumerated() {
+                let subkey = unsafe output + index * keyLength
+                Sodium.expectSuccess(unsafe crypto_kdf_derive_from_key(subkey, keyLength, number, context, key))
+            }
         }
     }
 }

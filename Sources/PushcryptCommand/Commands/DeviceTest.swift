@@ -71,7 +71,8 @@ struct DeviceTestCommand: CommandBody {
         let now = console.timestamp
         let settings = SealSettings(topic: try topic.topic(), emission: .request, now: { now })
         let text = self.message ?? "This device opens what its provider seals."
-        let message = try source.seal(to: id, in: "ID", settings) { Self.payload(text, at: now) }
+        let message = try source.plan(to: id, in: "ID", settings)
+            .seal(Self.payload(text, at: now), deviceGivenIn: "ID")
         let headers = [PushRequest.Header.pushType, .topic, .priority].compactMap { header in
             message.request.map { (name: header.rawValue, value: $0.value(of: header)) }
         }

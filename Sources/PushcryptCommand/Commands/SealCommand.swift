@@ -39,12 +39,11 @@ struct SealCommand: CommandBody {
     }
 
     private func seal(for device: String, _ console: Console) throws(CommandFailure) -> ExitCode {
-        let source = try SealSource(arguments, console)
-        let settings = try SealSettings(arguments, source, console)
-        let message = try source.seal(to: device, in: "--to", settings) { () throws(CommandFailure) in
-            // Far longer than any payload.
-            try console.read(arguments.file, limit: JSONDocument.defaultMaximumBytes)
-        }
+        let settings = try SealSettings(arguments, console)
+        let plan = try plan(for: device, settings, console)
+        // Far longer than any payload.
+        let payload = try console.read(arguments.file, limit: JSONDocument.defaultMaximumBytes)
+        let message = try plan.seal(payload, deviceGivenIn: "--to")
         var output: ContiguousArray<UInt8>
         if arguments.isJSON {
             var json = JSONWriter()
@@ -58,5 +57,16 @@ struct SealCommand: CommandBody {
         message.report(console)
         if arguments.log != nil { console.log("sealed", message.logFields) }
         return .done
+    }
+
+    /// Reads everything that the message needs from the store, which is closed again when this returns: the payload may be
+    /// long in coming.
+    private func plan(
+        for device: String, _ settings: SealSettings, _ console: Console
+    ) throws(CommandFailure) -> SealPlan {
+        let source = try SealSource(arguments, isBrief: true, console)
+        var settings = settings
+        try settings.complete(from: source)
+        return try source.plan(to: device, in: "--to", settings)
     }
 }

@@ -142,8 +142,7 @@ struct EmissionArguments: Sendable {
     /// The headers that the caller chose.
     func headers() throws(CommandFailure) -> RequestHeaders {
         if emission != .request {
-            for (name, isGiven) in [("--collapse-id", collapseName != nil), ("--priority", priority != nil)]
-            where isGiven {
+            if let name = collapseName != nil ? "--collapse-id" : priority != nil ? "--priority" : nil {
                 throw .usage("\(name) goes with --emit request", hint: "add --emit request, or leave \(name) out")
             }
         }
@@ -180,16 +179,22 @@ struct SealSettings: Sendable {
     var headers = RequestHeaders()
     /// Whether a device without a key is sent its payload unsealed.
     var passesUnencrypted = false
+    private var needsTimeToLive = false
     let now: @Sendable () -> Timestamp
 }
 
 // MARK: Command line
 
 extension SealSettings {
-    init(_ arguments: SealArguments, _ source: SealSource, _ console: Console) throws(CommandFailure) {
+    init(topic: Topic? = nil, emission: Emission = .payload, now: @escaping @Sendable () -> Timestamp) {
+        (self.topic, self.emission, self.now) = (topic, emission, now)
+    }
+
+    init(_ arguments: SealArguments, _ console: Console) throws(CommandFailure) {
         topic = try arguments.topic.topic()
         placeholder = arguments.placeholder.choice
-        options = try Sealer.Options(arguments, source)
+        options = try Sealer.Options(arguments)
+        needsTimeToLive = arguments.message.timeToLive == nil
         attachments = try console.read(arguments.attachments)
         overflow = try SealOverflow(arguments.fitting)
         emission = arguments.emission.emission
@@ -197,10 +202,17 @@ extension SealSettings {
         passesUnencrypted = arguments.passesUnencrypted
         now = { console.timestamp }
     }
+
+    /// Adds the store's settings, where the command line says nothing.
+    mutating func complete(from source: SealSource) throws(CommandFailure) {
+        guard needsTimeToLive, case .store(let store, _) = source else { return }
+        let seconds = try withStoreErrors { () throws(KeyStoreError) in try store.seconds(.ttl) }
+        if let seconds { options.timeToLive = .seconds(UInt64(clamping: seconds)) }
+    }
 }
 
 extension Sealer.Options {
-    fileprivate init(_ arguments: SealArguments, _ source: SealSource) throws(CommandFailure) {
+    fileprivate init(_ arguments: SealArguments) throws(CommandFailure) {
         self.init()
         let message = arguments.message
         if let name = message.pushType {
@@ -213,17 +225,8 @@ extension Sealer.Options {
             }
         }
         messageName = message.name
-        let seconds = if let given = message.timeToLive { given } else { try source.timeToLive() }
-        if let seconds { timeToLive = .seconds(UInt64(clamping: seconds)) }
+        if let seconds = message.timeToLive { timeToLive = .seconds(UInt64(clamping: seconds)) }
         isSentExactly = message.isSentExactly
         fitting = arguments.fitting.texts
-    }
-}
-
-extension SealSource {
-    /// The store's time to live, in seconds.
-    fileprivate func timeToLive() throws(CommandFailure) -> Int? {
-        guard case .store(let store, _) = self else { return nil }
-        return try withStoreErrors { () throws(KeyStoreError) in try store.seconds(.ttl) }
     }
 }

@@ -113,7 +113,8 @@ struct SealBatch: Sendable {
         if form == .messages, arguments.message.name != nil {
             throw .usage("--id names one message, and there are many", hint: "give each line its 'id'")
         }
-        let settings = try SealSettings(arguments, source, console)
+        var settings = try SealSettings(arguments, console)
+        try settings.complete(from: source)
         _ = try Placeholder(settings.placeholder)
         var payload: ContiguousArray<UInt8>?
         if form != .messages {

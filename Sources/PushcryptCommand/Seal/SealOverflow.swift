@@ -11,7 +11,7 @@ struct FittingArguments: Sendable {
 
     init(_ arguments: inout Arguments) {
         let texts = arguments.values(
-            "--fit", "TEXT", .choice(AlertText.allCases.map(\.rawValue)),
+            "--fit", "TEXT", .choice(AlertText.allCases.map { $0.rawValue }),
             help: "shorten this text if the payload is too long, in the order given"
         ).compactMap(AlertText.init(rawValue:))
         overflow = arguments.value(

@@ -218,16 +218,13 @@ struct SealPlan {
 // MARK: One message
 
 extension SealSource {
-    /// Seals one message, and ends the command if it is refused.
+    /// Plans one message, whose payload is still to come, and ends the command if it is refused. The plan needs the store no
+    /// more.
     ///
     /// - Parameters:
     ///   - name: The id or the public key of the device.
     ///   - place: The option or operand that gives it.
-    ///   - payload: Reads the payload, once everything else has been checked.
-    func seal(
-        to name: String, in place: String, _ settings: SealSettings,
-        payload: () throws(CommandFailure) -> ContiguousArray<UInt8>
-    ) throws(CommandFailure) -> SealedMessage {
+    func plan(to name: String, in place: String, _ settings: SealSettings) throws(CommandFailure) -> SealPlan {
         let recipient: SealRequest.Recipient
         do throws(KeyError) {
             recipient = try SealRequest.Recipient(named: name)
@@ -239,8 +236,19 @@ extension SealSource {
         var plan = SealPlan(settings, keys)
         for devices in devices { plan.add(SealItem(to: recipient, settings), devices[...]) }
         if let failure = plan.failure { throw CommandFailure(failure, deviceGivenIn: place) }
+        keys.leaveStore()
+        return plan
+    }
+}
+
+extension SealPlan {
+    /// Seals the only message of the plan, and ends the command if it is refused.
+    func seal(
+        _ payload: ContiguousArray<UInt8>, deviceGivenIn place: String
+    ) throws(CommandFailure) -> SealedMessage {
+        var plan = self
+        plan.payload = payload
         var outcome: SealOutcome?
-        plan.payload = try payload()
         plan.carryOut { _, _, one in
             outcome = one
             return true

@@ -62,7 +62,8 @@ enum SealSource: Sendable {
     /// The devices of a store, with its key or another.
     case store(SQLiteKeyStore, SealingKeys.SenderChoice)
 
-    init(_ arguments: SealArguments, _ console: Console) throws(CommandFailure) {
+    /// - Parameter isBrief: whether the store is read at once, and closed.
+    init(_ arguments: SealArguments, isBrief: Bool = false, _ console: Console) throws(CommandFailure) {
         let sender = arguments.sender
         if let file = sender.keyFile {
             self = .key(EnvelopeSigner(try console.readSenderKey(from: file)))
@@ -70,9 +71,10 @@ enum SealSource: Sendable {
             let signer = try EnvelopeSigner(at: address, sender, jobs: arguments.batch.jobs, console)
             // A container with a signer has no store, unless the command line names one.
             self =
-                arguments.store.path == nil ? .key(signer) : .store(try console.open(arguments.store), .signer(signer))
+                arguments.store.path == nil
+                ? .key(signer) : .store(try console.open(arguments.store, isBrief: isBrief), .signer(signer))
         } else {
-            self = .store(try console.open(arguments.store), .named(sender.name))
+            self = .store(try console.open(arguments.store, isBrief: isBrief), .named(sender.name))
         }
     }
 

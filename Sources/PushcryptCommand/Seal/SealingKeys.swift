@@ -108,6 +108,9 @@ final class SealingKeys {
         self.store = store
     }
 
+    /// Closes the store. Only devices whose keys are given are found afterwards.
+    func leaveStore() { store = nil }
+
     // MARK: Sealers
 
     /// Returns the sealer for an app and a placeholder, which the store's settings complete.
@@ -137,9 +140,9 @@ final class SealingKeys {
             for recipient in recipients {
                 if count >= Self.devicesAtOnce { break }
                 switch recipient {
-                case .device(let id): found.append([Self.device(try reader.device(id: id))])
+                case .device(let id): found.append([try Self.device(id, reader)])
                 case .user(let user):
-                    let devices = try reader.devices(ofUser: user).map(Self.device)
+                    let devices = try reader.devices(ofUser: user).map(Self.lookup)
                     found.append(devices.isEmpty ? [.failed(.line(.noDevice(of: user)))] : devices)
                 default: found.append(Self.device(given: recipient))
                 }
@@ -149,12 +152,18 @@ final class SealingKeys {
         }
     }
 
-    private static func device(_ result: Result<DeviceRecord, KeyStoreError>) -> Lookup {
+    private static func device(_ id: String, _ reader: DeviceReader) throws(KeyStoreError) -> Lookup {
+        do throws(KeyStoreError) {
+            return .found(Device(try reader.device(id: id)))
+        } catch {
+            guard error.concernsOneDevice else { throw error }
+            return .failed(.store(error))
+        }
+    }
+
+    private static func lookup(_ result: Result<DeviceRecord, KeyStoreError>) -> Lookup {
         switch result {
-        case .success(let record):
-            .found(
-                Device(
-                    id: record.id, key: record.publicKey, topic: record.topic, pinnedSender: record.pinnedSender))
+        case .success(let record): .found(Device(record))
         case .failure(let error): .failed(.store(error))
         }
     }
@@ -166,6 +175,12 @@ final class SealingKeys {
         case .device(let name), .user(let name): [.failed(.noStore(name))]
         case .keyless, nil: []
         }
+    }
+}
+
+extension SealingKeys.Device {
+    fileprivate init(_ record: DeviceRecord) {
+        self.init(id: record.id, key: record.publicKey, topic: record.topic, pinnedSender: record.pinnedSender)
     }
 }
 

@@ -69,7 +69,9 @@ extension Console {
     }
 
     /// Opens the key store; prompts for its passphrase if it has one.
-    func open(_ store: StoreArguments) throws(CommandFailure) -> SQLiteKeyStore {
+    ///
+    /// - Parameter isBrief: Whether the caller reads the store at once and closes it, waiting for nothing in between.
+    func open(_ store: StoreArguments, isBrief: Bool = false) throws(CommandFailure) -> SQLiteKeyStore {
         let path = try path(of: store)
         if let source = store.passphraseFile {
             let passphrase = try passphrase(readSecret(from: source))
@@ -78,7 +80,9 @@ extension Console {
             }
         }
         do throws(KeyStoreError) {
-            return try SQLiteKeyStore.open(in: path, passphrase: nil)
+            var options = StoreOptions()
+            options.isBrief = isBrief
+            return try SQLiteKeyStore.open(in: path, passphrase: nil, options: options)
         } catch {
             guard error.code == .passphraseNeeded else { throw CommandFailure(error) }
         }

@@ -98,18 +98,25 @@ extension Arguments {
                 isRequired: isRequired))
     }
 
+    /// The words of a type. A key path here would be made at run time, by every command.
+    private static func words<Word: RawRepresentable<String> & CaseIterable>(
+        _: Word.Type
+    ) -> [String] where Word.AllCases == [Word] {
+        Word.allCases.map { $0.rawValue }
+    }
+
     /// Declares an option with one of a type's words; returns nil if it was not given.
     package mutating func choice<Word: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ valueName: String, help: String
-    ) -> Word? {
-        value(name, valueName, .choice(Word.allCases.map(\.rawValue)), help: help).flatMap(Word.init(rawValue:))
+    ) -> Word? where Word.AllCases == [Word] {
+        value(name, valueName, .choice(Self.words(Word.self)), help: help).flatMap(Word.init(rawValue:))
     }
 
     /// Declares a required option with one of a type's words; returns `placeholder` while declarations are collected.
     package mutating func requiredChoice<Word: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ valueName: String, placeholder: Word, help: String
-    ) -> Word {
-        let text = requiredValue(name, valueName, .choice(Word.allCases.map(\.rawValue)), help: help)
+    ) -> Word where Word.AllCases == [Word] {
+        let text = requiredValue(name, valueName, .choice(Self.words(Word.self)), help: help)
         return Word(rawValue: text) ?? placeholder
     }
 
@@ -164,8 +171,8 @@ extension Arguments {
     /// Declares a required argument, one of a type's words; returns `placeholder` while declarations are collected.
     package mutating func operand<Word: RawRepresentable<String> & CaseIterable>(
         _ name: String, placeholder: Word, help: String
-    ) -> Word {
-        Word(rawValue: operand(name, .choice(Word.allCases.map(\.rawValue)), help: help)) ?? placeholder
+    ) -> Word where Word.AllCases == [Word] {
+        Word(rawValue: operand(name, .choice(Self.words(Word.self)), help: help)) ?? placeholder
     }
 
     /// Declares the remaining arguments; returns them.

@@ -58,7 +58,7 @@ extension LintFindings {
             if !text.isEmpty, !isPlaceholder { addClearText(at: "aps.alert", fix: fix) }
             return
         }
-        for (name, value) in alert.members where APSRules.alert[name] != nil {
+        for (name, value) in alert.members where APSRules.alertField(name) != nil {
             let text = value.string
             let isEmpty = text?.isEmpty ?? (value.elements.isEmpty && value.members.isEmpty)
             switch name {

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Counts the instructions that sealing, opening, a batch, a lookup and a command take, and compares them with recorded ceilings.
 
-Usage: instructions.py check   fails for a count more than 1 % above its ceiling; also proves that it notices a planted slowdown
-       instructions.py record  writes the ceilings anew
+Usage: instructions.py check   fails for a count more than 1 % above its ceiling, and for an old list of functions; also proves that
+                               it notices a planted slowdown
+       instructions.py record  writes the ceilings again
+       instructions.py order   lists the functions of the Swift library that one seal and one open run, which the linker
+                               places side by side
 
-`make test` checks and `make bench-record` records, both after the release build of the command and of PushcryptBench. Callgrind counts,
+`make test` checks, `make bench-record` records and `make order` lists, after the release build of the command and of PushcryptBench. Callgrind counts,
 so another process on the machine changes nothing. What libsodium does is left out, because it chooses its code by the processor;
 the C library would do the same, and is told which processor to expect. The kernel is not counted: it shows in system calls only.
 """
@@ -15,6 +18,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 CEILINGS = HERE / "ceilings.tsv"
+ORDER = ROOT / "Sources/Packaging/start.order"
+# The share of the functions of one seal that may be missing from the list.
+UNLISTED = 0.1
 RELEASE = ROOT / ".build/release"
 TOLERANCE = 0.01
 # The processor's features that the C library chooses code by, all off.
@@ -54,8 +60,18 @@ class Counts:
                 names[number] = rest
             return names.get(number, number)
 
+        symbols: dict[str, str] = {}
+
+        def function(text: str) -> str:
+            number, _, rest = text.partition(" ")
+            if rest:
+                # A quote and a number follow the name in the second frame of a recursion.
+                symbols[number] = rest.partition("'")[0]
+            return symbols[number]
+
         total, calls, inside = 0, 0, 0
         here = there = ""
+        self.functions: set[tuple[str, str]] = set()
         is_call = False
         with open(file) as lines:
             for line in lines:
@@ -73,6 +89,10 @@ class Counts:
                     here = there = name(line[3:].strip())
                 elif line.startswith("cob="):
                     there = name(line[4:].strip())
+                elif line.startswith("fn="):
+                    self.functions.add((here, function(line[3:].strip())))
+                elif line.startswith("cfn="):
+                    function(line[4:].strip())
                 elif line.startswith("calls="):
                     is_call = True
         if inside == 0:
@@ -128,7 +148,8 @@ class Bench:
         """Runs a command under callgrind."""
         self.files += 1
         output = self.folder / f"callgrind{self.files}"
-        callgrind = ["valgrind", "--tool=callgrind", "--collect-systime=yes", f"--callgrind-out-file={output}", "--quiet"]
+        callgrind = ["valgrind", "--tool=callgrind", "--collect-systime=yes", "--demangle=no", "--quiet"]
+        callgrind.append(f"--callgrind-out-file={output}")
         run(callgrind + command, **options)
         return Counts(output)
 
@@ -149,9 +170,31 @@ class Bench:
             for number in range(count)
         )
 
-    def seal_once(self) -> Counts:
+    def seal_once(self, command: str | None = None) -> Counts:
+        return self.counts(self.sealing(command or self.command))
+
+    def sealing(self, command: str) -> list[str]:
         store, payload = str(self.folder / "provider"), str(self.folder / "payload.json")
-        return self.counts([self.command, "--store", store, "seal", "--to", "phone1", "--topic", TOPIC, payload])
+        return [command, "--store", store, "seal", "--to", "phone1", "--topic", TOPIC, payload]
+
+    def functions_of_seal(self) -> set[str]:
+        """The functions that one seal runs, of the program that has its symbols."""
+        return self.functions(self.seal_once(str(RELEASE / "pushcrypt")))
+
+    def functions_of_open(self) -> set[str]:
+        program, phone = str(RELEASE / "pushcrypt"), str(self.folder / "phone1")
+        key = self.folder / "sender"
+        key.write_bytes(run([program, "--store", str(self.folder / "provider"), "export", "sender"]))
+        run([program, "--store", phone, "sender", "trust", "provider", str(key)])
+        push = self.folder / "push"
+        push.write_bytes(run(self.sealing(program)))
+        return self.functions(self.counts([program, "--store", phone, "open", "--topic", TOPIC, str(push)]))
+
+    def functions(self, counts: Counts) -> set[str]:
+        """The functions of the Swift library and of C++: ours change too often for a list."""
+        program = str((RELEASE / "pushcrypt").resolve())
+        names = {name for object, name in counts.functions if object == program}
+        return {name for name in names if re.fullmatch(r"[$A-Za-z_][$.\w]*", name) and "Pushcrypt" not in name}
 
     def measure(self) -> dict[str, float]:
         """Every count by its name."""
@@ -240,6 +283,10 @@ def check(bench: Bench) -> int:
             print(f"instructions: {name}: {round(count)}")
             if excess(count, ceilings[name]) < -TOLERANCE:
                 print(f"{name}: {-100 * excess(count, ceilings[name]):.1f} % below its ceiling: record it with make bench-record")
+    run_by_seal = bench.functions_of_seal()
+    unlisted = run_by_seal - set(ORDER.read_text().splitlines())
+    if len(unlisted) > UNLISTED * len(run_by_seal):
+        complaints.append(f"{len(unlisted)} of the {len(run_by_seal)} functions of one seal are not in {ORDER.name}: make order")
     # A message in thirty is sealed twice.
     planted = {"library seal": bench.each(20, 120, [bench.bench, "seal", "{}", "slower"])}
     if excess(planted["library seal"], str(round(counts["library seal"]))) <= TOLERANCE:
@@ -255,7 +302,7 @@ def check(bench: Bench) -> int:
 
 def main() -> int:
     what = sys.argv[1] if len(sys.argv) == 2 else ""
-    if what not in ("check", "record"):
+    if what not in ("check", "record", "order"):
         print(__doc__, file=sys.stderr)
         return 64
     if shutil.which("valgrind") is None:
@@ -270,6 +317,12 @@ def main() -> int:
             bench = Bench(Path(folder))
             if what == "check":
                 return check(bench)
+            if what == "order":
+                heading = "# Functions of the Swift library that the linker places side by side, written by `make order`."
+                names = sorted(bench.functions_of_seal() | bench.functions_of_open())
+                ORDER.write_text("\n".join([heading, *names]) + "\n")
+                print(f"{ORDER.relative_to(ROOT)} changed: build again")
+                return 0
             write_ceilings(bench.measure())
             print(CEILINGS.read_text(), end="")
             return 0

@@ -1,7 +1,7 @@
 /// One-shot `pushcrypt seal` against `age -r`, from process start to end.
 enum CommandBench {
-    private static let timeLimit = 1.2
-    private static let memoryLimit = 12.0
+    private static let timeLimit = 1.0
+    private static let memoryLimit = 10.0
 
     /// Reads hyperfine's table, in which the two commands take turns, and the most memory that `seal` had resident.
     ///
