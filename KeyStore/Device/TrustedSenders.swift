@@ -103,6 +103,7 @@ struct TrustedSenderRow: StoredRow {
 /// It outlives the pin, so that an old recovery never returns.
 struct SenderRecoveryRow: StoredRow, Equatable {
     static let table = StoreTable("sender_recoveries", key: "name", "recovery_keys", "serial", "claim")
+    static let put = table.put
 
     let name: String
     let recoveryKeys: [RecoveryPublicKey]

@@ -48,9 +48,23 @@ public struct ExtensionKeys: DeviceKeyReading, OpeningEffects {
     ) throws(KeyStoreError) {
         let record = try keys.deviceKey(id: publicKey.id, at: now)?.record
         let isPending = record?.publicKey == publicKey && record?.state == .pending
+        let accepted = try accepted(statements, topic, now)
         try self.statements.keep(
-            openedWith: isPending ? publicKey : nil, statements: try accepted(statements, topic, now), topic: topic,
-            at: now)
+            openedWith: isPending ? publicKey : nil, statements: accepted,
+            insteadOf: try outdated(by: accepted.filter(\.isRecovery), topic, now), topic: topic, at: now)
+    }
+
+    /// Returns the kept statements that change nothing once a recovery was accepted: those of its sender.
+    private func outdated(
+        by recoveries: [RotationStatement], _ topic: Topic, _ now: Timestamp
+    ) throws(KeyStoreError) -> [StatementTables.Kept] {
+        guard !recoveries.isEmpty, let kept = try? statements.statements(for: topic) else { return [] }
+        var trust = try keys.trust(for: topic)
+        for recovery in recoveries { _ = try? trust.accept(recovery, for: topic, at: now) }
+        return kept.filter { kept in
+            let change = try? trust.accept(kept.statement, for: topic, at: kept.acceptedAt)
+            return change == nil || change == .unchanged
+        }
     }
 
     /// Returns the statements that change what is trusted now.

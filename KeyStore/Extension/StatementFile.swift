@@ -13,7 +13,7 @@ public import Pushcrypt
 /// sign after its acceptance period, and can make the app confirm one of its pending keys. No key is ever trusted
 /// that a pinned one did not sign for.
 public final class StatementFile: Sendable {
-    /// The maximum number of statements, and of keys; far more than collects even if the app is never opened.
+    /// The maximum number of rotations, of recoveries, and of keys; far more than collects even if the app is never opened.
     public static let capacity = 64
 
     private let file: Locked<RecoverableDatabase>
@@ -41,6 +41,14 @@ public final class StatementFile: Sendable {
     public func keep(
         openedWith pending: DevicePublicKey?, statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) {
+        try keep(openedWith: pending, statements: statements, insteadOf: [], topic: topic, at: now)
+    }
+
+    /// Like `keep`, and deletes the statements that no longer count. (R-24)
+    func keep(
+        openedWith pending: DevicePublicKey?, statements: [RotationStatement],
+        insteadOf outdated: [StatementTables.Kept], topic: Topic, at now: Timestamp
+    ) throws(KeyStoreError) {
         guard pending != nil || !statements.isEmpty else { return }
         try file.withLock { (file) throws(KeyStoreError) in
             // Readers do not wait for each other.
@@ -51,6 +59,7 @@ public final class StatementFile: Sendable {
             try file.write { (connection) throws(KeyStoreError) in
                 let tables = StatementTables(connection: connection)
                 if let pending { try tables.insert(openedWith: pending.bytes) }
+                for statement in outdated { try tables.delete(statement) }
                 for statement in statements { try tables.insert(statement, topic, at: now) }
             }
         }
@@ -179,12 +188,12 @@ struct StatementTables {
 
     // MARK: Statements
 
-    /// Returns the statements of one app or all, oldest first; never more than the capacity, even from a forged file.
+    /// Returns the statements of one app or all, oldest first; never more than there is room for, even from a forged file.
     func statements(for topic: Topic? = nil) throws(KeyStoreError) -> [Kept] {
         let rows = try connection.rows(
             """
             SELECT topic, statement, accepted FROM statements WHERE ?1 IS NULL OR topic = ?1 ORDER BY id
-            LIMIT \(StatementFile.capacity)
+            LIMIT \(2 * StatementFile.capacity)
             """, [.text(topic?.bundleID)])
         var statements: [Kept] = []
         for row in rows {
@@ -206,10 +215,14 @@ struct StatementTables {
 
     func insert(_ statement: RotationStatement, _ topic: Topic, at now: Timestamp) throws(KeyStoreError) {
         guard try !has(statement, topic) else { return }
-        guard try connection.integer("SELECT count(*) FROM statements") < StatementFile.capacity else {
+        // Each version has room of its own, so that a thief's rotations never keep a recovery out. (R-24)
+        let count = try connection.integer(
+            "SELECT count(*) FROM statements WHERE substr(statement, 1, 1) = ?", [.blob([statement.bytes[0]])])
+        guard count < StatementFile.capacity else {
+            let noun = statement.isRecovery ? "recoveries" : "rotations"
             throw KeyStoreError(
                 .rotationRefused,
-                "\(connection.path) holds \(StatementFile.capacity) rotations that the app has not taken in: open the app"
+                "\(connection.path) holds \(StatementFile.capacity) \(noun) that the app has not taken in: open the app"
             )
         }
         try connection.rows(

@@ -98,6 +98,7 @@ struct SenderKeyRow: StoredRow {
 /// A key that a rotation has replaced; remembered so that a device that trusts a key of somebody else is noticed.
 struct PastSenderKeyRow: StoredRow {
     static let table = StoreTable("past_sender_keys", key: "public_key", "ended")
+    static let put = table.put
 
     let publicKey: SenderPublicKey
     let endedAt: Timestamp

@@ -4,6 +4,7 @@ public import Pushcrypt
 struct RecoveryRow: StoredRow {
     static let table = StoreTable(
         "recoveries", key: "name", "recovery_keys", "serial", "statement", "request", "sealed")
+    static let put = table.put
 
     let name: String
     /// The recovery keys that were used for this name, at most two.

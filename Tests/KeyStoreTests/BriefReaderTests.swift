@@ -88,16 +88,6 @@ struct BriefReaderTests {
         try Self.add("tablet", to: Self.open(scratch, .quick))
     }
 
-    /// The store of an older version is migrated, which writes.
-    @Test func anOldStoreIsMigratedByALoneReader() throws {
-        let scratch = try Scratch()
-        var old = StoreOptions.quick
-        old.migrations = Array(Schema.migrations.prefix(2))
-        _ = try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: old, at: start)
-        #expect(try Self.open(scratch, Self.brief()).devices(ofUser: "alice").isEmpty)
-        #expect(code { try Self.open(scratch, old) } == .newerVersion)
-    }
-
     /// Readers that lock others out, two processes that write, and all of them get through.
     @Test func readersAndWritersOfManyProcessesGetThrough() async throws {
         let scratch = try closedStore()

@@ -96,7 +96,7 @@ import Testing
         let provider = try Provider()
         let phone = try Installation(kind)
         let foreign = SenderKey().publicKey
-        phone.firstTrust = .builtIn(foreign)
+        phone.firstTrust = .builtIn([foreign])
         try phone.launch(with: provider)
         #expect(phone.results.last?.key == .acknowledged)
         #expect(phone.results.last?.foreign == ["sender"])
