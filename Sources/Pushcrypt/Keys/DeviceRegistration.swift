@@ -22,6 +22,8 @@ public struct DeviceRegistration: Hashable, Sendable {
     public var createdAt: Timestamp?
     /// The sender key that the device trusts, so that the provider can stop announcing a rotation to it.
     public var pinnedSender: SenderPublicKey?
+    /// The recovery keys that the device has of that sender, at most two.
+    public var recoveryKeys: [RecoveryPublicKey]
     /// The version of the app on the device.
     public var appVersion: AppVersion?
 
@@ -29,7 +31,7 @@ public struct DeviceRegistration: Hashable, Sendable {
     public init(
         deviceID: String? = nil, publicKey: DevicePublicKey, suites: [UInt8] = supportedSuites, topic: Topic? = nil,
         generation: UInt64 = 1, createdAt: Timestamp?, pinnedSender: SenderPublicKey? = nil,
-        appVersion: AppVersion? = nil
+        recoveryKeys: [RecoveryPublicKey] = [], appVersion: AppVersion? = nil
     ) {
         self.deviceID = deviceID
         self.publicKey = publicKey
@@ -38,6 +40,7 @@ public struct DeviceRegistration: Hashable, Sendable {
         self.generation = generation
         self.createdAt = createdAt
         self.pinnedSender = pinnedSender
+        self.recoveryKeys = recoveryKeys
         self.appVersion = appVersion
     }
 }
@@ -55,14 +58,17 @@ extension DeviceRegistration {
         // First what is no text of a key, then those, last what follows from the keys.
         let (keyText, senderText, id) = (try record.publicKey(), try record.text("sender"), try record.deviceID())
         let (suites, topic, appVersion) = (try record.suites(), try record.topic(), try record.appVersion())
+        let recoveryTexts = try record.recovery()
         let (generation, createdAt) = (try record.number("generation") ?? 1, try record.time("created"))
         let keyID = try record.text("key_id")
         let publicKey = try DevicePublicKey(text: keyText)
         let sender = try senderText.map(SenderPublicKey.init(text:))
+        let recoveryKeys = try KeyRecord.recoveryKeys(recoveryTexts)
         try KeyRecord.check(keyID, isOf: publicKey.id)
+        try KeyRecord.check(recoveryKeys, against: sender)
         self.init(
             deviceID: id, publicKey: publicKey, suites: suites, topic: topic, generation: generation,
-            createdAt: createdAt, pinnedSender: sender, appVersion: appVersion)
+            createdAt: createdAt, pinnedSender: sender, recoveryKeys: recoveryKeys, appVersion: appVersion)
     }
 
     /// The record as minified JSON.
@@ -83,7 +89,16 @@ extension DeviceRegistration {
         json.integer(generation, for: "generation")
         if let createdAt { json.integer(createdAt.milliseconds, for: "created") }
         if let pinnedSender { json.string(pinnedSender.description, for: "sender") }
+        json.write(recoveryKeys)
         if let appVersion { json.string(appVersion.description, for: "app_version") }
+    }
+}
+
+extension JSONWriter {
+    /// Writes the member `recovery`, if there are recovery keys.
+    mutating func write(_ recoveryKeys: [RecoveryPublicKey]) {
+        guard !recoveryKeys.isEmpty else { return }
+        array(for: "recovery") { json in for key in recoveryKeys { json.string(key.description) } }
     }
 }
 

@@ -1,9 +1,10 @@
 /// A parsed record: one of the JSON objects in which public keys travel between a phone and its provider.
 /// (`Docs/FormatRecords.md`)
 ///
-///     device   {"device","public_key","key_id","suite","suites","topic","generation","created","sender","app_version"}
-///     sender   {"public_key","key_id","topic","generation","created"}
-///     reply    {"version","acknowledged" or "refused","sender","foreign"}
+///     device   {"device","public_key","key_id","suite","suites","topic","generation","created","sender","recovery",
+///               "app_version"}
+///     sender   {"public_key","key_id","topic","generation","created","recovery"}
+///     reply    {"version","acknowledged" or "refused","sender","recovery","foreign"}
 ///
 /// In the first two, only `public_key` is required. Unknown members are ignored, so that a later version may add some.
 package struct KeyRecord {
@@ -39,6 +40,35 @@ package struct KeyRecord {
             throw KeyError(.malformedRecord, "the record has no public_key")
         }
         return text
+    }
+
+    /// Returns the texts of the recovery keys.
+    func recovery() throws(KeyError) -> [String] {
+        guard let value = root["recovery"], value.kind != .null else { return [] }
+        let texts = value.elements.compactMap(\.string)
+        guard value.kind == .array, (1...RecoveryPublicKey.maximumPerSender).contains(texts.count),
+            texts.count == value.elements.count
+        else {
+            throw KeyError(
+                .malformedRecord,
+                "the record's recovery is not an array of 1 to \(RecoveryPublicKey.maximumPerSender) strings")
+        }
+        return texts
+    }
+
+    /// Parses the texts of recovery keys.
+    static func recoveryKeys(_ texts: [String]) throws(KeyError) -> [RecoveryPublicKey] {
+        var keys: [RecoveryPublicKey] = []
+        for text in texts { keys.append(try RecoveryPublicKey(text: text)) }
+        return keys
+    }
+
+    /// Throws if a recovery key is named twice, or is the sender's key. (K-10)
+    static func check(_ recoveryKeys: [RecoveryPublicKey], against sender: SenderPublicKey?) throws(KeyError) {
+        let keys = recoveryKeys.map(\.bytes) + (sender.map { [$0.bytes] } ?? [])
+        guard Set(keys).count == keys.count else {
+            throw KeyError(.malformedRecord, "the record names one key twice as recovery or sender key")
+        }
     }
 
     /// Throws if a `key_id` names another key.

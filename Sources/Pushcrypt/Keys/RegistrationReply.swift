@@ -49,14 +49,20 @@ public struct RegistrationReply: Hashable, Sendable {
     public let verdict: Verdict
     /// The key that the provider signs with.
     public let sender: SenderPublicKey?
+    /// The provider's recovery keys, at most two, which a phone pins only together with `sender`.
+    public let recoveryKeys: [RecoveryPublicKey]
     /// The members of the record, `sender` or `recovery`, that name a key the provider never had: somebody else enrolled
     /// the device, or has replaced the provider's key. No trust changes because of it.
     public let foreign: [String]
 
     /// Creates a reply.
-    public init(_ verdict: Verdict, sender: SenderPublicKey? = nil, foreign: [String] = []) {
+    public init(
+        _ verdict: Verdict, sender: SenderPublicKey? = nil, recoveryKeys: [RecoveryPublicKey] = [],
+        foreign: [String] = []
+    ) {
         self.verdict = verdict
         self.sender = sender
+        self.recoveryKeys = recoveryKeys
         self.foreign = foreign
     }
 
@@ -71,7 +77,8 @@ public struct RegistrationReply: Hashable, Sendable {
                 .malformedRecord, "the reply's version is not \(Self.version), the only one that this library supports")
         }
         // First what is no text of a key.
-        let (foreign, senderText) = (try record.foreign(), try record.text("sender"))
+        let (foreign, senderText, recoveryTexts) =
+            (try record.foreign(), try record.text("sender"), try record.recovery())
         let verdict: Verdict
         switch (try record.text("acknowledged"), try record.text("refused")) {
         case (let key?, nil): verdict = .acknowledged(try DevicePublicKey(text: key))
@@ -83,7 +90,10 @@ public struct RegistrationReply: Hashable, Sendable {
         case (nil, nil), (_?, _?):
             throw KeyError(.malformedRecord, "the reply must have either acknowledged or refused")
         }
-        self.init(verdict, sender: try senderText.map(SenderPublicKey.init(text:)), foreign: foreign)
+        let sender = try senderText.map(SenderPublicKey.init(text:))
+        let recoveryKeys = try KeyRecord.recoveryKeys(recoveryTexts)
+        try KeyRecord.check(recoveryKeys, against: sender)
+        self.init(verdict, sender: sender, recoveryKeys: recoveryKeys, foreign: foreign)
     }
 
     /// The reply as minified JSON.
@@ -96,6 +106,7 @@ public struct RegistrationReply: Hashable, Sendable {
             case .refused(let refusal): json.string(refusal.description, for: "refused")
             }
             if let sender { json.string(sender.description, for: "sender") }
+            json.write(recoveryKeys)
             if !foreign.isEmpty {
                 json.array(for: "foreign") { json in for member in foreign { json.string(member) } }
             }
@@ -114,9 +125,15 @@ public struct SenderAnnouncement: Hashable, Sendable {
     public let generation: UInt64
     /// When the key was generated.
     public let createdAt: Timestamp
+    /// The recovery keys to trust beside it, at most two.
+    public let recoveryKeys: [RecoveryPublicKey]
 
     /// Creates an announcement.
-    public init(publicKey: SenderPublicKey, topic: Topic?, generation: UInt64, createdAt: Timestamp) {
+    public init(
+        publicKey: SenderPublicKey, topic: Topic?, generation: UInt64, createdAt: Timestamp,
+        recoveryKeys: [RecoveryPublicKey] = []
+    ) {
+        self.recoveryKeys = recoveryKeys
         self.publicKey = publicKey
         self.topic = topic
         self.generation = generation
@@ -130,9 +147,14 @@ public struct SenderAnnouncement: Hashable, Sendable {
         let record = try KeyRecord(json)
         let (keyText, keyID, topic) = (try record.publicKey(), try record.text("key_id"), try record.topic())
         let (generation, createdAt) = (try record.number("generation") ?? 1, try record.time("created") ?? now)
+        let recoveryTexts = try record.recovery()
         let publicKey = try SenderPublicKey(text: keyText)
+        let recoveryKeys = try KeyRecord.recoveryKeys(recoveryTexts)
         try KeyRecord.check(keyID, isOf: publicKey.id)
-        self.init(publicKey: publicKey, topic: topic, generation: generation, createdAt: createdAt)
+        try KeyRecord.check(recoveryKeys, against: publicKey)
+        self.init(
+            publicKey: publicKey, topic: topic, generation: generation, createdAt: createdAt,
+            recoveryKeys: recoveryKeys)
     }
 
     /// The record as minified JSON.
@@ -144,6 +166,7 @@ public struct SenderAnnouncement: Hashable, Sendable {
             if let topic { json.string(topic.bundleID, for: "topic") }
             json.integer(generation, for: "generation")
             json.integer(createdAt.milliseconds, for: "created")
+            json.write(recoveryKeys)
         }
         return json.bytes
     }
