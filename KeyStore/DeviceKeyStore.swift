@@ -133,6 +133,16 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
         _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> RegistrationOutcome
 
+    /// Pins the first key of a sender, together with the recovery keys that the same reply brought: both or neither.
+    ///
+    /// The recovery keys are ignored if the sender has some already.
+    ///
+    /// - Throws: `invalidName`; `senderAlreadyTrusted` if another key is pinned under this name; `senderSuperseded` for
+    ///   a key that was superseded here, or that is both kinds; `topicMismatch` for the same key and another app.
+    func trustFirstSender(
+        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
+    ) throws(KeyStoreError)
+
     /// Returns every sender that is or was trusted, oldest first; none if no store was ever created.
     func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRecord]
 
@@ -147,8 +157,7 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     /// Returns the recovery keys of a sender; none for a name without some.
     func recoveryKeys(ofSender name: String) throws(KeyStoreError) -> [RecoveryPublicKey]
 
-    /// Replaces the recovery keys of a sender by at most two, which came from the app or with the reply that brings the
-    /// first pin; set them before the pin.
+    /// Replaces the recovery keys of a sender by at most two, which are built into the app.
     ///
     /// They stay when the pin is replaced or removed, and so does the serial of the last recovery, unless none of the
     /// keys stays.

@@ -125,6 +125,15 @@ extension SQLiteKeyStore {
         }
     }
 
+    /// Pins the first key of a sender, together with its recovery keys.
+    public func trustFirstSender(
+        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
+    ) throws(KeyStoreError) {
+        try write(at: now) { (store) throws(KeyStoreError) in
+            try store.trustFirstSender(key, recoveryKeys: recoveryKeys, named: name, topic: topic, at: now)
+        }
+    }
+
     /// Returns the senders trusted for an app.
     public func trust(for topic: Topic) throws(KeyStoreError) -> SenderTrust {
         try read { (store) throws(KeyStoreError) in try store.trust(for: topic) }

@@ -132,16 +132,16 @@ struct SenderRecoveryRow: StoredRow, Equatable {
     }
 
     var values: [SQLiteValue] {
-        [.text(name), .blob(keyBytes), .integer(Int64(last?.serial ?? 0)), .blob(last?.claim)]
+        [.text(name), .blob(Self.bytes(of: recoveryKeys)), .integer(Int64(last?.serial ?? 0)), .blob(last?.claim)]
     }
 
-    /// The keys one after the other.
-    var keyBytes: Bytes { recoveryKeys.reduce(into: Bytes()) { $0 += $1.bytes } }
+    /// Returns the keys one after the other.
+    static func bytes(of keys: [RecoveryPublicKey]) -> Bytes { keys.reduce(into: Bytes()) { $0 += $1.bytes } }
 
     /// Returns the keys of such bytes, which are authenticated, or as trustworthy as the secret keys beside them.
-    static func keys(of bytes: Bytes) -> [RecoveryPublicKey]? {
+    static func keys(of bytes: Bytes, atMost maximum: Int = RecoveryPublicKey.maximumPerSender) -> [RecoveryPublicKey]? {
         let length = RecoveryPublicKey.length
-        guard bytes.count % length == 0, bytes.count / length <= RecoveryPublicKey.maximumPerSender else { return nil }
+        guard bytes.count % length == 0, bytes.count / length <= maximum else { return nil }
         return stride(from: 0, to: bytes.count, by: length).map { start in
             RecoveryPublicKey(checked: Bytes(bytes[start..<start + length]))
         }
@@ -271,6 +271,15 @@ extension DeviceStorage {
     }
 
     // MARK: Recovery keys
+
+    /// Pins the first key of a sender, together with the recovery keys that came with it if the sender has none.
+    func trustFirstSender(
+        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
+    ) throws(KeyStoreError) {
+        let outcome = try trustSender(key, named: name, topic: topic, replace: false, at: now).outcome
+        guard outcome == .added, try self.recoveryKeys(ofSender: name).isEmpty else { return }
+        try setRecoveryKeys(recoveryKeys, ofSender: name)
+    }
 
     func recoveryKeys(ofSender name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
         try senderRecoveries().first { StoreName.areEqual($0.name, name) }?.recoveryKeys ?? []

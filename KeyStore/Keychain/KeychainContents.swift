@@ -137,7 +137,7 @@ extension KeychainContents {
         for row in recoveries {
             table.append(text: row.name)
             table.append(UInt8(truncatingIfNeeded: row.recoveryKeys.count))
-            table += row.keyBytes
+            table += SenderRecoveryRow.bytes(of: row.recoveryKeys)
             table.append(bigEndian: row.last?.serial ?? 0)
             if let last = row.last { table += last.claim }
         }

@@ -136,6 +136,15 @@ public final class KeychainKeyStore: DeviceKeyStore {
         }
     }
 
+    /// Pins the first key of a sender, together with its recovery keys.
+    public func trustFirstSender(
+        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
+    ) throws(KeyStoreError) {
+        try change { (store) throws(KeyStoreError) in
+            try store.trustFirstSender(key, recoveryKeys: recoveryKeys, named: name, topic: topic, at: now)
+        }
+    }
+
     /// Returns every sender that is or was trusted.
     public func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRecord] {
         try present().trustedSenderRecords()

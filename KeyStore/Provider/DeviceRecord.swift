@@ -22,6 +22,8 @@ public struct DeviceRecord: Hashable, Sendable {
     public let suites: [UInt8]
     /// The version of the app that the device reported.
     public let appVersion: AppVersion?
+    /// The recovery keys that the device reported as trusted.
+    public let recoveryKeys: [RecoveryPublicKey]
 }
 
 extension DeviceRecord {
@@ -41,12 +43,13 @@ extension DeviceRecord {
         pinnedSender = registration.pinnedSender
         suites = registration.suites
         appVersion = registration.appVersion
+        recoveryKeys = registration.recoveryKeys
     }
 
     func says(somethingElseThan other: DeviceRecord) -> Bool {
         publicKey != other.publicKey || topic != other.topic || generation != other.generation
             || createdAt != other.createdAt || pinnedSender != other.pinnedSender || suites != other.suites
-            || appVersion != other.appVersion || !Self.areEqual(user, other.user)
+            || appVersion != other.appVersion || recoveryKeys != other.recoveryKeys || !Self.areEqual(user, other.user)
     }
 
     /// Returns whether two devices are known to be of one user.
@@ -64,7 +67,7 @@ extension DeviceRecord {
 struct DeviceRow: StoredRow {
     static let table = StoreTable(
         "devices", key: "id", "public_key", "topic", "generation", "created", "updated", "pinned_sender",
-        "suites", "app_version", "user")
+        "suites", "app_version", "user", "recovery")
     static let put = table.put
     /// The value stored as NULL: nearly every device reports it.
     private static let usualSuites = [Envelope.suite]
@@ -83,10 +86,11 @@ struct DeviceRow: StoredRow {
         let pinnedSender = try columns.optionalSenderPublicKey()
         let suites = try columns.optionalBlob().map(Array.init) ?? Self.usualSuites
         let appVersion = try columns.appVersion()
+        let user = try columns.optionalText()
         record = DeviceRecord(
-            id: id, user: try columns.optionalText(), publicKey: publicKey, topic: topic, generation: generation,
+            id: id, user: user, publicKey: publicKey, topic: topic, generation: generation,
             createdAt: createdAt, updatedAt: updatedAt, pinnedSender: pinnedSender, suites: suites,
-            appVersion: appVersion)
+            appVersion: appVersion, recoveryKeys: try columns.optionalRecoveryKeys())
     }
 
     var values: [SQLiteValue] {
@@ -96,6 +100,7 @@ struct DeviceRow: StoredRow {
             .blob(record.pinnedSender?.bytes),
             record.suites == Self.usualSuites ? .null : .blob(Bytes(record.suites)),
             .text(record.appVersion?.description), .text(record.user),
+            record.recoveryKeys.isEmpty ? .null : .blob(SenderRecoveryRow.bytes(of: record.recoveryKeys)),
         ]
     }
 }

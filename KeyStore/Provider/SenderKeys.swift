@@ -162,22 +162,29 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Returns a test for sender keys that this store never had under any name; false for every key if the store has
-    /// none, as one that only keeps devices, or if one of them is damaged.
+    /// Returns a test for the keys that a device reports as trusted: the members of its record, `sender` or `recovery`,
+    /// that name a key which this store never had.
     ///
-    /// A device that reports an unknown key as trusted was enrolled by somebody else, or follows a stolen key.
-    public func unknownSenderTest() throws(KeyStoreError) -> @Sendable (SenderPublicKey?) -> Bool {
-        let known: Set<SenderPublicKey>
+    /// Such a key is evidence of a theft, or of a false enrolment. A store that never had a sender key finds nothing
+    /// foreign, and neither does one with a damaged row.
+    public func foreignMemberTest() throws(KeyStoreError)
+        -> @Sendable (SenderPublicKey?, [RecoveryPublicKey]) -> [String]
+    {
+        let senders: Set<SenderPublicKey>
+        let recoveryKeys: Set<RecoveryPublicKey>
         do throws(KeyStoreError) {
-            known = try read { (store) throws(KeyStoreError) in
-                let present = try store.rows(SenderKeyRow.self, "").map(\.publicKey)
-                return Set(present + (try store.rows(PastSenderKeyRow.self, "").map(\.publicKey)))
+            (senders, recoveryKeys) = try read { (store) throws(KeyStoreError) in
+                (try store.knownSenders(), try store.knownRecoveryKeys())
             }
         } catch {
             guard error.concernsOneRow else { throw error }
-            known = []
+            (senders, recoveryKeys) = ([], [])
         }
-        return { key in key.map { !known.isEmpty && !known.contains($0) } ?? false }
+        return { sender, recovery in
+            guard !senders.isEmpty else { return [] }
+            let isForeign = sender.map { !senders.contains($0) } ?? false
+            return (isForeign ? ["sender"] : []) + (recoveryKeys.isSuperset(of: recovery) ? [] : ["recovery"])
+        }
     }
 
     /// Sets the default name; throws `unknownName`.
@@ -187,6 +194,11 @@ extension SQLiteKeyStore {
 }
 
 extension StoreTransaction {
+    /// Returns the sender keys that the store has or had.
+    func knownSenders() throws(KeyStoreError) -> Set<SenderPublicKey> {
+        Set(try rows(SenderKeyRow.self, "").map(\.publicKey) + rows(PastSenderKeyRow.self, "").map(\.publicKey))
+    }
+
     func senderKeyRow(_ name: String?) throws(KeyStoreError) -> SenderKeyRow {
         let name = try senderNames.resolve(name)
         guard let row = try row(SenderKeyRow.self, "WHERE name = ?", .text(name)) else {

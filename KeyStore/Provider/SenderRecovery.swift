@@ -3,12 +3,17 @@ public import Pushcrypt
 /// What a provider keeps for recoveries of one of its sender keys.
 struct RecoveryRow: StoredRow {
     static let table = StoreTable(
-        "recoveries", key: "name", "recovery_keys", "serial", "statement", "request", "sealed")
+        "recoveries", key: "name", "recovery_keys", "announced", "serial", "statement", "request", "sealed")
     static let put = table.put
 
+    /// The earliest keys are forgotten when there are more.
+    private static let maximumKeys = 16
+
     let name: String
-    /// The recovery keys that were used for this name, at most two.
-    var recoveryKeys: [RecoveryPublicKey] = []
+    /// The recovery keys that this name has had, the latest first: a device may still report an earlier one.
+    private(set) var recoveryKeys: [RecoveryPublicKey] = []
+    /// How many of them phones are told of, at most two.
+    private var announced = 0
     /// The highest serial that was used; 0 before the first.
     var serial: UInt32 = 0
     /// The last recovery, which is announced permanently.
@@ -22,10 +27,14 @@ struct RecoveryRow: StoredRow {
     init(_ columns: inout ColumnReader) throws(KeyStoreError) {
         name = try columns.text()
         let bytes = try columns.blob()
-        guard let keys = SenderRecoveryRow.keys(of: bytes), let serial = UInt32(exactly: try columns.integer()) else {
-            throw columns.damaged
-        }
+        let announced = try columns.integer()
+        guard let keys = SenderRecoveryRow.keys(of: bytes, atMost: Self.maximumKeys),
+            let announced = Int(exactly: announced),
+            (0...min(keys.count, RecoveryPublicKey.maximumPerSender)).contains(announced),
+            let serial = UInt32(exactly: try columns.integer())
+        else { throw columns.damaged }
         recoveryKeys = keys
+        self.announced = announced
         self.serial = serial
         if let bytes = try columns.optionalBlob() {
             guard let statement = try? RotationStatement(bytes: bytes.span), statement.isRecovery else {
@@ -43,7 +52,8 @@ struct RecoveryRow: StoredRow {
 
     var values: [SQLiteValue] {
         [
-            .text(name), .blob(recoveryKeys.reduce(into: Bytes()) { $0 += $1.bytes }), .integer(Int64(serial)),
+            .text(name), .blob(SenderRecoveryRow.bytes(of: recoveryKeys)), .integer(Int64(announced)),
+            .integer(Int64(serial)),
             .blob(statement?.bytes), .blob(request?.json), .blob(sealed),
         ]
     }
@@ -75,9 +85,17 @@ struct RecoveryRow: StoredRow {
     mutating func finish(_ signed: SignedRecovery) {
         statement = signed.statement
         let key = signed.request.recoveryKey
-        recoveryKeys = Array(([key] + recoveryKeys.filter { $0 != key }).prefix(RecoveryPublicKey.maximumPerSender))
+        if !announcedKeys.contains(key) { announce([key] + announcedKeys.prefix(1)) }
         request = nil
         sealed = nil
+    }
+
+    /// The keys that phones are told of.
+    var announcedKeys: [RecoveryPublicKey] { Array(recoveryKeys.prefix(announced)) }
+
+    mutating func announce(_ keys: [RecoveryPublicKey]) {
+        recoveryKeys = Array((keys + recoveryKeys.filter { !keys.contains($0) }).prefix(Self.maximumKeys))
+        announced = keys.count
     }
 }
 
@@ -199,15 +217,48 @@ extension SQLiteKeyStore {
         return result
     }
 
-    /// Returns the recovery keys with which a sender key was recovered, the latest first.
-    public func recoveryKeys(ofSenderKey name: String?) throws(KeyStoreError) -> [RecoveryPublicKey] {
+    /// Returns the recovery keys of a sender key that phones are told of, at most two.
+    public func recoveryKeys(ofSenderKey name: String? = nil) throws(KeyStoreError) -> [RecoveryPublicKey] {
         try read { (store) throws(KeyStoreError) in
-            try store.recoveryRow(store.recoveryName(name).name)?.recoveryKeys ?? []
+            try store.recoveryRow(store.recoveryName(name).name)?.announcedKeys ?? []
+        }
+    }
+
+    /// Replaces the recovery keys that registration replies and records of the sender key carry.
+    ///
+    /// A device that has pinned some keeps those; other ones reach it with a release of the app.
+    ///
+    /// - Parameters:
+    ///   - keys: At most two, which differ.
+    ///   - name: The name; nil for the default.
+    ///   - now: The present time.
+    /// - Throws: `unknownName`, `ambiguousName`, `invalidName`; `senderSuperseded` for a key that is or was a sender's.
+    public func setRecoveryKeys(
+        _ keys: [RecoveryPublicKey], ofSenderKey name: String? = nil, at now: Timestamp
+    ) throws(KeyStoreError) {
+        precondition(
+            keys.count <= RecoveryPublicKey.maximumPerSender && Set(keys).count == keys.count,
+            "a sender has at most two recovery keys, which differ")
+        try write(at: now) { (store) throws(KeyStoreError) in
+            let name = try store.senderKeyRow(name).name
+            let senders = try store.knownSenders()
+            if let key = keys.first(where: { key in senders.contains { $0.bytes == key.bytes } }) {
+                throw KeyStoreError(
+                    .senderSuperseded, "key \(key.id) is a sender's key, and no key is both: make another recovery key")
+            }
+            var row = try store.recoveryRow(name) ?? RecoveryRow(name: name)
+            row.announce(keys)
+            try store.put(row)
         }
     }
 }
 
 extension StoreTransaction {
+    /// Returns the recovery keys that any of the store's sender keys has or had.
+    func knownRecoveryKeys() throws(KeyStoreError) -> Set<RecoveryPublicKey> {
+        Set(try rows(RecoveryRow.self, "").flatMap(\.recoveryKeys))
+    }
+
     fileprivate func recoveryRow(_ name: String) throws(KeyStoreError) -> RecoveryRow? {
         try row(RecoveryRow.self, key: .text(name))
     }

@@ -35,7 +35,7 @@ package enum Schema {
         CREATE TABLE devices (
             id TEXT PRIMARY KEY NOT NULL, public_key BLOB NOT NULL, topic TEXT, generation INTEGER NOT NULL,
             created INTEGER NOT NULL, updated INTEGER NOT NULL, pinned_sender BLOB, suites BLOB, app_version TEXT,
-            user TEXT, tag BLOB NOT NULL) WITHOUT ROWID;
+            user TEXT, recovery BLOB, tag BLOB NOT NULL) WITHOUT ROWID;
         CREATE INDEX devices_of_users ON devices (user) WHERE user IS NOT NULL;
         CREATE INDEX devices_by_key ON devices (substr(public_key, 1, 8));
         CREATE TABLE removed_devices (
@@ -44,8 +44,8 @@ package enum Schema {
             name TEXT PRIMARY KEY NOT NULL, recovery_keys BLOB NOT NULL, serial INTEGER NOT NULL, claim BLOB,
             tag BLOB NOT NULL) WITHOUT ROWID;
         CREATE TABLE recoveries (
-            name TEXT PRIMARY KEY NOT NULL, recovery_keys BLOB NOT NULL, serial INTEGER NOT NULL, statement BLOB, request BLOB,
-            sealed BLOB, tag BLOB NOT NULL) WITHOUT ROWID;
+            name TEXT PRIMARY KEY NOT NULL, recovery_keys BLOB NOT NULL, announced INTEGER NOT NULL,
+            serial INTEGER NOT NULL, statement BLOB, request BLOB, sealed BLOB, tag BLOB NOT NULL) WITHOUT ROWID;
         """
 
     /// Declares the tables in an empty database.

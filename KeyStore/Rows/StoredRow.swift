@@ -152,6 +152,12 @@ struct ColumnReader {
         guard bytes.count == SenderPublicKey.length else { throw damaged }
         return SenderPublicKey(checked: bytes)
     }
+
+    mutating func optionalRecoveryKeys() throws(KeyStoreError) -> [RecoveryPublicKey] {
+        guard let bytes = try optionalBlob() else { return [] }
+        guard let keys = SenderRecoveryRow.keys(of: bytes), !keys.isEmpty else { throw damaged }
+        return keys
+    }
 }
 
 extension KeyStoreError {

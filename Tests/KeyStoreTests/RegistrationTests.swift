@@ -167,25 +167,53 @@ struct RegistrationTests {
 
     // MARK: Sender keys of somebody else
 
-    @Test func aSenderKeyThatTheStoreNeverHadIsUnknown() throws {
+    @Test func aKeyThatTheStoreNeverHadIsForeign() throws {
         let store = try Home(.memory).store
-        let other = SenderKey().publicKey
-        #expect(try !store.unknownSenderTest()(other), "a store without sender keys knows nothing")
+        let (other, otherRecovery) = (SenderKey().publicKey, RecoverySecretKey().publicKey)
+        #expect(try store.foreignMemberTest()(other, []) == [], "a store without sender keys knows nothing")
         let first = try store.generateSenderKey(at: start).publicKey
         let second = try store.rotateSenderKey(at: start).record.publicKey
+        let recovery = [RecoverySecretKey().publicKey, RecoverySecretKey().publicKey]
+        try store.setRecoveryKeys([recovery[0]], ofSenderKey: nil, at: start)
+        try store.setRecoveryKeys([recovery[1]], ofSenderKey: nil, at: start)
+        #expect(try store.recoveryKeys() == [recovery[1]])
         // Long after its announcement has ended.
-        let later = start + 3 * 365 * 86_400_000
-        let third = try store.rotateSenderKey(at: later).record.publicKey
-        let isUnknown = try store.unknownSenderTest()
-        #expect([first, second, third].map(isUnknown) == [false, false, false])
-        #expect(isUnknown(other) && !isUnknown(nil))
+        let later = start + 3 * 365 * 86_400
+        let third = try store.rotateSenderKey(clock: .confirmed, at: later).record.publicKey
+        let foreign = try store.foreignMemberTest()
+        for key in [first, second, third] { #expect(foreign(key, recovery) == []) }
+        #expect(foreign(other, []) == ["sender"] && foreign(nil, []) == [])
+        #expect(foreign(nil, [recovery[0], otherRecovery]) == ["recovery"])
+        #expect(foreign(other, [otherRecovery]) == ["sender", "recovery"])
     }
+
+    @Test func theRecoveryKeysOfASenderAreAnnounced() throws {
+        let home = try Home()
+        #expect(code { try home.store.setRecoveryKeys([], ofSenderKey: nil, at: start) } == .unknownName)
+        let seed = Bytes(repeating: 7, count: 32)
+        _ = try home.store.importSenderKey(SenderKey(seed: seed.span), at: start)
+        _ = try home.store.rotateSenderKey(at: start)
+        let same = try RecoverySecretKey(seed: seed.span).publicKey
+        #expect(code { try home.store.setRecoveryKeys([same], ofSenderKey: nil, at: start) } == .senderSuperseded)
+        var keys: [RecoveryPublicKey] = []
+        for _ in 0..<20 {
+            keys = [RecoverySecretKey().publicKey] + keys.prefix(1)
+            try home.store.setRecoveryKeys(keys, ofSenderKey: nil, at: start)
+        }
+        #expect(try home.reopened().recoveryKeys() == keys)
+        // A device's report of them is kept.
+        let record = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start, recoveryKeys: keys)
+        try home.store.addDevice(record, id: "phone", at: start)
+        #expect(try home.reopened().device(id: "phone")?.recoveryKeys == keys)
+        #expect(try home.store.check().isEmpty)
+    }
+
     /// Who changed a row may hide a device as well; a list of devices must go on.
     @Test func aDamagedSenderKeyMakesNoKeyUnknown() throws {
         let home = try Home()
         _ = try home.store.generateSenderKey(at: start)
         _ = try home.store.generateSenderKey(named: "other", at: start)
         try home.raw().execute("UPDATE sender_keys SET created = created + 1 WHERE id = 2")
-        #expect(try !home.store.unknownSenderTest()(SenderKey().publicKey))
+        #expect(try home.store.foreignMemberTest()(SenderKey().publicKey, []) == [])
     }
 }

@@ -67,13 +67,18 @@ import VectorKit
         #expect(try store.device(id: "phone2") == nil, "\(vector)")
         try store.write { (store) throws(KeyStoreError) in
             for text in vector.all("provider-has") {
-                guard let key = try? SenderPublicKey(text: text) else { continue }
-                try store.put(PastSenderKeyRow(key, endedAt: .start))
+                if let key = try? SenderPublicKey(text: text) {
+                    try store.put(PastSenderKeyRow(key, endedAt: .start))
+                } else if let key = try? RecoveryPublicKey(text: text) {
+                    var row = RecoveryRow(name: text)
+                    row.announce([key])
+                    try store.put(row)
+                }
             }
         }
         if !vector.all("provider-has").isEmpty {
-            let isForeign = try store.unknownSenderTest()(record.pinnedSender)
-            #expect(isForeign == vector.all("foreign").contains("sender"), "\(vector)")
+            let foreign = try store.foreignMemberTest()(record.pinnedSender, record.recoveryKeys)
+            #expect(foreign == vector.all("foreign"), "\(vector)")
         }
         let device = try #require(try store.device(id: "phone1"))
         #expect(device.publicKey.description == vector.optional("key"), "\(vector)")
@@ -83,6 +88,7 @@ import VectorKit
         #expect(String(device.generation) == vector.optional("generation"), "\(vector)")
         #expect(record.createdAt.map { String($0.milliseconds) } == vector.optional("created"), "\(vector)")
         #expect(device.pinnedSender?.description == vector.optional("sender"), "\(vector)")
+        #expect(device.recoveryKeys.map(\.description) == vector.all("recovery"), "\(vector)")
         #expect(device.appVersion?.description == vector.optional("app-version"), "\(vector)")
     }
 
@@ -93,6 +99,7 @@ import VectorKit
         #expect(try SenderAnnouncement(json: record.json, at: .start) == record, "\(vector)")
         #expect(record.publicKey.description == vector.optional("key"), "\(vector)")
         #expect(record.topic?.bundleID == vector.optional("topic"), "\(vector)")
+        #expect(record.recoveryKeys.map(\.description) == vector.all("recovery"), "\(vector)")
         #expect(String(record.generation) == vector.optional("generation"), "\(vector)")
         let created = try vector.optional("created").map { try #require(UInt64($0)) }
         #expect(record.createdAt.milliseconds == created ?? Timestamp.start.milliseconds, "\(vector)")
@@ -105,6 +112,7 @@ import VectorKit
         #expect(try RegistrationReply(json: reply.json) == reply, "\(vector)")
         #expect(reply.sender?.description == vector.optional("sender"), "\(vector)")
         #expect(reply.foreign == vector.all("foreign"), "\(vector)")
+        #expect(reply.recoveryKeys.map(\.description) == vector.all("recovery"), "\(vector)")
         switch reply.verdict {
         case .acknowledged(let key):
             #expect(
@@ -121,7 +129,14 @@ import VectorKit
         if let pinned = vector.optional("pinned") {
             try store.trustSender(SenderPublicKey(text: pinned), named: "provider", at: .start)
         }
-        let enrolment = Enrolment(store: store, topic: .app, firstTrust: .reply)
+        try store.setRecoveryKeys(
+            vector.all("held-recovery").map { try RecoveryPublicKey(text: $0) }, ofSender: "provider")
+        let builtInRecovery = RecoverySecretKey().publicKey
+        let hasBuiltIn = vector.all("built-in")
+        let enrolment = Enrolment(
+            store: store, topic: .app,
+            firstTrust: hasBuiltIn.contains("sender") ? .builtIn([SenderKey().publicKey]) : .reply,
+            recoveryKeys: hasBuiltIn.contains("recovery") ? [builtInRecovery] : [])
         guard
             case .plan(let plan) = enrolment.reconcile(
                 .state(EnrolmentState()), in: EnrolmentCircumstances(), at: .start)
@@ -133,7 +148,11 @@ import VectorKit
         let request = try #require(work.request)
         let result = try enrolment.handle(reply, to: request, state: &work.state, at: .start)
         #expect((result.key == .acknowledged) == (vector.optional("confirms") == "yes"), "\(vector)")
-        let pins = try store.trustedSenders().filter { $0.state == .pinned }.map(\.key.description)
-        #expect(pins == [vector.optional("pinned-after")].compactMap(\.self), "\(vector)")
+        if !hasBuiltIn.contains("sender") {
+            let pins = try store.trustedSenders().filter { $0.state == .pinned }.map(\.key.description)
+            #expect(pins == [vector.optional("pinned-after")].compactMap(\.self), "\(vector)")
+        }
+        let recovery = try store.recoveryKeys(ofSender: "provider").filter { $0 != builtInRecovery }
+        #expect(recovery.map(\.description) == vector.all("recovery-after"), "\(vector)")
     }
 }

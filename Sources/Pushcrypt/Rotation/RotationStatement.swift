@@ -19,7 +19,7 @@ public struct RotationStatement: Hashable, Sendable {
     static let claimLength = signed.count
     static let rotationVersion: UInt8 = 0x01
     static let recoveryVersion: UInt8 = 0x02
-    private static let newKey = 5..<37
+    static let newKey = 5..<37
     private static let signed = 0..<53
     private static let firstSignature = 53..<117
     private static let secondSignature = 117..<181

@@ -71,6 +71,9 @@ public struct SenderTrust: Hashable, Sendable {
             self.claim = claim
         }
 
+        /// The sender key that the statement pinned.
+        package var newKeyBytes: ContiguousArray<UInt8> { ContiguousArray(claim[RotationStatement.newKey]) }
+
         init(_ statement: RotationStatement) {
             serial = statement.serial
             claim = statement.claim

@@ -89,11 +89,12 @@ struct DeviceAddCommand: CommandBody {
                 hints: ["after a rotation give the record, which has a generation: pushcrypt export device --json"])
         }
         var foreign = try ForeignSenders(of: store)
-        foreign.add(id, trusting: registration.pinnedSender)
+        foreign.add(id, trusting: registration.pinnedSender, registration.recoveryKeys)
         console.warn(of: foreign)
         if wantsReply {
+            let sender = try Self.defaultSender(store)
             let reply = RegistrationReply(
-                .acknowledged(registration.publicKey), sender: try Self.defaultSender(store),
+                .acknowledged(registration.publicKey), sender: sender?.key, recoveryKeys: sender?.recoveryKeys ?? [],
                 foreign: foreign.members)
             try console.write(line: reply.json)
         }
@@ -113,10 +114,12 @@ struct DeviceAddCommand: CommandBody {
         return .done
     }
 
-    /// The default key that signs; nil for a store that only keeps devices.
-    private static func defaultSender(_ store: SQLiteKeyStore) throws(CommandFailure) -> SenderPublicKey? {
+    /// The default key that signs, and its recovery keys; nil for a store that only keeps devices.
+    private static func defaultSender(
+        _ store: SQLiteKeyStore
+    ) throws(CommandFailure) -> (key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey])? {
         do throws(KeyStoreError) {
-            return try store.senderKey(named: nil).record.publicKey
+            return (try store.senderKey(named: nil).record.publicKey, try store.recoveryKeys())
         } catch {
             guard error.code == .unknownName || error.code == .ambiguousName else { throw CommandFailure(error) }
             return nil

@@ -30,7 +30,9 @@ struct DeviceListCommand: CommandBody {
         var printer = DevicePrinter(console)
         var foreign = try ForeignSenders(of: store)
         func show(_ device: Result<DeviceRecord, KeyStoreError>) throws {
-            if case .success(let record) = device { foreign.add(record.id, trusting: record.pinnedSender) }
+            if case .success(let record) = device {
+                foreign.add(record.id, trusting: record.pinnedSender, record.recoveryKeys)
+            }
             try printer.print(device, isJSON ? ExportedDevice.text : columns)
         }
         try withListErrors {

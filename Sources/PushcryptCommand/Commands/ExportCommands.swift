@@ -96,7 +96,7 @@ struct ExportSenderCommand: CommandBody {
             }
             return .done
         }
-        let text = arguments.isJSON ? announcementText(stored.record) : "\(stored.record.publicKey)"
+        let text = try arguments.isJSON ? announcementText(stored.record, store) : "\(stored.record.publicKey)"
         try console.deliver(text + "\n", to: arguments.output)
         return .done
     }

@@ -156,7 +156,7 @@ extension Console {
             if arguments.isDefault { try store.setDefaultSenderKey(named: name) }
             return record
         }
-        try write((arguments.isJSON ? announcementText(record) : "\(record.publicKey)") + "\n")
+        try write((arguments.isJSON ? announcementText(record, store) : "\(record.publicKey)") + "\n")
     }
 }
 
@@ -214,15 +214,23 @@ func registrationText(_ record: DeviceKeyRecord, _ store: SQLiteKeyStore) throws
     let pinned = senders.last { sender in
         sender.state == .pinned && (sender.topic == nil || record.topic == nil || sender.topic == record.topic)
     }
+    let recoveryKeys = try withStoreErrors { () throws(KeyStoreError) in
+        guard let pinned else { return [RecoveryPublicKey]() }
+        return try store.recoveryKeys(ofSender: pinned.name)
+    }
     let registration = DeviceRegistration(
         publicKey: record.publicKey, topic: record.topic, generation: record.generation, createdAt: record.createdAt,
-        pinnedSender: pinned?.key)
+        pinnedSender: pinned?.key, recoveryKeys: recoveryKeys)
     return String(decoding: registration.json, as: UTF8.self)
 }
 
 /// The announcement of a sender's key for the app's phones.
-func announcementText(_ record: SenderKeyRecord) -> String {
+func announcementText(_ record: SenderKeyRecord, _ store: SQLiteKeyStore) throws(CommandFailure) -> String {
+    let recoveryKeys = try withStoreErrors { () throws(KeyStoreError) in
+        try store.recoveryKeys(ofSenderKey: record.name)
+    }
     let announcement = SenderAnnouncement(
-        publicKey: record.publicKey, topic: record.topic, generation: record.generation, createdAt: record.createdAt)
+        publicKey: record.publicKey, topic: record.topic, generation: record.generation, createdAt: record.createdAt,
+        recoveryKeys: recoveryKeys)
     return String(decoding: announcement.json, as: UTF8.self)
 }

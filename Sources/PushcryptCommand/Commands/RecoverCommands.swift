@@ -36,10 +36,60 @@ struct KeygenRecoveryCommand: CommandBody {
 }
 
 extension Command {
-    static let recover = Command(group: "recover", "use the recovery key, on the machine that has it") {
+    static let recover = Command(group: "recover", "use the recovery key of a sender key") {
         CommandGroup(
-            examples: [Example("pushcrypt recover sign --recovery-key-file recovery.key request.json")],
-            commands: [Command("sign", "sign a recovery that the provider has prepared", RecoverSignCommand.self)])
+            examples: [
+                Example("pushcrypt recover keys pcv1…"),
+                Example("pushcrypt recover sign --recovery-key-file recovery.key request.json"),
+            ],
+            commands: [
+                Command("keys", "tell the server which recovery keys the app has", RecoverKeysCommand.self),
+                Command(
+                    "sign", "sign a recovery that the provider has prepared, where the secret key is",
+                    RecoverSignCommand.self),
+            ])
+    }
+}
+
+/// `recover keys`.
+struct RecoverKeysCommand: CommandBody {
+    static var page: CommandPage {
+        CommandPage(
+            discussion: [
+                "Registration replies and 'export sender --json' carry these public keys from then on, and a device that reports another one is listed as foreign. A phone that has pinned some keeps those. Without KEY, prints the keys."
+            ],
+            examples: [Example("pushcrypt recover keys pcv1…"), Example("pushcrypt recover keys")])
+    }
+
+    private let name: String?
+    private let keys: [String]
+    private let store: StoreArguments
+
+    init(_ arguments: inout Arguments) {
+        keys = arguments.operands("KEY", help: "at most two public keys (pcv1…), as 'keygen recovery' printed them")
+        name = arguments.keyName(of: .senderKey)
+        store = StoreArguments(&arguments)
+    }
+
+    func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        var parsed: [RecoveryPublicKey] = []
+        for text in keys {
+            do throws(KeyError) {
+                parsed.append(try RecoveryPublicKey(text: text))
+            } catch {
+                throw CommandFailure(error, in: "the recovery key")
+            }
+        }
+        guard parsed.count <= RecoveryPublicKey.maximumPerSender, Set(parsed).count == parsed.count else {
+            throw .usage("a sender key has at most two recovery keys, which differ")
+        }
+        let store = try console.open(store)
+        let recoveryKeys = try withStoreErrors { () throws(KeyStoreError) in
+            if !parsed.isEmpty { try store.setRecoveryKeys(parsed, ofSenderKey: name, at: console.timestamp) }
+            return try store.recoveryKeys(ofSenderKey: name)
+        }
+        if parsed.isEmpty { for key in recoveryKeys { try console.write("\(key)\n") } }
+        return .done
     }
 }
 
@@ -197,6 +247,6 @@ struct RecoveryArguments: Sendable {
         console.hint(
             "key \(recovery.record.keyID) replaces whatever the phones trust; messages carry serial \(signed.request.serial) permanently, to each phone that has not reported it"
         )
-        try console.write((isJSON ? announcementText(recovery.record) : "\(recovery.record.publicKey)") + "\n")
+        try console.write((isJSON ? announcementText(recovery.record, store) : "\(recovery.record.publicKey)") + "\n")
     }
 }

@@ -248,7 +248,7 @@ struct RotateSenderCommand: CommandBody {
         console.hint(
             "key \(rotation.statement.keyID) is destroyed; messages announce \(rotation.record.keyID) for \(durationText(Int(clamping: announce.seconds))), and devices follow automatically"
         )
-        try console.write((isJSON ? announcementText(rotation.record) : "\(rotation.record.publicKey)") + "\n")
+        try console.write((isJSON ? announcementText(rotation.record, store) : "\(rotation.record.publicKey)") + "\n")
         return .done
     }
 }

@@ -26,6 +26,7 @@ struct SenderTrustCommand: CommandBody {
             discussion: [
                 "Reads the output of 'export sender', which must come through a channel that you trust: built into the app, or in the provider's reply to a registration. When the provider rotates its key, the change takes effect automatically.",
                 "--replace is for after a theft: from then on the old key is not trusted, and nothing signed by it brings it back.",
+                "A record may carry recovery keys. They are taken with the first key of the name, and with --replace.",
             ],
             examples: [Example("pushcrypt export sender | pushcrypt --store D sender trust provider -")])
     }
@@ -47,11 +48,13 @@ struct SenderTrustCommand: CommandBody {
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let bytes = try console.read(file, limit: DeviceInput.maximumRecord)
         let key: SenderPublicKey
+        var recoveryKeys: [RecoveryPublicKey] = []
         var topic = try topic.topic()
         do throws(KeyError) {
             if bytes.first == UInt8(ascii: "{") {
                 let announcement = try SenderAnnouncement(json: bytes, at: console.timestamp)
                 key = announcement.publicKey
+                recoveryKeys = announcement.recoveryKeys
                 topic = topic ?? announcement.topic
             } else {
                 key = try SenderPublicKey(text: String(decoding: bytes, as: UTF8.self))
@@ -61,7 +64,11 @@ struct SenderTrustCommand: CommandBody {
         }
         let store = try console.open(store)
         let ended = try withStoreErrors { () throws(KeyStoreError) in
-            try store.pinSender(key, named: name, topic: topic, replace: replaces, at: console.timestamp)
+            let hasNone = try store.recoveryKeys(ofSender: name).isEmpty
+            if !recoveryKeys.isEmpty, replaces || hasNone {
+                try store.setRecoveryKeys(recoveryKeys, ofSender: name)
+            }
+            return try store.pinSender(key, named: name, topic: topic, replace: replaces, at: console.timestamp)
         }
         for sender in ended {
             let name = sanitized(forTerminal: sender.name)
@@ -89,6 +96,9 @@ struct SenderListCommand: CommandBody {
         let senders = try withStoreErrors { () throws(KeyStoreError) in try store.trustedSenders() }
         var output = OutputBuffer(console)
         for sender in senders {
+            let recoveryKeys = try withStoreErrors { () throws(KeyStoreError) in
+                try store.recoveryKeys(ofSender: sender.name)
+            }
             if isJSON {
                 var json = JSONWriter()
                 json.object { json in
@@ -98,6 +108,11 @@ struct SenderListCommand: CommandBody {
                     if let topic = sender.topic { json.string(topic.bundleID, for: "topic") }
                     json.string(sender.state.description, for: "state")
                     if let end = sender.verifiesUntil { json.integer(end.milliseconds, for: "verifies_until") }
+                    if sender.state == .pinned, !recoveryKeys.isEmpty {
+                        json.array(for: "recovery") { json in
+                            for key in recoveryKeys { json.string(key.description) }
+                        }
+                    }
                 }
                 try output.append(String(decoding: json.bytes, as: UTF8.self) + "\n")
             } else {
@@ -112,6 +127,10 @@ struct SenderListCommand: CommandBody {
                 try output.append(
                     "\(sanitized(forTerminal: sender.name))  \(sender.key)  \(sender.topic?.bundleID ?? "-")  \(state)\n"
                 )
+                guard sender.state == .pinned else { continue }
+                for key in recoveryKeys {
+                    try output.append("\(sanitized(forTerminal: sender.name))  \(key)  -  recovery key\n")
+                }
             }
         }
         try output.flush()

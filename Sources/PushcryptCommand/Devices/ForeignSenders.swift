@@ -2,20 +2,22 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 internal import PushcryptKeyStore
 
-/// The devices that trust a sender key which their provider never had: evidence of a theft, or of a false enrolment.
+/// The devices that trust a sender or recovery key which their provider never had: evidence of a theft, or of a false enrolment.
 struct ForeignSenders {
     private static let listed = 10
 
-    private let isForeign: @Sendable (SenderPublicKey?) -> Bool
+    private let foreignMembers: @Sendable (SenderPublicKey?, [RecoveryPublicKey]) -> [String]
     private var first: [String] = []
     private(set) var count = 0
 
     init(of store: SQLiteKeyStore) throws(CommandFailure) {
-        isForeign = try withStoreErrors { () throws(KeyStoreError) in try store.unknownSenderTest() }
+        foreignMembers = try withStoreErrors { () throws(KeyStoreError) in try store.foreignMemberTest() }
     }
 
-    mutating func add(_ id: String, trusting sender: SenderPublicKey?) {
-        guard isForeign(sender) else { return }
+    mutating func add(_ id: String, trusting sender: SenderPublicKey?, _ recoveryKeys: [RecoveryPublicKey]) {
+        let foreign = foreignMembers(sender, recoveryKeys)
+        guard !foreign.isEmpty else { return }
+        members += foreign.filter { !members.contains($0) }
         count += 1
         if count <= Self.listed { first.append(id) }
     }
@@ -23,17 +25,18 @@ struct ForeignSenders {
     mutating func add(_ changes: [DeviceChange], except refused: Set<Int>) {
         for (index, change) in changes.enumerated() where !refused.contains(index) {
             guard case .registered(let id, let registration, _, _) = change else { continue }
-            add(id, trusting: registration.pinnedSender)
+            add(id, trusting: registration.pinnedSender, registration.recoveryKeys)
         }
     }
 
-    /// The members of a device's record that name a foreign key.
-    var members: [String] { count > 0 ? ["sender"] : [] }
+    /// The members of the devices' records that name a foreign key.
+    private(set) var members: [String] = []
 
     var text: String {
         let names = first.map(quoted).joined(separator: ", ") + (count > first.count ? ", …" : "")
         let subject = count == 1 ? "device \(names) trusts" : "\(count) devices trust"
-        return "\(subject) a sender key that this store never had" + (count == 1 ? "" : ": \(names)")
+        let noun = members == ["recovery"] ? "recovery" : "sender"
+        return "\(subject) a \(noun) key that this store never had" + (count == 1 ? "" : ": \(names)")
     }
 }
 

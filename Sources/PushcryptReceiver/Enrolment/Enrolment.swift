@@ -37,10 +37,11 @@ public struct EnrolmentCircumstances: Hashable, Sendable {
 public enum FirstTrust: Hashable, Sendable {
     /// Keys shipped with the app, the current one last: nothing on the network can replace them.
     ///
-    /// A pin that is one of them stays, and so does one that rotation statements lead to from one of them. Any other is
-    /// replaced by the last at launch, and the plan has a notice. After a theft, ship the new key without the stolen one.
+    /// A pin that is one of them stays, and so does one that rotation statements lead to from one of them, or that a
+    /// built-in recovery key has put in place. Any other is replaced by the last at launch, and the plan has a notice. After a theft, ship the new key without the stolen one.
     case builtIn([SenderPublicKey])
-    /// The key in the provider's first reply: as trustworthy as the channel of this reply.
+    /// The key in the provider's first reply, with the recovery keys in it if the app has none built in: as trustworthy as
+    /// the channel of this reply.
     case reply
 }
 
@@ -89,6 +90,7 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     let sender: String
     let topic: Topic
     let firstTrust: FirstTrust
+    let recoveryKeys: [RecoveryPublicKey]
     let policy: EnrolmentPolicy
 
     /// Creates the enrolment of one account of an app.
@@ -99,11 +101,17 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     ///   - sender: The name under which its provider's key is pinned; the same for all accounts at one provider.
     ///   - topic: The app's bundle id, to which its keys and its registration are bound.
     ///   - firstTrust: The sender to trust before any key is pinned.
+    ///   - recoveryKeys: The recovery keys built into the app, at most two, which replace any others at launch. Without
+    ///     some, an app with a built-in sender has none, and any other keeps those of the first reply.
     ///   - policy: When a registration is repeated, and a key replaced.
     public init(
         store: Store, account: String = Store.defaultName, sender: String = "provider", topic: Topic,
-        firstTrust: FirstTrust, policy: EnrolmentPolicy = EnrolmentPolicy()
+        firstTrust: FirstTrust, recoveryKeys: [RecoveryPublicKey] = [], policy: EnrolmentPolicy = EnrolmentPolicy()
     ) {
+        precondition(
+            recoveryKeys.count <= RecoveryPublicKey.maximumPerSender && Set(recoveryKeys).count == recoveryKeys.count,
+            "a sender has at most two recovery keys, which differ")
+        self.recoveryKeys = recoveryKeys
         self.store = store
         self.account = account
         self.sender = sender
@@ -174,6 +182,7 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
             plan.steps.append(.replaceSender(replacement.id))
             plan.notices.append(.senderReplaced)
         }
+        if try recoveryKeysToPin() != nil { plan.steps.append(.replaceRecoveryKeys) }
         let keys = try deviceKeys()
         let account = state.account(account)
         guard let key = keys.current else {
@@ -207,6 +216,7 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
             reasons.append(.keyIsOld)
         }
         if present.sender != last.sender { reasons.append(.senderChanged) }
+        if present.recoveryKeys != last.recoveryKeys { reasons.append(.recoveryChanged) }
         if present.token != nil && present.token != last.token { reasons.append(.tokenChanged) }
         if present.appVersion != last.appVersion { reasons.append(.appVersionChanged) }
         if present.alertsAreShown != last.alertsAreShown { reasons.append(.alertsChanged) }
@@ -232,17 +242,23 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
 
     /// Returns the built-in key that replaces the pin at this launch; nil if the pin stays.
     ///
-    /// A pin stays if it is built in, or statements lead to it from a built-in key. A built-in key that was superseded
-    /// here is never pinned again: then the app has replaced the pin itself.
+    /// A pin stays if it is built in, or statements lead to it from a built-in key or from a recovery by a built-in
+    /// recovery key. A built-in key that was superseded here is never pinned again: then the app has replaced the pin
+    /// itself.
     func senderToReplacePin() throws(KeyStoreError) -> SenderPublicKey? {
         guard case .builtIn(let keys) = firstTrust, let last = keys.last, let pin = try pinnedSender() else {
             return nil
         }
-        let superseded = try store.trust(for: topic).superseded
+        let trust = try store.trust(for: topic)
+        let superseded = trust.superseded
         guard !superseded.contains(where: { $0.key == last }) else { return nil }
+        // A recovery by keys that the app has not built in proves nothing.
+        let changes = try recoveryKeysToPin() != nil
+        let isOwn = !recoveryKeys.isEmpty && !changes
+        let recovery = isOwn ? trust.senders.first { $0.name.utf8.elementsEqual(sender.utf8) }?.lastRecovery : nil
         var origin = pin
         for _ in 0...superseded.count {
-            if keys.contains(origin) { return nil }
+            if keys.contains(origin) || recovery?.newKeyBytes == origin.bytes { return nil }
             let before = superseded.first { $0.statement?.newKeyBytes == origin.bytes }
             guard let before else { break }
             origin = before.key
@@ -250,13 +266,25 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
         return last
     }
 
+    /// Returns the built-in recovery keys if the sender has others; nil if they stay, or none are built in.
+    ///
+    /// A pin that is built in has no recovery keys from a reply, so that nobody who once controlled the channel can
+    /// replace it.
+    func recoveryKeysToPin() throws(KeyStoreError) -> [RecoveryPublicKey]? {
+        if recoveryKeys.isEmpty, firstTrust == .reply { return nil }
+        return try store.recoveryKeys(ofSender: sender) == recoveryKeys ? nil : recoveryKeys
+    }
+
     func report(
         of key: DeviceKeyRecord, _ circumstances: EnrolmentCircumstances
     ) throws(KeyStoreError) -> EnrolmentState.Report {
         let replacement = try senderToReplacePin()
         let pin = try pinnedSender()
+        let newRecoveryKeys = try recoveryKeysToPin()
+        let pinnedRecoveryKeys = try store.recoveryKeys(ofSender: sender)
         return EnrolmentState.Report(
-            publicKey: key.publicKey, sender: replacement ?? pin, appVersion: circumstances.appVersion,
+            publicKey: key.publicKey, sender: replacement ?? pin,
+            recoveryKeys: newRecoveryKeys ?? pinnedRecoveryKeys, appVersion: circumstances.appVersion,
             token: circumstances.pushToken.map(EnrolmentState.Report.digest),
             alertsAreShown: circumstances.alertsAreShown)
     }

@@ -22,6 +22,8 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         case withdraw(device: String)
         /// Pin this built-in sender key instead of one that is not built in, and trust that one no longer.
         case replaceSender(KeyID)
+        /// Trust the built-in recovery keys, and no others.
+        case replaceRecoveryKeys
         /// Activate the pending key, which the provider has already acknowledged.
         case confirm(KeyID)
         /// Register for the first time, or again because no reply has ever arrived.
@@ -42,6 +44,8 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         case keyNotAcknowledged = "key-not-acknowledged"
         /// The device trusts another sender key than it last reported.
         case senderChanged = "sender-changed"
+        /// The device has other recovery keys of its sender than it last reported.
+        case recoveryChanged = "recovery-changed"
         /// APNs has issued another device token.
         case tokenChanged = "token-changed"
         /// Another version of the app is running, a later or an earlier one.
@@ -99,6 +103,7 @@ extension EnrolmentPlan.Step: CustomStringConvertible {
         case .purgeLeftovers: "purge-leftovers"
         case .withdraw(let device): "withdraw(\(device))"
         case .replaceSender(let key): "replace-sender(\(key))"
+        case .replaceRecoveryKeys: "replace-recovery-keys"
         case .confirm(let key): "confirm(\(key))"
         case .register: "register"
         case .registerAgain(let reasons): "register-again(\(reasons.map(\.rawValue).joined(separator: ", ")))"

@@ -10,6 +10,7 @@ public struct EnrolmentState: Hashable, Sendable {
     struct Report: Hashable, Sendable {
         var publicKey: DevicePublicKey
         var sender: SenderPublicKey?
+        var recoveryKeys: [RecoveryPublicKey] = []
         var appVersion: AppVersion?
         /// A digest of the push token; nil if none was known.
         var token: String?
@@ -126,8 +127,8 @@ public struct EnrolmentStateError: CodedError {
 //
 //     {"version":1,
 //      "accounts":[{"name":"…","device":"32 hex digits",
-//                   "acknowledged":{"public_key":"pcr1…","sender":"pcs1…","app_version":"…","token":"32 hex digits",
-//                                   "alerts":true,"at":…}}],
+//                   "acknowledged":{"public_key":"pcr1…","sender":"pcs1…","recovery":["pcv1…"],"app_version":"…",
+//                                   "token":"32 hex digits","alerts":true,"at":…}}],
 //      "withdrawals":["32 hex digits"]}
 extension EnrolmentState {
     private static let version = 1
@@ -180,6 +181,11 @@ extension EnrolmentState.Account {
             json.object(for: "acknowledged") { json in
                 json.string(report.publicKey.description, for: "public_key")
                 if let sender = report.sender { json.string(sender.description, for: "sender") }
+                if !report.recoveryKeys.isEmpty {
+                    json.array(for: "recovery") { json in
+                        for key in report.recoveryKeys { json.string(key.description) }
+                    }
+                }
                 if let version = report.appVersion { json.string(version.description, for: "app_version") }
                 if let token = report.token { json.string(token, for: "token") }
                 json.bool(report.alertsAreShown, for: "alerts")
@@ -196,9 +202,16 @@ extension EnrolmentState.Acknowledgement {
         else { throw .damaged }
         report = EnrolmentState.Report(
             publicKey: publicKey, sender: try value.read("sender", SenderPublicKey.init),
+            recoveryKeys: try value["recovery"].map(Self.recoveryKeys) ?? [],
             appVersion: try value.read("app_version", AppVersion.init), token: try value.read("token") { $0 },
             alertsAreShown: alertsAreShown)
         self.at = Timestamp(milliseconds: at)
+    }
+
+    private static func recoveryKeys(_ value: JSONValue) throws(EnrolmentStateError) -> [RecoveryPublicKey] {
+        let keys = value.elements.compactMap { $0.string.flatMap(RecoveryPublicKey.init) }
+        guard !keys.isEmpty, keys.count == value.elements.count else { throw .damaged }
+        return keys
     }
 }
 

@@ -75,6 +75,7 @@ extension Enrolment {
             // The app tells the provider.
             case .withdraw: break
             case .replaceSender: try replacePin(now)
+            case .replaceRecoveryKeys: try replaceRecoveryKeys()
             case .confirm(let key): try confirm(key, now)
             case .register: request = try register([], plan, &state, now)
             case .registerAgain(let reasons): request = try register(reasons, plan, &state, now)
@@ -105,7 +106,7 @@ extension Enrolment {
         case .acknowledged(let key):
             guard key == request.record.publicKey else { return EnrolmentResult(key: .anotherKey, sender: .none) }
             // First, because no further reply is requested once the key is acknowledged.
-            let sender = try take(reply.sender, now)
+            let sender = try take(reply.sender, reply.recoveryKeys, now)
             state.acknowledge(request.report, by: account, at: now)
             try confirm(key.id, now)
             return EnrolmentResult(key: .acknowledged, sender: sender, foreign: reply.foreign)
@@ -135,11 +136,14 @@ extension Enrolment {
         // The phone that was backed up may still use this id, so it is not withdrawn.
         if reasons.contains(.keysLost) { state.remove(account, withdrawing: false) }
         let key = try key(isTooOld: reasons.contains(.keyIsOld), now)
+        // First, so that no pin is without them.
+        try replaceRecoveryKeys()
         try pinBuiltInSender(now)
         let report = try report(of: key, plan.circumstances)
         let record = DeviceRegistration(
             deviceID: state.deviceID(of: account), publicKey: key.publicKey, topic: topic, generation: key.generation,
-            createdAt: key.createdAt, pinnedSender: report.sender, appVersion: report.appVersion)
+            createdAt: key.createdAt, pinnedSender: report.sender, recoveryKeys: report.recoveryKeys,
+            appVersion: report.appVersion)
         return EnrolmentRequest(record: record, report: report)
     }
 
@@ -174,7 +178,12 @@ extension Enrolment {
 
     private func pinBuiltInSender(_ now: Timestamp) throws(KeyStoreError) {
         guard case .builtIn(let keys) = firstTrust, let key = keys.last else { return }
-        _ = try pinFirst(key, now)
+        _ = try pinFirst(key, [], now)
+    }
+
+    private func replaceRecoveryKeys() throws(KeyStoreError) {
+        guard let keys = try recoveryKeysToPin() else { return }
+        try store.setRecoveryKeys(keys, ofSender: sender)
     }
 
     private func replacePin(_ now: Timestamp) throws(KeyStoreError) {
@@ -182,18 +191,25 @@ extension Enrolment {
         try store.trustSender(key, named: sender, topic: topic, replace: true, at: now)
     }
 
-    private func take(_ key: SenderPublicKey?, _ now: Timestamp) throws(KeyStoreError) -> EnrolmentResult.Sender {
+    private func take(
+        _ key: SenderPublicKey?, _ recoveryKeys: [RecoveryPublicKey], _ now: Timestamp
+    ) throws(KeyStoreError) -> EnrolmentResult.Sender {
         guard let key else { return .none }
         if try pinnedSender() == key { return .trusted }
-        guard firstTrust == .reply, try pinFirst(key, now) else { return .notAccepted(key) }
+        guard firstTrust == .reply, try pinFirst(key, self.recoveryKeys.isEmpty ? recoveryKeys : [], now) else {
+            return .notAccepted(key)
+        }
         return .pinned
     }
 
-    /// Pins a key if none is pinned; returns whether it did. A superseded key stays superseded.
-    private func pinFirst(_ key: SenderPublicKey, _ now: Timestamp) throws(KeyStoreError) -> Bool {
+    /// Pins a key if none is pinned, with the recovery keys that came with it; returns whether it did. A superseded key
+    /// stays superseded.
+    private func pinFirst(
+        _ key: SenderPublicKey, _ recoveryKeys: [RecoveryPublicKey], _ now: Timestamp
+    ) throws(KeyStoreError) -> Bool {
         guard try pinnedSender() == nil else { return false }
         do throws(KeyStoreError) {
-            try store.trustSender(key, named: sender, topic: topic, replace: false, at: now)
+            try store.trustFirstSender(key, recoveryKeys: recoveryKeys, named: sender, topic: topic, at: now)
             return true
         } catch {
             guard error.code == .senderSuperseded || error.code == .senderAlreadyTrusted else { throw error }

@@ -101,6 +101,12 @@ final class FailingStore: DeviceKeyStore {
         try writing.trustSender(key, named: name, topic: topic, replace: replace, at: now)
     }
 
+    func trustFirstSender(
+        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
+    ) throws(KeyStoreError) {
+        try writing.trustFirstSender(key, recoveryKeys: recoveryKeys, named: name, topic: topic, at: now)
+    }
+
     func trustedSenders() throws(KeyStoreError) -> [TrustedSenderRecord] { try reading.trustedSenders() }
 
     @discardableResult

@@ -46,6 +46,7 @@ final class Installation {
     var fileIsReadable = true
     var account = "default"
     var firstTrust = FirstTrust.reply
+    var recoveryKeys: [RecoveryPublicKey] = []
     var policy = EnrolmentPolicy()
     var circumstances = EnrolmentCircumstances(
         appVersion: AppVersion("1.0"), pushToken: Bytes(repeating: 0xA7, count: 32))
@@ -54,7 +55,9 @@ final class Installation {
     init(_ kind: StoreKind) throws { store = FailingStore(try kind.make()) }
 
     var enrolment: Enrolment<FailingStore> {
-        Enrolment(store: store, account: account, topic: .app, firstTrust: firstTrust, policy: policy)
+        Enrolment(
+            store: store, account: account, topic: .app, firstTrust: firstTrust, recoveryKeys: recoveryKeys,
+            policy: policy)
     }
 
     var saved: SavedEnrolment {
@@ -135,9 +138,10 @@ extension Provider {
         } catch {
             return RegistrationReply(.refused(try #require(.init(error.code.description)))).json
         }
-        let isForeign = try store.unknownSenderTest()(registration.pinnedSender)
+        let foreign = try store.foreignMemberTest()(registration.pinnedSender, registration.recoveryKeys)
         return RegistrationReply(
-            .acknowledged(registration.publicKey), sender: sender, foreign: isForeign ? ["sender"] : []
+            .acknowledged(registration.publicKey), sender: sender, recoveryKeys: try store.recoveryKeys(),
+            foreign: foreign
         ).json
     }
 
