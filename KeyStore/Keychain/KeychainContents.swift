@@ -56,7 +56,7 @@ extension KeychainContents {
         }
         guard data[0] != 1 else {
             throw KeyStoreError(
-                .corruptStore,
+                .olderVersion,
                 "the keys in the Keychain have the layout of an earlier version, which is not used: the app must delete them with purgeEverything, generate a new key and register again"
             )
         }

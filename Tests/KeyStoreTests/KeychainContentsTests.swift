@@ -29,13 +29,22 @@ struct KeychainContentsTests {
         number(id) + text(name) + text(topic) + old.publicKey.bytes + [state] + number(6) + rest
     }
 
+    /// The recovery keys of a sender, and the last recovery: its serial, and 53 bytes unless that is 0.
+    private static func recovery(_ keys: [Bytes], name: String = "provider", last: Bytes = count(0)) -> Bytes {
+        text(name) + [UInt8(keys.count)] + keys.joined() + last
+    }
+
+    private static let recoveryKey = RecoverySecretKey().publicKey.bytes
+    private static let lastRecovery = count(7) + Bytes(repeating: 0xcc, count: 53)
+
     /// An item, put together by hand.
     private static func item(
-        version: UInt8 = 1, default name: String = "default", keys: [Bytes] = [key()], senders: [Bytes] = [],
-        scalars: [Bytes] = [scalar], extra: Bytes = []
+        version: UInt8 = 2, default name: String = "default", keys: [Bytes] = [key()], senders: [Bytes] = [],
+        recoveries: [Bytes] = [], scalars: [Bytes] = [scalar], extra: Bytes = []
     ) -> Bytes {
         let table =
             text(name) + count(UInt8(keys.count)) + keys.joined() + count(UInt8(senders.count)) + senders.joined()
+            + count(UInt8(recoveries.count)) + recoveries.joined()
         let length = [0, 0] + Bytes([UInt8(table.count >> 8), UInt8(table.count & 0xff)])
         return sealed([version] + Bytes(repeating: 0xaa, count: 16) + length + table + scalars.joined() + extra)
     }
@@ -71,8 +80,26 @@ struct KeychainContentsTests {
         #expect(contents.data(revision: Bytes(repeating: 0xaa, count: 16)).withSpan { Bytes(copying: $0) } == bytes)
     }
 
+    @Test func aRecoveryHasTheseBytes() throws {
+        let bytes = Self.item(recoveries: [
+            Self.recovery([Self.recoveryKey, Self.old.publicKey.bytes], name: "a"),
+            Self.recovery([], name: "b", last: Self.lastRecovery),
+        ])
+        let rows = try parse(bytes).recoveries
+        #expect(rows.map(\.name) == ["a", "b"] && rows.map(\.recoveryKeys.count) == [2, 0])
+        #expect(rows[0].recoveryKeys[0].bytes == Self.recoveryKey && rows[0].last == nil)
+        #expect(rows[1].last?.serial == 7 && rows[1].last?.claim == Bytes(repeating: 0xcc, count: 53))
+        #expect(
+            try parse(bytes).data(revision: Bytes(repeating: 0xaa, count: 16)).withSpan { Bytes(copying: $0) } == bytes)
+    }
+
+    @Test func anItemOfTheFirstLayoutIsRefused() {
+        #expect(code { try parse(Self.item(version: 1)) } == .olderVersion)
+    }
+
     @Test func noPrefixAndNoChangedBitIsRead() throws {
-        let item = Self.item(senders: [Self.sender(1)])
+        let item = Self.item(
+            senders: [Self.sender(1)], recoveries: [Self.recovery([Self.recoveryKey], last: Self.lastRecovery)])
         for count in item.indices { #expect(code { try parse(Bytes(item.prefix(count))) } == .corruptStore) }
         for index in item.indices {
             for bit in 0..<8 {
@@ -113,6 +140,11 @@ struct KeychainContentsTests {
         ("two pins of one name", item(senders: [sender(1), sender(2)])),
         ("a pinned sender with an end", item(senders: [sender(1, rest: [1] + number(8) + [0])])),
         ("a flag that is 2", item(senders: [sender(1, state: 2, rest: [2] + number(8) + [0])])),
+        ("three recovery keys", item(recoveries: [recovery([1, 2, 3].map { Bytes(repeating: $0, count: 32) })])),
+        ("a sender's recovery keys twice", item(recoveries: [recovery([recoveryKey]), recovery([recoveryKey])])),
+        ("names that fall", item(recoveries: [recovery([recoveryKey], name: "b"), recovery([recoveryKey], name: "a")])),
+        ("a recovery key for no name", item(recoveries: [recovery([recoveryKey], name: "")])),
+        ("a serial without the statement's bytes", item(recoveries: [recovery([recoveryKey], last: count(7))])),
         (
             "a statement of another version",
             item(senders: [sender(1, state: 2, rest: [0, 1] + Bytes(repeating: 9, count: 181))])
@@ -126,7 +158,7 @@ struct KeychainContentsTests {
 
     @Test func aCountThatThereAreNoRowsForTakesNoTime() {
         let table: Bytes = [0, 0xff, 0xff, 0xff, 0xff]
-        let item = Self.sealed([1] + Bytes(repeating: 0, count: 16) + [0, 0, 0, 5] + table)
+        let item = Self.sealed([2] + Bytes(repeating: 0, count: 16) + [0, 0, 0, 5] + table)
         #expect(code { try parse(item) } == .corruptStore)
     }
 }

@@ -140,13 +140,6 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
                 Scene.push(try scene.envelope(payload))
             }
         } + [
-            FailingPush(.malformedPayload, "a statement of version 2 beside a good one") { scene in
-                _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, at: .start)
-                let next = try RotationStatement(from: scene.newSender, to: SenderKey(), at: .start)
-                var body: Bytes = [2] + next.bytes + next.bytes
-                body[1 + RotationStatement.length] = 0x02
-                return Scene.push(try scene.seal(.rotationAndPayload, body + Bytes(Provider.payload.utf8)))
-            },
             FailingPush(.malformedPayload, "a count of 0") { scene in
                 _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, at: .start)
                 return Scene.push(try scene.seal(.rotationAndPayload, [0] + Bytes(Provider.payload.utf8)))

@@ -104,6 +104,14 @@ extension Explanation {
                 "Unless the store was restored, the key is stolen: stop sealing with it, and give phones a new one through the app ('sender trust NAME FILE --replace'), not by 'rotate sender'. See Docs/KeyRotation.md.",
             shown: "The fallback, for messages by the second statement's key. Trust does not change; the app is told."),
         Explanation(
+            OpenError.Code.recoveryConflict, .opening, .rotation, .store,
+            summary: "the recovery key signed two recoveries with one serial",
+            cause:
+                "Someone else has the recovery key, or it signed twice for a provider whose store was lost, without --serial-above.",
+            fix:
+                "If it is not explained by a lost store, the recovery key is stolen: ship new recovery and sender keys in a release of the app. See Docs/KeyRotation.md.",
+            shown: "The fallback, for messages by the second recovery's key. Trust does not change; the app is told."),
+        Explanation(
             OpenError.Code.unsupportedMessage, .opening,
             summary: "authentic, but of an unknown type or with invalid times",
             cause:
@@ -246,6 +254,10 @@ extension Explanation {
             EnrolmentPlan.Reason.senderChanged, .enrolment,
             summary: "the phone trusts another sender key than it last reported",
             cause: "The first reply brought the key, or the provider or the app replaced it. The record reports it."),
+        Explanation(
+            EnrolmentPlan.Reason.recoveryChanged, .enrolment,
+            summary: "the phone has other recovery keys than it last reported",
+            cause: "A release of the app brought others, or the first reply brought some. The record reports them."),
         Explanation(
             EnrolmentPlan.Reason.tokenChanged, .enrolment,
             summary: "APNs gave another device token",

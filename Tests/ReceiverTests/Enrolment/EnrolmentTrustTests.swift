@@ -120,6 +120,103 @@ import Testing
         #expect(try phone.receive(provider.push(to: phone.device("second"), at: .start)) == "opened")
     }
 
+    // MARK: Recovery keys
+
+    private func recover(_ provider: Provider, by key: RecoverySecretKey, at now: Timestamp = .start) throws {
+        let request = try provider.store.prepareRecovery(topic: .app, by: key.publicKey, clock: .confirmed, at: now)
+        _ = try provider.store.finishRecovery(request.signed(by: key), clock: .confirmed, at: now)
+    }
+
+    /// The first reply brings both, and later ones none.
+    @Test(arguments: StoreKind.allCases) func recoveryKeysComeWithTheFirstPin(_ kind: StoreKind) throws {
+        let (provider, recovery, other) = (try Provider(), RecoverySecretKey(), RecoverySecretKey())
+        try provider.store.setRecoveryKeys([recovery.publicKey], ofSenderKey: nil, at: .start)
+        let phone = try Installation(kind)
+        #expect(try phone.launch(with: provider) == "register")
+        #expect(try phone.store.recoveryKeys(ofSender: "provider") == [recovery.publicKey])
+        #expect(try phone.launch(with: provider) == "register-again(sender-changed, recovery-changed)")
+        #expect(try provider.devices.map(\.recoveryKeys) == [[recovery.publicKey]])
+        try provider.store.setRecoveryKeys([other.publicKey], ofSenderKey: nil, at: .start)
+        phone.circumstances.pushToken = [1]
+        try phone.launch(with: provider)
+        #expect(try phone.store.recoveryKeys(ofSender: "provider") == [recovery.publicKey])
+        #expect(phone.results.last?.foreign == [], "an earlier key of the provider's")
+        try recover(provider, by: recovery)
+        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
+        #expect(try phone.pin == provider.key.publicKey)
+    }
+
+    /// A reply that pins nothing brings no recovery key either, with or without a pin.
+    @Test(arguments: StoreKind.allCases) func noRecoveryKeyComesWithoutItsPin(_ kind: StoreKind) throws {
+        let (stranger, stolen) = (try Provider(), RecoverySecretKey().publicKey)
+        try stranger.store.setRecoveryKeys([stolen], ofSenderKey: nil, at: .start)
+        let phone = try Installation(kind)
+        phone.firstTrust = .builtIn([SenderKey().publicKey])
+        try phone.launch(with: stranger)
+        #expect(try phone.store.recoveryKeys(ofSender: "provider") == [])
+        // Nor does one whose recovery key is a sender's key here.
+        let other = try Installation(kind)
+        let key = SenderKey()
+        try other.store.trustSender(key.publicKey, named: "another", topic: .app, replace: false, at: .start)
+        other.file = EnrolmentState().json
+        let request = try #require(try begin(other).request)
+        var state = try other.state
+        let same = try RecoveryPublicKey(bytes: key.publicKey.bytes.span)
+        let result = try other.enrolment.handle(
+            RegistrationReply(
+                .acknowledged(request.record.publicKey), sender: try stranger.key.publicKey, recoveryKeys: [same]),
+            to: request, state: &state, at: .start)
+        #expect(result.sender == .notAccepted(try stranger.key.publicKey))
+        #expect(try other.store.recoveryKeys(ofSender: "provider") == [])
+    }
+
+    /// The app's own replace any, also those of somebody who once controlled the channel.
+    @Test(arguments: StoreKind.allCases) func builtInRecoveryKeysReplaceTheReplys(_ kind: StoreKind) throws {
+        let (provider, thief) = (try Provider(), RecoverySecretKey())
+        try provider.store.setRecoveryKeys([thief.publicKey], ofSenderKey: nil, at: .start)
+        let phone = try Installation(kind)
+        try phone.launch(with: provider)
+        try phone.launch(with: provider)
+        let own = RecoverySecretKey()
+        phone.recoveryKeys = [own.publicKey]
+        #expect(try phone.launch(with: provider) == "replace-recovery-keys, register-again(recovery-changed)")
+        #expect(try phone.store.recoveryKeys(ofSender: "provider") == [own.publicKey])
+        #expect(phone.results.last?.foreign == ["recovery"], "the provider does not know it yet")
+        #expect(try phone.launch(with: provider) == "nothing")
+        // A built-in sender has no others, even if none are built in.
+        phone.recoveryKeys = []
+        phone.firstTrust = .builtIn([try provider.key.publicKey])
+        #expect(try phone.launch(with: provider) == "replace-recovery-keys, register-again(recovery-changed)")
+        #expect(try phone.store.recoveryKeys(ofSender: "provider") == [])
+    }
+
+    /// A pin that a built-in recovery key put in place stays; one by any other recovery key does not.
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func aRecoveredPinStaysIfTheAppHasTheRecoveryKey(_ kind: StoreKind, _ isBuiltIn: Bool) throws {
+        let (provider, recovery) = (try Provider(), RecoverySecretKey())
+        let first = try provider.key.publicKey
+        try provider.store.setRecoveryKeys([recovery.publicKey], ofSenderKey: nil, at: .start)
+        let phone = try Installation(kind)
+        if isBuiltIn {
+            phone.firstTrust = .builtIn([first])
+            phone.recoveryKeys = [recovery.publicKey]
+        }
+        try phone.launch(with: provider)
+        try recover(provider, by: recovery)
+        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
+        let recovered = try provider.key.publicKey
+        #expect(try phone.pin == recovered && recovered != first)
+        // And a rotation after it.
+        _ = try provider.store.rotateSenderKey(at: .start)
+        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
+
+        let builtIn = SenderKey().publicKey
+        phone.firstTrust = .builtIn(isBuiltIn ? [first] : [builtIn])
+        let plan = try phone.launch(with: provider)
+        #expect(plan.contains("replace-sender") == !isBuiltIn && plan.contains("sender-replaced") == !isBuiltIn)
+        #expect(try phone.pin == (isBuiltIn ? provider.key.publicKey : builtIn))
+    }
+
     // MARK: A change to built-in keys
 
     @Test(arguments: StoreKind.allCases) func aBuiltInKeyReplacesTheFirstReplys(_ kind: StoreKind) throws {
