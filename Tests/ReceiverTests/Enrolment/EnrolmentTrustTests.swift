@@ -161,7 +161,8 @@ import Testing
         other.file = EnrolmentState().json
         let request = try #require(try begin(other).request)
         var state = try other.state
-        let same = try RecoveryPublicKey(bytes: key.publicKey.bytes.span)
+        let bytes = key.publicKey.bytes
+        let same = try RecoveryPublicKey(bytes: bytes.span)
         let result = try other.enrolment.handle(
             RegistrationReply(
                 .acknowledged(request.record.publicKey), sender: try stranger.key.publicKey, recoveryKeys: [same]),
