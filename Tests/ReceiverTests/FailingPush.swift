@@ -109,6 +109,17 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
                 let second = try RotationStatement(from: scene.oldSender, to: thief, at: Scene.now)
                 return Scene.push(try scene.envelope(by: thief, announcing: [second]))
             },
+            FailingPush(.recoveryConflict, "a second recovery with the serial of the first") { scene in
+                let (recovery, thief) = (RecoverySecretKey(), SenderKey())
+                try scene.phone.store.setRecoveryKeys([recovery.publicKey], ofSender: Phone.sender)
+                func statement(to new: SenderKey) throws -> RotationStatement {
+                    try RecoveryRequest(by: recovery.publicKey, for: .app, to: new, serial: 7, at: .start)
+                        .signed(by: recovery).statement
+                }
+                _ = try scene.phone.store.acceptStatements(
+                    [statement(to: scene.newSender)], topic: .app, at: .start)
+                return Scene.push(try scene.envelope(by: thief, announcing: [statement(to: thief)]))
+            },
         ]
 
     // MARK: Authentic

@@ -58,6 +58,16 @@ extension JSONValue {
     }
 }
 
+extension JSONValue {
+    /// Whether every number in the value is in the range of a double.
+    package var hasDoublesOnly: Bool {
+        (index..<Int(node.next)).allSatisfy { index in
+            let value = JSONValue(document: document, index: index)
+            return value.kind != .number || value.double != nil
+        }
+    }
+}
+
 // MARK: Objects and arrays
 
 extension JSONValue {

@@ -114,9 +114,12 @@ extension NotificationContent {
             targetContentIdentifier = aps["target-content-id"]?.string
             filterCriteria = aps["filter-criteria"]?.string
         }
+        let members = root.members.filter { !PayloadKeys.all.contains($0.name) }
+        // The system's reader takes all of the members or none. (N-2)
+        guard members.allSatisfy(\.value.hasDoublesOnly) else { return }
         var json = JSONWriter()
         json.object { json in
-            for member in root.members where !PayloadKeys.all.contains(member.name) {
+            for member in members {
                 json.raw(member.value, for: member.name)
             }
         }

@@ -85,6 +85,7 @@ COLUMNS = {
         "suites",
         "app_version",
         "user",
+        "recovery",
     ),
 }
 

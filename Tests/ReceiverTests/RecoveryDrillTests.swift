@@ -1,0 +1,157 @@
+import ModelKeychain
+import Pushcrypt
+import PushcryptReceiver
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// The drill of `Docs/KeyRotation.md`, Stolen signing key: a thief has the sender key, rotates to keys of his own and reaches phones
+/// first; then the recovery key puts a new sender key in place. After one genuine push, no phone believes the thief.
+@Suite struct RecoveryDrillTests {
+    private static let phones = 1000
+    /// One phone in so many gets enough from the thief to fill what its extension keeps.
+    private static let flooded = 20
+
+    /// The past of a phone until the genuine push.
+    private enum Past: CaseIterable {
+        /// It has had no push since the theft.
+        case asleep
+        /// It has followed the thief's rotation.
+        case reachedByTheThief
+        /// It trusts the key before the stolen one.
+        case restored
+        /// It has been off for a year, and the thief's new rotation reaches it first.
+        case offForAYear
+    }
+
+    /// The keys of both sides. The thief has found a key with the id of the new one.
+    private struct Keys {
+        let first = SenderKey()
+        let stolen = SenderKey()
+        let thief: SenderKey
+        let new: SenderKey
+        let recovery = RecoverySecretKey()
+        let statement: RotationStatement
+
+        init() throws {
+            let seeds = ["drill 39624", "drill 82889"].map { text in
+                let bytes = Bytes(text.utf8)
+                return SHA256.digest(bytes.span)
+            }
+            thief = try SenderKey(seed: seeds[0].span)
+            new = try SenderKey(seed: seeds[1].span)
+            statement = try RecoveryRequest(by: recovery.publicKey, for: .app, to: new, serial: 1, at: .start)
+                .signed(by: recovery).statement
+        }
+    }
+
+    /// A phone whose app or whose extension opens the pushes.
+    private struct DrillPhone {
+        let folder: TemporaryFolder
+        let store: any DeviceKeyStore
+        let key: DevicePublicKey
+        let extensionKeys: ExtensionKeys?
+        let file: StatementFile
+        let replay: ReplayFile
+
+        init(trusting sender: SenderKey, _ keys: Keys, hasExtension: Bool) throws {
+            folder = try TemporaryFolder()
+            file = StatementFile(in: folder.path)
+            if hasExtension {
+                store = KeychainKeyStore(
+                    items: ModelKeychain().process("group.app"), accessGroup: "group.app", service: "pushcrypt")
+                extensionKeys = ExtensionKeys(keys: store, statements: file)
+            } else {
+                store = try SQLiteKeyStore.inMemory()
+                extensionKeys = nil
+            }
+            key = try store.generateDeviceKey(named: "default", topic: .app, at: .start).publicKey
+            try store.trustFirstSender(
+                sender.publicKey, recoveryKeys: [keys.recovery.publicKey], named: "provider", topic: .app, at: .start)
+            replay = try ReplayFile.create(in: folder.path, floor: .start)
+        }
+
+        /// Seals a push and receives it; returns `opened`, or why not.
+        func receive(_ sender: SenderKey, _ announcing: [RotationStatement], at now: Timestamp) throws -> String {
+            var options = Sealer.Options()
+            options.announcing = announcing
+            let push = try Sealer(sender: sender, topic: .app)
+                .seal(Provider.payload.utf8, to: key, at: now, options: options).json
+            let receiver =
+                if let extensionKeys {
+                    NotificationReceiver(keys: extensionKeys, effects: extensionKeys, replay: replay, topic: .app)
+                } else {
+                    NotificationReceiver(keys: store, effects: store, replay: replay, topic: .app)
+                }
+            return receiver.receive(push, requestID: nil, at: now).code
+        }
+
+        var trust: SenderTrust {
+            get throws { try extensionKeys.map { try $0.trust(for: .app) } ?? store.trust(for: .app) }
+        }
+    }
+
+    private static func play(_ number: Int, _ keys: Keys) throws {
+        let past = Past.allCases[number % Past.allCases.count]
+        let isFlooded = number % flooded == 1
+        let phone = try DrillPhone(
+            trusting: past == .restored ? keys.first : keys.stolen, keys, hasExtension: isFlooded || number % 8 < 4)
+        let now = past == .offForAYear ? Timestamp.start.plus(days: 365) : Timestamp.start.plus(seconds: 60)
+        let theft = try RotationStatement(from: keys.stolen, to: keys.thief, at: now)
+
+        // The thief comes first.
+        switch past {
+        case .asleep, .restored: break
+        case .reachedByTheThief, .offForAYear:
+            #expect(try phone.receive(keys.thief, [theft], at: now) == "opened", "phone \(number)")
+            #expect(try phone.trust.pinned == [keys.thief.publicKey])
+        }
+        if isFlooded { try flood(phone, from: keys.thief, at: now) }
+
+        // One genuine push.
+        #expect(try phone.receive(keys.new, [keys.statement], at: now.plus(seconds: 1)) == "opened", "phone \(number)")
+        #expect(try phone.trust.pinned == [keys.new.publicKey], "phone \(number)")
+
+        // Whatever the thief sends, also with a copy of the recovery.
+        let again = try RotationStatement(from: keys.thief, to: SenderKey(), at: now)
+        for (sender, statements) in [
+            (keys.stolen, []), (keys.stolen, [keys.statement]), (keys.thief, [keys.statement]),
+            (keys.thief, [keys.statement, theft]), (keys.thief, [again]),
+        ] {
+            let code = try phone.receive(sender, statements, at: now.plus(seconds: 2))
+            #expect(code == "authentication-failed", "phone \(number)")
+        }
+        if let change = try? phone.file.merge(into: phone.store, at: now.plus(seconds: 3)), phone.extensionKeys != nil {
+            #expect(change.rotated == [.recovered(to: keys.new.publicKey)] && change.refused == 0)
+        }
+        #expect(try phone.store.trust(for: .app).pinned == [keys.new.publicKey], "phone \(number)")
+        #expect(try phone.receive(keys.new, [], at: now.plus(seconds: 4)) == "opened", "phone \(number)")
+    }
+
+    /// Rotates from key to key until the extension keeps no more.
+    private static func flood(_ phone: DrillPhone, from first: SenderKey, at now: Timestamp) throws {
+        var key = first
+        while true {
+            var statements: [RotationStatement] = []
+            for _ in 0..<4 {
+                let next = SenderKey()
+                statements.append(try RotationStatement(from: key, to: next, at: now))
+                key = next
+            }
+            let count = try phone.file.statements(for: .app).count
+            _ = try phone.receive(key, statements, at: now)
+            guard try phone.file.statements(for: .app).count > count else { break }
+        }
+        #expect(try phone.file.statements(for: .app).count > StatementFile.capacity - 4)
+    }
+
+    @Test func afterOneGenuinePushNoPhoneBelievesTheThief() async throws {
+        let keys = try Keys()
+        #expect(keys.thief.publicKey.id == keys.new.publicKey.id && keys.thief.publicKey != keys.new.publicKey)
+        for number in 0..<Self.phones {
+            try Self.play(number, keys)
+            // Other tests wait for a thread too.
+            if number % 20 == 0 { await Task.yield() }
+        }
+    }
+}
