@@ -112,13 +112,10 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
             FailingPush(.recoveryConflict, "a second recovery with the serial of the first") { scene in
                 let (recovery, thief) = (RecoverySecretKey(), SenderKey())
                 try scene.phone.store.setRecoveryKeys([recovery.publicKey], ofSender: Phone.sender)
-                func statement(to new: SenderKey) throws -> RotationStatement {
-                    try RecoveryRequest(by: recovery.publicKey, for: .app, to: new, serial: 7, at: .start)
-                        .signed(by: recovery).statement
-                }
-                _ = try scene.phone.store.acceptStatements(
-                    [statement(to: scene.newSender)], topic: .app, at: .start)
-                return Scene.push(try scene.envelope(by: thief, announcing: [statement(to: thief)]))
+                let first = try recovered(by: recovery, to: scene.newSender)
+                _ = try scene.phone.store.acceptStatements([first], topic: .app, at: .start)
+                let second = try recovered(by: recovery, to: thief)
+                return Scene.push(try scene.envelope(by: thief, announcing: [second]))
             },
         ]
 
@@ -156,6 +153,11 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
                 return Scene.push(try scene.seal(.rotationAndPayload, [0] + Bytes(Provider.payload.utf8)))
             },
         ]
+
+    private static func recovered(by key: RecoverySecretKey, to new: SenderKey) throws -> RotationStatement {
+        let request = try RecoveryRequest(by: key.publicKey, for: .app, to: new, serial: 7, at: .start)
+        return try request.signed(by: key).statement
+    }
 
     private static func changed(_ scene: Scene, _ change: (inout Bytes) -> Void) throws -> Bytes {
         var bytes = try scene.envelope().bytes

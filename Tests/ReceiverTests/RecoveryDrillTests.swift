@@ -34,14 +34,16 @@ import Testing
         let statement: RotationStatement
 
         init() throws {
-            let seeds = ["drill 39624", "drill 82889"].map { text in
-                let bytes = Bytes(text.utf8)
-                return SHA256.digest(bytes.span)
-            }
-            thief = try SenderKey(seed: seeds[0].span)
-            new = try SenderKey(seed: seeds[1].span)
+            thief = try Self.key("drill 39624")
+            new = try Self.key("drill 82889")
             statement = try RecoveryRequest(by: recovery.publicKey, for: .app, to: new, serial: 1, at: .start)
                 .signed(by: recovery).statement
+        }
+
+        private static func key(_ label: String) throws -> SenderKey {
+            let bytes = Bytes(label.utf8)
+            let seed = SHA256.digest(bytes.span)
+            return try SenderKey(seed: seed.span)
         }
     }
 
