@@ -139,7 +139,8 @@ struct SenderRecoveryRow: StoredRow, Equatable {
     static func bytes(of keys: [RecoveryPublicKey]) -> Bytes { keys.reduce(into: Bytes()) { $0 += $1.bytes } }
 
     /// Returns the keys of such bytes, which are authenticated, or as trustworthy as the secret keys beside them.
-    static func keys(of bytes: Bytes, atMost maximum: Int = RecoveryPublicKey.maximumPerSender) -> [RecoveryPublicKey]? {
+    static func keys(of bytes: Bytes, atMost maximum: Int = RecoveryPublicKey.maximumPerSender) -> [RecoveryPublicKey]?
+    {
         let length = RecoveryPublicKey.length
         guard bytes.count % length == 0, bytes.count / length <= maximum else { return nil }
         return stride(from: 0, to: bytes.count, by: length).map { start in

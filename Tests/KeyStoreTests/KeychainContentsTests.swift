@@ -142,7 +142,10 @@ struct KeychainContentsTests {
         ("a flag that is 2", item(senders: [sender(1, state: 2, rest: [2] + number(8) + [0])])),
         ("three recovery keys", item(recoveries: [recovery([1, 2, 3].map { Bytes(repeating: $0, count: 32) })])),
         ("a sender's recovery keys twice", item(recoveries: [recovery([recoveryKey]), recovery([recoveryKey])])),
-        ("names that fall", item(recoveries: [recovery([recoveryKey], name: "b"), recovery([recoveryKey], name: "a")])),
+        (
+            "names that fall",
+            item(recoveries: [recovery([recoveryKey], name: "b"), recovery([recoveryKey], name: "a")])
+        ),
         ("a recovery key for no name", item(recoveries: [recovery([recoveryKey], name: "")])),
         ("a serial without the statement's bytes", item(recoveries: [recovery([recoveryKey], last: count(7))])),
         (

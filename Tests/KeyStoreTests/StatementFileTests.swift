@@ -160,7 +160,9 @@ struct StatementFileTests {
         try keys.settle(openedWith: key, statements: [recovered], topic: .app, at: start)
         #expect(try keys.trust(for: .app).pinned == [good.publicKey, otherNew.publicKey])
         #expect(try file.statements(for: .app).map(\.statement.isRecovery) == [false, true])
-        for stolen in chain { #expect(try keys.trust(for: .app).candidates(for: stolen.publicKey.id, at: start).isEmpty) }
+        for stolen in chain {
+            #expect(try keys.trust(for: .app).candidates(for: stolen.publicKey.id, at: start).isEmpty)
+        }
         // What the recovery brings next has room, and what the thief signs has no effect.
         try keys.settle(openedWith: key, statements: [try statement(good, new)], topic: .app, at: start)
         #expect(

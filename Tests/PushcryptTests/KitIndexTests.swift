@@ -22,7 +22,9 @@ import VectorKit
 
     /// The rules of the format and, of the kit's own, those of stores.
     private static func allRules() throws -> Set<String> {
-        try (documents + ["Tests/Data/Vectors/kit/README.md"]).reduce(into: []) { $0.formUnion(rules(in: try read($1))) }
+        try (documents + ["Tests/Data/Vectors/kit/README.md"]).reduce(into: []) {
+            $0.formUnion(rules(in: try read($1)))
+        }
     }
 
     /// The files of each rule.

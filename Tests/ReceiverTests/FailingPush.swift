@@ -151,7 +151,7 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
             FailingPush(.malformedPayload, "a count of 0") { scene in
                 _ = try scene.phone.store.acceptStatements([scene.statement], topic: .app, at: .start)
                 return Scene.push(try scene.seal(.rotationAndPayload, [0] + Bytes(Provider.payload.utf8)))
-            },
+            }
         ]
 
     private static func recovered(by key: RecoverySecretKey, to new: SenderKey) throws -> RotationStatement {

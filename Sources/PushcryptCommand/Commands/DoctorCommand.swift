@@ -161,7 +161,9 @@ private func checkReportedSenders(of store: SQLiteKeyStore) throws(CommandFailur
     var foreign = try ForeignSenders(of: store)
     do {
         try store.forEachDevice {
-            if case .success(let device) = $0 { foreign.add(device.id, trusting: device.pinnedSender, device.recoveryKeys) }
+            if case .success(let device) = $0 {
+                foreign.add(device.id, trusting: device.pinnedSender, device.recoveryKeys)
+            }
         }
     } catch let error as KeyStoreError {
         throw CommandFailure(error)
