@@ -1,7 +1,7 @@
-import Dispatch
 import Glibc
 import Pushcrypt
 import Testing
+import Waiting
 
 @testable import PushcryptKeyStore
 
@@ -55,24 +55,17 @@ struct MigrationTests {
         #expect(try home.raw().integer("PRAGMA user_version") == Int64(Schema.migrations.count))
     }
 
-    @Test func aStoreThatAnotherProcessMigratesMeanwhileIsNotMigratedTwice() throws {
+    @Test func aStoreThatAnotherProcessMigratesMeanwhileIsNotMigratedTwice() async throws {
         let home = try Home()
-        var options = Self.options(["CREATE TABLE extra (a); INSERT INTO extra VALUES (1)"])
-        options.busyTimeout = 20_000
+        let options = Self.options(["CREATE TABLE extra (a); INSERT INTO extra VALUES (1)"])
         let other = try home.raw()
         try other.execute("BEGIN IMMEDIATE")
-        let opened = Locked(Flag())
-        let group = DispatchGroup()
-        DispatchQueue.global().async(group: group) { [options] in
-            let isOpen = (try? home.reopened(options: options)) != nil
-            opened.withLock { $0.value = isOpen }
-        }
+        let opening = SeparateThread { _ = try home.reopened(options: options) }
         // By then it has seen the old version, and waits to change it.
         usleep(300_000)
         try other.execute(
             "\(options.migrations[Schema.migrations.count]); PRAGMA user_version = \(options.migrations.count); COMMIT")
-        group.wait()
-        #expect(opened.withLock { $0.value })
+        try await opening.value
         #expect(try home.raw().integer("SELECT count(*) FROM extra") == 1)
     }
 
@@ -156,6 +149,4 @@ struct MigrationTests {
         #expect(code { try store.device(id: "knows") } == .corruptStore)
         #expect(try store.device(id: "bound") != nil)
     }
-
-    private final class Flag { var value = false }
 }
