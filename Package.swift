@@ -218,7 +218,8 @@ let package = Package(
             name: "ModelKeychain", dependencies: ["Pushcrypt", "PushcryptKeyStore"],
             path: "Tests/Support/ModelKeychain", swiftSettings: strict),
         .testTarget(
-            name: "KeyStoreTests", dependencies: ["Pushcrypt", "PushcryptKeyStore", "ModelKeychain", "VectorKit"],
+            name: "KeyStoreTests",
+            dependencies: ["Pushcrypt", "PushcryptKeyStore", "ModelKeychain", "VectorKit", "Waiting"],
             swiftSettings: strict),
         .testTarget(
             name: "ReceiverTests",

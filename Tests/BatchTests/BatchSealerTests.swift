@@ -30,6 +30,7 @@ import Waiting
     private final class Source: AsyncSequence, Sendable {
         let count: Int
         let read = Counter()
+        let ended = Counter()
         let failure: (any Error)?
 
         init(_ count: Int, failure: (any Error)? = nil) {
@@ -43,6 +44,7 @@ import Waiting
 
             mutating func next() async throws -> Int? {
                 guard next < source.count else {
+                    source.ended.increment()
                     if let failure = source.failure { throw failure }
                     return nil
                 }
@@ -199,9 +201,8 @@ import Waiting
         let sealer = try await sealer(at: gate, calls)
         var iterator = BatchSealer(sealer, source, concurrency: 2, message: message).makeAsyncIterator()
         #expect(await gate.hasVisitors(2))
-        #expect(await eventually { source.read.value == 600 })
-        // The last message that was read may be on its way.
-        await allTurns()
+        // Who asks for one more has taken the last one.
+        #expect(await eventually { source.ended.value == 1 })
         gate.open()
         for number in 0..<600 {
             let element = try #require(await iterator.next())

@@ -18,7 +18,8 @@ struct SignerProgramTests {
         let streams = try TemporaryDirectory()
         let process = Process()
         process.executableURL = try builtProgram()
-        process.arguments = arguments
+        // On a slow machine a signer is silent for long.
+        process.arguments = arguments + (arguments.contains("--signer") ? ["--signer-timeout", "10m"] : [])
         process.environment = programEnvironment(["HOME": directory.path])
         process.standardInput = try FileHandle(forReadingFrom: URL(filePath: streams.write(input, to: "in")))
         process.standardOutput = try FileHandle(forWritingTo: URL(filePath: streams.write("", to: "out")))

@@ -1,12 +1,13 @@
 import Glibc
 import Pushcrypt
 import Testing
+import Waiting
 
 @testable import PushcryptKeyStore
 
 /// A store that is read at once and closed: alone if nobody else has it open, beside the others if somebody has.
 struct BriefReaderTests {
-    static func brief(waiting milliseconds: Int32 = StoreOptions.quick.busyTimeout) -> StoreOptions {
+    static func brief(waiting milliseconds: Int32 = StoreOptions.patience) -> StoreOptions {
         var options = StoreOptions.quick
         options.busyTimeout = milliseconds
         options.isBrief = true
@@ -42,18 +43,25 @@ struct BriefReaderTests {
 
     @Test func othersWaitUntilALoneReaderCloses() async throws {
         let scratch = try closedStore()
-        var reader: SQLiteKeyStore? = try Self.open(scratch, Self.brief())
-        var impatient = StoreOptions.quick
-        impatient.busyTimeout = 0
-        #expect(code { try Self.open(scratch, impatient) } == .storeBusy)
-        let writer = Task {
-            try Self.add("tablet", to: Self.open(scratch, ConcurrencyTests.patient))
-        }
-        try await Task.sleep(for: .milliseconds(20))
-        #expect(try reader?.device(id: "tablet") == nil)
-        reader = nil
+        let writer = try beginWriting(scratch)
         try await writer.value
         #expect(try Self.open(scratch, Self.brief()).device(id: "tablet") != nil)
+    }
+
+    /// Nothing suspends while the reader is open: the tests that run meanwhile would decide how long that is.
+    private func beginWriting(_ scratch: Scratch) throws -> SeparateThread<Void> {
+        let reader = try Self.open(scratch, Self.brief())
+        #expect(code { try Self.open(scratch, .impatient) } == .storeBusy)
+        let begun = Gate()
+        let writer = SeparateThread {
+            begun.open()
+            try Self.add("tablet", to: Self.open(scratch, .quick))
+        }
+        begun.pass()
+        // Now it tries.
+        usleep(20_000)
+        #expect(try reader.device(id: "tablet") == nil)
+        return writer
     }
 
     @Test func aReaderBesideOthersLocksNobodyOut() throws {
@@ -107,7 +115,7 @@ struct BriefReaderTests {
         await #expect(processExitsWith: .success) { [path = path as String, name = name as String] in
             for round in 0..<BriefReaderTests.rounds {
                 // Opened each time, as by a command.
-                let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: ConcurrencyTests.patient)
+                let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick)
                 try BriefReaderTests.add("\(name)\(round)", to: store)
             }
         }
@@ -116,8 +124,7 @@ struct BriefReaderTests {
     private static func readInAnotherProcess(_ path: String) async {
         await #expect(processExitsWith: .success) { [path = path as String] in
             for _ in 0..<BriefReaderTests.rounds * 4 {
-                let options = BriefReaderTests.brief(waiting: ConcurrencyTests.patient.busyTimeout)
-                let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: options)
+                let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: BriefReaderTests.brief())
                 try #require(try store.device(id: "phone") != nil)
             }
         }

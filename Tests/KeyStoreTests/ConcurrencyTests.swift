@@ -6,28 +6,22 @@ import Testing
 
 /// Many threads, many connections, many processes; and processes that end in the middle.
 struct ConcurrencyTests {
-    static var patient: StoreOptions {
-        var options = StoreOptions.quick
-        options.busyTimeout = 20_000
-        return options
-    }
-
     @Test(arguments: StoreKind.allCases)
     func manyThreadsUseOneStore(_ kind: StoreKind) async throws {
-        let home = try Home(kind, options: Self.patient)
+        let home = try Home(kind)
         try await Self.write(from: 0..<8) { _ in home.store }
         try Self.expectEverything(in: home.store, writers: 8)
     }
 
     @Test func manyConnectionsUseOneStore() async throws {
-        let home = try Home(options: Self.patient)
+        let home = try Home()
         try await Self.write(from: 0..<4) { _ in try home.store.anotherConnection() }
-        try await Self.write(from: 4..<8) { _ in try home.reopened(options: Self.patient) }
+        try await Self.write(from: 4..<8) { _ in try home.reopened() }
         try Self.expectEverything(in: home.store, writers: 8)
     }
 
     @Test func manyProcessesUseOneStore() async throws {
-        let home = try Home(options: Self.patient)
+        let home = try Home()
         let path = home.scratch.store
         async let first: Void = Self.writeInAnotherProcess(path, 0)
         async let second: Void = Self.writeInAnotherProcess(path, 1)
@@ -39,7 +33,7 @@ struct ConcurrencyTests {
     private static func writeInAnotherProcess(_ path: String, _ writer: Int) async {
         // An exit test is a C function: it cannot capture this type.
         await #expect(processExitsWith: .success) { [path = path as String, writer = writer as Int] in
-            let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: ConcurrencyTests.patient)
+            let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick)
             try ConcurrencyTests.write(store, writer)
         }
     }
@@ -83,7 +77,7 @@ struct ConcurrencyTests {
     // MARK: Two at once
 
     @Test func twoThatRotateAtOnceGetOnePendingKey() async throws {
-        let home = try Home(options: Self.patient)
+        let home = try Home()
         _ = try home.store.generateDeviceKey(at: start)
         let stores = try (0..<6).map { _ in try home.store.anotherConnection() }
         let records = try await withThrowingTaskGroup(of: DeviceKeyRecord.self) { group in
@@ -95,7 +89,7 @@ struct ConcurrencyTests {
     }
 
     @Test func twoThatRotateASenderAtOnceMakeAChain() async throws {
-        let home = try Home(options: Self.patient)
+        let home = try Home()
         let first = try home.store.generateSenderKey(at: start).publicKey
         let stores = try (0..<4).map { _ in try home.store.anotherConnection() }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -114,13 +108,13 @@ struct ConcurrencyTests {
     // MARK: Waiting
 
     @Test func whileAnotherWritesAWriterWaitsThenSaysSo() throws {
-        let home = try Home()
+        let home = try Home(options: .impatient)
         _ = try home.store.generateDeviceKey(at: start)
         let writer = try home.raw()
         try writer.execute("BEGIN IMMEDIATE")
         #expect(code { try home.store.rotateDeviceKey(at: start) } == .storeBusy)
         #expect(try home.store.deviceKeys().count == 1, "readers do not wait")
-        #expect(try home.reopened().deviceKeys().count == 1)
+        #expect(try home.reopened(options: .impatient).deviceKeys().count == 1)
         try writer.execute("ROLLBACK")
         #expect(code { try home.store.rotateDeviceKey(at: start) } == nil)
     }
@@ -132,7 +126,7 @@ struct ConcurrencyTests {
         try writer.execute("BEGIN IMMEDIATE")
         let path = home.scratch.store
         await #expect(processExitsWith: .success) { [path = path as String] in
-            let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .quick)
+            let store = try SQLiteKeyStore.open(in: path, passphrase: nil, options: .impatient)
             try #require(code { try store.rotateDeviceKey(at: start) } == .storeBusy)
             try #require(try store.deviceKeys().count == 1)
         }

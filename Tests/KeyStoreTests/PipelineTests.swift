@@ -12,7 +12,7 @@ struct PipelineTests {
     private static let phone = "phone"
 
     @Test func everyMessageOpensWhateverTheOthersDoMeanwhile() async throws {
-        let home = try Home(options: ConcurrencyTests.patient)
+        let home = try Home()
         let key = DeviceKey()
         let sender = try home.store.generateSenderKey(at: start).publicKey
         let registration = DeviceRegistration(publicKey: key.publicKey, createdAt: start)
@@ -105,7 +105,7 @@ struct PipelineTests {
     }
 
     private static func open(_ path: String) throws -> SQLiteKeyStore {
-        try .open(in: path + "/store", passphrase: nil, options: ConcurrencyTests.patient)
+        try .open(in: path + "/store", passphrase: nil, options: .quick)
     }
 
     /// Seals as a long-running filter does, until the rotations are over and for a few messages more.

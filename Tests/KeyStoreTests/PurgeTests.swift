@@ -114,7 +114,7 @@ struct PurgeTests {
     }
 
     @Test func whileAnotherProcessReadsThePurgeSaysSoAndASecondFinishes() throws {
-        let home = try Home()
+        let home = try Home(options: .impatient)
         _ = try home.store.generateDeviceKey(at: start)
         let blob = try #require(try sealed("device_keys", home).first)
         let reader = try home.raw()
@@ -127,7 +127,7 @@ struct PurgeTests {
     }
 
     @Test func whileAnotherProcessReadsARotationIsDoneAllTheSame() throws {
-        let home = try Home()
+        let home = try Home(options: .impatient)
         _ = try home.store.generateSenderKey(at: start)
         let blob = try #require(try sealed("sender_keys", home).first)
         do {

@@ -20,8 +20,10 @@ extension ReplayFileSuite {
         return scratch
     }
 
-    func open(_ path: String, at now: Timestamp = start) -> ReplayFile {
-        .open(in: path, at: now, busyTimeout: 50)
+    func open(
+        _ path: String, at now: Timestamp = start, waiting milliseconds: Int32 = StoreOptions.patience
+    ) -> ReplayFile {
+        .open(in: path, at: now, busyTimeout: milliseconds)
     }
 
     func message(

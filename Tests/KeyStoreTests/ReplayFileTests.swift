@@ -294,7 +294,7 @@ struct ReplayFileTests: ReplayFileSuite {
 
     @Test func whileAnotherWritesTheMessageIsNewAndThatIsSaid() throws {
         let scratch = try directory()
-        let file = open(scratch.store)
+        let file = open(scratch.store, waiting: 20)
         expect(take(file, 1), .new)
         let writer = try SQLiteConnection(path: scratch.file("replay.db"), busyTimeout: 0)
         try writer.execute("BEGIN IMMEDIATE")

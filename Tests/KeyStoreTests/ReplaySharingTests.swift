@@ -11,7 +11,7 @@ struct ReplaySharingTests: ReplayFileSuite {
         let verdicts = await withTaskGroup(of: [ReplayVerdict].self) { group in
             for session in 0..<8 {
                 group.addTask {
-                    let file = ReplayFile.open(in: scratch.store, at: start, busyTimeout: 20_000)
+                    let file = open(scratch.store)
                     return (0..<20 as Range<UInt64>).map { take(file, $0, request: "session \(session)").verdict }
                 }
             }
@@ -56,8 +56,10 @@ struct ReplaySharingTests: ReplayFileSuite {
         let scratch = try directory()
         let damaged = try #require(try FileFacts(at: scratch.file("replay.db"))).identity
         let now = start + 1_000_000
+        let patience = StoreOptions.patience
         let (first, second) = (
-            ReplaySession(in: scratch.store, busyTimeout: 50), ReplaySession(in: scratch.store, busyTimeout: 50)
+            ReplaySession(in: scratch.store, busyTimeout: patience),
+            ReplaySession(in: scratch.store, busyTimeout: patience)
         )
         let message = message(sentAt: now)
         try first.recreate(replacing: damaged, at: now)

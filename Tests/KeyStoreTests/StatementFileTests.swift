@@ -269,8 +269,9 @@ struct StatementFileTests {
         let (store, keys) = try home(.disk)
         try keys.settle(openedWith: try active(store), statements: [try statement(old, new)], topic: .app, at: start)
         let file = file
-        let home = try #require(store as? SQLiteKeyStore)
-        let other = try SQLiteConnection(path: try #require(home.directory).file("keystore.db"), busyTimeout: 0)
+        let directory = try #require((store as? SQLiteKeyStore)?.directory)
+        let home = try SQLiteKeyStore.open(in: directory.path, passphrase: nil, options: .impatient)
+        let other = try SQLiteConnection(path: directory.file("keystore.db"), busyTimeout: 0)
         try other.execute("BEGIN IMMEDIATE")
         #expect(code { try file.merge(into: home, at: start) } == .storeBusy)
         try other.execute("ROLLBACK")

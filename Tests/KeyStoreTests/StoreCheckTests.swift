@@ -74,7 +74,7 @@ struct StoreCheckTests {
     }
 
     @Test func aStoreThatCannotBeWrittenIsFound() throws {
-        let home = try Home()
+        let home = try Home(options: .impatient)
         let writer = try home.raw()
         try writer.execute("BEGIN IMMEDIATE")
         #expect(problems(home.store).map(\.severity) == [.error])

@@ -181,7 +181,9 @@ struct StoreFileTests {
         try #require(unsafe mkdir(scratch.store, 0o700) == 0)
         let directory = try StoreDirectory(existing: scratch.store)
         try directory.withLock(waiting: 0) { () throws(KeyStoreError) in
-            let failure = error { try create(scratch) }
+            let failure = error {
+                try SQLiteKeyStore.create(in: scratch.store, passphrase: nil, options: .impatient, at: start)
+            }
             if failure?.code != .storeBusy { throw KeyStoreError(.inputOutput, "not busy: \(failure as Any)") }
         }
         try create(scratch)

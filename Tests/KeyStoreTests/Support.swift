@@ -180,13 +180,23 @@ enum DeviceStoreKind: CaseIterable, Sendable {
 }
 
 extension StoreOptions {
-    /// Passphrases at the lowest cost, and no long waits.
+    /// Passphrases at the lowest cost, and enough time for others on any machine.
     static var quick: StoreOptions {
         var options = StoreOptions()
         options.cost = StoreKDF.Cost(passes: 1, memory: 8 << 10) ?? .standard
-        options.busyTimeout = 50
+        options.busyTimeout = patience
         return options
     }
+
+    /// The same for tests of a store that stays busy.
+    static var impatient: StoreOptions {
+        var options = quick
+        options.busyTimeout = 20
+        return options
+    }
+
+    /// Ten minutes, in milliseconds.
+    static let patience: Int32 = 600_000
 }
 
 // MARK: Values

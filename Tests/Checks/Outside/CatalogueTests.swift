@@ -5,7 +5,7 @@ import PushcryptReceiver
 import Testing
 
 /// The claims of the API documentation about its examples, which are compiled beside this file.
-@Suite(.timeLimit(.minutes(2))) final class CatalogueTests {
+@Suite(.timeLimit(.minutes(20))) final class CatalogueTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("catalogues-\(UUID())").path
     private let now = Timestamp(secondsSince1970: 1_800_000_000)
     private let payload = #"{"aps":{"alert":{"title":"Table for two","body":"See you at 8"}}}"#

@@ -10,7 +10,7 @@ import UserNotifications
 @testable import Migration
 
 /// The claims of Docs/migration, with the extensions of its guides. A dummy replaces the old schemes.
-@Suite(.serialized, .timeLimit(.minutes(2))) final class MigrationTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) final class MigrationTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("migration-\(UUID())")
     private let provider = SenderKey()
     private let topic: Topic

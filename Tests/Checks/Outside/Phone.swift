@@ -26,8 +26,10 @@ struct Phone {
         return APNsPush(try Sealer(sender: provider, topic: topic).seal(payload.utf8, to: device, at: now).json)
     }
 
-    /// The shipping extension, with this phone's keys and files.
-    func device(_ clock: SimulatedClock = SimulatedClock(), keysTake seconds: Double = 0) -> SimulatedDevice {
+    /// The shipping extension, with this phone's keys and files; on a slow machine, too, it delivers before time passes.
+    func device(
+        _ clock: SimulatedClock = SimulatedClock(patience: 600), keysTake seconds: Double = 0
+    ) -> SimulatedDevice {
         SimulatedDevice(clock: .simulated(clock)) {
             TestedService { configuration in
                 configuration.clock = clock

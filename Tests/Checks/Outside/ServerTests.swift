@@ -6,7 +6,7 @@ import Testing
 @testable import Server
 
 /// The claims of Docs/SwiftServers.md for an outside package, tested with its own examples.
-@Suite(.timeLimit(.minutes(2))) struct ServerTests {
+@Suite(.timeLimit(.minutes(20))) struct ServerTests {
     private let sender = SenderKey()
     private let device = DeviceKey()
     private let topic: Topic

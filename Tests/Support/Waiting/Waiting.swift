@@ -21,6 +21,28 @@ package func allTurns() async { for _ in 0..<50 { await turn() } }
 /// Waits at least so long, and until this task gets one of Swift's threads again.
 package func turn(milliseconds: UInt64 = 2) async { try? await Task.sleep(nanoseconds: milliseconds * 1_000_000) }
 
+/// Work on a separate thread, which it may block.
+package final class SeparateThread<Value: Sendable>: Sendable {
+    private let end = Gate()
+    private nonisolated(unsafe) var result: Result<Value, any Error>?
+
+    package init(_ body: @escaping @Sendable () throws -> Value) {
+        Thread.detachNewThread { [self] in
+            unsafe result = Result(catching: body)
+            end.open()
+        }
+    }
+
+    /// The result of the work, which is waited for without a thread for tasks.
+    package var value: Value {
+        get async throws {
+            await end.waitUntilOpen()
+            guard let result = unsafe result else { preconditionFailure("the end without a result") }
+            return try result.get()
+        }
+    }
+}
+
 /// Blocks threads until it is opened, like a hanging disk or Keychain.
 package final class Gate: Sendable {
     private let condition = NSCondition()

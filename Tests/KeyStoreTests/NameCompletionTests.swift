@@ -4,7 +4,7 @@ import Testing
 @testable import PushcryptKeyStore
 
 /// The names that completion offers from a store.
-struct NamesByStartTests {
+struct NameCompletionTests {
     private static func home() throws -> Home {
         let home = try Home()
         for (id, user) in [("a", "zoe"), ("ab", "al"), ("abc", "alice"), ("b", "alice"), ("e\u{301}", nil), ("é", nil)]
