@@ -61,9 +61,12 @@ extension JSONValue {
 extension JSONValue {
     /// Whether every number in the value is in the range of a double.
     package var hasDoublesOnly: Bool {
-        (index..<Int(node.next)).allSatisfy { index in
-            let value = JSONValue(document: document, index: index)
-            return value.kind != .number || value.double != nil
+        switch kind {
+        case .number: double != nil
+        case .array: elements.allSatisfy(\.hasDoublesOnly)
+        case .object:
+            childIndices(step: 2).allSatisfy { JSONValue(document: document, index: $0 + 1).hasDoublesOnly }
+        case .string, .bool, .null: true
         }
     }
 }
