@@ -88,6 +88,7 @@ find_missing() {
         need fish command -v fish
         need mandoc command -v mandoc
         need valgrind command -v valgrind
+        need faketime command -v faketime
         ;;
     bench)
         need age command -v age
