@@ -24,7 +24,7 @@ struct StoreTransaction {
     /// Compares the key again: in a database whose declarations were changed, two different texts may compare equal.
     func row<Row: StoredRow>(_: Row.Type = Row.self, key: SQLiteValue) throws(KeyStoreError) -> Row? {
         try connection.firstRow(Row.table.selectByKey, [key]) { (row) throws(KeyStoreError) in
-            guard row[0] == key else { throw .damagedRow(key, in: Row.table.name) }
+            guard row.has(key, in: 0) else { throw .damagedRow(key, in: Row.table.name) }
             return try proved(row)
         }
     }

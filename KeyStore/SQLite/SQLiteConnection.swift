@@ -34,7 +34,8 @@ final class SQLiteConnection {
     /// Opens an existing file, or creates a database in memory.
     ///
     /// `secure_delete` overwrites deleted content; `synchronous` waits for the disk, also until a rollback journal is
-    /// gone, which would undo the change; `temp_store` keeps temporary data off the disk; the others distrust the file.
+    /// gone, which would undo the change; `temp_store` keeps temporary data off the disk; `cache_size` keeps up to 8 MiB in
+    /// memory, of which a small store fills less; the others distrust the file.
     convenience init(path: String, busyTimeout milliseconds: Int32) throws(KeyStoreError) {
         try self.init(path, milliseconds, "")
     }
@@ -66,7 +67,7 @@ final class SQLiteConnection {
         try execute(
             """
             \(locking) PRAGMA secure_delete = ON; PRAGMA synchronous = EXTRA; PRAGMA temp_store = MEMORY;
-            PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
+            PRAGMA cache_size = -8192; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
             """)
     }
 
@@ -162,7 +163,8 @@ final class SQLiteConnection {
     }
 
     private func prepared(_ sql: String) throws(KeyStoreError) -> SQLiteStatement {
-        for (text, statement) in statements where text == sql { return statement }
+        let length = sql.utf8.count
+        for (text, statement) in statements where text.utf8.count == length && text == sql { return statement }
         var handle: OpaquePointer?
         try check(unsafe sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil))
         guard let handle = unsafe handle else { preconditionFailure("an empty statement") }

@@ -142,6 +142,12 @@ struct SQLiteRow {
         return kind != SQLITE_INTEGER && kind != SQLITE_TEXT && kind != SQLITE_BLOB
     }
 
+    /// Returns whether a column has exactly this value; a text is compared in place.
+    func has(_ value: SQLiteValue, in column: Int) -> Bool {
+        guard case .text(let text) = value else { return self[column] == value }
+        return isText(column) && withBytes(column) { Sodium.areEqual($0, text.span) }
+    }
+
     func isInteger(_ column: Int) -> Bool { kind(of: column) == SQLITE_INTEGER }
     func isText(_ column: Int) -> Bool { kind(of: column) == SQLITE_TEXT }
     func isBlob(_ column: Int) -> Bool { kind(of: column) == SQLITE_BLOB }
@@ -158,7 +164,7 @@ struct SQLiteRow {
         return body(unsafe bytes.span)
     }
 
-    private func kind(of column: Int) -> Int32 {
+    fileprivate func kind(of column: Int) -> Int32 {
         unsafe sqlite3_column_type(handle, Int32(truncatingIfNeeded: column))
     }
 }
@@ -168,14 +174,11 @@ extension Bytes {
 
     /// Appends a column as `append(_: SQLiteValue)` appends its value.
     mutating func append(_ row: SQLiteRow, _ column: Int) {
-        if row.isText(column) {
-            row.withBytes(column) { append(text: $0) }
-        } else if row.isBlob(column) {
-            row.withBytes(column) { append(blob: $0) }
-        } else if row.isInteger(column) {
-            append(integer: row.integer(column))
-        } else {
-            appendNull()
+        switch row.kind(of: column) {
+        case SQLITE_TEXT: row.withBytes(column) { append(text: $0) }
+        case SQLITE_BLOB: row.withBytes(column) { append(blob: $0) }
+        case SQLITE_INTEGER: append(integer: row.integer(column))
+        default: appendNull()
         }
     }
 }

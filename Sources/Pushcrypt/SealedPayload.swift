@@ -22,7 +22,8 @@ public struct SealedPayload: Hashable, Sendable {
         pushType: PushType, expiresAt: Timestamp, removed: RemovedCharacters
     ) {
         var json = clear.prefix
-        json.reserveCapacity(clear.prefix.count + Envelope.maximumTextLength)
+        // One more for the zero that base64url ends with for a moment.
+        json.reserveCapacity(clear.length(bucket: envelope.innerLength, isSentExactly: true) + 1)
         Base64URL.append(envelope.bytes.span, to: &json)
         json.append(ClearPart.suffix)
         self.json = json

@@ -43,7 +43,7 @@ extension Sealer {
         unsealed payload: ContiguousArray<UInt8>, _ options: Options, priority: PushRequest.Priority? = nil,
         at now: Timestamp
     ) throws(SealError) -> PushRequest {
-        let message = try options.messageID() ?? MessageID(prefixOf: Sodium.randomBytes(MessageID.length))
+        let message = try options.messageID() ?? MessageID(prefixOf: Sodium.randomBytes(MessageID.length).span)
         return try PushRequest(
             topic: envelopes.topic, pushType: options.pushType, priority: priority,
             expiration: now.adding(options.sealedTimeToLive(at: now)).milliseconds / 1000,

@@ -1,8 +1,8 @@
 import Pushcrypt
 import Testing
 
-/// Long strings are read by blocks of 32 characters, small objects are compared name by name: neither may change what is
-/// accepted, wherever in a block, or between which names, the fault stands.
+/// Strings are read by words of 8 characters, small objects are compared name by name: neither may change what is
+/// accepted, wherever in a word, or between which names, the fault stands.
 @Suite struct JSONBlockTests {
     static let places = Array(0...70)
 

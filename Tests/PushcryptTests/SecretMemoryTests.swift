@@ -193,7 +193,7 @@
                 let hmac = HMACSHA256(key: key.span)
                 hmac.update(pattern.span)
             }
-            #expect(!Self.holds(Self.freedBlocks(of: 208), pattern[8..<24]))
+            #expect(!Self.holds(Self.freedBlocks(of: 240), pattern[8..<24]))
         }
 
         /// The key in a stream's state as PyNaCl's `crypto_secretstream_xchacha20poly1305_init_pull` leaves it; the heap keeps

@@ -4,6 +4,7 @@ package typealias Bytes = ContiguousArray<UInt8>
 extension ContiguousArray where Element == UInt8 {
     package init(copying span: Span<UInt8>) {
         self.init()
+        reserveCapacity(span.count)
         append(copying: span)
     }
 
@@ -17,10 +18,7 @@ extension ContiguousArray where Element == UInt8 {
     }
 
     package mutating func append(bigEndian value: some FixedWidthInteger) {
-        let width = type(of: value).bitWidth
-        for shift in stride(from: width - 8, through: 0, by: -8) {
-            append(UInt8(truncatingIfNeeded: value >> shift))
-        }
+        unsafe Swift.withUnsafeBytes(of: value.bigEndian) { unsafe append(contentsOf: $0) }
     }
 
     /// Lower-case hexadecimal digits.

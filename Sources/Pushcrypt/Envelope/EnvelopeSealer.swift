@@ -83,33 +83,28 @@ struct EnvelopeSealer: Sendable {
     private func hedgedMessageID(
         body: Span<UInt8>, sentAt: Timestamp, _ random: borrowing Ephemeral
     ) -> MessageID {
-        var sent = ContiguousArray<UInt8>()
-        sent.append(bigEndian: sentAt.milliseconds)
         let hmac = signer.hedged()
         hmac.update("pushcrypt/1 message id\0")
         random.withSpan { hmac.update($0) }
-        hmac.update(sent.span)
+        hmac.update(bigEndian: sentAt.milliseconds)
         hmac.update(SHA256.digest(body).span)
-        return MessageID(prefixOf: hmac.finishPublic())
+        return hmac.withTag { MessageID(prefixOf: $0) }
     }
 
     private func hedgedKeyPair(
         header: Span<UInt8>, recipient: DevicePublicKey, contentHash: ContiguousArray<UInt8>,
         _ random: borrowing Ephemeral
     ) throws(SodiumRefusal) -> DHKEM.KeyPair {
-        var senderKeyID = ContiguousArray<UInt8>()
-        senderKeyID.append(bigEndian: signer.publicKey.id.value)
         let hmac = signer.hedged()
         hmac.update("pushcrypt/1 ephemeral\0")
         random.withSpan { hmac.update($0) }
         hmac.update(header)
         hmac.update(recipient.bytes.span)
-        hmac.update(senderKeyID.span)
+        hmac.update(bigEndian: signer.publicKey.id.value)
         hmac.update(topic.lengthPrefixed.span)
         // Never the signature: it covers enc, which depends on this value.
         hmac.update(contentHash.span)
-        let ikm = hmac.finish()
-        return try ikm.withSpan { (ikm) throws(SodiumRefusal) in try DHKEM.deriveKeyPair(ikm: ikm) }
+        return try hmac.withTag { (ikm) throws(SodiumRefusal) in try DHKEM.deriveKeyPair(ikm: ikm) }
     }
 }
 

@@ -90,11 +90,11 @@ public struct MessageID: Hashable, Sendable, CustomStringConvertible {
         let hash = SHA256()
         hash.update("pushcrypt/1 caller id\0")
         hash.update(ContiguousArray(name.utf8).span)
-        self.init(prefixOf: hash.finish())
+        self.init(prefixOf: hash.finish().span)
     }
 
-    init(prefixOf digest: ContiguousArray<UInt8>) {
-        bytes = ContiguousArray(digest.prefix(Self.length))
+    init(prefixOf digest: Span<UInt8>) {
+        bytes = ContiguousArray(copying: digest.extracting(0..<Self.length))
     }
 
     /// 32 lower-case hexadecimal digits.

@@ -24,7 +24,7 @@ enum HKDF {
         _ keyed: consuming HMACSHA256, length: Int, info: (borrowing HMACSHA256) -> Void
     ) throws(SodiumRefusal) -> Ephemeral {
         guard (1...maximumLength).contains(length) else { throw SodiumRefusal() }
-        if length == hashLength { return block(1, after: nil, keyed, info: info) }
+        if length <= hashLength { return block(1, after: nil, keyed, info: info, length: length) }
         var output = Ephemeral(count: length)
         var previous: Ephemeral? = nil
         var written = 0
@@ -44,12 +44,12 @@ enum HKDF {
 
     private static func block(
         _ counter: UInt8, after previous: consuming Ephemeral?, _ hmac: consuming HMACSHA256,
-        info: (borrowing HMACSHA256) -> Void
+        info: (borrowing HMACSHA256) -> Void, length: Int = hashLength
     ) -> Ephemeral {
         if let previous { previous.withSpan { hmac.update($0) } }
         info(hmac)
         hmac.update(counter)
-        return hmac.finish()
+        return hmac.withTag { Ephemeral(copying: $0.extracting(0..<length)) }
     }
 
     /// LabeledExtract (RFC 9180, section 4).
@@ -74,11 +74,11 @@ enum HKDF {
         }
     }
 
-    /// LabeledExtract with an empty salt.
-    static func labeledExtract(_ start: HMACSHA256.Start, ikm: Span<UInt8>) -> Ephemeral {
+    /// LabeledExtract with an empty salt, up to its end: the tag is the pseudorandom key.
+    static func labeledExtract(_ start: HMACSHA256.Start, ikm: Span<UInt8>) -> HMACSHA256 {
         let hmac = HMACSHA256(start)
         hmac.update(ikm)
-        return hmac.finish()
+        return hmac
     }
 
     /// One use of LabeledExpand (RFC 9180, section 4): its length, 1…8160, and what comes before its info.
@@ -101,7 +101,7 @@ enum HKDF {
             try self(HMACSHA256(key: prk), info: info)
         }
 
-        /// The same with a pseudorandom key that is in the state already.
+        /// The same with an HMAC that has the pseudorandom key as its key.
         func callAsFunction(_ keyed: consuming HMACSHA256, info: Span<UInt8>) throws(SodiumRefusal) -> Ephemeral {
             try HKDF.expand(keyed, length: length) { hmac in
                 hmac.update(prefix.span)

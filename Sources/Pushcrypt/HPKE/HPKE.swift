@@ -45,7 +45,7 @@ struct HPKEContext: ~Copyable {
         context.reserveCapacity(1 + 2 * HKDF.hashLength)
         context.append(mode.rawValue)
         context.append(contentsOf: pskIDHash)
-        HKDF.labeledExtract(Self.infoHash, ikm: info).withSpan { context.append(copying: $0) }
+        HKDF.labeledExtract(Self.infoHash, ikm: info).withTag { context.append(copying: $0) }
         let secret = sharedSecret.withSpan { sharedSecret in
             HKDF.labeledExtract(salt: sharedSecret, suite: Self.suite.span, label: "secret", ikm: psk)
         }
@@ -143,8 +143,7 @@ enum DHKEM {
     /// DeriveKeyPair (RFC 9180, section 7.1.3).
     static func deriveKeyPair(ikm: Span<UInt8>) throws(SodiumRefusal) -> KeyPair {
         let empty = ContiguousArray<UInt8>()
-        let prk = HKDF.labeledExtract(dkpPRK, ikm: ikm)
-        let secret = try prk.withSpan { (prk) throws(SodiumRefusal) in try scalar(prk: prk, info: empty.span) }
+        let secret = try scalar(HKDF.labeledExtract(dkpPRK, ikm: ikm).finishAsKey(), info: empty.span)
         let publicKey = try secret.withSpan { (secret) throws(SodiumRefusal) in try X25519.publicKey(of: secret) }
         return KeyPair(secret: secret, publicKey: publicKey)
     }
@@ -157,7 +156,7 @@ enum DHKEM {
             try X25519.sharedSecret(scalar: secret, publicKey: recipient)
         }
         let enc = ephemeral.publicKey
-        let sharedSecret = try extractAndExpand(dh: dh, context: enc, recipient)
+        let sharedSecret = try extractAndExpand(dh: dh, context: enc.span, recipient)
         return Encapsulation(sharedSecret: sharedSecret, enc: enc)
     }
 
@@ -166,20 +165,21 @@ enum DHKEM {
         _ enc: Span<UInt8>, secret: Span<UInt8>, publicKey: Span<UInt8>
     ) throws(SodiumRefusal) -> Ephemeral {
         let dh = try X25519.sharedSecret(scalar: secret, publicKey: enc)
-        return try extractAndExpand(dh: dh, context: ContiguousArray(copying: enc), publicKey)
+        return try extractAndExpand(dh: dh, context: enc, publicKey)
     }
 
     private static func extractAndExpand(
-        dh: borrowing Ephemeral, context enc: ContiguousArray<UInt8>, _ recipient: Span<UInt8>
+        dh: borrowing Ephemeral, context enc: Span<UInt8>, _ recipient: Span<UInt8>
     ) throws(SodiumRefusal) -> Ephemeral {
-        var context = enc
+        var context = ContiguousArray<UInt8>()
+        context.reserveCapacity(encLength + X25519.keyLength)
+        context.append(copying: enc)
         context.append(copying: recipient)
         return try dh.withSpan { (dh) throws(SodiumRefusal) in try extractAndExpand(dh: dh, context: context.span) }
     }
 
     /// ExtractAndExpand (RFC 9180, section 4.1); the tests of the authenticated modes use it too.
     static func extractAndExpand(dh: Span<UInt8>, context: Span<UInt8>) throws(SodiumRefusal) -> Ephemeral {
-        let prk = HKDF.labeledExtract(eaePRK, ikm: dh)
-        return try prk.withSpan { (prk) throws(SodiumRefusal) in try sharedSecret(prk: prk, info: context) }
+        try sharedSecret(HKDF.labeledExtract(eaePRK, ikm: dh).finishAsKey(), info: context)
     }
 }

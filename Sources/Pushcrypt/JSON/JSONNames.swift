@@ -59,7 +59,7 @@ enum JSONNames {
     }
 
     private static func areEqual(_ left: JSONNode, _ right: JSONNode, _ bytes: ContiguousArray<UInt8>) -> Bool {
-        JSONUnescaped(bytes, in: left.characters).elementsEqual(JSONUnescaped(bytes, in: right.characters))
+        JSONText.areEqual(left.characters, right.characters, in: bytes)
     }
 
     private static func hash(of name: JSONNode, _ bytes: ContiguousArray<UInt8>) -> Int {

@@ -108,9 +108,10 @@ extension JSONParser {
 extension JSONParser {
     private mutating func parseString() throws(JSONError) {
         let start = position
-        position = JSONText.endOfPlainBlocks(in: bytes, from: position + 1)
-        while position < bytes.count {
-            let byte = bytes[position]
+        position += 1
+        while true {
+            position = JSONText.endOfPlainText(in: bytes, from: position)
+            guard let byte = peek() else { throw JSONError(.unexpectedEnd, at: position) }
             switch byte {
             case UInt8(ascii: "\""):
                 position += 1
@@ -118,15 +119,12 @@ extension JSONParser {
                 return
             case UInt8(ascii: "\\"):
                 position = try JSONText.escape(in: bytes, at: position).end
-            case 0x20..<0x80:
-                position += 1
             case 0x80...:
                 position = try JSONText.endOfSequence(in: bytes, at: position)
             default:
                 throw JSONError(.controlCharacter, at: position)
             }
         }
-        throw JSONError(.unexpectedEnd, at: position)
     }
 
     private mutating func parseNumber() throws(JSONError) {
@@ -180,9 +178,11 @@ extension JSONParser {
 
     /// Moves `position` to the next byte that is not white space, and returns the byte.
     private mutating func nextToken() throws(JSONError) -> UInt8 {
-        skipWhiteSpace()
-        guard let byte = peek() else { throw JSONError(.unexpectedEnd, at: position) }
-        return byte
+        while let byte = peek() {
+            if !JSONText.isWhiteSpace(byte) { return byte }
+            position += 1
+        }
+        throw JSONError(.unexpectedEnd, at: position)
     }
 
     /// Records a value that ends at `position`.

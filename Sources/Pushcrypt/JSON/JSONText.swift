@@ -5,31 +5,53 @@ package enum JSONText {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
-    /// The number of characters that are checked at once.
-    private static let blockLength = 32
-
-    /// Skips whole blocks of plain ASCII from `start` on: without control characters, quotes and backslashes.
+    /// Skips plain ASCII from `start` on: returns the place of the first control character, quote, backslash or byte
+    /// above 0x7F, or the end of the text.
     ///
-    /// Most of a received push is the text of its envelope. A loop without an early exit compiles to vector
-    /// instructions.
-    static func endOfPlainBlocks(in bytes: ContiguousArray<UInt8>, from start: Int) -> Int {
+    /// Checks eight bytes at once, and before that 32: most of a received push is the text of its envelope.
+    static func endOfPlainText(in bytes: ContiguousArray<UInt8>, from start: Int) -> Int {
         let text = bytes.span
         var position = start
-        while text.count - position >= blockLength {
-            let block = text.extracting(position..<position + blockLength)
-            var special: UInt8 = 0
-            for index in block.indices {
-                let byte = block[index]
-                // Sets bit 7 for bytes below 0x20, quotes, backslashes and bytes above 0x7F, without a comparison or
-                // branch.
-                special |= byte | byte &- 0x20
-                special |= (byte ^ UInt8(ascii: "\"")) &- 1
-                special |= (byte ^ UInt8(ascii: "\\")) &- 1
-            }
-            guard special < 0x80 else { break }
+        while text.count - position >= blockLength, isPlain(text.extracting(position..<position + blockLength)) {
             position += blockLength
         }
+        while text.count - position >= 8 {
+            let word = unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self)
+            let special = specialBytes(in: UInt64(littleEndian: word))
+            guard special == 0 else { return position + special.trailingZeroBitCount / 8 }
+            position += 8
+        }
+        while position < text.count, isPlain(text[position]) { position += 1 }
         return position
+    }
+
+    private static let blockLength = 32
+
+    /// A loop without an early exit compiles to vector instructions.
+    private static func isPlain(_ block: Span<UInt8>) -> Bool {
+        var special: UInt8 = 0
+        for index in block.indices {
+            let byte = block[index]
+            // Sets bit 7 for every byte that is not plain, without a comparison or branch.
+            special |= byte | byte &- 0x20
+            special |= (byte ^ UInt8(ascii: "\"")) &- 1
+            special |= (byte ^ UInt8(ascii: "\\")) &- 1
+        }
+        return special < 0x80
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (0x20..<0x80).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    /// Returns a word whose lowest set bit is in the lowest byte that is not plain; 0 if all eight are plain.
+    private static func specialBytes(in word: UInt64) -> UInt64 {
+        let each: UInt64 = 0x0101_0101_0101_0101
+        let quotes = word ^ each &* UInt64(UInt8(ascii: "\""))
+        let backslashes = word ^ each &* UInt64(UInt8(ascii: "\\"))
+        // A subtraction sets bit 7 of the bytes that are too small for it, and borrows only from the bytes above those.
+        let small = (word &- each &* 0x20) | (quotes &- each) | (backslashes &- each)
+        return (small | word) & (each &* 0x80)
     }
 
     /// Returns the end of the UTF-8 sequence at `start`, whose first byte is above 0x7F (RFC 3629, section 4).
@@ -103,6 +125,40 @@ package enum JSONText {
             unit = unit << 4 | UInt32(digit)
         }
         return unit
+    }
+}
+
+/// Comparisons of checked JSON strings after unescaping. Few strings have an escape, and most differ in their first bytes.
+extension JSONText {
+    /// Returns whether two strings of a text, without their quotes, are equal.
+    static func areEqual(_ left: Range<Int>, _ right: Range<Int>, in bytes: ContiguousArray<UInt8>) -> Bool {
+        let text = bytes.span
+        var (i, j) = (left.lowerBound, right.lowerBound)
+        while i < left.upperBound, j < right.upperBound, text[i] == text[j], text[i] != UInt8(ascii: "\\") {
+            i += 1
+            j += 1
+        }
+        if i == left.upperBound || j == right.upperBound { return i == left.upperBound && j == right.upperBound }
+        guard text[i] == UInt8(ascii: "\\") || text[j] == UInt8(ascii: "\\") else { return false }
+        return JSONUnescaped(bytes, in: i..<left.upperBound).elementsEqual(
+            JSONUnescaped(bytes, in: j..<right.upperBound))
+    }
+
+    /// Returns whether a string of a text, without its quotes, is equal to `other`.
+    static func isEqual(_ string: Range<Int>, in bytes: ContiguousArray<UInt8>, to other: Span<UInt8>) -> Bool {
+        let text = bytes.span
+        var count = 0
+        while count < string.count, text[string.lowerBound + count] != UInt8(ascii: "\\") {
+            guard count < other.count, text[string.lowerBound + count] == other[count] else { return false }
+            count += 1
+        }
+        if count == string.count { return count == other.count }
+        var rest = JSONUnescaped(bytes, in: string.lowerBound + count..<string.upperBound)
+        while let byte = rest.next() {
+            guard count < other.count, byte == other[count] else { return false }
+            count += 1
+        }
+        return count == other.count
     }
 }
 

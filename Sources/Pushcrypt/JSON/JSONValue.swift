@@ -37,6 +37,12 @@ extension JSONValue {
         return document.text(of: node)
     }
 
+    /// The unescaped characters of a string in UTF-8, for a long text that is only decoded.
+    var characters: ContiguousArray<UInt8>? {
+        guard kind == .string else { return nil }
+        return document.characters(of: node)
+    }
+
     /// `true` or `false`.
     package var bool: Bool? {
         guard kind == .bool else { return nil }
@@ -77,9 +83,13 @@ extension JSONValue {
     /// The value of the member with this name; names are compared byte by byte after unescaping.
     package subscript(_ name: String) -> JSONValue? {
         guard kind == .object else { return nil }
-        return childIndices(step: 2).first { member in
-            JSONUnescaped(document.bytes, in: document.nodes[member].characters).elementsEqual(name.utf8)
-        }.map { JSONValue(document: document, index: $0 + 1) }
+        var name = name
+        let member = name.withUTF8 { name in
+            childIndices(step: 2).first {
+                JSONText.isEqual(document.nodes[$0].characters, in: document.bytes, to: unsafe name.span)
+            }
+        }
+        return member.map { JSONValue(document: document, index: $0 + 1) }
     }
 
     /// The members of an object in the order of the text.
@@ -101,12 +111,20 @@ extension JSONValue {
     }
 
     /// Returns the indices of the nodes directly inside; with step 2, those of the names of an object.
-    private func childIndices(step: Int) -> UnfoldSequence<Int, Int> {
-        let end = Int(node.next)
-        return sequence(state: index + 1) { [nodes = document.nodes] child in
-            guard child < end else { return nil }
-            defer { child = Int(nodes[child + step - 1].next) }
-            return child
+    func childIndices(step: Int) -> ChildIndices {
+        ChildIndices(nodes: document.nodes, step: step, end: Int(node.next), index: index + 1)
+    }
+
+    struct ChildIndices: Sequence, IteratorProtocol {
+        let nodes: ContiguousArray<JSONNode>
+        let step: Int
+        let end: Int
+        var index: Int
+
+        mutating func next() -> Int? {
+            guard index < end else { return nil }
+            defer { index = Int(nodes[index + step - 1].next) }
+            return index
         }
     }
 }
@@ -159,13 +177,23 @@ extension JSONNode {
 
 extension JSONDocument {
     /// Returns the characters of a string or name.
-    fileprivate func text(of node: JSONNode) -> String {
+    func text(of node: JSONNode) -> String {
         let characters = node.characters
-        // The closing quote ends every plain block, so this stays inside.
-        let rest = JSONText.endOfPlainBlocks(in: bytes, from: characters.lowerBound)..<characters.upperBound
+        // The closing quote ends plain text, so this stays inside.
+        let rest = JSONText.endOfPlainText(in: bytes, from: characters.lowerBound)..<characters.upperBound
         guard bytes[rest].contains(UInt8(ascii: "\\")) else {
             return String(decoding: bytes[characters], as: UTF8.self)
         }
-        return String(decoding: ContiguousArray(JSONUnescaped(bytes, in: node.characters)), as: UTF8.self)
+        return String(decoding: ContiguousArray(JSONUnescaped(bytes, in: characters)), as: UTF8.self)
+    }
+
+    /// Returns the UTF-8 bytes of a string, unescaped.
+    fileprivate func characters(of node: JSONNode) -> ContiguousArray<UInt8> {
+        let characters = node.characters
+        // The closing quote ends plain text.
+        if JSONText.endOfPlainText(in: bytes, from: characters.lowerBound) == characters.upperBound {
+            return ContiguousArray(bytes[characters])
+        }
+        return ContiguousArray(JSONUnescaped(bytes, in: characters))
     }
 }

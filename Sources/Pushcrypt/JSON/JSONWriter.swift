@@ -107,11 +107,13 @@ extension JSONWriter {
 
     private mutating func appendString(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
-        if text.utf8.contains(where: Self.mustEscape) {
-            for scalar in text.unicodeScalars { appendCharacter(scalar) }
-        } else {
-            bytes.append(contentsOf: text.utf8)
+        var text = text
+        let isWritten = text.withUTF8 { characters in
+            guard unsafe !characters.contains(where: Self.mustEscape) else { return false }
+            unsafe bytes.append(contentsOf: characters)
+            return true
         }
+        if !isWritten { for scalar in text.unicodeScalars { appendCharacter(scalar) } }
         bytes.append(UInt8(ascii: "\""))
     }
 
@@ -161,8 +163,12 @@ package struct JSONMember: Sendable {
 extension JSONValue {
     /// The members of an object in the order of the text, for writing them to another.
     package var writtenMembers: [JSONMember] {
-        members.map { name, value in
-            JSONMember(name: name, value: value, nameRange: document.nodes[value.index - 1].range)
+        guard kind == .object else { return [] }
+        return childIndices(step: 2).map { member in
+            let node = document.nodes[member]
+            return JSONMember(
+                name: document.text(of: node), value: JSONValue(document: document, index: member + 1),
+                nameRange: node.range)
         }
     }
 

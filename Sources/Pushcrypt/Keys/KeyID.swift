@@ -33,9 +33,8 @@ public struct KeyID: Hashable, Sendable, LosslessStringConvertible {
 
     init(of publicKey: Span<UInt8>, type: KeyType) {
         let hash = SHA256()
-        hash.update("pushcrypt/1 key id")
-        let separatorAndType: ContiguousArray<UInt8> = [0x00, type.rawValue]
-        hash.update(separatorAndType.span)
+        hash.update("pushcrypt/1 key id\0")
+        hash.update(type.rawValue)
         hash.update(publicKey)
         let digest = hash.finish()
         self.init(value: digest.span.bigEndian(at: 0))

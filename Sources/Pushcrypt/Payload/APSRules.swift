@@ -66,7 +66,8 @@ package enum APSRules {
             || isText(alert["subtitle-loc-key"]) || isText(alert["loc-key"])
     }
 
-    private static func isText(_ value: JSONValue?) -> Bool { value?.string?.isEmpty == false }
+    /// Whether a value is a string with something between its quotes.
+    static func isText(_ value: JSONValue?) -> Bool { value.map { $0.kind == .string && $0.range.count > 2 } ?? false }
 }
 
 /// The values that a field may have.
@@ -154,7 +155,7 @@ package struct APSFields {
             case "alert":
                 let rules = isLiveActivity ? APSRules.liveActivityAlertField : APSRules.alertField
                 fields.check(value, against: rules, in: "aps.alert")
-                fields.hasText = value.string.map { !$0.isEmpty } ?? APSRules.hasText(value)
+                fields.hasText = APSRules.isText(value) || APSRules.hasText(value)
             case "sound":
                 fields.hasSound = true
                 fields.check(value, against: APSRules.soundField, in: "aps.sound")

@@ -29,10 +29,10 @@ public struct ReceivedPush: Sendable {
     ///
     /// - Throws: `notEncrypted`, `malformedEnvelope` or `unsupportedSuite`.
     public func envelope() throws(OpenError) -> Envelope {
-        guard let text = encryptedText else {
+        guard let text = document.root[PayloadKeys.encryptedData]?.characters else {
             throw .notEncrypted
         }
-        return try Envelope(text: text)
+        return try Envelope(text: text.span)
     }
 
     /// The fingerprint of the value of `ENCRYPTED_DATA`, whether it is an envelope or not; nil if it is not a string.

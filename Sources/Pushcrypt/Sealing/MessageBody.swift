@@ -63,6 +63,7 @@ struct MessageBody {
         }
 
         mutating func append(_ payload: JSONValue) {
+            bytes.reserveCapacity(bytes.count + payload.range.count + references)
             payload.appendMinified(to: &bytes)
             appendReferences()
         }

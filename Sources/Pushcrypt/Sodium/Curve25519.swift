@@ -66,20 +66,18 @@ enum Ed25519 {
         }
     }
 
-    /// Signs `message` with a 64-byte secret key into 64 bytes.
-    static func sign(
-        _ message: Span<UInt8>, secretKey: Span<UInt8>, into signature: inout MutableSpan<UInt8>
-    ) {
-        precondition(secretKey.count == secretKeyLength && signature.count == signatureLength)
+    /// Signs `message` with a 64-byte secret key; returns 64 bytes.
+    static func signature(of message: Span<UInt8>, secretKey: Span<UInt8>) -> ContiguousArray<UInt8> {
+        precondition(secretKey.count == secretKeyLength)
         _ = Sodium.started
-        let code = unsafe signature.withMutableBase { output, _ in
-            unsafe message.withBase { m, count in
+        return unsafe ContiguousArray(count: signatureLength) { output in
+            let code = unsafe message.withBase { m, count in
                 unsafe secretKey.withBase { key, _ in
                     unsafe crypto_sign_ed25519_detached(output, nil, m, UInt64(count), key)
                 }
             }
+            Sodium.expectSuccess(code)
         }
-        Sodium.expectSuccess(code)
     }
 
     static func isValid(_ signature: Span<UInt8>, for message: Span<UInt8>, publicKey: Span<UInt8>) -> Bool {

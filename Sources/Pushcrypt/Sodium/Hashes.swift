@@ -13,8 +13,8 @@ package struct SHA256: ~Copyable {
 
     package init() {
         _ = Sodium.started
-        unsafe state = .allocate(capacity: 1)
-        unsafe state.initialize(to: crypto_hash_sha256_state())
+        unsafe state = PlainMemory.allocate(MemoryLayout<crypto_hash_sha256_state>.size).bindMemory(
+            to: crypto_hash_sha256_state.self, capacity: 1)
         Sodium.expectSuccess(unsafe crypto_hash_sha256_init(state))
     }
 
@@ -26,6 +26,11 @@ package struct SHA256: ~Copyable {
     package func update(_ label: StaticString) {
         Sodium.expectSuccess(
             unsafe crypto_hash_sha256_update(state, label.utf8Start, UInt64(label.utf8CodeUnitCount)))
+    }
+
+    func update(_ byte: UInt8) {
+        Sodium.expectSuccess(
+            unsafe withUnsafePointer(to: byte) { unsafe crypto_hash_sha256_update(state, $0, 1) })
     }
 
     package consuming func finish() -> ContiguousArray<UInt8> {
@@ -44,7 +49,7 @@ package struct SHA256: ~Copyable {
     deinit {
         // The state holds the last block of the input, which may be message content.
         unsafe sodium_memzero(state, MemoryLayout<crypto_hash_sha256_state>.size)
-        unsafe state.deallocate()
+        unsafe PlainMemory.free(state)
     }
 }
 
@@ -53,25 +58,40 @@ package struct SHA256: ~Copyable {
 struct HMACSHA256: ~Copyable {
     static let tagLength = 32
     static let stateLength = MemoryLayout<crypto_auth_hmacsha256_state>.size
+    private static let memoryLength = stateLength + tagLength
 
     private let state: UnsafeMutablePointer<crypto_auth_hmacsha256_state>
 
+    /// Room for a tag, behind the state.
+    private var tag: UnsafeMutablePointer<UInt8> {
+        unsafe UnsafeMutableRawPointer(state + 1).assumingMemoryBound(to: UInt8.self)
+    }
+
+    /// Allocates a state that is not written yet, and the room for the tag.
+    private init() {
+        unsafe state = PlainMemory.allocate(Self.memoryLength).bindMemory(
+            to: crypto_auth_hmacsha256_state.self, capacity: 1)
+    }
+
     init(key: Span<UInt8>) {
         _ = Sodium.started
-        unsafe state = .allocate(capacity: 1)
-        unsafe state.initialize(to: crypto_auth_hmacsha256_state())
+        self.init()
+        start(key: key)
+    }
+
+    private func start(key: Span<UInt8>) {
         Sodium.expectSuccess(unsafe key.withBase { unsafe crypto_auth_hmacsha256_init(state, $0, $1) })
     }
 
     /// Continues from a start that was kept.
     init(_ start: borrowing Start) {
-        unsafe state = .allocate(capacity: 1)
+        self.init()
         unsafe state.initialize(to: start.state)
     }
 
     /// Continues from where another one is.
     init(copying other: borrowing HMACSHA256) {
-        unsafe state = .allocate(capacity: 1)
+        self.init()
         // From heap to heap, never through the stack: the state holds the key.
         unsafe state.initialize(from: other.state, count: 1)
     }
@@ -79,7 +99,7 @@ struct HMACSHA256: ~Copyable {
     /// Continues from a state that `write(stateTo:at:)` wrote.
     init(state bytes: Span<UInt8>) {
         precondition(bytes.count == Self.stateLength, "not the state of an HMAC")
-        unsafe state = .allocate(capacity: 1)
+        self.init()
         unsafe bytes.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return }
             unsafe UnsafeMutableRawPointer(state).copyMemory(from: base, byteCount: Self.stateLength)
@@ -107,24 +127,36 @@ struct HMACSHA256: ~Copyable {
             unsafe withUnsafePointer(to: byte) { unsafe crypto_auth_hmacsha256_update(state, $0, 1) })
     }
 
+    func update(bigEndian value: some FixedWidthInteger) {
+        unsafe withUnsafeBytes(of: value.bigEndian) { update(unsafe $0.bindMemory(to: UInt8.self).span) }
+    }
+
+    /// Calls `body` with the tag; its result must not contain a copy of a tag that stays secret.
+    consuming func withTag<R: ~Copyable, E: Error>(_ body: (Span<UInt8>) throws(E) -> R) throws(E) -> R {
+        Sodium.expectSuccess(unsafe crypto_auth_hmacsha256_final(state, tag))
+        return try body(unsafe UnsafeBufferPointer(start: tag, count: Self.tagLength).span)
+    }
+
+    /// Begins another HMAC, under this tag.
+    consuming func finishAsKey() -> HMACSHA256 {
+        Sodium.expectSuccess(unsafe crypto_auth_hmacsha256_final(state, tag))
+        start(key: unsafe UnsafeBufferPointer(start: tag, count: Self.tagLength).span)
+        return self
+    }
+
     /// Returns a tag that stays secret: a derived key.
     consuming func finish() -> Ephemeral {
-        var tag = Ephemeral(count: Self.tagLength)
-        tag.withMutableSpan { output in
-            Sodium.expectSuccess(
-                unsafe output.withMutableBase { base, _ in unsafe crypto_auth_hmacsha256_final(state, base) })
-        }
-        return tag
+        withTag { Ephemeral(copying: $0) }
     }
 
     /// Returns a tag that is stored or sent.
     consuming func finishPublic() -> ContiguousArray<UInt8> {
-        finish().withSpan { ContiguousArray(copying: $0) }
+        withTag { ContiguousArray(copying: $0) }
     }
 
     deinit {
-        unsafe sodium_memzero(state, MemoryLayout<crypto_auth_hmacsha256_state>.size)
-        unsafe state.deallocate()
+        unsafe sodium_memzero(state, Self.memoryLength)
+        unsafe PlainMemory.free(state)
     }
 }
 

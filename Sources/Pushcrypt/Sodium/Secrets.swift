@@ -15,13 +15,19 @@ package struct Ephemeral: ~Copyable, @unchecked Sendable {
 
     /// Allocates `count` zero bytes.
     package init(count: Int) {
-        unsafe storage = .allocate(capacity: count)
+        self.init(unwrittenCount: count)
         unsafe storage.initialize(repeating: 0)
+    }
+
+    /// Allocates bytes that the caller writes, all of them.
+    private init(unwrittenCount count: Int) {
+        let bytes = unsafe PlainMemory.allocate(count).bindMemory(to: UInt8.self, capacity: count)
+        unsafe storage = UnsafeMutableBufferPointer(start: bytes, count: count)
     }
 
     /// Allocates fresh random bytes.
     package init(randomCount count: Int) {
-        self.init(count: count)
+        self.init(unwrittenCount: count)
         withMutableSpan { Sodium.fillRandom(&$0) }
     }
 
@@ -43,7 +49,7 @@ package struct Ephemeral: ~Copyable, @unchecked Sendable {
 
     /// Copies bytes, which the caller wipes.
     package init(copying source: Span<UInt8>) {
-        self.init(count: source.count)
+        self.init(unwrittenCount: source.count)
         withMutableSpan { $0.write(source, at: 0) }
     }
 
@@ -59,7 +65,7 @@ package struct Ephemeral: ~Copyable, @unchecked Sendable {
 
     deinit {
         unsafe sodium_memzero(storage.baseAddress, storage.count)
-        unsafe storage.deallocate()
+        unsafe PlainMemory.free(storage.baseAddress)
     }
 }
 

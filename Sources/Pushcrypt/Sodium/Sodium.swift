@@ -58,12 +58,16 @@ package enum Sodium {
 }
 
 extension ContiguousArray where Element == UInt8 {
-    /// Creates an array whose bytes are all written by C; `body` is not called for an empty array.
+    /// Creates an array of public bytes, all written by C; `body` is not called for an empty array.
     init(count: Int, writtenBy body: (UnsafeMutablePointer<UInt8>) -> Void) {
-        unsafe self.init(unsafeUninitializedCapacity: count) { buffer, initialized in
-            guard let base = buffer.baseAddress, count > 0 else { return }
+        self.init()
+        guard count > 0 else { return }
+        reserveCapacity(count)
+        // Not `init(unsafeUninitializedCapacity:)`, which looks the type up at run time.
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { buffer in
+            guard let base = buffer.baseAddress else { return }
             unsafe body(base)
-            initialized = count
+            unsafe append(contentsOf: UnsafeBufferPointer(buffer))
         }
     }
 }

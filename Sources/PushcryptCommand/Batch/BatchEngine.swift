@@ -76,7 +76,6 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
         var bytes = 0
         var waiting: [Int: BatchAnswer] = [:]
         var isWriting = false
-        var threads: Int
         var tally = BatchTally()
         var failure: CommandFailure?
         /// Whether writing has failed.
@@ -85,12 +84,15 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
 
     private let source: Monitor<Source>
     private let order: Monitor<Order>
+    /// The number of threads that have not ended; apart, because waiting for them would otherwise wake at every chunk.
+    private let threads: Monitor<Int>
     private let limits: BatchEngine.Limits
     private let stop: StopSignal
 
     init(_ source: Source, _ limits: BatchEngine.Limits, _ stop: StopSignal) {
         self.source = Monitor(source)
-        order = Monitor(Order(threads: limits.jobs))
+        order = Monitor(Order())
+        threads = Monitor(limits.jobs)
         self.limits = limits
         self.stop = stop
     }
@@ -104,11 +106,11 @@ private final class BatchWork<Source: LineSource & Sendable>: Sendable {
 
     /// Waits until every thread has ended; returns false if the time passes first.
     func hasEnded(withinMilliseconds time: UInt64) -> Bool {
-        order.wait(atMostMilliseconds: time) { $0.threads == 0 ? true : nil } ?? false
+        threads.wait(atMostMilliseconds: time) { $0 == 0 ? true : nil } ?? false
     }
 
     /// Counts down a thread that ends.
-    func leave() { order.change { $0.threads -= 1 } }
+    func leave() { threads.change { $0 -= 1 } }
 
     /// Stops reading; the first failure is kept. Chunks already read are still answered, unless writing has failed.
     func fail(_ failure: CommandFailure, isBroken: Bool = false) {
@@ -255,8 +257,10 @@ struct BatchAnswer: Sendable {
     /// Appends an object as a line of the output.
     mutating func append(_ members: (inout JSONWriter) -> Void) {
         var json = JSONWriter()
+        // Written behind the lines before it, and not copied there.
+        swap(&json.bytes, &output)
         json.object(members)
-        output.append(contentsOf: json.bytes)
+        swap(&json.bytes, &output)
         output.append(newline)
     }
 }

@@ -9,8 +9,9 @@ struct BatchLine {
     /// One more than a payload's, which is inside the line.
     private static let maximumDepth = JSONDocument.maximumDepth + 1
 
-    /// The members for this program, by name; their types are not checked yet.
-    private var members: [String: JSONValue] = [:]
+    /// The members for this program; their types are not checked yet. A list, because comparing a name with these few takes
+    /// less time than hashing it.
+    private var members: [JSONMember] = []
     /// The members that are passed through, in order.
     private(set) var passed: [JSONMember] = []
     /// The first member that cannot be passed through, because the answer may have one of this name.
@@ -34,7 +35,7 @@ struct BatchLine {
         }
         for member in document.root.writtenMembers {
             if names.contains(member.name) {
-                members[member.name] = member.value
+                members.append(member)
             } else if reserved.contains(member.name) {
                 reservedName = reservedName ?? member.name
             } else {
@@ -45,11 +46,11 @@ struct BatchLine {
         if LineFailure.hasWritten(passed) { passed.removeAll { LineFailure.members.contains($0.name) } }
     }
 
-    subscript(_ name: String) -> JSONValue? { members[name] }
+    subscript(_ name: String) -> JSONValue? { members.first { $0.name == name }?.value }
 
     /// Returns the text of a member, or nil if the line does not have it.
     func text(_ name: String) throws(LineFailure) -> String? {
-        guard let value = members[name] else { return nil }
+        guard let value = self[name] else { return nil }
         guard let text = value.string else { throw LineFailure(.malformedLine, "\(name) must be a string") }
         return text
     }
@@ -70,7 +71,7 @@ struct BatchLine {
     /// Writes the members with these names.
     func write(_ names: [String], to json: inout JSONWriter) {
         for name in names {
-            if let value = members[name] { json.raw(value, for: name) }
+            if let value = self[name] { json.raw(value, for: name) }
         }
     }
 

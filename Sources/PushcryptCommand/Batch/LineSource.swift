@@ -168,7 +168,7 @@ struct LineChunk: Sendable {
         var number = firstLine
         var start = 0
         while start < bytes.count {
-            let end = bytes[start...].firstIndex(of: newline) ?? bytes.count
+            let end = bytes.firstNewline(from: start) ?? bytes.count
             defer {
                 number += 1
                 start = end + 1
@@ -185,7 +185,12 @@ struct LineChunk: Sendable {
     /// The number of lines, with empty ones.
     var lineCount: Int {
         if isTooLong { return 1 }
-        let ended = bytes.count { $0 == newline }
+        var ended = 0
+        var start = 0
+        while let end = bytes.firstNewline(from: start) {
+            ended += 1
+            start = end + 1
+        }
         return bytes.isEmpty || bytes.last == newline ? ended : ended + 1
     }
 }

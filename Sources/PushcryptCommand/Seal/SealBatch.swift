@@ -49,7 +49,7 @@ extension SealSource {
 // MARK: The batch
 
 /// What the threads of a batch need to know: how to read its lines, and how to answer them.
-struct SealBatch: Sendable {
+final class SealBatch: Sendable {
     /// What a line is.
     enum Form {
         /// An object with a payload.
@@ -101,7 +101,7 @@ struct SealBatch: Sendable {
     }
 
     /// Reads the command line, and the payload if one is sealed for all.
-    fileprivate init(
+    fileprivate convenience init(
         for recipients: SealRecipients, from source: SealSource, _ arguments: SealArguments, _ console: Console
     ) throws(CommandFailure) {
         let form: Form =

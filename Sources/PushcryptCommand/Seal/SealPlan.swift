@@ -34,10 +34,15 @@ struct SealPlan {
     }
 
     /// The messages of one sealer.
-    private struct Group {
+    private final class Group {
         let key: SealerCache.Key
         let sealer: Sealer
         var targets: [Target] = []
+
+        init(_ key: SealerCache.Key, _ sealer: Sealer) {
+            self.key = key
+            self.sealer = sealer
+        }
     }
 
     private struct Target {
@@ -106,7 +111,7 @@ struct SealPlan {
             topic: try topic(for: request, device),
             placeholder: request.placeholder?.otherwise(settings.placeholder) ?? settings.placeholder)
         if let group = groups.firstIndex(where: { $0.key == key }) { return group }
-        groups.append(Group(key: key, sealer: try keys.sealer(key.topic, key.placeholder)))
+        groups.append(Group(key, try keys.sealer(key.topic, key.placeholder)))
         return groups.count - 1
     }
 

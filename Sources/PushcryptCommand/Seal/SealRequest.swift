@@ -2,7 +2,7 @@ internal import Pushcrypt
 internal import PushcryptCommandKit
 
 /// A request to seal one payload for a device or a user: a line of a batch, completed by the command line's settings.
-struct SealRequest {
+final class SealRequest {
     enum Recipient {
         /// The id of a device in the store.
         case device(String)
@@ -15,11 +15,11 @@ struct SealRequest {
 
     let recipient: Recipient
     /// The payload as the line has it; nil if one payload is sealed for all.
-    var payload: ContiguousArray<UInt8>?
-    var topic: Topic?
-    var placeholder: PlaceholderChoice?
-    var options: Sealer.Options
-    var headers: RequestHeaders
+    private(set) var payload: ContiguousArray<UInt8>?
+    private(set) var topic: Topic?
+    private(set) var placeholder: PlaceholderChoice?
+    private(set) var options: Sealer.Options
+    private(set) var headers: RequestHeaders
 
     /// Creates a request that has only a recipient.
     init(to recipient: Recipient, _ settings: SealSettings) {
@@ -45,7 +45,7 @@ extension SealRequest {
     static let headerNames: Set = ["collapse-id", "priority"]
 
     /// Reads a line; `hasPayload` if it brings its own payload.
-    init(_ line: BatchLine, hasPayload: Bool, _ settings: SealSettings) throws(LineFailure) {
+    convenience init(_ line: BatchLine, hasPayload: Bool, _ settings: SealSettings) throws(LineFailure) {
         self.init(to: try Self.recipient(line), settings)
         payload = try Self.payload(line, isExpected: hasPayload)
         topic = try Self.topic(line)
@@ -157,7 +157,7 @@ extension PlaceholderChoice {
 // MARK: Items
 
 /// One request on its way through a plan, with the parts of its line that the answer repeats.
-struct SealItem {
+final class SealItem {
     enum Content {
         case request(SealRequest)
         /// The line is refused.
@@ -170,7 +170,7 @@ struct SealItem {
     /// The file that the item's messages share if their body is too long; nil without `--overflow`.
     let file: SealOverflow.SharedFile?
     /// Whether the device was listed by the store, and is skipped silently if it has been removed since.
-    var mayBeGone = false
+    private(set) var mayBeGone = false
 
     /// The line, if it is an object.
     private var line: BatchLine?

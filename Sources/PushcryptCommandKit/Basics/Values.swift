@@ -1,5 +1,3 @@
-package let newline = UInt8(ascii: "\n")
-
 /// Parses a decimal integer: only digits, and within the range.
 package func parseInteger(_ text: some StringProtocol, in range: ClosedRange<Int>) -> Int? {
     guard text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), let value = Int(text) else {

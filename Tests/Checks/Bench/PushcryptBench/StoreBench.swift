@@ -84,16 +84,18 @@ struct StoreBench {
     /// The id of a device: 32 hexadecimal digits.
     private static func id(of number: Int) -> String {
         var random = SeededGenerator(seed: ~UInt64(number))
-        let digits = (0..<2).map { _ in String(random.next(), radix: 16) }
-        return digits.map { String(repeating: "0", count: 16 - $0.count) + $0 }.joined()
+        var bytes = ContiguousArray<UInt8>()
+        for _ in 0..<2 { bytes.append(bigEndian: random.next()) }
+        return bytes.hex
     }
 
-    /// Finds so many devices of a store that this bench has made, one at a time.
+    /// Finds so many devices of a store that this bench has made, one at a time; at most `asked`.
     static func find(_ count: Int, at directory: String) throws {
         let store = try SQLiteKeyStore.open(in: directory)
-        for number in 0..<count {
-            // A prime, so that one is far from the next.
-            guard try store.device(id: id(of: number * 7919 % devices)) != nil else {
+        // Always as many ids, so that they cost the same whatever the count. A prime, so that one is far from the next.
+        let ids = (0..<asked).map { id(of: $0 * 7919 % devices) }
+        for id in ids.prefix(count) {
+            guard try store.device(id: id) != nil else {
                 throw BenchFailure(what: "self-check: a device is not found")
             }
         }

@@ -17,14 +17,13 @@ enum Table {
             "≤ \(decimal(limit, 2)) ×", verdict(ratio <= limit))
     }
 
-    /// Prints a time of which another one must be so many times as long.
+    /// Prints a gain of two at once over one, which must be at least so many times another gain.
     static func printRatio(
-        _ what: String, _ measured: Double, against yardstick: Double, _ name: String, ratio: Double,
-        atLeast limit: Double, unit: String
+        _ what: String, _ gain: Double, against yardstick: Double, _ name: String, ratio: Double, atLeast limit: Double
     ) {
         printRow(
-            what, "\(decimal(measured, 1)) \(unit)", "\(name) \(decimal(yardstick, 1))", "\(decimal(ratio, 3)) ×",
-            "≥ \(decimal(limit, 2)) ×", verdict(ratio >= limit))
+            what, "\(decimal(gain, 3)) ×", "\(name) \(decimal(yardstick, 3)) ×", "\(decimal(ratio, 3)) ×",
+            "≥ \(decimal(limit, 3)) ×", verdict(ratio >= limit))
     }
 
     /// Prints an amount that must not be above its limit.
