@@ -113,9 +113,7 @@ public final class RecoverySecretKey: Sendable {
 
     /// Signs a message; returns 64 bytes.
     func signature(of message: Span<UInt8>) -> ContiguousArray<UInt8> {
-        var signature = ContiguousArray<UInt8>(repeating: 0, count: Ed25519.signatureLength)
-        var output = signature.mutableSpan
-        secret.withSpan { Ed25519.sign(message, secretKey: $0, into: &output) }
+        let signature = secret.withSpan { Ed25519.signature(of: message, secretKey: $0) }
         Sodium.wipeStack()
         return signature
     }
