@@ -147,7 +147,7 @@ import Testing
 
     // MARK: Announcements
 
-    @Test func everyDeviceIsToldThatHasNotReportedIt() throws {
+    @Test func aRecoveryIsAnnouncedUntilTheDeviceReportsItsKey() throws {
         let store = try Home(.memory).store
         let first = try store.generateSenderKey(topic: .app, at: start).publicKey
         let stolen = try store.rotateSenderKey(at: start + 1).record.publicKey

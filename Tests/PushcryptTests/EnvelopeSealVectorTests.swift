@@ -6,24 +6,56 @@ import Testing
 @Suite struct EnvelopeSealVectorTests {
     typealias Vector = EnvelopeVectors.Seal
 
-    /// Through the public rules and the JSON around the envelope.
+    /// Through the public rules, up to the request.
     @Test(.vectors("envelopes.json, seal"), arguments: try EnvelopeVectors.file().seal)
     func aPayloadSealsToTheseBytes(_ vector: Vector) throws {
+        let sealer = try sealer(vector)
+        var options = try options(vector)
+        let isRounded = options.sealedTimeToLive(at: Timestamp(milliseconds: vector.sentAt)) != options.timeToLive
+        let sealed = try seal(vector, by: sealer, options)
+        #expect(try clearPart(of: sealed) == vector.clear)
+        #expect(sealed.json.count == vector.length)
+        #expect(sealed.maximumReencodedLength == vector.widestLength)
+        let request = try sealer.request(for: sealed, device: vector.device, collapseName: vector.collapseName)
+        #expect(request.pushType.description == vector.pushType)
+
+        // A time to live that other types round is sealed as that of a call, which has the same envelope.
+        if isRounded { options.pushType = .voip }
+        let exact = isRounded ? try seal(vector, by: sealer, options) : sealed
+        #expect(exact.envelope.bytes == vector.envelope.bytes)
+        #expect(try exact.envelope.text == vector.text)
+        #expect(exact.messageID.bytes == vector.messageID.bytes)
+        #expect(exact.envelope.recipientKeyID.description == vector.recipientKeyID.bytes.hex)
+        #expect(exact.envelope.enc == vector.enc.bytes)
+        #expect(exact.envelope.innerLength == vector.inner.bytes.count)
+        let collapsed = try sealer.request(for: exact, device: vector.device, collapseName: vector.collapseName)
+        #expect(collapsed.collapseID == vector.collapseID)
+        #expect(vector.push == push(vector.clear, try vector.text))
+        if !isRounded { #expect(String(decoding: sealed.json, as: UTF8.self) == vector.push) }
+    }
+
+    private func options(_ vector: Vector) throws -> Sealer.Options {
         var options = Sealer.Options()
-        // The type with the largest bucket; the others take the same ones, as far as theirs go.
-        options.pushType = .voip
+        options.pushType = try PushType(vector.pushType)
         options.messageName = vector.callerID
         options.timeToLive = .seconds(UInt64(vector.ttl))
         options.announcing = try vector.statements.map { try RotationStatement(bytes: $0.bytes.span) }
-        let sealer = try sealer(vector)
-        let sealed = try sealer.seal(
+        return options
+    }
+
+    private func seal(_ vector: Vector, by sealer: Sealer, _ options: Sealer.Options) throws -> SealedPayload {
+        try sealer.seal(
             bytes: Bytes(vector.payload.utf8), to: DevicePublicKey(bytes: vector.devicePublic.bytes.span),
             at: Timestamp(milliseconds: vector.sentAt), options: options, randomness: randomness(vector))
-        #expect(try sealed.envelope.text == vector.envelope)
-        #expect(sealed.messageID.bytes == vector.messageID.bytes)
-        #expect(sealed.envelope.recipientKeyID.description == vector.recipientKeyID.bytes.hex)
-        #expect(sealed.envelope.enc == vector.enc.bytes)
-        #expect(sealed.envelope.innerLength == vector.inner.bytes.count)
+    }
+
+    private func clearPart(of sealed: SealedPayload) throws -> String {
+        let json = String(decoding: sealed.json, as: UTF8.self)
+        return json.replacing(",\"ENCRYPTED_DATA\":\"\(sealed.envelope.text)\"", with: "")
+    }
+
+    private func push(_ clear: String, _ envelope: String) -> String {
+        clear.dropLast() + ",\"ENCRYPTED_DATA\":\"\(envelope)\"}"
     }
 
     /// Each value in between, so that a disagreement is seen where it begins.
@@ -40,9 +72,12 @@ import Testing
         let expected = HMACSHA256(key: vector.hedgeKey.bytes.span).finishPublic()
         let hedged = try sealer(vector).envelopes.signer.hedged().finishPublic()
         #expect(hedged == expected, "the hedge key")
-        #expect(try DHKEM.deriveKeyPair(ikm: vector.ikmE.bytes.span).publicKey == vector.enc.bytes)
+        let ephemeral = try DHKEM.deriveKeyPair(ikm: vector.ikmE.bytes.span)
+        let secretOfShare = ephemeral.secret.withSpan { Bytes(copying: $0) }
+        #expect(secretOfShare == vector.skE.bytes)
+        #expect(ephemeral.publicKey == vector.enc.bytes)
 
-        let envelope = try Envelope(text: vector.envelope)
+        let envelope = try Envelope(text: vector.text)
         let topic = try Topic(vector.topic)
         let info = envelope.withHeader { envelopeInfo(header: $0, topic: topic) }
         #expect(info == vector.info.bytes)
@@ -72,9 +107,19 @@ import Testing
     private func sealer(_ vector: Vector) throws -> Sealer {
         let key = try SenderKey(seed: vector.senderSeed.bytes.span)
         let topic = try Topic(vector.topic)
-        guard let signature = vector.hedgeSignature?.bytes else { return Sealer(sender: key, topic: topic) }
+        let sound: Placeholder.Sound =
+            switch vector.clearSound {
+            case nil: .matching
+            case "": .silent
+            case let name?: .named(name)
+            }
+        let fields = try (vector.kept ?? []).map { try #require(Placeholder.ClearField(rawValue: $0)) }
+        let placeholder = try Placeholder(title: vector.title, sound: sound, clearFields: Set(fields))
+        guard let signature = vector.hedgeSignature?.bytes else {
+            return Sealer(sender: key, topic: topic, placeholder: placeholder)
+        }
         #expect(key.sign([Bytes("pushcrypt/1 hedge seed\0".utf8)]) == [signature])
-        return Sealer(signer: try .connect(to: SigningService(key: key)), topic: topic)
+        return Sealer(signer: try .connect(to: SigningService(key: key)), topic: topic, placeholder: placeholder)
     }
 
     private func randomness(_ vector: Vector) -> EnvelopeSealer.Randomness {

@@ -8,6 +8,11 @@ struct EnvelopeVectors: Codable {
     struct Seal: FormatVector {
         let name: String
         let topic: String
+        let pushType: String
+        let title: String
+        /// Nil for the sound that fits the payload, empty for none.
+        let clearSound: String?
+        let kept: [String]?
         let deviceSecret: Hex
         let devicePublic: Hex
         let recipientKeyID: Hex
@@ -15,6 +20,7 @@ struct EnvelopeVectors: Codable {
         let senderPublic: Hex
         let senderKeyID: Hex
         let sentAt: UInt64
+        /// The sealed one, in seconds.
         let ttl: UInt32
         let contentType: UInt8
         let statements: [Hex]
@@ -27,17 +33,27 @@ struct EnvelopeVectors: Codable {
         let rEphemeral: Hex
         let contentHash: Hex
         let ikmE: Hex
+        let skE: Hex
         let enc: Hex
         let info: Hex
         let signed: Hex
         let signature: Hex
         let inner: Hex
         let payload: String
+        let envelope: Hex
+        /// The push without the envelope.
+        let clear: String
+        let push: String
+        let length: Int
+        let widestLength: Int
+        let device: String?
+        let collapseName: String?
+        let collapseID: String
         /// Where the envelope lies in the kit, and what opening it gives.
         let file: String
 
-        /// The text that must come of it.
-        var envelope: String {
+        /// The envelope as the kit has it.
+        var text: String {
             get throws {
                 let vector = try KitFolder.envelopes.vectors().first { "kit/\($0.path)" == file }
                 return try #require(vector).text

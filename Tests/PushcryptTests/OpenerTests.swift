@@ -115,8 +115,8 @@ import Testing
         #expect(
             OpenError.Code.allCases.map(\.description) == [
                 "malformed-notification", "not-encrypted", "malformed-envelope", "unsupported-suite",
-                "unknown-recipient-key", "authentication-failed", "rotation-conflict", "unsupported-message", "expired",
-                "not-yet-valid", "malformed-payload", "duplicate",
+                "unknown-recipient-key", "authentication-failed", "rotation-conflict", "recovery-conflict",
+                "unsupported-message", "expired", "not-yet-valid", "malformed-payload", "duplicate",
             ])
         #expect(OpenError(.expired, "one") == OpenError(.expired, "another"))
         #expect(OpenError(.expired, "one") != OpenError(.duplicate, "one"))

@@ -6,6 +6,7 @@ import Testing
 @Suite struct RotationVectorTests {
     struct File: Codable {
         let statements: [Statement]
+        let recoveries: [Recovery]
     }
 
     struct Statement: FormatVector {
@@ -19,6 +20,21 @@ import Testing
         let acceptFor: UInt32
         let overlap: UInt32
         let signedByOld: Hex
+        let signedByNew: Hex
+        let statement: Hex
+    }
+
+    struct Recovery: FormatVector {
+        let name: String
+        let topic: String
+        let recoverySeed: Hex
+        let recoveryPublic: Hex
+        let recoveryKeyID: Hex
+        let newSeed: Hex
+        let newPublic: Hex
+        let issuedAt: UInt64
+        let serial: UInt32
+        let signedByRecovery: Hex
         let signedByNew: Hex
         let statement: Hex
     }
@@ -46,20 +62,46 @@ import Testing
         #expect(parsed.overlapEnd.milliseconds == vector.issuedAt + UInt64(vector.overlap) * 1000)
     }
 
+    @Test(.vectors("rotation.json, recoveries"), arguments: try file().recoveries)
+    func aRecoveryHasTheseBytes(_ vector: Recovery) throws {
+        let recovery = try RecoverySecretKey(seed: vector.recoverySeed.bytes.span)
+        let new = try SenderKey(seed: vector.newSeed.bytes.span)
+        #expect(recovery.publicKey.bytes == vector.recoveryPublic.bytes)
+        #expect(new.publicKey.bytes == vector.newPublic.bytes)
+        let issuedAt = Timestamp(milliseconds: vector.issuedAt)
+        let issued = try RecoveryRequest(
+            by: recovery.publicKey, for: Topic(vector.topic), to: new, serial: vector.serial, at: issuedAt
+        ).signed(by: recovery).statement
+        #expect(issued.bytes == vector.statement.bytes)
+
+        let parsed = try RotationStatement(bytes: vector.statement.bytes.span)
+        #expect(parsed == issued && parsed.isRecovery)
+        #expect(parsed.keyID.description == vector.recoveryKeyID.bytes.hex)
+        #expect(parsed.issuedAt == issuedAt)
+        #expect(parsed.serial == vector.serial)
+    }
+
     /// The signed bytes differ only in the role, and each signature is over its own.
     @Test(arguments: try file().statements)
-    func eachKeySignsItsOwnRole(_ vector: Statement) throws {
-        let (byOld, byNew) = (vector.statement.bytes[53..<117], vector.statement.bytes[117..<181])
-        let signatures = [
-            (Bytes(byOld), vector.signedByOld, vector.oldPublic), (Bytes(byNew), vector.signedByNew, vector.newPublic),
-        ]
-        for (signature, message, key) in signatures {
+    func eachKeySignsItsOwnRole(_ vector: Statement) {
+        check(
+            vector.statement, (vector.signedByOld, vector.oldPublic), (vector.signedByNew, vector.newPublic))
+    }
+
+    @Test(arguments: try file().recoveries)
+    func eachKeyOfARecoverySignsItsOwnRole(_ vector: Recovery) {
+        check(
+            vector.statement, (vector.signedByRecovery, vector.recoveryPublic), (vector.signedByNew, vector.newPublic))
+    }
+
+    /// Each pair is what a key signs, and the key.
+    private func check(_ statement: Hex, _ first: (Hex, Hex), _ second: (Hex, Hex)) {
+        for (range, (message, key)) in [(53..<117, first), (117..<181, second)] {
+            let signature = Bytes(statement.bytes[range])
             let isValid = Ed25519.isValid(signature.span, for: message.bytes.span, publicKey: key.bytes.span)
             #expect(isValid)
         }
-        let differing = vector.signedByOld.bytes.indices.filter {
-            vector.signedByOld.bytes[$0] != vector.signedByNew.bytes[$0]
-        }
-        #expect(differing == [21])
+        let (one, other) = (first.0.bytes, second.0.bytes)
+        #expect(one.count == other.count && one.indices.filter { one[$0] != other[$0] } == [21])
     }
 }

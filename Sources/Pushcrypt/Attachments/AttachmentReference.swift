@@ -89,23 +89,48 @@ extension AttachmentReference: CustomStringConvertible, CustomReflectable {
 package enum AttachmentRules {
     private static let scheme = "https://"
 
-    /// The characters that a URI (RFC 3986) may have in its host and after it, besides letters, digits and %HH.
-    private static let punctuation = "-._~!$&'()*+,;=:"
+    /// The characters that a url may have after its host, besides letters, digits and %HH.
+    private static let punctuation = "-._~!$&'()*+,;=:@/?"
 
     package static func check(url: String) throws(AttachmentError) {
         let rest = url.utf8.dropFirst(scheme.utf8.count)
-        let host = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
-        guard url.utf8.starts(with: scheme.utf8), let first = host.first, first != UInt8(ascii: ":"),
-            isEscaped(host, allowing: punctuation + "[]"),
-            isEscaped(rest.dropFirst(host.count), allowing: punctuation + "@/?")
+        let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+        let host = authority.prefix { $0 != UInt8(ascii: ":") }
+        guard url.utf8.starts(with: scheme.utf8), isHost(host), isPort(authority.dropFirst(host.count)),
+            isEscaped(rest.dropFirst(authority.count))
         else {
             throw AttachmentFields.malformed(
                 "its url must be https:// with a host, in the characters of RFC 3986, without user name and fragment")
         }
     }
 
+    /// Whether this is a name whose last label begins with a letter, or an IPv4 address.
+    private static func isHost(_ host: Substring.UTF8View) -> Bool {
+        let labels = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard host.count <= 253, labels.allSatisfy(isLabel), let first = labels.last?.first else { return false }
+        guard !first.isDigit else { return labels.count == 4 && labels.allSatisfy(isOctet) }
+        return first.isLetterOrDigit
+    }
+
+    private static func isLabel(_ label: Substring.UTF8View) -> Bool {
+        (1...63).contains(label.count)
+            && label.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+    }
+
+    /// Whether this is a number of 0 to 255 without leading zeros.
+    private static func isOctet(_ label: Substring.UTF8View) -> Bool {
+        label.allSatisfy(\.isDigit) && UInt8(Substring(label)).map { String($0).utf8.elementsEqual(label) } ?? false
+    }
+
+    /// Whether this is a colon with 1 to 5 digits, at most 65535, or nothing.
+    private static func isPort(_ text: Substring.UTF8View) -> Bool {
+        let digits = text.dropFirst()
+        return text.isEmpty
+            || (1...5).contains(digits.count) && digits.allSatisfy(\.isDigit) && UInt16(Substring(digits)) != nil
+    }
+
     /// Whether every character is a letter, a digit, in `punctuation`, or part of %HH.
-    private static func isEscaped(_ text: Substring.UTF8View, allowing punctuation: String) -> Bool {
+    private static func isEscaped(_ text: Substring.UTF8View) -> Bool {
         var digitsToCome = 0
         for byte in text {
             if digitsToCome > 0 {

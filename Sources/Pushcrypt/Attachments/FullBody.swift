@@ -16,6 +16,7 @@ public struct FullBody: Sendable {
     static let type = "public.plain-text"
     static let name = "body"
     package static let maximumSealedSize = Int(AttachmentFormat.smallestSize) + maximumLength
+    private static let sealedSizes = AttachmentFormat.smallestSize + 1...UInt64(maximumSealedSize)
 }
 
 // MARK: Seal
@@ -57,9 +58,10 @@ extension FullBody {
         guard let value = payload[PayloadKeys.reserved]?[key], value.kind != .null else { return nil }
         do throws(AttachmentError) {
             let reference = try AttachmentReference(AttachmentFields(value))
-            guard reference.type == type, reference.file.size <= UInt64(maximumSealedSize) else {
+            guard reference.type == type, sealedSizes.contains(reference.file.size) else {
                 throw AttachmentFields.malformed(
-                    "a full body has the type \(type) and at most \(maximumSealedSize) sealed bytes")
+                    "a full body has the type \(type) and \(sealedSizes.lowerBound) to \(sealedSizes.upperBound) sealed bytes"
+                )
             }
             return reference
         } catch {

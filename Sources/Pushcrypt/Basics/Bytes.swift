@@ -69,6 +69,9 @@ extension MutableSpan where Element == UInt8 {
 // MARK: Characters of names and codes
 
 extension UInt8 {
+    /// Whether the byte is an ASCII digit.
+    var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
+
     /// Whether the byte is an ASCII letter or digit.
     package var isLetterOrDigit: Bool {
         switch self {

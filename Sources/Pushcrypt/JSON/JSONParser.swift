@@ -132,7 +132,7 @@ extension JSONParser {
         if peek() == UInt8(ascii: "-") { position += 1 }
         if peek() == UInt8(ascii: "0") {
             position += 1
-            if let byte = peek(), Self.isDigit(byte) { throw JSONError(.invalidNumber, at: position) }
+            if let byte = peek(), byte.isDigit { throw JSONError(.invalidNumber, at: position) }
         } else {
             try parseDigits()
         }
@@ -150,8 +150,8 @@ extension JSONParser {
 
     private mutating func parseDigits() throws(JSONError) {
         guard let first = peek() else { throw JSONError(.unexpectedEnd, at: position) }
-        guard Self.isDigit(first) else { throw JSONError(.invalidNumber, at: position) }
-        while let byte = peek(), Self.isDigit(byte) { position += 1 }
+        guard first.isDigit else { throw JSONError(.invalidNumber, at: position) }
+        while let byte = peek(), byte.isDigit { position += 1 }
     }
 
     private mutating func parseLiteral(_ literal: String) throws(JSONError) {
@@ -163,8 +163,6 @@ extension JSONParser {
         }
         appendNode(from: start)
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 }
 
 // MARK: Reading bytes, recording nodes

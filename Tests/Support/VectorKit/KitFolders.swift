@@ -9,20 +9,20 @@ extension KitFolder {
 
     /// Codes of step 2 but for the text itself, and of the steps after it.
     private static let laterCodes: Set = [
-        "unknown-recipient-key", "authentication-failed", "rotation-conflict", "unsupported-message", "expired",
-        "not-yet-valid", "malformed-payload",
+        "unknown-recipient-key", "authentication-failed", "rotation-conflict", "recovery-conflict",
+        "unsupported-message", "expired", "not-yet-valid", "malformed-payload",
     ]
     private static let openingCodes = laterCodes.union(["malformed-envelope", "unsupported-suite"])
     private static let pushCodes = openingCodes.union(["malformed-notification", "not-encrypted"])
-    private static let before: Set = ["sender", "superseded"]
-    private static let after: Set = ["sender-after", "superseded-after"]
+    private static let before: Set = ["sender", "superseded", "recovery", "last-recovery"]
+    private static let after: Set = ["sender-after", "superseded-after", "last-recovery-after"]
     private static let opened: Set = ["payload-sha256", "message-id", "sent-at", "time-to-live", "signed-by"]
 
     /// Texts under `ENCRYPTED_DATA`.
     public static let envelopes = KitFolder(
         "envelopes", taken: ["opened"], refused: openingCodes, once: ["time", "context", "fingerprint"],
-        whenTaken: opened, optional: ["told", "recipient-key-id", "bucket"],
-        many: before.union(after).union(["device"]),
+        whenTaken: opened, optional: ["recipient-key-id", "bucket"],
+        many: before.union(after).union(["device", "told"]),
         bound: [
             after.union(["told"]): ["opened"],
             ["recipient-key-id", "bucket"]: laterCodes.union(["opened"]),
@@ -31,16 +31,18 @@ extension KitFolder {
     /// Whole pushes.
     public static let pushes = KitFolder(
         "pushes", taken: ["opened"], refused: pushCodes, once: ["time", "context"], whenTaken: opened,
-        optional: ["told"], many: before.union(after).union(["device"]),
+        many: before.union(after).union(["device", "told"]),
         bound: [after.union(["told"]): ["opened"]])
 
-    /// Rotation statements, one a line.
+    /// Rotation and recovery statements, one a line.
     public static let statements = KitFolder(
         "statements", taken: ["accepted", "unchanged"],
         refused: [
             "malformed-statement", "untrusted-old-key", "bad-statement-signature", "weak-key", "rotation-conflict",
             "superseded-new-key", "overlap-too-long", "statement-not-yet-valid", "statement-expired",
-        ], once: ["time"], many: before.union(after).union(["expect"]), bound: [after: ["accepted"]])
+            "unknown-recovery-key", "recovery-conflict",
+        ], once: ["time", "context"], many: before.union(after).union(["expect", "told"]),
+        bound: [after: ["accepted"]])
 
     private static let fallback: Set = [
         "shown-title", "shown-title-key", "shown-title-arguments", "shown-subtitle", "shown-body", "shown-sound",
