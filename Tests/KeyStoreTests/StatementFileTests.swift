@@ -173,6 +173,24 @@ struct StatementFileTests {
         #expect(try store.trust(for: .app) == believed && believed.pinned == [new.publicKey, otherNew.publicKey])
     }
 
+    /// Another sender's rotations, which the recovery does not replace, fill the file.
+    @Test func theRotationsOfAnotherSenderLeaveRoomForARecovery() throws {
+        let (store, keys) = try home()
+        let (recovery, good) = (RecoverySecretKey(), SenderKey())
+        try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
+        let chain = (0...StatementFile.capacity).map { _ in SenderKey() }
+        try store.trustSender(chain[0].publicKey, named: "other", topic: .app, at: start)
+        let key = try active(store)
+        for (from, to) in zip(chain, chain.dropFirst()) {
+            try keys.settle(openedWith: key, statements: [try statement(from, to)], topic: .app, at: start)
+        }
+        let request = try RecoveryRequest(by: recovery.publicKey, for: .app, to: good, serial: 7, at: start)
+        try keys.settle(
+            openedWith: key, statements: [try request.signed(by: recovery).statement], topic: .app, at: start)
+        #expect(try file.statements(for: .app).count == StatementFile.capacity + 1)
+        #expect(try keys.trust(for: .app).pinned.contains(good.publicKey))
+    }
+
     @Test func missingLockedAndCorruptReachTheReceiver() throws {
         let empty = ExtensionKeys(keys: try DeviceStoreKind.keychain.store(), statements: file)
         #expect(code { try empty.deviceKey(id: KeyID(value: 1), at: start) } == .storeMissing)

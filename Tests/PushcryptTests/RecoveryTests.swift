@@ -161,6 +161,17 @@ import Testing
         #expect(elsewhere.candidates(for: stolen.id, at: now).isEmpty)
     }
 
+    /// No key is both, whichever app has the sender. (K-10)
+    @Test func aRecoveryKeyOfAnotherAppBecomesNoSenderKey() throws {
+        let seed = Bytes(repeating: 9, count: 32)
+        let (new, other) = (try SenderKey(seed: seed.span), try RecoverySecretKey(seed: seed.span))
+        let trust = SenderTrust(
+            trust(pinned: keys[0].publicKey).senders,
+            others: [SenderTrust.Sender(pinned: keys[2].publicKey, recoveryKeys: [other.publicKey])])
+        #expect(code(try signed(new, serial: 1).statement, trust) == .supersededKey)
+        #expect(code(try RotationStatement(from: keys[0], to: new, at: now), trust) == .supersededKey)
+    }
+
     // MARK: In a message
 
     private func opened(

@@ -52,6 +52,7 @@ import VectorKit
             guard let json = fields[name]?.first else { continue }
             fields[name] = try JSONDecoder().decode([String].self, from: Data(json.utf8))
         }
+        fields["shown-user-info"]?.sort()
         return fields
     }
 
