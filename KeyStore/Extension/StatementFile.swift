@@ -215,7 +215,7 @@ struct StatementTables {
 
     func insert(_ statement: RotationStatement, _ topic: Topic, at now: Timestamp) throws(KeyStoreError) {
         guard try !has(statement, topic) else { return }
-        // Each version has room of its own, so that a thief's rotations never keep a recovery out.
+        // Each version has its own room, so that a thief's rotations never keep a recovery out.
         let count = try connection.integer(
             "SELECT count(*) FROM statements WHERE substr(statement, 1, 1) = ?", [.blob([statement.bytes[0]])])
         guard count < StatementFile.capacity else {

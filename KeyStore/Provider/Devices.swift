@@ -141,7 +141,7 @@ extension StoreTransaction {
 
     /// Removes the other devices that hold this key; changes nothing if it throws.
     ///
-    /// A message for a device can be read by the phone with its key, whoever the device belongs to: only one of the same
+    /// A message for a device can be read by the phone with its key, whomever the device belongs to: only one of the same
     /// user is taken from. [D-17]
     private func claimKey(
         _ key: DevicePublicKey, for id: String, of user: String?, at now: Timestamp

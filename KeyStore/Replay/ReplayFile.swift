@@ -43,7 +43,7 @@ public struct ReplayTaking: Hashable, Sendable {
 
 /// The result of handing a message over.
 public struct ReplayHandover: Hashable, Sendable {
-    /// Whether the message rings: is shown as it was sealed. It does once, by whoever hands it over first.
+    /// Whether the message rings: is shown as it was sealed. It does once, when it is handed over first.
     public let rings: Bool
     /// Why the guard could not be written, if it could not. For the developer.
     public let problem: KeyStoreError?

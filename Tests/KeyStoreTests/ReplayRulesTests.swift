@@ -122,7 +122,7 @@ struct ReplayRulesTests {
         #expect(replay.take(1, request: "other", sent: 1) == .new, "a row would make it a copy")
     }
 
-    /// Whatever the clock was when the guard was made: later than now by more than the tolerance is no floor, for good.
+    /// Whatever the clock was when the guard was made: later than now by more than the tolerance is no floor, permanently.
     @Test(arguments: Kind.allCases)
     func aFloorFromAClockThatWasAheadIsNone(_ kind: Kind) throws {
         let day = 24 * Self.hour

@@ -50,7 +50,7 @@ extension Phone {
     /// The phone of a vector: with its keys, and believing its senders because it was told so and has followed their
     /// statements.
     ///
-    /// Each key is of an account of its own, unless `accounts` has the accounts; those that it leaves out are of one.
+    /// Each key has its own account, unless `accounts` has the accounts; those that it leaves out are of one.
     init(
         _ receiver: KitReceiver, _ name: Comment, floor: Timestamp = Timestamp(milliseconds: 0),
         pending: DeviceKey? = nil, accounts: [DevicePublicKey: String]? = nil

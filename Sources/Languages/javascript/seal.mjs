@@ -28,7 +28,7 @@ export class SenderKey {
  * Seals a payload for one device. Returns the push to send instead of the payload. `messageID` is for a retry: the same
  * 16 bytes each time.
  *
- * `ephemeral` is for vectors alone: the input of `DeriveKeyPair` in the place of a random key, which must never be used
+ * `ephemeral` is for vectors alone: the input of `DeriveKeyPair` instead of a random key, which must never be used
  * twice [S-9].
  */
 export function seal(payload, context, device, sender, sentAt, options = {}) {

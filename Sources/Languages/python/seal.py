@@ -28,7 +28,7 @@ def seal(payload, context, device, seed, sent_at, *, time_to_live=LONGEST_TIME_T
     """Seals a payload for one device. Returns the push to send instead of the payload. `message_id` is for a retry: the
     same 16 bytes each time.
 
-    `ephemeral` is for vectors alone: the input of `DeriveKeyPair` in the place of a random key, which must never be
+    `ephemeral` is for vectors alone: the input of `DeriveKeyPair` instead of a random key, which must never be
     used twice [S-9].
     """
     check_context(context)

@@ -155,7 +155,7 @@ extension Enrolment {
         return try store.rotateDeviceKey(named: account, at: now)
     }
 
-    /// Gives up the device id and its keys, which the provider refuses for good. [D-21]
+    /// Gives up the device id and its keys, which the provider refuses permanently. [D-21]
     private func startAgain(
         after refusal: RegistrationReply.Refusal, _ state: inout EnrolmentState
     ) throws(KeyStoreError) {

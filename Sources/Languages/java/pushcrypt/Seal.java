@@ -44,7 +44,7 @@ public final class Seal {
     /**
      * A message to seal. `sound` may be null, and so may `messageID`, which has the same 16 bytes for a retry.
      *
-     * <p>`ephemeral` is for vectors alone, otherwise null: the input of `DeriveKeyPair` in the place of a random key,
+     * <p>`ephemeral` is for vectors alone, otherwise null: the input of `DeriveKeyPair` instead of a random key,
      * which must never be used twice [S-9].
      */
     public record Message(byte[] payload, String context, long sentAt, long timeToLive, PushType pushType, String title, String sound,
