@@ -245,7 +245,7 @@ struct ReplayFileTests: ReplayFileSuite {
 
     @Test func whileAnotherWritesOnlyANewMessageRings() throws {
         let scratch = try directory()
-        let file = open(scratch.store)
+        let file = open(scratch.store, waiting: 20)
         expect(take(file, 1), .new)
         expect(take(file, 2), .new)
         expect(handOver(file, 2), rings: true)
