@@ -61,7 +61,7 @@ struct EnvelopeOpener {
         let type = InnerPlaintext.ContentType(rawValue: inner[InnerPlaintext.contentType])
 
         let statements = type == .rotationAndPayload ? StatementBlock(body) : nil
-        let evaluation = statements.map { evaluate($0) } ?? Evaluation(trust: trust)
+        let evaluation = statements.map { evaluate($0) }
         let sender = try verifiedSender(inner, envelope, evaluation)
         guard Sodium.isAllZero(padding) else { throw Self.failure }
 
@@ -90,7 +90,7 @@ struct EnvelopeOpener {
         }
         return Message(
             sender: sender, messageID: messageID, sentAt: sentAt, timeToLive: timeToLive, payload: payload,
-            statements: evaluation.accepted, conflicts: evaluation.conflicts)
+            statements: evaluation?.accepted ?? [], conflicts: evaluation?.conflicts ?? [])
     }
 
     /// Returns the trusted key that signed: trusted after all statements of the message or, unless one of them was a
@@ -98,23 +98,23 @@ struct EnvelopeOpener {
     ///
     /// A recovery ends the trust in the stolen key, which must not open the message that carries it.
     private func verifiedSender(
-        _ inner: Span<UInt8>, _ envelope: Envelope, _ evaluation: Evaluation
+        _ inner: Span<UInt8>, _ envelope: Envelope, _ evaluation: Evaluation?
     ) throws(OpenError) -> SenderPublicKey {
         let id = KeyID(value: inner.bigEndian(at: InnerPlaintext.senderKeyID.lowerBound))
-        var candidates = evaluation.trust.candidates(for: id, at: now)
-        if !evaluation.hasRecovery {
-            let before = trust.candidates(for: id, at: now)
-            candidates = before + candidates.filter { !before.contains($0) }
+        var candidates = trust.candidates(for: id, at: now)
+        if let evaluation {
+            let after = evaluation.trust.candidates(for: id, at: now)
+            candidates = evaluation.hasRecovery ? after : candidates + after.filter { !candidates.contains($0) }
         }
         let hash = contentHash(of: inner)
         for candidate in candidates where isSigned(inner, hash, by: candidate, envelope) { return candidate }
-        if candidates.isEmpty, evaluation.conflicts.contains(.recoveryConflict) {
+        if candidates.isEmpty, evaluation?.conflicts.contains(.recoveryConflict) == true {
             throw OpenError(
                 .recoveryConflict,
                 "the recovery key has signed two statements with one serial: treat it as stolen, and replace it with a release of the app"
             )
         }
-        if candidates.isEmpty, evaluation.conflicts.contains(.conflict) {
+        if candidates.isEmpty, evaluation?.conflicts.contains(.conflict) == true {
             throw OpenError(
                 .rotationConflict,
                 "a superseded sender key has signed another rotation: treat that key as stolen, and have the app pin the right one"

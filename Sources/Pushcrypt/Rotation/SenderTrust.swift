@@ -137,11 +137,16 @@ public struct SenderTrust: Hashable, Sendable {
 
     /// Returns the keys with this id that verify messages now: pinned, or superseded and still in the overlap.
     package func candidates(for id: KeyID, at now: Timestamp) -> [SenderPublicKey] {
-        let pins = senders.compactMap(\.pinned).filter { $0.id == id }
-        let overlapping = senders.flatMap(\.superseded).filter { old in
-            old.key.id == id && old.verifiesUntil.map { now <= $0 } ?? false
+        // Every message comes this way, so nothing is hashed here.
+        var keys: [SenderPublicKey] = []
+        func add(_ key: SenderPublicKey) {
+            if key.id == id, !keys.contains(key), !isRevoked(key) { keys.append(key) }
         }
-        return (pins + overlapping.map(\.key)).filter { !isRevoked($0) }.unique
+        for sender in senders { if let key = sender.pinned { add(key) } }
+        for sender in senders {
+            for old in sender.superseded { if let end = old.verifiesUntil, now <= end { add(old.key) } }
+        }
+        return keys
     }
 
     // MARK: Statements
