@@ -49,7 +49,7 @@ seconds_of_two() {
     local first=$! second
     second=$("$bench" bare "$lines")
     wait "$first"
-    echo "$(<"$work/bare") $second" | awk '{ print $1 > $2 ? $1 : $2 }'
+    echo "$(<"$work/bare") $second" | awk '{ print ($1 > $2 ? $1 : $2) }'
 }
 
 # Five times in turn, so that a busy moment affects all of them.
