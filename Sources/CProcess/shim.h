@@ -7,7 +7,14 @@
 #include <malloc.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#ifdef __GLIBC__
+// What <sys/timex.h> declares, without its fd_set, which has another member for GNU sources than in Swift's Glibc.
+#include <bits/timex.h>
+#define TIME_ERROR 5
+extern int adjtimex(struct timex *);
+#else
 #include <sys/timex.h>
+#endif
 
 /// Keeps the process out of core dumps and away from debuggers of the same user; 0 on success.
 static inline int pushcrypt_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
