@@ -21,7 +21,7 @@ struct RowScene {
                 try row.checkSecret(store.keys)
                 return row.values
             }
-            tag = { values, keys in keys.tag(of: Row.table.tagged(values[...]), in: Row.table.name) }
+            tag = { values, keys in keys.tag(of: values[...], in: Row.table.name) }
             if !secretColumns.isEmpty { secret = { values in secretColumns.map { values[$0] } } }
         }
     }
@@ -99,11 +99,13 @@ struct RowScene {
                 DeviceRecord(
                     id: "phone1", user: "alice", publicKey: KnownKeys.device.publicKey, topic: topic, generation: 1,
                     createdAt: now, updatedAt: now, pinnedSender: old.publicKey, suites: [1, 2],
-                    appVersion: AppVersion("2.3.1"))),
+                    appVersion: AppVersion("2.3.1"),
+                    recoveryKeys: [RecoveryPublicKey(checked: old.publicKey.bytes)])),
             DeviceRow(
                 DeviceRecord(
                     id: "phone2", user: nil, publicKey: KnownKeys.otherDevice.publicKey, topic: nil, generation: 2,
-                    createdAt: now, updatedAt: now, pinnedSender: nil, suites: [1], appVersion: nil)))
+                    createdAt: now, updatedAt: now, pinnedSender: nil, suites: [1], appVersion: nil,
+                    recoveryKeys: [])))
         add(
             RemovedDeviceRow(RemovedDevice(id: "phone1", removedAt: now, reason: "unregistered")),
             RemovedDeviceRow(RemovedDevice(id: "phone3", removedAt: now)))
