@@ -142,8 +142,9 @@ import Testing
         for row in 1...2 {
             let sealed = try #require(try pair.seal(payload, for: "phone1", at: now))
             let push = IncomingPush(try ReceivedPush(sealed.json))
-            let delivery = receiver.receive(push, requestID: "request\(row)", at: now)
-            #expect(delivery.content.body == "See you at 8")
+            var shown: [Delivery] = []
+            receiver.receive(push, requestID: "request\(row)", at: now) { shown.append($0) }
+            #expect(shown.map(\.content.body) == ["See you at 8"])
         }
         #expect(try pair.phone.trust(for: pair.topic).pinned != [new])
         #expect(try launch(pair.phone, folder: shared, at: now) == ["opened": 2])
