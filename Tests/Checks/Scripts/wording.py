@@ -58,7 +58,7 @@ class Row:
 def table_rows(document: str) -> list[Row]:
     """The rows of the table, and the built-in one."""
     section = document.split(f"\n{HEADING}\n", 1)[1].split("\n## ", 1)[0]
-    rows = [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"]
+    rows = [[cell.strip().strip("`") for cell in line.split("|")] for line in section.splitlines() if "|" in line]
     if len(rows) < 3 or rows[0] != ["not", "but"] or any(len(row) != 2 or not all(row) for row in rows):
         sys.exit(f"wording: error: {LIST} has no table of words")
     return [Row(*row) for row in [*rows[2:], BUILT_IN]]
@@ -68,7 +68,7 @@ def without_table(document: str) -> str:
     """The document with the rows of the table blanked."""
     head, section = document.split(f"\n{HEADING}\n", 1)
     table, *rest = re.split(r"(?m)^(?=## )", section, maxsplit=1)
-    return f"{head}\n{HEADING}\n" + re.sub(r"(?m)^\|.*$", "", table) + "".join(rest)
+    return f"{head}\n{HEADING}\n" + re.sub(r"(?m)^.*\|.*$", "", table) + "".join(rest)
 
 
 TOKEN = re.compile(
