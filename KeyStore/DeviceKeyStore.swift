@@ -124,7 +124,7 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     /// Pins a sender's key that came from the app, its own channel or an import; never from a message.
     ///
     /// `replace` is for use after a theft: every other key of this name, pinned or superseded, is no longer trusted,
-    /// under any name, not even for messages under way. So it has an effect for a key that is pinned already.
+    /// under any name, even for messages in flight. So it has an effect even if the key is already pinned.
     ///
     /// - Throws: `invalidName`; `senderAlreadyTrusted` if another key is pinned under this name; `senderSuperseded` for
     ///   a key that was superseded here; `topicMismatch` for the same key and another app, unless `replace`.
@@ -154,7 +154,7 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
     @discardableResult
     func removeTrustedSender(named name: String) throws(KeyStoreError) -> Bool
 
-    /// Returns the recovery keys of a sender; none for a name without some.
+    /// Returns the recovery keys of a sender; none for a name without any.
     func recoveryKeys(ofSender name: String) throws(KeyStoreError) -> [RecoveryPublicKey]
 
     /// Replaces the recovery keys of a sender by at most two, which are built into the app.

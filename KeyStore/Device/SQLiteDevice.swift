@@ -198,8 +198,8 @@ extension SQLiteKeyStore {
     }
 }
 
-// The same for the command, which changes keys only if the clock is plausible. An app has nobody to ask, and its replies
-// and messages have times of their own.
+// The same for the command, which changes keys only if the clock is plausible. An app has nobody to ask, and its
+// replies and messages carry their own times.
 extension SQLiteKeyStore {
     /// Generates the first key of a name.
     ///
@@ -225,8 +225,8 @@ extension SQLiteKeyStore {
 
     /// Generates the next key of a name, or returns the pending one.
     ///
-    /// - Parameter age: Do nothing if the newest key of the name is younger; asked in the same transaction, so that of
-    ///   two processes only one generates a key.
+    /// - Parameter age: Do nothing if the newest key of the name is younger; checked in the same transaction, so that
+    ///   only one of two processes generates a key.
     /// - Returns: nil if the newest key is younger.
     /// - Throws: `unknownName`, `ambiguousName`, `rotationRefused`, `implausibleClock`.
     package func rotateDeviceKey(
@@ -241,7 +241,7 @@ extension SQLiteKeyStore {
 
     /// Activates the pending key of a name. The grace begins at the time that the clock shows.
     ///
-    /// - Returns: nil if no key is pending, or another one.
+    /// - Returns: nil if no key is pending, or another one is.
     /// - Throws: `unknownName`, `ambiguousName`, `implausibleClock`.
     package func confirmDeviceKey(
         named name: String?, acknowledged: KeyID?, grace: Interval, clock: ClockAssurance, at now: Timestamp
@@ -263,7 +263,7 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Deletes all keys of a name, as `purgeDeviceKeys(named:)` does; no clock has a part in it.
+    /// Deletes all keys of a name, as `purgeDeviceKeys(named:)` does, whatever the clock shows.
     ///
     /// - Parameter willEnd: Called with the keys before they are deleted.
     package func purgeDeviceKeys(

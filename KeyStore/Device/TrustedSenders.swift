@@ -88,7 +88,7 @@ struct TrustedSenderRow: StoredRow {
     /// Whether the key verifies messages.
     func verifies(at now: Timestamp) -> Bool { state == .pinned || verifiesUntil.map { now <= $0 } ?? false }
 
-    /// Whether the key verifies nothing, at no time.
+    /// Whether the key never verifies anything.
     var isRevoked: Bool { state == .superseded && verifiesUntil == nil }
 
     func record(isRevoked: Bool) -> TrustedSenderRecord {
@@ -135,7 +135,7 @@ struct SenderRecoveryRow: StoredRow, Equatable {
         [.text(name), .blob(Self.bytes(of: recoveryKeys)), .integer(Int64(last?.serial ?? 0)), .blob(last?.claim)]
     }
 
-    /// Returns the keys one after the other.
+    /// Returns the keys' bytes, concatenated.
     static func bytes(of keys: [RecoveryPublicKey]) -> Bytes { keys.reduce(into: Bytes()) { $0 += $1.bytes } }
 
     /// Returns the keys of such bytes, which are authenticated, or as trustworthy as the secret keys beside them.
@@ -337,7 +337,7 @@ extension DeviceStorage {
 }
 
 extension [TrustedSenderRow] {
-    /// The rows of each name, in the order in which the names came.
+    /// The rows of each name, in order of first appearance.
     fileprivate var grouped: [[TrustedSenderRow]] {
         var groups: [[TrustedSenderRow]] = []
         for row in self {

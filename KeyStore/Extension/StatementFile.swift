@@ -13,7 +13,8 @@ public import Pushcrypt
 /// sign after its acceptance period, and can make the app confirm one of its pending keys. No key is ever trusted
 /// that a pinned one did not sign for.
 public final class StatementFile: Sendable {
-    /// The maximum number of rotations, of recoveries, and of keys; far more than collects even if the app is never opened.
+    /// The maximum number of rotations, of recoveries, and of keys; far more than accumulate even if the app is never
+    /// opened.
     public static let capacity = 64
 
     private let file: Locked<RecoverableDatabase>
@@ -44,7 +45,7 @@ public final class StatementFile: Sendable {
         try keep(openedWith: pending, statements: statements, insteadOf: [], topic: topic, at: now)
     }
 
-    /// Like `keep`, and deletes the statements that no longer count.
+    /// Like `keep`; also deletes the statements that no longer count.
     func keep(
         openedWith pending: DevicePublicKey?, statements: [RotationStatement],
         insteadOf outdated: [StatementTables.Kept], topic: Topic, at now: Timestamp

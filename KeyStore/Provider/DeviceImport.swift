@@ -47,8 +47,8 @@ extension SQLiteKeyStore {
     /// Imports many changes, 50 000 per transaction.
     ///
     /// A registration with `updatedAt` is what another store had at that time, and is accepted as it is if that is
-    /// later than what this store has; so two stores that import each other's exports end up equal. Whose the device and
-    /// its key may be, the other store has checked. A registration without it is treated as by `addDevice`, unless the
+    /// later than what this store has; so two stores that import each other's exports end up equal. The other store has
+    /// checked who may have the device and its key. A registration without it is treated as by `addDevice`, unless the
     /// device was removed: then its key must be newer than the removal. A removal is accepted unless the device
     /// registered after it. Times later than `now` count as `now`; a change whose time is more than a day ahead is
     /// refused. `replace` accepts a change whatever is stored, except a key that another device holds.
@@ -130,8 +130,8 @@ extension Timestamp {
 }
 
 extension Timestamp {
-    /// This time, or the earliest one if it lies more than a day ahead: a clock was wrong when it was stored, and it
-    /// would win against everything until then.
+    /// This time, or the earliest one if it lies more than a day ahead: a wrong clock stored it, and it would win
+    /// against everything until then.
     func plausible(at now: Timestamp) -> Timestamp {
         self <= now.adding(Freshness.clockTolerance) ? self : Timestamp(milliseconds: 0)
     }

@@ -19,7 +19,7 @@ extension SQLiteKeyStore {
     ///
     /// A registration without a topic keeps the stored topic. A removed device is added again. A key belongs to one
     /// device: if another device of the same user holds it, that one is removed. `replace` accepts the registration
-    /// whatever is stored for this device, which was set up again; the device itself must never decide about it.
+    /// whatever is stored for this device, which was set up again; the device itself must never decide this.
     ///
     /// - Throws: `invalidName`; `userMismatch` for a device of another user; `generationRollback` for a lower
     ///   generation than the stored one, or the same with another key; `generationTooHigh`; `topicMismatch` for a device
@@ -141,8 +141,8 @@ extension StoreTransaction {
 
     /// Removes the other devices that hold this key; changes nothing if it throws.
     ///
-    /// A message for a device can be read by the phone with its key, whomever the device belongs to: only one of the same
-    /// user is taken from. [D-17]
+    /// The phone with a device's key can read its messages, so a key is taken only from a device of the same user.
+    /// [D-17]
     private func claimKey(
         _ key: DevicePublicKey, for id: String, of user: String?, at now: Timestamp
     ) throws(KeyStoreError) {

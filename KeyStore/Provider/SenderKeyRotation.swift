@@ -207,7 +207,7 @@ package struct AnnouncementChain: Sendable {
         if let recovery = recoveries.first(where: { recovery in keys.contains { $0.bytes == recovery.newKeyBytes } }),
             !(pinned.map(keys.contains) ?? false)
         {
-            // Permanently, and before all others: to a device with whatever pin, a thief's too.
+            // Permanently, and before all others: to a device with any pin, even a thief's.
             let room = RotationStatement.maximumPerMessage - 1
             let accepted = chain.prefix { $0.isAccepted(at: now) }
             // All that lead on from the recovered key, if there is room; otherwise those that are announced.

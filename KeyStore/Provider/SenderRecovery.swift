@@ -10,7 +10,7 @@ struct RecoveryRow: StoredRow {
     private static let maximumKeys = 16
 
     let name: String
-    /// The recovery keys that this name has had, the latest first: a device may still report an earlier one.
+    /// The recovery keys that this name has had, latest first: a device may still report an earlier one.
     private(set) var recoveryKeys: [RecoveryPublicKey] = []
     /// How many of them phones are told of, at most two.
     private var announced = 0
@@ -111,17 +111,17 @@ public struct SenderKeyRecovery: Hashable, Sendable {
 extension SQLiteKeyStore {
     /// Makes the new key of a recovery, and the request that the recovery key is to sign.
     ///
-    /// Nothing else changes until `finishRecovery`. A request that waits already is returned again.
+    /// Nothing else changes until `finishRecovery`. A pending request is returned again.
     ///
     /// - Parameters:
     ///   - name: The name; nil for the default, or `default` in a store without sender keys.
     ///   - topic: The app; nil for that of the key.
     ///   - recoveryKey: The recovery key that the app's devices have pinned.
-    ///   - serial: The serial is above this one, for a store that was lost.
+    ///   - serial: The last serial used, if the store was lost; the new one is above it.
     ///   - clock: What is known about the clock that `now` comes from.
     ///   - now: The present time; the serial is at least its seconds since 1970.
     /// - Throws: `unknownName`, `ambiguousName`, `invalidName`, `implausibleClock`; `topicMismatch` without a topic, or
-    ///   with another than that of the key; `rotationRefused` after the last possible serial.
+    ///   with one other than the key's; `rotationRefused` after the last possible serial.
     public func prepareRecovery(
         named name: String? = nil, topic: Topic? = nil, by recoveryKey: RecoveryPublicKey,
         serialAbove serial: UInt32 = 0,
@@ -212,7 +212,7 @@ extension SQLiteKeyStore {
             try store.senderNames.keepDefault()
             return SenderKeyRecovery(record: try store.record(new), replaced: old?.publicKey)
         }
-        // The recovery is done; if a reader keeps the log for a moment, that is not a failure.
+        // The recovery is done; a reader that holds the log for a moment is no failure.
         try? withConnection { (connection) throws(KeyStoreError) in try connection.emptyLog() }
         return result
     }
@@ -226,7 +226,7 @@ extension SQLiteKeyStore {
 
     /// Replaces the recovery keys that registration replies and records of the sender key carry.
     ///
-    /// A device that has pinned some keeps those; other ones reach it with a release of the app.
+    /// A device that has pinned any keeps those; others reach it with an app release.
     ///
     /// - Parameters:
     ///   - keys: At most two, which differ.

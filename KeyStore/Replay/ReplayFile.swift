@@ -1,6 +1,6 @@
 public import Pushcrypt
 
-/// What a replay guard finds of a message that has passed every other step. (`Docs/Format.md`, Replay)
+/// What a replay guard finds about a message that has passed every other step. (`Docs/Format.md`, Replay)
 public enum ReplayVerdict: Hashable, Sendable {
     /// Not seen before.
     case new
@@ -37,13 +37,13 @@ public struct ReplayTaking: Hashable, Sendable {
     /// which it was first seen. Otherwise a relay, which may send a message again, could make a phone fetch at will.
     public var mayFetch: Bool { !isQuiet && (verdict == .new || verdict == .again) }
 
-    /// Whether another notification request, or one too old to tell, has brought the message already.
+    /// Whether the message came before under another notification request, or is too old to tell.
     public var isDuplicate: Bool { verdict == .copy || verdict == .seen }
 }
 
 /// The result of handing a message over.
 public struct ReplayHandover: Hashable, Sendable {
-    /// Whether the message rings: is shown as it was sealed. It does once, when it is handed over first.
+    /// Whether the message rings: is shown as it was sealed. It does so once, when first handed over.
     public let rings: Bool
     /// Why the guard could not be written, if it could not. For the developer.
     public let problem: KeyStoreError?

@@ -36,13 +36,13 @@ public struct ReplayMessage: Hashable, Sendable {
 /// A guard's memory of a message: one row per sender, account and message id.
 struct ReplayRow: Hashable, Sendable {
     enum State: Int64 {
-        /// Some process has the message, and may have been ended before it showed it.
+        /// A process has the message, and may have ended before showing it.
         case taken = 1
         /// The message has rung.
         case handedOver = 2
     }
 
-    /// That of the copy that made the row.
+    /// The request of the copy that made the row.
     let request: Bytes
     let state: State
 }
@@ -52,7 +52,7 @@ protocol ReplayStorage {
     associatedtype Failure: Error
 
     func row(of message: ReplayMessage) throws(Failure) -> ReplayRow?
-    /// The floor for all, as the clock had it when the guard was made.
+    /// The floor for all, by the clock when the guard was made.
     func guardFloor() throws(Failure) -> Timestamp
     /// The floor of the message's sender and account: where rows were deleted for room.
     func floor(of message: ReplayMessage) throws(Failure) -> Timestamp
@@ -85,13 +85,13 @@ package enum ReplayRules {
     /// What taking a message finds.
     struct Finding: Hashable, Sendable {
         let verdict: ReplayVerdict
-        /// Whether nothing can make the message ring any more.
+        /// Whether the message can no longer ring.
         let isQuiet: Bool
 
         static let unknown = Finding(verdict: .new, isQuiet: false)
     }
 
-    /// Finds without writing.
+    /// Looks up a message without writing.
     static func find<Storage: ReplayStorage>(
         _ message: ReplayMessage, in storage: Storage, at now: Timestamp
     ) throws(Storage.Failure) -> Finding {

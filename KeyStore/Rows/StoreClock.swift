@@ -58,7 +58,7 @@ struct StoreClock {
         return isLong ? now : boundedNow(last)
     }
 
-    /// Returns the newest time of the store's own changes after a call that has changed something, or nothing.
+    /// Returns the newest time of the store's own changes after a call, which may have changed nothing.
     func newest(isChanged: Bool) -> Timestamp {
         guard let last, assurance != .confirmed else { return now }
         guard isChanged, let time = try? time() else { return max(last, boundedNow(last)) }
@@ -84,7 +84,7 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Changes the store if the clock is plausible, and notes the time; if `body` changes nothing, any clock is.
+    /// Changes the store if the clock is plausible, and notes the time; if `body` changes nothing, any clock will do.
     ///
     /// - Throws: `implausibleClock`; nothing has changed then.
     func write<R>(

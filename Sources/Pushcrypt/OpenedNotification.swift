@@ -15,7 +15,7 @@ public struct OpenedNotification: Sendable {
     public let expiresAt: Timestamp
     /// The device key that opened the message.
     public let openedWith: DevicePublicKey
-    /// The rotations and recoveries in the message that change the trust, also if the message was shown before.
+    /// The rotations and recoveries in the message that change the trust, even if the message was shown before.
     public let statements: [RotationStatement]
     /// Whether the message has a rotation that contradicts an accepted one: a sign that an old sender key was stolen.
     public let hasRotationConflict: Bool

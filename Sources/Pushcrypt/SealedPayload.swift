@@ -22,7 +22,7 @@ public struct SealedPayload: Hashable, Sendable {
         pushType: PushType, expiresAt: Timestamp, removed: RemovedCharacters
     ) {
         var json = clear.prefix
-        // One more for the zero that base64url ends with for a moment.
+        // One more for the terminating zero of the base64url text, which is removed again.
         json.reserveCapacity(clear.length(bucket: envelope.innerLength, isSentExactly: true) + 1)
         Base64URL.append(envelope.bytes.span, to: &json)
         json.append(ClearPart.suffix)

@@ -17,7 +17,7 @@ extension UNNotificationContent {
 }
 
 extension UNNotificationContent {
-    /// The same content as it is shown when it has rung before.
+    /// The same content, as shown when it has rung before.
     func quiet(isDuplicate: Bool) -> UNNotificationContent {
         let content = thawed
         content.sound = nil

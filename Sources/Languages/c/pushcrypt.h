@@ -54,7 +54,7 @@ enum { TOLERANCE = 86400 };
 // A superseded sender key. It never verifies a statement again.
 //
 // It verifies messages up to and including the millisecond of its end, which its statement says; that is always kept:
-// and require it. A revoked key has none: it verifies nothing, for no sender.
+// and require it. A revoked key has none: it verifies nothing, for any sender.
 struct superseded {
     uint8_t key[KEY];
     bool is_revoked;

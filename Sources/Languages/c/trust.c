@@ -236,9 +236,9 @@ void trust_follow(
     }
 }
 
-// Follows a statement, or refuses it and changes nothing. Each sender is asked apart.
+// Follows a statement, or refuses it and changes nothing. Each sender is evaluated separately.
 //
-// `changed` is whether something changed, `conflict` one that the statement raises all the same, or NULL.
+// `changed` is whether something changed, `conflict` one that the statement raises nevertheless, or NULL.
 refusal trust_evaluate(
     struct trust *trust, bool *changed, refusal *conflict, const uint8_t *statement, size_t length, const char *context, uint64_t now) {
     struct trust after = *trust;

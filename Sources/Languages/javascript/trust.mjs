@@ -17,7 +17,7 @@ const IDENTITY = Buffer.concat([Buffer.of(1), Buffer.alloc(31)]);
  * A superseded sender key. It never verifies a statement again.
  *
  * It verifies messages up to and including the millisecond of its end. Without a statement it is revoked, by the app or
- * by a recovery: it verifies nothing, for no sender [R-25]. The statement is always kept: [R-2] and [R-7] require it.
+ * by a recovery: it verifies nothing, for any sender [R-25]. The statement is always kept: [R-2] and [R-7] require it.
  */
 export class Superseded {
     constructor(key, statement = null) {
@@ -115,9 +115,9 @@ export class Trust {
     }
 
     /**
-     * Follows a statement, or refuses it and changes nothing. Each sender is asked apart [R-14].
+     * Follows a statement, or refuses it and changes nothing. Each sender is evaluated separately [R-14].
      *
-     * Returns whether something changed, and a conflict that the statement raises all the same.
+     * Returns whether something changed, and a conflict that the statement raises nevertheless.
      */
     evaluate(statement, context, now) {
         const version = statement[0];

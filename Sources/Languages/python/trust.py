@@ -24,7 +24,7 @@ class Superseded:
     """A superseded sender key. It never verifies a statement again.
 
     It verifies messages up to and including the millisecond of its end. Without a statement it is revoked, by the app or
-    by a recovery: it verifies nothing, for no sender [R-25]. The statement is always kept: [R-2] and [R-7] require it.
+    by a recovery: it verifies nothing, for any sender [R-25]. The statement is always kept: [R-2] and [R-7] require it.
     """
 
     key: bytes
@@ -105,9 +105,9 @@ class Trust:
         return accepted, sorted(told)
 
     def evaluate(self, statement, context, now):
-        """Follows a statement, or refuses it and changes nothing. Each sender is asked apart [R-14].
+        """Follows a statement, or refuses it and changes nothing. Each sender is evaluated separately [R-14].
 
-        Returns whether something changed, and a conflict that the statement raises all the same.
+        Returns whether something changed, and a conflict that the statement raises nevertheless.
         """
         if len(statement) != STATEMENT or statement[0] not in (ROTATES, RECOVERS):
             raise Refused("malformed-statement")

@@ -1,7 +1,7 @@
 /// A recovery key's public half, which a device pins beside a sender's key: Ed25519, 32 bytes; as text `pcv1…`, 62
 /// characters.
 ///
-/// Its one use is to put a new sender key in place of whatever is pinned, after a theft. Every value has passed the
+/// Its only use is to replace whatever is pinned with a new sender key, after a theft. Every value has passed the
 /// import check: it is canonical, on the curve and of prime order. (`Docs/Format.md`, Keys as text)
 public struct RecoveryPublicKey: Hashable, Sendable, CustomStringConvertible, LosslessStringConvertible {
     /// The length in bytes.

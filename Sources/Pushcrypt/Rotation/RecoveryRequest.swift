@@ -1,5 +1,5 @@
-/// A recovery that the recovery key has not signed yet: what a provider makes, and what is carried to the machine that
-/// has the recovery key.
+/// A recovery that the recovery key has not signed yet, made by the provider and carried to the machine with the
+/// recovery key.
 ///
 /// It holds no secret. The new key has signed it. (`Docs/FormatRotation.md`, Recovery statement)
 public struct RecoveryRequest: Hashable, Sendable {
@@ -13,7 +13,7 @@ public struct RecoveryRequest: Hashable, Sendable {
     private let claim: ContiguousArray<UInt8>
     private let signatureByNew: ContiguousArray<UInt8>
 
-    /// The number of the recovery, above that of the one before.
+    /// The number of the recovery, above the previous one.
     public var serial: UInt32 { claim.span.bigEndian(at: 49) }
     /// The time of the request, for people.
     public var issuedAt: Timestamp { Timestamp(milliseconds: claim.span.bigEndian(at: 37)) }
@@ -48,7 +48,7 @@ public struct RecoveryRequest: Hashable, Sendable {
 
     /// Signs the statement; this is the recovery key's only use.
     ///
-    /// The caller shows the app, the serial and the new key to a person before.
+    /// The caller first shows the app, the serial and the new key to a person.
     ///
     /// - Throws: `unknownRecoveryKey` if the request is for another recovery key.
     public func signed(by key: RecoverySecretKey) throws(RotationError) -> SignedRecovery {
@@ -107,7 +107,7 @@ public struct RecoveryRequest: Hashable, Sendable {
     }
 }
 
-/// A recovery that both keys have signed: what is carried back to the provider.
+/// A recovery that both keys have signed, carried back to the provider.
 public struct SignedRecovery: Hashable, Sendable {
     fileprivate static let version = 1
 

@@ -52,7 +52,7 @@ public struct RotationError: CodedError {
     public let code: Code
     /// What happened, and what to do.
     public let description: String
-    /// The number of the rule that failed: of several senders, the one that came furthest decides.
+    /// The number of the rule that failed: of several senders, the one that got furthest decides.
     let rule: Int
 
     init(_ rule: Int, _ code: Code, _ description: String) {

@@ -39,16 +39,16 @@ public struct RotationStatement: Hashable, Sendable {
     public var keyID: KeyID { KeyID(value: bytes.span.bigEndian(at: 1)) }
     /// The time of issue; of a recovery, for people only.
     public var issuedAt: Timestamp { Timestamp(milliseconds: bytes.span.bigEndian(at: 37)) }
-    /// The time after `issuedAt` for which receivers accept a rotation; without a meaning for a recovery.
+    /// The time after `issuedAt` for which receivers accept a rotation; meaningless for a recovery.
     public var acceptFor: Interval { interval(at: 45) }
     /// The time after `issuedAt` for which the old key still verifies messages; 0 for a recovery.
     public var overlap: Interval { isRecovery ? .seconds(0) : interval(at: 49) }
     /// The last moment at which the old key verifies messages after a rotation.
     public var overlapEnd: Timestamp { issuedAt.adding(overlap) }
-    /// The number of a recovery, which is higher than that of the one before; 0 for a rotation.
+    /// The number of a recovery, above the previous one; 0 for a rotation.
     public var serial: UInt32 { isRecovery ? bytes.span.bigEndian(at: 49) : 0 }
 
-    /// The bytes that both keys sign: two statements with the same ones say the same, whatever their signatures.
+    /// The bytes that both keys sign: statements with equal bytes say the same, whatever their signatures.
     package var claim: ContiguousArray<UInt8> { ContiguousArray(bytes[Self.signed]) }
     /// The bytes of the new key, unchecked: to compare them with a pinned key.
     package var newKeyBytes: ContiguousArray<UInt8> { ContiguousArray(bytes[Self.newKey]) }

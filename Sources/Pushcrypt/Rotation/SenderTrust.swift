@@ -162,7 +162,7 @@ public struct SenderTrust: Hashable, Sendable {
         try evaluate(statement, for: topic, at: now).change.get()
     }
 
-    /// Evaluates a statement for each sender apart, and applies it to those that accept it.
+    /// Evaluates a statement for each sender separately, and applies it to those that accept it.
     mutating func evaluate(_ statement: RotationStatement, for topic: Topic, at now: Timestamp) -> Outcome {
         var change: Change?
         var isKnown = false

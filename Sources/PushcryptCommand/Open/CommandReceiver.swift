@@ -38,7 +38,7 @@ enum CommandReceiver: Sendable {
 }
 
 extension CommandReceiver {
-    /// Does what follows when a delivery was given out.
+    /// Completes a delivery that was given out.
     func finish(_ delivery: Delivery, at now: Timestamp) {
         if case .store(let receiver) = self { receiver.deleteRetiredKeys(after: delivery, at: now) }
     }

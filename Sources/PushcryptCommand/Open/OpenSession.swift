@@ -207,7 +207,7 @@ final class EventLoop: DeliveryClock {
 
     // MARK: Running
 
-    /// Makes the calls that are due, each at its time, until `end` is called.
+    /// Makes each call when it is due, until `end` is called.
     func run() {
         while true {
             switch calls.wait({ $0.step(at: SystemEnvironment.uptime()) }) {

@@ -12,7 +12,7 @@ final class SignerConnection {
         case malformedReply
     }
 
-    /// The total time for one exchange, in timeouts, so that a signer cannot delay it forever by single replies.
+    /// The total time for one exchange, in timeouts, so that a signer cannot prolong it forever with single replies.
     static let patience: UInt64 = 3
 
     private let socket: UnixSocket

@@ -12,7 +12,7 @@ enum SecretText {
     private static let jwkMark = ContiguousArray("\"d".utf8)
     /// 32 and 64 bytes: base64 with and without padding, hexadecimal.
     private static let bareLengths: Set<Int> = [43, 44, 64, 86, 88, 128]
-    /// The least number of a key's characters after the prefix; shorter texts may be names of files.
+    /// The minimum number of a key's characters after the prefix; shorter texts may be file names.
     private static let length = 8
 
     /// Whether a secret key begins anywhere in a text.

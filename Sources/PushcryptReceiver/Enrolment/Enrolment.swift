@@ -37,8 +37,9 @@ public struct EnrolmentCircumstances: Hashable, Sendable {
 public enum FirstTrust: Hashable, Sendable {
     /// Keys shipped with the app, the current one last: nothing on the network can replace them.
     ///
-    /// A pin that is one of them stays, and so does one that rotation statements lead to from one of them, or that a
-    /// built-in recovery key has put in place. Any other is replaced by the last at launch, and the plan has a notice. After a theft, ship the new key without the stolen one.
+    /// A pin that is one of them stays, and so does one reached from them by rotation statements, or put in place by a
+    /// built-in recovery key. At launch the last replaces any other, and the plan has a notice. After a theft, ship the
+    /// new key without the stolen one.
     case builtIn([SenderPublicKey])
     /// The key in the provider's first reply, with the recovery keys in it if the app has none built in: as trustworthy as
     /// the channel of this reply.
@@ -102,7 +103,7 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     ///   - topic: The app's bundle id, to which its keys and its registration are bound.
     ///   - firstTrust: The sender to trust before any key is pinned.
     ///   - recoveryKeys: The recovery keys built into the app, at most two, which replace any others at launch. Without
-    ///     some, an app with a built-in sender has none, and any other keeps those of the first reply.
+    ///     any, an app with a built-in sender has none, and any other app keeps those of the first reply.
     ///   - policy: When a registration is repeated, and a key replaced.
     public init(
         store: Store, account: String = Store.defaultName, sender: String = "provider", topic: Topic,

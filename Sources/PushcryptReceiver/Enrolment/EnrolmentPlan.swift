@@ -20,7 +20,7 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         /// Tell the provider to forget a device: one that was logged out, or one under an id that this installation no
         /// longer uses.
         case withdraw(device: String)
-        /// Pin this built-in sender key instead of one that is not built in, and trust that one no longer.
+        /// Pin this built-in sender key instead of one that is not built in, which is no longer trusted.
         case replaceSender(KeyID)
         /// Trust the built-in recovery keys, and no others.
         case replaceRecoveryKeys
@@ -63,7 +63,7 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
     public enum Notice: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
         /// Alerts are off: nothing is shown, and the service extension does not run.
         case alertsOff = "alerts-off"
-        /// The pinned sender key was not one that the app has built in, nor did one lead to it: a built-in one replaces
+        /// The pinned sender key was neither built into the app nor reached from such a key: a built-in one replaces
         /// it. Expected once after the app has changed from ``FirstTrust/reply`` or to a new key; otherwise someone has
         /// controlled the channel to the provider.
         case senderReplaced = "sender-replaced"

@@ -136,7 +136,7 @@ extension Enrolment {
         // The phone that was backed up may still use this id, so it is not withdrawn.
         if reasons.contains(.keysLost) { state.remove(account, withdrawing: false) }
         let key = try key(isTooOld: reasons.contains(.keyIsOld), now)
-        // First, so that no pin is without them.
+        // First, so that no pin lacks them.
         try replaceRecoveryKeys()
         try pinBuiltInSender(now)
         let report = try report(of: key, plan.circumstances)
@@ -161,10 +161,10 @@ extension Enrolment {
     ) throws(KeyStoreError) {
         let isOwn: Bool
         switch refusal {
-        // This same phone went on under this id, before a backup was restored, or as fast as nobody may: keys restored
-        // from a backup stay on their phone. So nobody else loses the id.
+        // This phone itself used the id before a backup was restored, or made keys too fast: restored keys stay on
+        // their phone. So nobody else loses the id.
         case .generationRollback, .generationTooHigh: isOwn = true
-        // The id, or the key, is somebody else's at the provider, who must not lose it.
+        // At the provider the id or key is somebody else's, who must not lose it.
         case .userMismatch, .keyTaken: isOwn = false
         default: return
         }

@@ -66,7 +66,7 @@ public struct Delivery: Sendable {
     public let opened: OpenedNotification?
     /// The content shown.
     public let content: NotificationContent
-    /// When the message was sealed, also if it is not shown; nil for a push that did not open.
+    /// When the message was sealed, even if it is not shown; nil for a push that did not open.
     private(set) var sentAt: Timestamp?
 
     private init(_ outcome: Outcome, _ opened: OpenedNotification? = nil, _ content: NotificationContent) {

@@ -108,7 +108,7 @@ public struct NotificationReceiver: Sendable {
         }
     }
 
-    /// Receives a push for a caller that has work to do on it before it hands it over.
+    /// Receives a push for a caller that works on it before handing it over.
     package func take(
         _ push: IncomingPush, requestID: String?, at now: Timestamp, isAwaited: () -> Bool = { true }
     ) -> TakenPush {
@@ -159,7 +159,7 @@ public struct NotificationReceiver: Sendable {
 
     /// Deletes the device keys that ended more than a day before a message was sealed, and before `now`.
     ///
-    /// Call it when the content of a delivery was given out, never before. If the keys cannot be changed, the next
+    /// Call it after the content of a delivery was given out, never before. If the keys cannot be changed, the next
     /// delivery deletes them.
     public func deleteRetiredKeys(after delivery: Delivery, at now: Timestamp) {
         guard let sentAt = delivery.sentAt else { return }

@@ -32,7 +32,7 @@ public final class Trust {
      * A superseded sender key. It never verifies a statement again.
      *
      * <p>It verifies messages up to and including the millisecond of its end. Without a statement it is revoked, by the
-     * app or by a recovery: it verifies nothing, for no sender [R-25]. The statement is always kept: [R-2] and [R-7]
+     * app or by a recovery: it verifies nothing, for any sender [R-25]. The statement is always kept: [R-2] and [R-7]
      * require it.
      */
     public record Superseded(byte[] key, byte[] statement) {
@@ -75,7 +75,7 @@ public final class Trust {
     /** The accepted statements, and the conflicts to tell the app of. */
     public record Followed(List<byte[]> accepted, List<String> told) {}
 
-    /** Whether a statement changed something, and a conflict that it raises all the same, or {@code null}. */
+    /** Whether a statement changed something, and a conflict that it raises nevertheless, or {@code null}. */
     public record Evaluated(boolean changed, String conflict) {}
 
     private List<Sender> senders;
@@ -141,7 +141,7 @@ public final class Trust {
         return new Followed(accepted, List.copyOf(told));
     }
 
-    /** Follows a statement, or refuses it and changes nothing. Each sender is asked apart. */
+    /** Follows a statement, or refuses it and changes nothing. Each sender is evaluated separately. */
     public Evaluated evaluate(byte[] statement, String context, long now) throws GeneralSecurityException, Refused {
         if (statement.length != STATEMENT || statement[0] != ROTATES && statement[0] != RECOVERS) throw new Refused("malformed-statement");
         boolean rotates = statement[0] == ROTATES, isChanged = false;
