@@ -253,13 +253,19 @@ extension SQLiteKeyStore {
 
     /// Pins a sender's key, and returns the keys that verified messages until now and no longer do.
     ///
+    /// - Parameter recoveryKeys: The sender's, unless it has some that are not replaced.
     /// - Throws: `invalidName`, `senderAlreadyTrusted`, `senderSuperseded`, `topicMismatch`.
     package func pinSender(
-        _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
+        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey] = [], named name: String, topic: Topic?,
+        replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> [TrustedSenderRecord] {
         try write(at: now) { (store) throws(KeyStoreError) in
-            try store.trustSender(key, named: name, topic: topic, replace: replace, at: now)
-                .ended.map { $0.record(isRevoked: true) }
+            let ended = try store.trustSender(key, named: name, topic: topic, replace: replace, at: now).ended
+            let hasNone = try store.recoveryKeys(ofSender: name).isEmpty
+            if !recoveryKeys.isEmpty, replace || hasNone {
+                try store.setRecoveryKeys(recoveryKeys, ofSender: name)
+            }
+            return ended.map { $0.record(isRevoked: true) }
         }
     }
 

@@ -133,14 +133,18 @@ extension SQLiteKeyStore {
     /// Imports a key generated elsewhere as the first of a name.
     ///
     /// - Throws: `nameTaken`, `invalidName`, `implausibleClock`; `keyIDTaken` if the store holds this key, or one with
-    ///   its id.
+    ///   its id; `senderSuperseded` if it is a recovery key.
     public func importSenderKey(
         _ key: SenderKey, named name: String = defaultName, topic: Topic? = nil, clock: ClockAssurance = .unknown,
         at now: Timestamp
     ) throws(KeyStoreError) -> SenderKeyRecord {
         try StoreName.check(name, "the name of a sender key")
         return try write(at: now, clock) { (store, _) throws(KeyStoreError) in
-            try store.addSenderKey(key, name: name, topic: topic, at: now)
+            if try store.knownRecoveryKeys().contains(where: { $0.bytes == key.publicKey.bytes }) {
+                throw KeyStoreError(
+                    .senderSuperseded, "key \(key.id) is a recovery key, and no key is both: make another sender key")
+            }
+            return try store.addSenderKey(key, name: name, topic: topic, at: now)
         }
     }
 

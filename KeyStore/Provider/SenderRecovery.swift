@@ -120,8 +120,9 @@ extension SQLiteKeyStore {
     ///   - serial: The last serial used, if the store was lost; the new one is above it.
     ///   - clock: What is known about the clock that `now` comes from.
     ///   - now: The present time; the serial is at least its seconds since 1970.
-    /// - Throws: `unknownName`, `ambiguousName`, `invalidName`, `implausibleClock`; `topicMismatch` without a topic, or
-    ///   with one other than the key's; `rotationRefused` after the last possible serial.
+    /// - Throws: `unknownName`, `ambiguousName`, `invalidName`, `implausibleClock`; `senderSuperseded` for a recovery
+    ///   key that is or was a sender's; `topicMismatch` without a topic, or with one other than the key's;
+    ///   `rotationRefused` after the last possible serial.
     public func prepareRecovery(
         named name: String? = nil, topic: Topic? = nil, by recoveryKey: RecoveryPublicKey,
         serialAbove serial: UInt32 = 0,
@@ -129,6 +130,7 @@ extension SQLiteKeyStore {
     ) throws(KeyStoreError) -> RecoveryRequest {
         try write(at: now, clock) { (store, _) throws(KeyStoreError) in
             let (name, old) = try store.recoveryName(name)
+            try store.checkAreNoSenders([recoveryKey])
             guard let topic = topic ?? old?.topic else {
                 throw KeyStoreError(.topicMismatch, "sender key '\(name)' is for every app: name the one to recover")
             }
@@ -241,11 +243,7 @@ extension SQLiteKeyStore {
             "a sender has at most two recovery keys, which differ")
         try write(at: now) { (store) throws(KeyStoreError) in
             let name = try store.senderKeyRow(name).name
-            let senders = try store.knownSenders()
-            if let key = keys.first(where: { key in senders.contains { $0.bytes == key.bytes } }) {
-                throw KeyStoreError(
-                    .senderSuperseded, "key \(key.id) is a sender's key, and no key is both: make another recovery key")
-            }
+            try store.checkAreNoSenders(keys)
             var row = try store.recoveryRow(name) ?? RecoveryRow(name: name)
             row.announce(keys)
             try store.put(row)
@@ -257,6 +255,15 @@ extension StoreTransaction {
     /// Returns the recovery keys that any of the store's sender keys has or had.
     func knownRecoveryKeys() throws(KeyStoreError) -> Set<RecoveryPublicKey> {
         Set(try rows(RecoveryRow.self, "").flatMap(\.recoveryKeys))
+    }
+
+    /// Throws `senderSuperseded` for a key that is or was a sender's. (`Docs/Format.md`, K-10)
+    fileprivate func checkAreNoSenders(_ keys: [RecoveryPublicKey]) throws(KeyStoreError) {
+        let senders = try knownSenders()
+        if let key = keys.first(where: { key in senders.contains { $0.bytes == key.bytes } }) {
+            throw KeyStoreError(
+                .senderSuperseded, "key \(key.id) is a sender's key, and no key is both: make another recovery key")
+        }
     }
 
     fileprivate func recoveryRow(_ name: String) throws(KeyStoreError) -> RecoveryRow? {

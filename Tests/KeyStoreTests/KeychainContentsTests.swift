@@ -94,7 +94,9 @@ struct KeychainContentsTests {
     }
 
     @Test func anItemOfTheFirstLayoutIsRefused() {
-        #expect(code { try parse(Self.item(version: 1)) } == .olderVersion)
+        let refused = error { try parse(Self.item(version: 1)) }
+        #expect(refused?.code == .olderVersion)
+        #expect(refused?.description.contains("purgeEverything, generate a new key and register again") == true)
     }
 
     @Test func noPrefixAndNoChangedBitIsRead() throws {

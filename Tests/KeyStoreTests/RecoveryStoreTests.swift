@@ -58,6 +58,26 @@ import Testing
         #expect(code { try store.trustSender(key, named: "other", at: start) } == .senderSuperseded)
     }
 
+    /// A key that is refused brings no recovery keys either.
+    @Test func recoveryKeysComeWithTheirPinOrNotAtAll() throws {
+        let store = try SQLiteKeyStore.inMemory()
+        let (pinned, stranger) = (SenderKey().publicKey, RecoverySecretKey().publicKey)
+        func pin(_ key: SenderPublicKey, _ recoveryKeys: [RecoveryPublicKey], replace: Bool = false) throws {
+            _ = try store.pinSender(
+                key, recoveryKeys: recoveryKeys, named: "provider", topic: nil, replace: replace, at: start)
+        }
+        try pin(pinned, [])
+        #expect(code { try pin(SenderKey().publicKey, [stranger]) } == .senderAlreadyTrusted)
+        #expect(try store.recoveryKeys(ofSender: "provider").isEmpty)
+        try pin(pinned, [recovery.publicKey])
+        try pin(pinned, [stranger])
+        #expect(try store.recoveryKeys(ofSender: "provider") == [recovery.publicKey])
+        let same = try RecoveryPublicKey(bytes: pinned.bytes.span)
+        #expect(code { try pin(pinned, [same], replace: true) } == .senderSuperseded)
+        try pin(SenderKey().publicKey, [stranger], replace: true)
+        #expect(try store.recoveryKeys(ofSender: "provider") == [stranger])
+    }
+
     /// A first reply may have brought a stranger's recovery key, and the stranger the highest serial.
     @Test(arguments: DeviceStoreKind.allCases)
     func otherRecoveryKeysBeginAnew(_ kind: DeviceStoreKind) throws {
@@ -116,6 +136,27 @@ import Testing
         #expect(try store.finishRecovery(request.signed(by: second), at: start).record.publicKey == request.newKey)
         #expect(
             code { try store.prepareRecovery(topic: .other, by: second.publicKey, at: start) } == .topicMismatch)
+    }
+
+    /// (K-10)
+    @Test func noKeyOfTheProviderIsBoth() throws {
+        let store = try Home(.memory).store
+        let seed = Bytes(repeating: 9, count: 32)
+        let (sender, same) = (try SenderKey(seed: seed.span), try RecoverySecretKey(seed: seed.span))
+        _ = try store.importSenderKey(sender, topic: .app, at: start)
+        for isCurrent in [true, false] {
+            #expect(
+                code { try store.setRecoveryKeys([same.publicKey], at: start) } == .senderSuperseded, "\(isCurrent)")
+            #expect(code { try store.prepareRecovery(by: same.publicKey, at: start) } == .senderSuperseded)
+            if isCurrent { _ = try store.rotateSenderKey(at: start + 1) }
+        }
+        let other = try Home(.memory).store
+        _ = try other.generateSenderKey(topic: .app, at: start)
+        try other.setRecoveryKeys([same.publicKey], at: start)
+        #expect(code { try other.importSenderKey(sender, named: "second", at: start) } == .senderSuperseded)
+        // It was one once.
+        try other.setRecoveryKeys([recovery.publicKey], at: start)
+        #expect(code { try other.importSenderKey(sender, named: "second", at: start) } == .senderSuperseded)
     }
 
     @Test func anEmptyStoreIsRecovered() throws {

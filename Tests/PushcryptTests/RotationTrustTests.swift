@@ -127,6 +127,16 @@ import Testing
         #expect(refusal(of: try Self.statement(from: keys[1], to: keys[0]), by: trust)?.code == .supersededKey)
     }
 
+    /// A caller without statements, such as the C library's, cannot know whether it has seen this one.
+    @Test func aKeyWhoseStatementIsNotKeptContradictsNothing() throws {
+        let old = SenderTrust.Superseded(key: keys[0].publicKey, verifiesUntil: now, statement: nil)
+        let trust = SenderTrust(pinned: [keys[1].publicKey], superseded: [old])
+        #expect(trust.candidates(for: keys[0].id, at: now) == [keys[0].publicKey])
+        for new in [keys[1], keys[2]] {
+            #expect(refusal(of: try Self.statement(from: keys[0], to: new), by: trust)?.code == .untrustedKey)
+        }
+    }
+
     @Test func theIssuerCannotSignWhatNoReceiverAccepts() throws {
         let long = #expect(throws: RotationError.self) {
             try RotationStatement(from: keys[0], to: keys[1], at: now, overlap: .seconds(5_184_001))

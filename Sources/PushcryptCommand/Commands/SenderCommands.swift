@@ -64,11 +64,8 @@ struct SenderTrustCommand: CommandBody {
         }
         let store = try console.open(store)
         let ended = try withStoreErrors { () throws(KeyStoreError) in
-            let hasNone = try store.recoveryKeys(ofSender: name).isEmpty
-            if !recoveryKeys.isEmpty, replaces || hasNone {
-                try store.setRecoveryKeys(recoveryKeys, ofSender: name)
-            }
-            return try store.pinSender(key, named: name, topic: topic, replace: replaces, at: console.timestamp)
+            try store.pinSender(
+                key, recoveryKeys: recoveryKeys, named: name, topic: topic, replace: replaces, at: console.timestamp)
         }
         for sender in ended {
             let name = sanitized(forTerminal: sender.name)

@@ -278,8 +278,8 @@ extension Explanation {
         ),
         Explanation(
             KeyStoreError.Code.senderSuperseded, .store,
-            summary: "the key was superseded here, and stays so",
-            cause: "It is from an old build of the app or an old record.",
+            summary: "the key was superseded here, and stays so, or is a recovery key",
+            cause: "It is from an old build of the app or an old record; or the same key is to sign and to recover.",
             fix: "Get the current key from the provider: 'pushcrypt export sender'."),
         Explanation(
             KeyStoreError.Code.tooManyAnnouncements, .store,
