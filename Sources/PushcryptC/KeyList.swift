@@ -2,15 +2,37 @@ internal import Pushcrypt
 
 /// A caller's list of keys: one per line, optionally followed by a space and the last moment at which the key is used.
 @safe struct KeyList {
-    private let lines: [Slice<UnsafeBufferPointer<UInt8>>]
+    private typealias Line = (number: Int, text: Slice<UnsafeBufferPointer<UInt8>>)
+
+    private let lines: [Line]
     private let name: String
 
     /// Creates a list from a text, which must outlive it; throws if it has no key.
     init(_ start: UnsafePointer<CChar>?, _ name: String) throws(CallError) {
-        unsafe lines = try unsafe text(start, name).split(separator: UInt8(ascii: "\n"))
-        guard unsafe !lines.isEmpty else { throw .invalid("\(name) has no key") }
+        let texts = try unsafe text(start, name).split(separator: UInt8(ascii: "\n"))
+        guard unsafe !texts.isEmpty else { throw .invalid("\(name) has no key") }
+        unsafe self.init(zip(1..., texts).map { unsafe ($0, $1) }, name)
+    }
+
+    private init(_ lines: [Line], _ name: String) {
+        unsafe self.lines = unsafe lines
         self.name = name
     }
+
+    /// Divides the list into the lines that begin with a text, and the others.
+    func divided(by beginning: String) -> (with: KeyList, without: KeyList) {
+        let (with, without) = unsafe lines.reduce(into: ([Line](), [Line]())) { lists, line in
+            if unsafe line.text.starts(with: beginning.utf8) {
+                unsafe lists.0.append(line)
+            } else {
+                unsafe lists.1.append(line)
+            }
+        }
+        return unsafe (KeyList(with, name), KeyList(without, name))
+    }
+
+    /// The lines as they are; not for secrets.
+    var texts: [String] { unsafe lines.map { unsafe String(decoding: $0.text, as: UTF8.self) } }
 
     /// Reads each key with `read`; returns the keys with their ends.
     func keys<Key>(
@@ -18,8 +40,8 @@ internal import Pushcrypt
     ) throws(CallError) -> [(key: Key, until: Timestamp?)] {
         var keys: [(Key, Timestamp?)] = []
         for index in unsafe lines.indices {
-            let place = "key \(index + 1) of \(name)"
-            let line = unsafe UnsafeBufferPointer(rebasing: lines[index])
+            let place = unsafe "key \(lines[index].number) of \(name)"
+            let line = unsafe UnsafeBufferPointer(rebasing: lines[index].text)
             let end = unsafe line.firstIndex(of: UInt8(ascii: " ")) ?? line.endIndex
             let text = unsafe UnsafeBufferPointer(rebasing: line[..<end])
             let until =

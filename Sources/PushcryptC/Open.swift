@@ -20,7 +20,7 @@ public func pushcrypt_open(
         let now = Timestamp(milliseconds: now)
         // Secrets first: if the caller mixes the two lists up, no secret is treated as public.
         let deviceKeys = try unsafe readDeviceKeys(deviceKeys, at: now)
-        let trust = try unsafe readTrust(senders)
+        let trust = try unsafe SenderList(senders).trust
         let opener = Opener(topic: topic, deviceKeys: deviceKeys, trust: trust)
         do throws(OpenError) {
             let notification = try unsafe opener.open(push, at: now)
@@ -45,18 +45,6 @@ private func clear(_ opened: UnsafeMutablePointer<pushcrypt_opened>?) -> CallErr
     let header = MemoryLayout.size(ofValue: size)
     unsafe (raw + header).initializeMemory(as: UInt8.self, repeating: 0, count: size - header)
     return nil
-}
-
-/// Reads the trusted senders; of a sender with an end, only messages are trusted.
-private func readTrust(_ senders: UnsafePointer<CChar>?) throws(CallError) -> SenderTrust {
-    let keys = try unsafe KeyList(senders, "senders").keys { (text) throws(KeyError) in
-        try SenderPublicKey(text: String(decoding: ContiguousArray(copying: text), as: UTF8.self))
-    }
-    return SenderTrust(
-        pinned: keys.filter { $0.until == nil }.map(\.key),
-        superseded: keys.compactMap { key, until in
-            until.map { SenderTrust.Superseded(key: key, verifiesUntil: $0, statement: nil) }
-        })
 }
 
 /// Reads the device's keys that have not ended.
@@ -91,13 +79,20 @@ extension pushcrypt_opened {
         var changed: [pushcrypt_rotation] = []
         var trust = trust
         for statement in notification.statements {
-            guard case .rotated(let old, let new) = try? trust.accept(statement, for: topic, at: now) else { continue }
             var rotation = pushcrypt_rotation()
-            rotation.old_until = statement.overlapEnd.milliseconds
-            write(old, to: &rotation.old_sender)
-            write(new, to: &rotation.new_sender)
+            switch try? trust.accept(statement, for: topic, at: now) {
+            case .rotated(let old, let new):
+                rotation.old_until = statement.overlapEnd.milliseconds
+                write(old, to: &rotation.old_sender)
+                write(new, to: &rotation.new_sender)
+            case .recovered(let new):
+                write(new, to: &rotation.new_sender)
+                if let last = trust.senders.compactMap(\.lastRecovery).first { write(last.text, to: &recovered) }
+            case .unchanged, nil: continue
+            }
             changed.append(rotation)
         }
+        recovery_conflict = notification.hasRecoveryConflict ? 1 : 0
         rotation_count = UInt32(changed.count)
         unsafe withUnsafeMutableBytes(of: &rotations) { field in
             unsafe changed.withUnsafeBytes { unsafe field.copyBytes(from: $0) }

@@ -85,8 +85,47 @@ import Testing
 
     private static var code: String { String(lastError.prefix { $0 != ":" }) }
 
+    @Test("A recovery has what the caller's list needs, and a second one of its serial is a conflict")
+    func recovery() throws {
+        let (stolen, new, other) = (SenderKey(), SenderKey(), SenderKey())
+        let (device, recovery) = (DeviceKey(), RecoverySecretKey())
+        let topic = try Topic(Self.topic)
+        let at = Timestamp(milliseconds: Self.now)
+        func open(_ sender: SenderKey, _ new: SenderKey, _ senders: String) throws -> (CInt, pushcrypt_opened) {
+            var options = Sealer.Options()
+            options.announcing = [
+                try RecoveryRequest(by: recovery.publicKey, for: topic, to: new, serial: 7, at: at)
+                    .signed(by: recovery).statement
+            ]
+            let push = try Sealer(sender: sender, topic: topic)
+                .seal(Self.payload.utf8, to: device.publicKey, at: at, options: options).json
+            var output = Self.untouched
+            var length = -1
+            var opened = pushcrypt_opened()
+            opened.size = MemoryLayout<pushcrypt_opened>.size
+            let result = unsafe pushcrypt_open(
+                push.map(CChar.init(bitPattern:)), push.count, Self.text(of: device), senders, Self.topic, Self.now,
+                &opened, &output, output.count, &length)
+            return (result, opened)
+        }
+        let list = "\(stolen.publicKey)\n\(recovery.publicKey)\n"
+        let (result, opened) = try open(new, new, list)
+        #expect(result == PUSHCRYPT_DONE && opened.rotation_count == 1 && opened.recovery_conflict == 0)
+        #expect(opened.rotations.0.old_until == 0 && opened.rotations.0.old_sender.0 == 0)
+        let recovered = unsafe withUnsafeBytes(of: opened.recovered) { unsafe ContiguousArray($0) }
+        let line = "recovered \(String(decoding: recovered.dropLast(), as: UTF8.self))\n"
+        let after = "\(stolen.publicKey) 0\n\(new.publicKey)\n\(recovery.publicKey)\n\(line)"
+        #expect(try open(new, new, after).1.rotation_count == 0)
+        #expect(try open(stolen, new, after).0 == PUSHCRYPT_REFUSED && Self.code == "authentication-failed")
+        let (conflict, told) = try open(new, other, after)
+        #expect(conflict == PUSHCRYPT_DONE && told.recovery_conflict == 1 && told.rotation_count == 0)
+        #expect(try open(other, other, after).0 == PUSHCRYPT_REFUSED && Self.code == "recovery-conflict")
+        #expect(try open(stolen, new, list + line + line).0 == PUSHCRYPT_MISUSE && Self.code == "invalid-call")
+    }
+
     @Test("The header's capacities are those of the library")
     func capacities() {
+        #expect(Int(PUSHCRYPT_RECOVERY_CAPACITY) == (53 * 4 + 2) / 3 + 1)
         #expect(Int(PUSHCRYPT_PUSH_MAX) == PushType.voip.maximumPushLength)
         #expect(Int(PUSHCRYPT_PAYLOAD_MAX) >= PushType.voip.maximumPayloadLength)
         #expect(Int(PUSHCRYPT_KEY_CAPACITY) == "\(SenderKey().publicKey)".utf8.count + 1)

@@ -20,6 +20,7 @@ public struct RotationStatement: Hashable, Sendable {
     static let rotationVersion: UInt8 = 0x01
     static let recoveryVersion: UInt8 = 0x02
     static let newKey = 5..<37
+    static let serial = 49
     private static let signed = 0..<53
     private static let firstSignature = 53..<117
     private static let secondSignature = 117..<181
@@ -46,7 +47,7 @@ public struct RotationStatement: Hashable, Sendable {
     /// The last moment at which the old key verifies messages after a rotation.
     public var overlapEnd: Timestamp { issuedAt.adding(overlap) }
     /// The number of a recovery, above the previous one; 0 for a rotation.
-    public var serial: UInt32 { isRecovery ? bytes.span.bigEndian(at: 49) : 0 }
+    public var serial: UInt32 { isRecovery ? bytes.span.bigEndian(at: Self.serial) : 0 }
 
     /// The bytes that both keys sign: statements with equal bytes say the same, whatever their signatures.
     package var claim: ContiguousArray<UInt8> { ContiguousArray(bytes[Self.signed]) }
@@ -63,7 +64,7 @@ public struct RotationStatement: Hashable, Sendable {
     public init(bytes: Span<UInt8>) throws(RotationError) {
         guard bytes.count == Self.length,
             bytes[0] == Self.rotationVersion
-                || bytes[0] == Self.recoveryVersion && bytes.bigEndian(at: 49, as: UInt32.self) != 0
+                || bytes[0] == Self.recoveryVersion && bytes.bigEndian(at: Self.serial, as: UInt32.self) != 0
         else {
             throw RotationError(
                 1, .malformedStatement,

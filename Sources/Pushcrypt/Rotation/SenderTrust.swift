@@ -71,6 +71,18 @@ public struct SenderTrust: Hashable, Sendable {
             self.claim = claim
         }
 
+        /// The first 53 bytes as base64url, for a caller that stores text.
+        package var text: String { Base64URL.string(claim.span) }
+
+        /// Parses `text`; returns nil if it is not that of a recovery statement.
+        package init?(text: some Collection<UInt8>) {
+            let text = ContiguousArray(text)
+            guard let claim = Base64URL.decode(text.span), claim.count == Self.claimLength,
+                claim[0] == RotationStatement.recoveryVersion
+            else { return nil }
+            self.init(serial: claim.span.bigEndian(at: RotationStatement.serial), claim: claim)
+        }
+
         /// The sender key that the statement pinned.
         package var newKeyBytes: ContiguousArray<UInt8> { ContiguousArray(claim[RotationStatement.newKey]) }
 

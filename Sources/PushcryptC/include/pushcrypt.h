@@ -47,7 +47,8 @@ extern "C" {
 #define PUSHCRYPT_TEXT_MAX 16384    /* the maximum length of a text in bytes, including its NUL */
 #define PUSHCRYPT_KEY_CAPACITY 63   /* the text of a public key, including its NUL */
 #define PUSHCRYPT_ID_CAPACITY 33    /* the text of a message id, including its NUL */
-#define PUSHCRYPT_ROTATIONS_MAX 4   /* the maximum number of rotations in one message */
+#define PUSHCRYPT_RECOVERY_CAPACITY 72 /* the text of the last recovery, including its NUL */
+#define PUSHCRYPT_ROTATIONS_MAX 4   /* the maximum number of rotations and recoveries in one message */
 
 /* The options for one message. Zeros are the defaults, so set only what differs:
  *
@@ -94,11 +95,11 @@ int pushcrypt_seal(
     const char *payload, size_t payload_length, const char *device_key, const char *signing_key, const char *topic, uint64_t now,
     const struct pushcrypt_seal_options *options, char *push, size_t capacity, size_t *length);
 
-/* A rotation: the sender's key changes. */
+/* A change of the sender's key: a rotation, or a recovery after a theft. */
 struct pushcrypt_rotation {
-    /* The last moment at which the old key verifies messages, in milliseconds since 1970-01-01 UTC. */
+    /* The last moment at which the old key verifies messages, in milliseconds since 1970-01-01 UTC; 0 for a recovery. */
     uint64_t old_until;
-    /* The replaced key, and the key that replaces it: `pcs1...`. */
+    /* The replaced key, empty for a recovery, which replaces every other key; and the new key: `pcs1...`. */
     char old_sender[PUSHCRYPT_KEY_CAPACITY], new_sender[PUSHCRYPT_KEY_CAPACITY];
 };
 
@@ -114,9 +115,11 @@ struct pushcrypt_opened {
     uint32_t file_count;
     /* The number of entries in `rotations`. */
     uint32_t rotation_count;
-    /* The changes that the caller makes to its list of senders, in this order, whatever its replay guard says of the message:
-     * add `old_until` to the line of `old_sender`, and add a line for `new_sender`. Do this under one lock, on the list that is
-     * stored at that time, because another message may have changed it. */
+    /* The changes that the caller makes to its list of senders, in this order, whatever its replay guard says of the message.
+     * For a rotation, add `old_until` to the line of `old_sender`, and add a line for `new_sender`. For a recovery, write 0
+     * after every other sender's key, instead of an end that is there; give `new_sender` a line without an end; and store
+     * `recovered`. Do this under one lock. If another message has changed the stored list meanwhile, open this one again with
+     * it: the changes are those of the list that was given. */
     struct pushcrypt_rotation rotations[PUSHCRYPT_ROTATIONS_MAX];
     /* The id of the message, the same in every copy: 32 hexadecimal digits. */
     char message_id[PUSHCRYPT_ID_CAPACITY];
@@ -124,6 +127,11 @@ struct pushcrypt_opened {
     char sender[PUSHCRYPT_KEY_CAPACITY];
     /* The public half of the device's key that opened the message, `pcr1...`. */
     char device_key[PUSHCRYPT_KEY_CAPACITY];
+    /* The last recovery, if there is one among `rotations`; otherwise empty. The list has it in a line `recovered TEXT`, instead
+     * of any earlier one: it holds the serial, so that no older recovery is accepted. */
+    char recovered[PUSHCRYPT_RECOVERY_CAPACITY];
+    /* 1 if the recovery key has signed another recovery with the last serial: somebody else has it. Tell the app. */
+    uint32_t recovery_conflict;
 };
 
 /* Opens a received push: returns the payload that its provider sealed.
@@ -135,7 +143,8 @@ struct pushcrypt_opened {
  *
  *   push, push_length          the push as received, UTF-8 JSON, at most 65536 bytes
  *   device_keys                the device's secret keys, `PCR-SECRET-1...`, one per line
- *   senders                    the trusted keys, `pcs1...`, one per line; never a key that was received in a push
+ *   senders                    the trusted keys, `pcs1...`, and up to two recovery keys, `pcv1...`, one per line; never a key
+ *                              that was received in a push
  *   topic                      the app's bundle id
  *   now                        milliseconds since 1970-01-01 UTC
  *   opened                     the properties of the message; unless the result is PUSHCRYPT_DONE, all zeros except `size`, or
@@ -144,7 +153,9 @@ struct pushcrypt_opened {
  *
  * A key may be followed by a space and the last moment at which it is used, in milliseconds since 1970-01-01 UTC: the end of a
  * retiring device key, or `old_until` for a replaced sender's key. Such a sender's key still verifies messages, but its rotations
- * are not accepted. Each list has at least one key; empty lines are ignored.
+ * are not accepted; with 0 it verifies nothing, and is never accepted again. `senders` has at least one sender's key. Its recovery
+ * keys are those of all its senders, and it has the line `recovered` above: keep both as long as the app has the recovery keys.
+ * Senders with other recovery keys need another list and call. Empty lines are ignored.
  *
  * The payload is UTF-8 JSON with an `aps` object, with the same bytes that were sealed. If it has a top-level member `pushcrypt`,
  * with the keys of sealed files, that member is removed, and the rest is written without white space.

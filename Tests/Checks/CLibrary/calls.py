@@ -3,10 +3,10 @@ input, with the test kit, and with random bytes.
 
 Usage: calls.py ROOT PUSHCRYPT; COUNT and SEED are of the random part.
 """
-import base64, ctypes, hashlib, json, os, random, subprocess, sys, tempfile, time
+import base64, ctypes, hashlib, json, os, random, shutil, subprocess, sys, tempfile, time
 
 import libpushcrypt
-from libpushcrypt import Refused, library, open_push, seal
+from libpushcrypt import Refused, changed, library, open_push, seal
 
 ROOT, PUSHCRYPT = sys.argv[1:3]
 TOPIC = b"com.example.app"
@@ -126,7 +126,7 @@ def opening(push=push, secret=SECRET, sender=SENDER, topic=TOPIC, at=now):
 other_secret, other_device = key_pair("device")
 _, other_sender = key_pair("sender")
 envelope = json.loads(push)["ENCRYPTED_DATA"]
-changed = json.loads(push) | {"ENCRYPTED_DATA": envelope[:-9] + ("A" if envelope[-9] != "A" else "B") + envelope[-8:]}
+spoilt_push = json.loads(push) | {"ENCRYPTED_DATA": envelope[:-9] + ("A" if envelope[-9] != "A" else "B") + envelope[-8:]}
 for code, result, call in [
     ("malformed-payload", REFUSED, sealing(b"{")), ("malformed-payload", REFUSED, sealing(b'{"aps":"\xff"}')),
     ("missing-aps", REFUSED, sealing(b"{}")), ("nothing-to-show", REFUSED, sealing(b'{"aps":{}}')),
@@ -144,7 +144,7 @@ for code, result, call in [
     ("malformed-notification", REFUSED, opening(b"[]")), ("not-encrypted", REFUSED, opening(PAYLOAD)),
     ("malformed-envelope", REFUSED, opening(push[:-3] + b'"}')), ("unknown-recipient-key", REFUSED, opening(secret=other_secret)),
     ("authentication-failed", REFUSED, opening(sender=other_sender)), ("authentication-failed", REFUSED, opening(topic=b"com.example.b")),
-    ("authentication-failed", REFUSED, opening(json.dumps(changed).encode())), ("expired", REFUSED, opening(at=now + 31 * 86_400_000)),
+    ("authentication-failed", REFUSED, opening(json.dumps(spoilt_push).encode())), ("expired", REFUSED, opening(at=now + 31 * 86_400_000)),
     ("not-yet-valid", REFUSED, opening(at=now - 86_400_001)), ("invalid-call", MISUSE, opening(secret=b"")),
     ("invalid-call", MISUSE, opening(sender=b"\n\n")), ("wrong-kind-of-key", MISUSE, opening(secret=SIGNING)),
     ("wrong-kind-of-key", MISUSE, opening(sender=DEVICE)), ("malformed-key", MISUSE, opening(sender=SENDER + b"\r\n")),
@@ -157,7 +157,7 @@ for code, result, call in [
 
 # Any change by the relay gives exactly the same answer.
 said = {refused("authentication-failed", REFUSED, opening(sender=other_sender)),
-        refused("authentication-failed", REFUSED, opening(json.dumps(changed).encode()))}
+        refused("authentication-failed", REFUSED, opening(json.dumps(spoilt_push).encode()))}
 assert len(said) == 1, said
 
 # Keys with an end: the last millisecond is included.
@@ -167,16 +167,6 @@ refused("unknown-recipient-key", REFUSED, lambda: open_push(push, both + b" %d" 
 refused("authentication-failed", REFUSED, lambda: open_push(push, both, SENDER + b" %d" % (now - 1), TOPIC, now))
 
 # --- Rotation -----------------------------------------------------------------------------------------------------------------------
-
-
-def follow(senders, opened):
-    """The update of the caller's list that the header describes."""
-    lines = senders.split(b"\n")
-    for rotation in opened.rotations[: opened.rotation_count]:
-        lines = [line + b" %d" % rotation.old_until if line == rotation.old_sender else line for line in lines]
-        lines.append(rotation.new_sender)
-    return b"\n".join(lines)
-
 
 with tempfile.TemporaryDirectory() as folder:
     store = os.path.join(folder, "store")
@@ -190,7 +180,7 @@ with tempfile.TemporaryDirectory() as folder:
 opened, _ = open_push(once, SECRET, old, TOPIC, now)
 assert opened.rotation_count == 1 and opened.rotations[0].old_sender == old and opened.sender == opened.rotations[0].new_sender
 assert abs(opened.rotations[0].old_until - now - 86_400_000) < 3_600_000
-senders = follow(old, opened)
+senders = changed(old, opened)
 # It reports a known statement only once, and the old key's messages open until its end.
 assert open_push(once, SECRET, senders, TOPIC, now)[0].rotation_count == 0
 until = opened.rotations[0].old_until
@@ -199,10 +189,67 @@ refused("authentication-failed", REFUSED, lambda: open_push(before, SECRET, send
 # Two at a time and one after another have the same result.
 opened, _ = open_push(twice, SECRET, old, TOPIC, now)
 assert opened.rotation_count == 2
-assert sorted(follow(old, opened).split()) == sorted(follow(senders, open_push(twice, SECRET, senders, TOPIC, now)[0]).split())
+assert sorted(changed(old, opened).split()) == sorted(changed(senders, open_push(twice, SECRET, senders, TOPIC, now)[0]).split())
 # A key with an end cannot name its successor.
 refused("authentication-failed", REFUSED, lambda: open_push(once, SECRET, old + b" %d" % (now + 86_400_000), TOPIC, now))
-print("library: Python: the command, options, refusals, rotation")
+
+# --- Recovery -----------------------------------------------------------------------------------------------------------------------
+
+with tempfile.TemporaryDirectory() as folder:
+    store, thiefs, key, request, statement = (os.path.join(folder, name) for name in ("store", "thief", "key", "request", "statement"))
+    run("--store", store, "init")
+    stolen = run("--store", store, "keygen", "sender", "--topic", TOPIC.decode()).strip()
+    recovery = run("keygen", "recovery", "-o", key).strip()
+    shutil.copytree(store, thiefs)
+    thief = run("--store", thiefs, "rotate", "sender").strip()
+    theft = sealed_by_command(store=thiefs)
+
+    def recover(*options):
+        run("--store", store, "rotate", "sender", "--recover", "prepare", "--recovery-key", recovery.decode(), "--force", "-o", request, *options)
+        signed = run("recover", "sign", "--recovery-key-file", key, request)
+        return run("--store", store, "rotate", "sender", "--recover", "finish", input=signed).strip()
+
+    first = recover()
+    recovered = sealed_by_command(store=store)
+    second = recover()
+    again = sealed_by_command(store=store)
+    run("--store", store, "rotate", "sender", "--overlap", "1d")
+    onward = sealed_by_command(store=store)
+start = stolen + b"\n" + recovery + b"\n"
+misled = changed(start, open_push(theft, SECRET, start, TOPIC, now)[0])
+assert open_push(theft, SECRET, misled, TOPIC, now)[0].sender == thief
+for senders in (start, misled):
+    opened, _ = open_push(recovered, SECRET, senders, TOPIC, now)
+    assert opened.rotation_count == 1 and opened.sender == opened.rotations[0].new_sender == first
+    assert opened.rotations[0].old_sender == b"" and opened.rotations[0].old_until == 0 and not opened.recovery_conflict
+    assert len(opened.recovered) == libpushcrypt.RECOVERY - 1
+    after = changed(senders, opened)
+    assert first + b"\n" in after and stolen + b" 0\n" in after and recovery + b"\n" in after, after
+    refused("authentication-failed", REFUSED, lambda: open_push(theft, SECRET, after, TOPIC, now))
+    # It is announced permanently, and says nothing new.
+    assert open_push(recovered, SECRET, after, TOPIC, now)[0].rotation_count == 0
+    # The second has a higher serial; then the first changes nothing, and nobody is a candidate for its message.
+    later = changed(after, open_push(again, SECRET, after, TOPIC, now)[0])
+    assert second + b"\n" in later and first + b" 0\n" in later and later.count(b"recovered ") == 1
+    refused("authentication-failed", REFUSED, lambda: open_push(recovered, SECRET, later, TOPIC, now))
+    opened, _ = open_push(onward, SECRET, after, TOPIC, now)
+    assert [bool(rotation.old_sender) for rotation in opened.rotations[:2]] == [False, True] and opened.rotation_count == 2
+    assert sorted(changed(after, opened).split()) == sorted(changed(later, open_push(onward, SECRET, later, TOPIC, now)[0]).split())
+# Without the recovery key nothing replaces the thief; nor with that of somebody else.
+_, strangers = key_pair("recovery")
+refused("authentication-failed", REFUSED, lambda: open_push(recovered, SECRET, stolen, TOPIC, now))
+refused("authentication-failed", REFUSED, lambda: open_push(recovered, SECRET, stolen + b"\n" + strangers, TOPIC, now))
+open_push(recovered, SECRET, start + strangers, TOPIC, now)
+line = b"recovered " + open_push(recovered, SECRET, start, TOPIC, now)[0].recovered + b"\n"
+for code, senders in [
+    ("invalid-call", recovery), ("invalid-call", recovery + b"\n" + line), ("invalid-call", line), ("invalid-call", start + line + line),
+    ("invalid-call", start + b"recovered \n"), ("invalid-call", start + line[:-2]), ("invalid-call", start + line[:-1] + b" 0"),
+    ("invalid-call", start + b"recovered " + b"A" * 71), ("invalid-call", stolen + b"\n" + recovery + b" 12"),
+    ("invalid-call", start + strangers + b"\n" + strangers), ("wrong-checksum", start[:-2] + b"\n"),
+    ("wrong-kind-of-key", stolen + b"\nPCV-SECRET-1" + recovery[4:]), ("malformed-key", stolen + b"\n" + recovery.upper()),
+]:
+    refused(code, MISUSE, lambda: open_push(recovered, SECRET, senders, TOPIC, now))
+print("library: Python: the command, options, refusals, rotation, recovery")
 
 # --- The test kit -------------------------------------------------------------------------------------------------------------------
 
@@ -220,16 +267,32 @@ def kit_file(path):
     return header, body
 
 
+def by_name(header, field):
+    values = {}
+    for value in header.get(field, []):
+        name, _, rest = value.partition(b" ")
+        values.setdefault(name, []).append(rest)
+    return values
+
+
 def trusted(header):
-    """The list of senders, or None if it cannot be expressed."""
-    lines = list(header.get("sender", []))
-    for value in header.get("superseded", []):
-        key, _, statement = value.partition(b" ")
-        if statement:
-            data = base64.urlsafe_b64decode(statement + b"=" * (-len(statement) % 4))
-            until = int.from_bytes(data[37:45], "big") + 1000 * int.from_bytes(data[49:53], "big")
-            lines.append(b"%s %d" % (key, min(until, (1 << 64) - 1)))
-    return b"\n".join(lines)
+    """The list of senders, or None if it cannot be expressed: one list has one set of recovery keys, and one last recovery."""
+    senders, superseded, recovery, last = (
+        by_name(header, field) for field in ("sender", "superseded", "recovery", "last-recovery"))
+    for values in recovery, last:
+        if len({tuple(values.get(name, ())) for name in senders}) > 1:
+            return None
+    if len(senders) > 1 and superseded:
+        return None
+    lines = [key for keys in senders.values() for key in keys if key != b"-"]
+    for key, _, statement in (value.partition(b" ") for values in superseded.values() for value in values):
+        data = base64.urlsafe_b64decode(statement + b"=" * (-len(statement) % 4))
+        until = int.from_bytes(data[37:45], "big") + 1000 * int.from_bytes(data[49:53], "big") if data else 0
+        lines.append(b"%s %d" % (key, min(until, (1 << 64) - 1)))
+    if senders:
+        first = next(iter(senders))
+        lines += recovery.get(first, []) + [b"recovered " + text for text in last.get(first, [])]
+    return b"\n".join(lines) or other_sender
 
 
 counted, left_out = 0, 0
@@ -239,7 +302,9 @@ for folder in ("envelopes", "pushes"):
         header, body = kit_file(os.path.join(directory, name))
         expected = header["expect"][0].decode()
         # A list of keys cannot express that a superseded key signed another statement.
-        if expected == "rotation-conflict" or header.get("told"):
+        told = header.get("told", [])
+        senders = trusted(header)
+        if expected == "rotation-conflict" or b"rotation-conflict" in told or senders is None:
             left_out += 1
             continue
         if folder == "envelopes":
@@ -249,7 +314,6 @@ for folder in ("envelopes", "pushes"):
                 left_out += 1
                 continue
         devices = b"\n".join(header.get("device", [])) or other_secret
-        senders = trusted(header) or other_sender
         at = int(header["time"][0])
         try:
             opened, payload = open_push(body, devices, senders, header["context"][0], at)
@@ -264,9 +328,11 @@ for folder in ("envelopes", "pushes"):
             assert opened.message_id == header["message-id"][0] and opened.sender == header["signed-by"][0], name
             assert opened.sent_at == int(header["sent-at"][0]), name
             assert opened.expires_at == opened.sent_at + 1000 * int(header["time-to-live"][0]), name
+            assert bool(opened.recovery_conflict) == (b"recovery-conflict" in told), name
             if "sender-after" in header:
-                after = [line for line in follow(trusted(header), opened).split(b"\n") if b" " not in line and line]
-                assert sorted(after) == sorted(header["sender-after"]), (name, after)
+                after = {line for line in changed(senders, opened).split(b"\n") if line.startswith(b"pcs1") and b" " not in line}
+                assert after == {value.split(b" ")[1] for value in header["sender-after"]}, (name, after)
+                assert opened.recovered in header.get("last-recovery-after", [b"a "])[0], name
             else:
                 assert opened.rotation_count == 0, name
         counted += 1
