@@ -105,12 +105,18 @@ extension EnvelopeSigner {
         guard address.hasPrefix(Self.scheme), address != Self.scheme else {
             throw .usage("--signer cannot be \(quoted(address))", hint: "write for example unix:/run/signer.sock")
         }
+        let expected: SenderPublicKey?
+        do throws(KeyError) {
+            expected = try sender.signerKey.map { (text) throws(KeyError) in try SenderPublicKey(text: text) }
+        } catch {
+            throw CommandFailure(error, inOption: "--signer-key")
+        }
         let signer = try withSigner { () throws(SigningError) in
             try SocketSigner(
                 path: String(address.dropFirst(Self.scheme.count)),
                 threads: jobs ?? sender.defaultJobs, timeout: sender.signerTimeout ?? SocketSigner.standardTimeout)
         }
-        try signer.checkKey(sender.signerKey, console)
+        try signer.checkKey(expected, console)
         self = try withSigner { () throws(SigningError) in try EnvelopeSigner.connect(to: signer) }
     }
 }
@@ -125,17 +131,11 @@ private func withSigner<R>(_ body: () throws(SigningError) -> R) throws(CommandF
 
 extension SocketSigner {
     /// Compares the key with `--signer-key`.
-    fileprivate func checkKey(_ text: String?, _ console: Console) throws(CommandFailure) {
-        guard let text else {
+    fileprivate func checkKey(_ expected: SenderPublicKey?, _ console: Console) throws(CommandFailure) {
+        guard let expected else {
             // A false signer would not be noticed: its signatures are valid under its own key.
             return console.warning(
                 "the signer's key, \(publicKey), is not checked: add --signer-key with that key")
-        }
-        let expected: SenderPublicKey
-        do throws(KeyError) {
-            expected = try SenderPublicKey(text: text)
-        } catch {
-            throw CommandFailure(error, inOption: "--signer-key")
         }
         guard publicKey == expected else {
             throw .usage(
