@@ -81,7 +81,9 @@ struct RecoverKeysCommand: CommandBody {
             }
         }
         guard parsed.count <= RecoveryPublicKey.maximumPerSender, Set(parsed).count == parsed.count else {
-            throw .usage("a sender key has at most two recovery keys, which differ")
+            throw .usage(
+                "a sender key has at most two recovery keys, which differ",
+                hint: "give each key that the app has built in once")
         }
         let store = try console.open(store)
         let recoveryKeys = try withStoreErrors { () throws(KeyStoreError) in
@@ -185,7 +187,9 @@ struct RecoveryArguments: Sendable {
         step = arguments.choice(
             Self.option, "STEP",
             help: "after a theft or a loss: prepare a request for the recovery key, or finish with its statement")
-        recoveryKey = arguments.value("--recovery-key", "KEY", help: "with --recover prepare: the public key (pcv1…)")
+        recoveryKey = arguments.value(
+            "--recovery-key", "KEY",
+            help: "with --recover prepare: the public key (pcv1…); default the only one of 'recover keys'")
         serial = arguments.serialAbove()
         topic = TopicArgument(&arguments, help: "with --recover prepare: the app, if the key is not bound to it")
         output = arguments.value("--output", short: "-o", "FILE", .file, help: "with --recover prepare: the request")
@@ -204,15 +208,7 @@ struct RecoveryArguments: Sendable {
         named name: String?, in store: SQLiteKeyStore, _ clock: ClockAssurance, force: Bool, _ console: Console
     ) throws(CommandFailure) {
         try refuseStatement()
-        guard let recoveryKey else {
-            throw .usage("--recovery-key is missing", hint: "add the public recovery key that the app has built in")
-        }
-        let key: RecoveryPublicKey
-        do throws(KeyError) {
-            key = try RecoveryPublicKey(text: recoveryKey)
-        } catch {
-            throw CommandFailure(error, inOption: "--recovery-key")
-        }
+        let key = try chosenKey(named: name, in: store)
         let topic = try topic.topic()
         let request = try withStoreErrors { () throws(KeyStoreError) in
             try store.prepareRecovery(
@@ -228,6 +224,26 @@ struct RecoveryArguments: Sendable {
         } else {
             try console.write(text.span)
         }
+    }
+
+    /// Returns the given recovery key, or the only one that `recover keys` has named.
+    private func chosenKey(named name: String?, in store: SQLiteKeyStore) throws(CommandFailure) -> RecoveryPublicKey {
+        if let recoveryKey {
+            do throws(KeyError) {
+                return try RecoveryPublicKey(text: recoveryKey)
+            } catch {
+                throw CommandFailure(error, inOption: "--recovery-key")
+            }
+        }
+        let known = try withStoreErrors { () throws(KeyStoreError) in try store.recoveryKeys(ofSenderKey: name) }
+        guard let only = known.first, known.count == 1 else {
+            throw .usage(
+                "--recovery-key is missing",
+                hint: known.isEmpty
+                    ? "add the public recovery key that the app has built in"
+                    : "'recover keys' lists two: add the one whose secret key you have")
+        }
+        return only
     }
 
     /// Installs the new key.

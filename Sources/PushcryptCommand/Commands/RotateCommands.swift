@@ -27,7 +27,8 @@ extension Console {
     }
 
     fileprivate func hintPurged(_ keys: [DeviceKeyRecord]) {
-        hint("ending \(keys.map(\.keyID.description).joined(separator: ", ")): what is sealed to them opens no more")
+        let ids = keys.map(\.keyID.description).joined(separator: ", ")
+        hint("ending \(ids): what is sealed to \(keys.count == 1 ? "it" : "them") opens no more")
     }
 }
 
