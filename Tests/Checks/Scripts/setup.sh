@@ -2,7 +2,7 @@
 # Checks that a target's requirements are installed, and installs missing ones with apt. If nothing is missing, it only
 # runs pkg-config, uses no network and prints nothing.
 # Usage: setup.sh            what every target needs
-#        setup.sh test       what `make test` needs besides: the shells that are completed for, a checker of manual pages, and valgrind
+#        setup.sh test       what `make test` needs besides: the shells that are completed for, a checker of manual pages, valgrind, and QR codes
 #        setup.sh bench      what `make bench` needs besides
 #        setup.sh peers      what `make bench-peers` needs besides: a Python environment in .build/peers
 #        setup.sh scale      what `make test-scale` needs besides: brokers, and a Python environment in .build/scale
@@ -89,6 +89,9 @@ find_missing() {
         need mandoc command -v mandoc
         need valgrind command -v valgrind
         need faketime command -v faketime
+        # The recovery key on paper, and its scan.
+        need qrencode command -v qrencode
+        need zbar-tools command -v zbarimg
         ;;
     bench)
         need age command -v age
@@ -166,22 +169,23 @@ command_elsewhere() {
         names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite }
         names=${names/ python3 / python } names=${names/ python3-venv / } names=${names/ redis-server / redis }
         names=${names/ default-jre-headless / openjdk } names=${names/ openjdk-17-jdk-headless / openjdk }
-        names=${names/ nodejs / node }
+        names=${names/ nodejs / node } names=${names/ zbar-tools / zbar }
         echo "brew install${names% }"
     elif command -v dnf >/dev/null; then
         names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite-devel }
-        names=${names/ pkg-config / pkgconf-pkg-config } names=${names/ python3-venv / }
+        names=${names/ pkg-config / pkgconf-pkg-config } names=${names/ python3-venv / } names=${names/ zbar-tools / zbar }
         names=${names/ redis-server / redis } names=${names/ default-jre-headless / java-17-openjdk-headless }
         names=${names/ openjdk-17-jdk-headless / java-17-openjdk-devel }
         echo "sudo dnf install${names% }"
     elif command -v pacman >/dev/null; then
         names=${names/ libsodium-dev / libsodium } names=${names/ libsqlite3-dev / sqlite }
-        names=${names/ pkg-config / pkgconf } names=${names/ python3-venv / }
+        names=${names/ pkg-config / pkgconf } names=${names/ python3-venv / } names=${names/ zbar-tools / zbar }
         names=${names/ redis-server / redis } names=${names/ default-jre-headless / jre-openjdk-headless }
         names=${names/ openjdk-17-jdk-headless / jdk-openjdk }
         echo "sudo pacman -S${names% }"
     elif command -v zypper >/dev/null; then
         names=${names/ libsodium-dev / libsodium-devel } names=${names/ libsqlite3-dev / sqlite3-devel }
+        names=${names/ zbar-tools / zbar }
         names=${names/ python3-venv / } names=${names/ redis-server / redis }
         names=${names/ default-jre-headless / java-17-openjdk-headless }
         names=${names/ openjdk-17-jdk-headless / java-17-openjdk-devel }
