@@ -25,8 +25,13 @@ class Contents:
     announcements: int
     devices: frozenset
     pins: int
-    # The sealed forms of all secrets.
+    # What the device trusts: each sender key with its state and its serial of the last recovery.
+    trust: frozenset
+    # The recovery keys that phones are told of, the serial of the last recovery, and whether one is prepared.
+    recovery: tuple
+    # The sealed forms of all secrets, and of the new key of a recovery that is prepared.
     sealed: frozenset
+    prepared: frozenset
 
 
 def contents(store):
@@ -51,12 +56,19 @@ def _read(database):
 
     keys = tuple(Key(*row) for row in rows("name, generation, state, retires, sealed", "device_keys"))
     senders = rows("name, generation, sealed", "sender_keys")
+    serials = dict(rows("name, serial", "sender_recoveries"))
+    recovery = rows("announced, statement, request, sealed", "recoveries")
+    announced, statement, request, prepared = recovery[0] if recovery else (0, None, None, None)
     return Contents(
         keys=keys, senders={name: generation for name, generation, _ in senders},
         announcements=rows("count(*)", "announcements")[0][0],
         devices=frozenset(identifier for identifier, in rows("id", "devices")),
         pins=rows("count(*)", "trusted_senders WHERE state = 1")[0][0],
-        sealed=frozenset([key.sealed for key in keys] + [sealed for _, _, sealed in senders]))
+        trust=frozenset(
+            (key, state, serials.get(name, 0)) for name, key, state in rows("name, public_key, state", "trusted_senders")),
+        recovery=(announced, int.from_bytes((statement or bytes(53))[49:53], "big"), request is not None),
+        sealed=frozenset([key.sealed for key in keys] + [sealed for _, _, sealed in senders]),
+        prepared=frozenset([prepared] if prepared else []))
 
 
 # MARK: Secrets
@@ -66,17 +78,25 @@ def pieces(sealed):
     return {sealed[:24], sealed[24:56], sealed[56:]}
 
 
+def public(text):
+    """The bytes of a public key."""
+    return _bytes(text.strip())
+
+
 def forms(text):
     """A secret key in every form that could be in a file: its text, in either case, and its bytes."""
     text = text.strip()
+    return {text.upper(), text.lower(), _bytes(text)}
+
+
+def _bytes(text):
     letters = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l"
     # Five bits each, after the last 1, without the six of the checksum.
     number = 0
     digits = text.lower().rsplit(b"1", 1)[1][:-6]
     for digit in digits:
         number = number << 5 | letters.index(digit)
-    secret = (number >> len(digits) * 5 % 8).to_bytes(len(digits) * 5 // 8, "big")
-    return {text.upper(), text.lower(), secret}
+    return (number >> len(digits) * 5 % 8).to_bytes(len(digits) * 5 // 8, "big")
 
 
 def found_in(store, needles):

@@ -66,14 +66,16 @@ def facts(life, **changes):
         provider=provider is not None, phone=phone is not None, messages=tuple(life.messages),
         secrets=frozenset(life.secrets))
     if provider is not None:
-        found = replace(found, sender=provider.senders.get("default", 0), devices=provider.devices)
+        found = replace(
+            found, sender=provider.senders.get("default", 0), announced=provider.announcements,
+            recovery=provider.recovery, devices=provider.devices)
     if phone is not None and phone.keys:
         states = {key.generation: key.state for key in phone.keys}
         found = replace(
             found, oldest=min(states), newest=max(states),
             active=max(generation for generation, state in states.items() if state == bytes_on_disk.ACTIVE))
     if phone is not None:
-        found = replace(found, trusted=phone.pins > 0)
+        found = replace(found, trusted=phone.pins > 0, trust=phone.trust)
     return replace(found, **changes)
 
 
@@ -186,7 +188,57 @@ def rotate_sender(root):
     before = facts(life)
     return Case(
         "rotate-sender", life, ("rotate", "sender"), before,
-        replace(before, sender=2, gone=frozenset(life.needles["sender", 1])), store="P", says=b"is destroyed", adds=1)
+        replace(before, sender=2, announced=1, gone=frozenset(life.needles["sender", 1])), store="P",
+        says=b"is destroyed", adds=1)
+
+
+def recover_keys(root):
+    """A second recovery key is announced beside the first."""
+    life = grown(root)
+    second = life.must(None, "keygen", "recovery", "--output", life.root / "second.key").strip().decode()
+    before = facts(life)
+    keys = life.recovery_key, second
+    return Case("recover-keys", life, ("recover", "keys", *keys), before, replace(before, recovery=(2, 0, False)), store="P")
+
+
+def recover_prepare(root):
+    life = grown(root)
+    before = facts(life)
+    return Case(
+        "recover-prepare", life, ("rotate", "sender", "--recover", "prepare"), before,
+        replace(before, recovery=(1, 0, True)), store="P", says=b'"request"')
+
+
+def recover_finish(root):
+    """After a rotation, whose statement ends with the old key."""
+    life = grown(root)
+    life.must(life.provider, "rotate", "sender")
+    life.note()
+    serial, signed = life.sign_recovery(life.must(life.provider, "rotate", "sender", "--recover", "prepare"))
+    before = facts(life)
+    gone = life.needles["sender", 2] | life.prepared()
+    return Case(
+        "recover-finish", life, ("rotate", "sender", "--recover", "finish"), before,
+        replace(before, sender=3, announced=0, recovery=(1, serial, False), gone=frozenset(gone)), store="P",
+        input=signed, says=b"pcs1", again=(0, 65))
+
+
+def open_recovery(root):
+    """The phone accepts a recovery, and revokes what it trusted."""
+    life = grown(root)
+    old = life.must(life.provider, "export", "sender")
+    serial = life.recover()
+    life.messages.clear()
+    life.send(2, count=1)
+    before = facts(life)
+    trusted, = before.trust
+    new = bytes_on_disk.public(life.must(life.provider, "export", "sender"))
+    after = frozenset({(bytes_on_disk.public(old), 2, serial), (new, 1, serial)})
+    if trusted != (bytes_on_disk.public(old), 1, 0):
+        raise Failure("the phone does not trust the key before the recovery")
+    return Case(
+        "open-recovery", life, ("open", "--json", "--request-id", "first"), before, replace(before, trust=after),
+        input=json.dumps(life.messages[-1].push).encode(), says=b'"outcome"')
 
 
 def rotate_purge(root):
@@ -262,7 +314,8 @@ ALL = {
     "init": init, "init-passphrase": init_with_passphrase, "keygen-sender": keygen_sender,
     "keygen-device": keygen_device, "keygen-import": keygen_imported, "key-file": key_file, "device-import": device_import,
     "rotate-device": rotate_device, "rotate-confirm": rotate_confirm, "rotate-sender": rotate_sender,
-    "rotate-purge": rotate_purge, "log-out": log_out, "open": open_message, "open-pending": open_with_pending_key,
+    "recover-keys": recover_keys, "recover-prepare": recover_prepare, "recover-finish": recover_finish,
+    "open-recovery": open_recovery, "rotate-purge": rotate_purge, "log-out": log_out, "open": open_message, "open-pending": open_with_pending_key,
     "rotate-device-shared": functools.partial(shared, rotate_device),
     "rotate-sender-shared": functools.partial(shared, rotate_sender),
     "rotate-purge-shared": functools.partial(shared, rotate_purge),

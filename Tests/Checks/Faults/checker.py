@@ -20,6 +20,10 @@ class Facts:
     provider: bool = False
     phone: bool = False
     sender: int = 0
+    # The statements that are announced, and the recovery, as `Contents` has them.
+    announced: int = 0
+    recovery: tuple = (0, 0, False)
+    trust: frozenset = frozenset()
     oldest: int = 0
     newest: int = 0
     active: int = 0
@@ -97,8 +101,10 @@ def look(stores, bounds):
     if provider is not None:
         generation = provider.senders.get("default", 0)
         within("the sender key's generation", generation, low.sender, high.sender)
-        rotations = sum(generation - 1 for generation in provider.senders.values())
-        expect("statements, one for each rotation", provider.announcements, rotations)
+        found = generation, provider.announcements, provider.recovery
+        within(
+            "the sender key's generation, its statements and its recovery", found,
+            (low.sender, low.announced, low.recovery), (high.sender, high.announced, high.recovery))
         if provider.devices not in (low.devices, high.devices):
             raise Failure(f"{len(provider.devices)} devices, and neither {len(low.devices)} nor {len(high.devices)}")
     if phone is not None:
@@ -109,6 +115,7 @@ def look(stores, bounds):
         active = max((key.generation for key in own if key.state == ACTIVE), default=0)
         within("the active generation", active, low.active, high.active)
         within("a trusted sender", phone.pins > 0, low.trusted, high.trusted)
+        within("whom the phone trusts", phone.trust, low.trust, high.trust)
     whole_key_file(stores.root / KEY_FILE, bounds)
     return phone is not None and not phone.keys
 

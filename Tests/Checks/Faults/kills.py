@@ -34,6 +34,8 @@ class LongLife(Life):
         self.counts = collections.Counter()
         # Of the phone's key and the provider's key: acknowledged, or seen since.
         self.newest, self.active, self.sender = 1, 1, 1
+        # The serial of the last recovery, and the generation of the sender's key that it brought.
+        self.recovered, self.first_sender = 0, 1
         # Generations that may have ended.
         self.ended = set()
         self.devices = {PHONE}
@@ -100,6 +102,31 @@ class LongLife(Life):
         if output.endswith(b"\n") or is_done:
             self.sender += 1
 
+    def recover(self):
+        """The sender's key is replaced after a theft, and the phone follows."""
+        output, is_done = self.killed("recover prepare", self.provider, "rotate", "sender", "--recover", "prepare")
+        if not is_done and not output.endswith(b"\n"):
+            output = self.must(self.provider, "rotate", "sender", "--recover", "prepare")
+        _, signed = self.sign_recovery(output)
+        sealed = self.prepared()
+        output, is_done = self.killed(
+            "recover finish", self.provider, "rotate", "sender", "--recover", "finish", input=signed)
+        if not is_done:
+            # As a user does who has not seen it end.
+            done = self.run(self.provider, "rotate", "sender", "--recover", "finish", input=signed)
+            if done.exit not in (0, 65):
+                raise Failure(f"repeated, it ended with {done.exit}: {done.messages.decode()}")
+        if is_done:
+            self.gone |= sealed
+        # What the stolen key has signed opens no more once the phone has followed.
+        self.messages.clear()
+        message = self.sealed_now()
+        self.killed("open recovery", self.phone, "open", "--batch", input=scene.received(message.push, "first"))
+        self.messages.append(message)
+
+    def announce_recovery(self):
+        self.killed("recover keys", self.provider, "recover", "keys", self.recovery_key)
+
     def seal_batch(self):
         first = self.number
         self.number += BATCH
@@ -153,8 +180,8 @@ class LongLife(Life):
             self.must(self.phone, "rotate", "device", "--purge", "--everything", "--name", OTHER)
         self.gone |= sealed | self.other_secret
 
-    STEPS = (rotate, confirm, purge, rotate_sender, seal_batch, seal_batch, open_batch, open_batch, import_devices,
-             log_in_or_out)
+    STEPS = (rotate, confirm, purge, rotate_sender, recover, announce_recovery, seal_batch, seal_batch, open_batch,
+             open_batch, import_devices, log_in_or_out)
 
     # MARK: What must hold
 
@@ -180,7 +207,13 @@ class LongLife(Life):
         between("the sender key's generation", provider.senders["default"], self.sender, sender + 1)
         if provider.devices != self.devices:
             raise Failure(f"{len(provider.devices)} devices, and not {len(self.devices)}")
-        checker.expect("statements", provider.announcements, provider.senders["default"] - 1)
+        announced, serial, _ = provider.recovery
+        if serial < self.recovered:
+            raise Failure(f"the recovery {self.recovered} is lost, {serial} is the last")
+        if serial > self.recovered:
+            self.recovered, self.first_sender = serial, provider.senders["default"]
+        checker.expect("recovery keys", announced, 1)
+        checker.expect("statements", provider.announcements, provider.senders["default"] - self.first_sender)
         missing = set(range(1, max(keys) + 1)) - set(keys) - self.ended
         if missing:
             raise Failure(f"the keys of the generations {sorted(missing)} are lost")

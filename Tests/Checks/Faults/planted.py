@@ -100,6 +100,10 @@ EDITS = (
     ("a sealed secret is changed", changed_seal, "rotate-device", False, "opened: "),
     ("a shown message is forgotten", forgotten_message, "open", False, "shown before, under another request"),
     ("a pin is lost", edit("D", "DELETE FROM trusted_senders"), "rotate-device", False, "a trusted sender"),
+    ("a recovery key is lost", edit("P", "UPDATE recoveries SET announced = 0"), "recover-prepare", False, "its recovery"),
+    ("a recovery is forgotten", edit("P", "UPDATE recoveries SET request = NULL"), "recover-finish", False, "its recovery"),
+    ("a revoked key is forgotten", edit("D", "UPDATE sender_recoveries SET serial = 1"), "open-recovery", False,
+     "whom the phone trusts"),
     ("a file is left", left_over, "rotate-device", False, "files in D"),
     ("others may read the store", opened_to_others, "rotate-device", False, "unsafe-store-file"),
 )

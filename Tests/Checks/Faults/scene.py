@@ -1,5 +1,5 @@
 """A provider's store and a phone's, and the messages that one seals for the other."""
-import collections, contextlib, json, os, pathlib, shutil, subprocess, tempfile
+import base64, collections, contextlib, json, os, pathlib, shutil, subprocess, tempfile
 
 import bytes_on_disk, program
 from program import Failure
@@ -128,6 +128,7 @@ class Life(Scene):
         self.needles = collections.defaultdict(set)
         # The secrets in the clear, which are never in a store.
         self.secrets = set()
+        self.recovery_key = None
         self.messages = []
 
     def note(self):
@@ -155,6 +156,8 @@ class Life(Scene):
         self.root.mkdir(exist_ok=True)
         self.must(self.provider, "init")
         self.must(self.provider, "keygen", "sender", "--topic", APP)
+        self.make_recovery_key()
+        self.must(self.provider, "recover", "keys", self.recovery_key)
         self.must(self.phone, "init")
         self.must(self.phone, "keygen", "device", "--topic", APP)
         self.trust()
@@ -162,7 +165,35 @@ class Life(Scene):
         return self.note()
 
     def trust(self):
-        self.must(self.phone, "sender", "trust", "provider", input=self.must(self.provider, "export", "sender"))
+        """The phone trusts the sender's key, and its recovery key with it."""
+        announced = self.must(self.provider, "export", "sender", "--json")
+        self.must(self.phone, "sender", "trust", "provider", input=announced)
+
+    # MARK: Recovery
+
+    @property
+    def recovery_file(self):
+        return self.root / "recovery.key"
+
+    def make_recovery_key(self):
+        self.recovery_key = program.must(["keygen", "recovery", "--output", self.recovery_file]).strip().decode()
+        self.secrets |= bytes_on_disk.forms(self.recovery_file.read_bytes())
+
+    def prepared(self):
+        """The sealed form of the new key that a recovery has prepared."""
+        return {piece for sealed in bytes_on_disk.contents(self.provider).prepared for piece in bytes_on_disk.pieces(sealed)}
+
+    def sign_recovery(self, request):
+        """The serial of a request, and its signed statement, as on the machine that has the recovery key."""
+        signed = program.must(["recover", "sign", "--recovery-key-file", self.recovery_file], request)
+        claim = json.loads(request)["request"]
+        return int.from_bytes(base64.urlsafe_b64decode(claim + "=" * (-len(claim) % 4))[49:53], "big"), signed
+
+    def recover(self):
+        serial, signed = self.sign_recovery(self.must(self.provider, "rotate", "sender", "--recover", "prepare"))
+        self.must(self.provider, "rotate", "sender", "--recover", "finish", input=signed)
+        self.note()
+        return serial
 
     def register(self):
         self.must(self.provider, "device", "add", PHONE, input=self.must(self.phone, "export", "device", "--json"))

@@ -83,9 +83,11 @@ class Story:
     def make(self):
         self.step("init P", "P", "init", again=(0, 64))
         self.step("keygen sender", "P", "keygen", "sender", "--topic", APP, again=(0, 64))
+        self.life.make_recovery_key()
+        self.step("recover keys", "P", "recover", "keys", self.life.recovery_key)
         self.step("init D", "D", "init", again=(0, 64))
         self.step("keygen device", "D", "keygen", "device", "--topic", APP, again=(0, 64))
-        sender = self.step("export sender", "P", "export", "sender")
+        sender = self.step("export sender", "P", "export", "sender", "--json")
         self.step("sender trust", "D", "sender", "trust", "provider", input=sender)
         self.step("device add", "P", "device", "add", "phone1", input=self.record())
 
@@ -107,6 +109,18 @@ class Story:
         # One key for all of them, which only another store's export may say.
         self.step("device import", "P", "device", "import", "--from-export", "--json", input=lines)
 
+    def recover(self):
+        """After a theft: the phone, which still trusts the stolen key, follows with the first message."""
+        request = self.step("recover prepare", "P", "rotate", "sender", "--recover", "prepare")
+        _, signed = self.life.sign_recovery(request)
+        gone = frozenset(self.life.needles["sender", 2] | self.life.prepared())
+        self.step("recover finish", "P", "rotate", "sender", "--recover", "finish", input=signed, again=(0, 65), gone=gone)
+        # What the stolen key has signed opens only until the phone has followed.
+        self.kept = ()
+        self.send(3)
+        self.step("open recovery", "D", "open", "--batch", input=received(self.kept[-1].push, "first"))
+        self.step("device add", "P", "device", "add", "phone1", input=self.record())
+
     def destroy(self):
         self.step("purge", "D", "rotate", "device", "--purge", "--json", gone=frozenset(self.life.needles["device", 1]))
         gone = frozenset().union(*(self.life.needles["device", generation] for generation in (2, 3)))
@@ -115,6 +129,7 @@ class Story:
     def tell(self):
         self.make()
         self.grow()
+        self.recover()
         self.destroy()
         return self
 
@@ -127,5 +142,6 @@ class Story:
         ):
             self.others = {one, other}
             self.grow()
+            self.recover()
             self.destroy()
         return self
