@@ -2,18 +2,20 @@ import FuzzHarness
 
 @testable import Pushcrypt
 
-/// Rotation statements: a device takes one exactly when the format says so, and a refused one changes nothing.
+/// Rotation and recovery statements: a device takes one exactly when the format says so, and a refused one changes nothing.
 ///
 /// Input: whom the device trusts, then up to three statements, field by field and signed by the harness, or one as raw bytes.
 struct RotationTarget: FuzzTarget {
     static let name = "rotation"
 
     private let senders = (1...8 as ClosedRange<UInt8>).map(KnownKeys.sender)
+    /// The second has the bytes of a sender's key.
+    private let recoveries = [9, 8].map(KnownKeys.recovery)
 
     func run(_ input: Bytes) {
         var choices = Choices(input)
         let start = choices.byte()
-        var trust = trust(start)
+        var trust = withRecovery(trust(start), start)
         var model = RotationModel(trust)
         if start & 0x80 != 0 { return take(choices.rest(), nil, into: &trust, &model) }
         for _ in 0..<3 where !choices.isEmpty {
@@ -46,11 +48,35 @@ struct RotationTarget: FuzzTarget {
         }
     }
 
+    /// Recovery keys for the first sender, or for all, which have perhaps had a recovery.
+    private func withRecovery(_ trust: SenderTrust, _ choice: UInt8) -> SenderTrust {
+        guard choice & 4 != 0 else { return trust }
+        let keys = choice & 8 != 0 ? recoveries : [recoveries[0]]
+        var fields = Fields(old: senders[0], new: senders[6])
+        fields.overlap = 1000
+        fields.recovery = recoveries[0]
+        let last = SenderTrust.LastRecovery(serial: 1000, claim: Bytes(fields.bytes.prefix(53)))
+        return SenderTrust(
+            trust.senders.enumerated().map { index, sender in
+                guard index == 0 || choice & 16 != 0 else { return sender }
+                return SenderTrust.Sender(
+                    name: sender.name, pinned: sender.pinned, superseded: sender.superseded,
+                    recoveryKeys: keys.map(\.publicKey), lastRecovery: choice & 32 != 0 ? last : nil)
+            })
+    }
+
     // MARK: Statements
 
     /// A statement before it is signed.
     private struct Fields {
         var version: UInt8 = 1
+        /// Of a recovery, which has a serial instead of an overlap.
+        var recovery: RecoverySecretKey? {
+            didSet {
+                version = 2
+                oldID = recovery?.publicKey.id.value ?? oldID
+            }
+        }
         let old: SenderKey
         let new: SenderKey
         var oldID: UInt32
@@ -74,22 +100,28 @@ struct RotationTarget: FuzzTarget {
             bytes.append(bigEndian: acceptFor)
             bytes.append(bigEndian: overlap)
             let unsigned = bytes
-            for (role, key) in [(UInt8(1), old), (2, new)] {
-                var message = Bytes()
-                message.append("pushcrypt/1 rotation\0")
-                message.append(role)
-                message.append(contentsOf: old.publicKey.bytes)
-                message.append(contentsOf: unsigned)
-                bytes.append(contentsOf: key.signature(of: message.span))
+            func message(_ label: String, _ role: UInt8, _ key: Bytes, _ context: Bytes) -> Bytes {
+                Bytes("pushcrypt/1 \(label)\0".utf8) + [role] + key + context + unsigned
             }
+            guard let recovery else {
+                for (role, key) in [(UInt8(1), old), (2, new)] {
+                    bytes += key.signature(of: message("rotation", role, old.publicKey.bytes, []).span)
+                }
+                return bytes
+            }
+            let context = [0, UInt8(KnownKeys.topic.bundleID.utf8.count)] + Bytes(KnownKeys.topic.bundleID.utf8)
+            bytes += recovery.signature(of: message("recovery", 3, recovery.publicKey.bytes, context).span)
+            bytes += new.signature(of: message("recovery", 2, recovery.publicKey.bytes, context).span)
             return bytes
         }
     }
 
     private func statement(_ choices: inout Choices) -> (Bytes, RotationModel.Facts) {
         let flags = choices.byte()
-        var fields = Fields(
-            old: senders[choices.number(below: senders.count)], new: senders[choices.number(below: senders.count)])
+        let old = choices.number(below: senders.count)
+        var fields = Fields(old: senders[old], new: senders[choices.number(below: senders.count)])
+        let isRecovery = flags & 128 != 0
+        if isRecovery { fields.recovery = recoveries[old % recoveries.count] }
         if flags & 1 != 0 { fields.version = choices.byte() }
         if flags & 2 != 0 { fields.oldID ^= choices.integer() }
         if flags & 4 != 0 { fields.newKey = choices.bytes(SenderPublicKey.length) }
@@ -105,7 +137,8 @@ struct RotationTarget: FuzzTarget {
         let signed = bytes
         if flags & 64 != 0 { bytes.edit(&choices) }
         let facts = RotationModel.Facts(
-            old: fields.old.publicKey, isSignedByOld: bytes.prefix(117) == signed.prefix(117),
+            version: isRecovery ? 2 : 1, signer: fields.recovery?.publicKey.bytes ?? fields.old.publicKey.bytes,
+            isSignedBySigner: bytes.prefix(117) == signed.prefix(117),
             isSignedByNew: bytes.prefix(53) == signed.prefix(53) && bytes.dropFirst(117) == signed.dropFirst(117)
                 && fields.newKey == fields.new.publicKey.bytes)
         return (bytes, facts)
@@ -129,7 +162,7 @@ struct RotationTarget: FuzzTarget {
             require(expected == error.code, "rotation: \(expected?.description ?? "taken"), not \(error.code)")
             require(trust == before, "rotation: a refused statement changes nothing")
         }
-        require(model.keys == RotationModel(trust).keys, "rotation: the keys of each sender are those of the format")
+        require(model == RotationModel(trust), "rotation: the trust is that of the format")
         for sender in trust.senders {
             let goesBack = sender.superseded.contains { $0.key == sender.pinned }
             require(!goesBack, "rotation: trust never goes back")

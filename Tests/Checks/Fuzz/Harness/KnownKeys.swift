@@ -16,6 +16,12 @@ package enum KnownKeys {
         return known { () throws(KeyError) in try SenderKey(seed: seed.span) }
     }
 
+    /// A recovery key for each number; one with the number of a sender's key has its bytes.
+    package static func recovery(_ number: UInt8) -> RecoverySecretKey {
+        let seed = Bytes(repeating: 0x20 &+ number, count: 32)
+        return known { () throws(KeyError) in try RecoverySecretKey(seed: seed.span) }
+    }
+
     /// The bytes of the first device key's secret.
     package static let deviceScalar = Bytes(repeating: 0x11, count: 32)
 

@@ -21,17 +21,19 @@ struct InnerModel {
         block = statements == nil ? 0 : 1 + 181 * Int(body.first ?? 0)
 
         var believed = trust
-        var hasConflict = false
+        var conflicts: [OpenError.Code] = []
+        var isRecovered = false
         for statement in statements ?? [] {
             do throws(RotationError) {
-                _ = try believed.accept(statement, for: KnownKeys.topic, at: now)
+                let change = try believed.accept(statement, for: KnownKeys.topic, at: now)
+                if case .recovered = change { isRecovered = true }
             } catch {
-                if error.code == .conflict { hasConflict = true }
+                if error.code == .conflict { conflicts.append(.rotationConflict) }
+                if error.code == .recoveryConflict { conflicts.insert(.recoveryConflict, at: 0) }
             }
         }
-        // No sender here has a recovery key, so no recovery is accepted.
         let id = KeyID(value: UInt32(Self.number(inner[0..<4])))
-        let before = trust.candidates(for: id, at: now)
+        let before = isRecovered ? [] : trust.candidates(for: id, at: now)
         let candidates = before + believed.candidates(for: id, at: now)
 
         let sentAt = UInt64(bitPattern: Int64(Self.number(inner[85..<93])))
@@ -40,8 +42,8 @@ struct InnerModel {
         code =
             if !isWhole {
                 .authenticationFailed
-            } else if candidates.isEmpty, hasConflict {
-                .rotationConflict
+            } else if candidates.isEmpty, let conflict = conflicts.first {
+                conflict
             } else if signer.map(candidates.contains) != true
                 || inner.dropFirst(99 + body.count).contains(where: { $0 != 0 })
             {
