@@ -194,6 +194,7 @@ extension SQLiteKeyStore {
             _ = try clock.time()
             if let old {
                 willEnd(try store.record(old))
+                try store.put(PastSenderKeyRow(old.publicKey, endedAt: now))
                 for announced in try store.announcementChain().rows(endingAt: old.publicKey) {
                     try store.delete(AnnouncementRow.self, key: .integer(announced.id))
                 }

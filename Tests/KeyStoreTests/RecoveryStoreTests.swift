@@ -118,6 +118,9 @@ import Testing
         #expect(try store.senderKey(named: nil).key.publicKey == request.newKey)
         #expect(code { try store.finishRecovery(signed, at: start) } == .rotationRefused, "once")
         #expect(try store.recoveryKeys(ofSenderKey: nil) == [recovery.publicKey])
+        // A device that reports the old key has not followed yet, and is no evidence of anything.
+        let isForeign = try store.foreignMemberTest()
+        #expect(isForeign(old.publicKey, []).isEmpty && isForeign(SenderKey().publicKey, []) == ["sender"])
         #expect(!store.check().contains { $0.severity == .error })
     }
 
