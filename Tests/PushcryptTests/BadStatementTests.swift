@@ -131,11 +131,13 @@ import Testing
     }
 
     /// In a message of the pinned key nothing happens; in one of the new key nobody is a candidate.
-    @Test func everyBitOfAStatementInAMessage() throws {
+    @Test func everyByteOfAStatementInAMessage() throws {
         let fixture = try FormatFixture()
         let opener = fixture.opener(trust: trust(keys[0]))
         for statement in [rotation, recovered] {
-            for (place, bytes) in Self.flips(statement.bytes) where place > 0 {
+            for place in 1..<RotationStatement.length {
+                var bytes = statement.bytes
+                bytes[place] ^= 1 << (place % 8)
                 var options = Sealer.Options()
                 options.announcing = [try RotationStatement(bytes: bytes.span)]
                 func push(by sender: SenderKey) throws -> Bytes {

@@ -2,7 +2,7 @@
 import collections, os, pathlib, subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
-CHECKOUT = HERE.parent.parent
+CHECKOUT = HERE.parents[2]
 PUSHCRYPT = str(CHECKOUT / ".build/release/pushcrypt")
 BUILT = CHECKOUT / ".build/faults"
 
