@@ -125,7 +125,9 @@ struct RotationModel: Equatable {
         if serial == sender.serial { return .refused(19, .recoveryConflict) }
         if isUsed(new, by: sender) { return .refused(20, .supersededKey) }
         var changed = sender
-        changed.superseded = (sender.superseded.map(\.key) + (pinned == new ? [] : [pinned])).map { Superseded(key: $0) }
+        changed.superseded = (sender.superseded.map(\.key) + (pinned == new ? [] : [pinned])).map {
+            Superseded(key: $0)
+        }
         changed.pinned = new
         changed.last = claim
         return .accepted(changed)
