@@ -159,10 +159,10 @@ public protocol DeviceKeyStore: DeviceKeyReading, OpeningEffects {
 
     /// Replaces the recovery keys of a sender by at most two, which are built into the app.
     ///
-    /// They stay when the pin is replaced or removed, and so does the serial of the last recovery, unless none of the
-    /// keys stays.
+    /// They stay when the pin is replaced or removed. The serial of the last recovery stays only if the key that signed it
+    /// does. A sender key with the bytes of one of them is revoked, because no key is both.
     ///
-    /// - Throws: `invalidName`; `senderSuperseded` for a key that is a sender's.
+    /// - Throws: `invalidName`.
     func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofSender name: String) throws(KeyStoreError)
 
     /// Accepts rotations and recoveries that reached the device outside a message, all or none.

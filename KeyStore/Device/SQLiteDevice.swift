@@ -130,7 +130,8 @@ extension SQLiteKeyStore {
         _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) {
         try write(at: now) { (store) throws(KeyStoreError) in
-            try store.trustFirstSender(key, recoveryKeys: recoveryKeys, named: name, topic: topic, at: now)
+            _ = try store.trustSender(
+                key, recoveryKeys: recoveryKeys, named: name, topic: topic, replace: false, at: now)
         }
     }
 
@@ -164,7 +165,9 @@ extension SQLiteKeyStore {
 
     /// Replaces the recovery keys of a sender.
     public func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofSender name: String) throws(KeyStoreError) {
-        try write { (store) throws(KeyStoreError) in try store.setRecoveryKeys(keys, ofSender: name) }
+        try write { (store) throws(KeyStoreError) in 
+            try store.setRecoveryKeys(keys, ofSender: name, revokingSenders: true)
+        }
     }
 
     // MARK: Both
@@ -253,19 +256,17 @@ extension SQLiteKeyStore {
 
     /// Pins a sender's key, and returns the keys that verified messages until now and no longer do.
     ///
-    /// - Parameter recoveryKeys: The sender's, unless it has some that are not replaced.
+    /// Recovery keys are taken with the first key, and by a replacement; nil for those that are there.
+    ///
     /// - Throws: `invalidName`, `senderAlreadyTrusted`, `senderSuperseded`, `topicMismatch`.
     package func pinSender(
-        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey] = [], named name: String, topic: Topic?,
+        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey]? = nil, named name: String, topic: Topic?,
         replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> [TrustedSenderRecord] {
         try write(at: now) { (store) throws(KeyStoreError) in
-            let ended = try store.trustSender(key, named: name, topic: topic, replace: replace, at: now).ended
-            let hasNone = try store.recoveryKeys(ofSender: name).isEmpty
-            if !recoveryKeys.isEmpty, replace || hasNone {
-                try store.setRecoveryKeys(recoveryKeys, ofSender: name)
-            }
-            return ended.map { $0.record(isRevoked: true) }
+            try store.trustSender(
+                key, recoveryKeys: recoveryKeys, named: name, topic: topic, replace: replace, at: now
+            ).ended.map { $0.record(isRevoked: true) }
         }
     }
 

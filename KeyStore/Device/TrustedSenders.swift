@@ -98,7 +98,7 @@ struct TrustedSenderRow: StoredRow {
     }
 }
 
-/// What a device keeps of a sender beside its keys: the recovery keys, and the last recovery.
+/// What a device keeps of a sender beside its keys: the recovery keys, and the last recovery with the key that signed it.
 ///
 /// It outlives the pin, so that an old recovery never returns.
 struct SenderRecoveryRow: StoredRow, Equatable {
@@ -126,13 +126,19 @@ struct SenderRecoveryRow: StoredRow, Equatable {
             last = nil
             return
         }
-        guard let serial = UInt32(exactly: serial), let last = SenderTrust.LastRecovery(serial: serial, claim: claim)
+        let signer = Self.keys(of: Bytes(claim.dropFirst(SenderTrust.LastRecovery.claimLength)), atMost: 1)
+        guard let serial = UInt32(exactly: serial), let signer = signer?.first,
+            let last = SenderTrust.LastRecovery(
+                serial: serial, claim: Bytes(claim.prefix(SenderTrust.LastRecovery.claimLength)), by: signer)
         else { throw columns.damaged }
         self.last = last
     }
 
     var values: [SQLiteValue] {
-        [.text(name), .blob(Self.bytes(of: recoveryKeys)), .integer(Int64(last?.serial ?? 0)), .blob(last?.claim)]
+        [
+            .text(name), .blob(Self.bytes(of: recoveryKeys)), .integer(Int64(last?.serial ?? 0)),
+            .blob(last.map { $0.claim + $0.recoveryKey.bytes }),
+        ]
     }
 
     /// Returns the keys' bytes, concatenated.
@@ -184,7 +190,23 @@ extension DeviceStorage {
     }
 
     /// Pins a key; also returns the keys of any name that verified messages until now, and no longer do.
+    ///
+    /// Recovery keys are taken with the first key of a name that has none, and by a replacement, which removes them with an
+    /// empty list: never with a key that is pinned already, nor if the key is refused.
     func trustSender(
+        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey]? = nil, named name: String, topic: Topic?, replace: Bool,
+        at now: Timestamp
+    ) throws(KeyStoreError) -> (outcome: RegistrationOutcome, ended: [TrustedSenderRow]) {
+        let result = try pinSender(key, named: name, topic: topic, replace: replace, at: now)
+        guard let recoveryKeys else { return result }
+        let hasNone = try self.recoveryKeys(ofSender: name).isEmpty
+        if replace || hasNone && result.outcome == .added {
+            try setRecoveryKeys(recoveryKeys, ofSender: name, revokingSenders: false)
+        }
+        return result
+    }
+
+    private func pinSender(
         _ key: SenderPublicKey, named name: String, topic: Topic?, replace: Bool, at now: Timestamp
     ) throws(KeyStoreError) -> (outcome: RegistrationOutcome, ended: [TrustedSenderRow]) {
         try StoreName.check(name, "the name of a sender")
@@ -273,34 +295,34 @@ extension DeviceStorage {
 
     // MARK: Recovery keys
 
-    /// Pins the first key of a sender, together with the recovery keys that came with it if the sender has none.
-    func trustFirstSender(
-        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
-    ) throws(KeyStoreError) {
-        let outcome = try trustSender(key, named: name, topic: topic, replace: false, at: now).outcome
-        guard outcome == .added, try self.recoveryKeys(ofSender: name).isEmpty else { return }
-        try setRecoveryKeys(recoveryKeys, ofSender: name)
-    }
-
     func recoveryKeys(ofSender name: String) throws(KeyStoreError) -> [RecoveryPublicKey] {
         try senderRecoveries().first { StoreName.areEqual($0.name, name) }?.recoveryKeys ?? []
     }
 
-    func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofSender name: String) throws(KeyStoreError) {
+    /// Replaces the recovery keys of a sender.
+    ///
+    /// No key is both. A sender key with the bytes of a built-in recovery key was named by somebody who need not have its
+    /// secret: `revokingSenders` revokes it, or it would keep the recovery key out.
+    func setRecoveryKeys(
+        _ keys: [RecoveryPublicKey], ofSender name: String, revokingSenders: Bool
+    ) throws(KeyStoreError) {
         precondition(
             keys.count <= RecoveryPublicKey.maximumPerSender && Set(keys).count == keys.count,
             "a sender has at most two recovery keys, which differ")
         try StoreName.check(name, "the name of a sender")
-        let senders = try trustedSenders()
-        if let key = keys.first(where: { key in senders.contains { $0.key.bytes == key.bytes } }) {
-            throw KeyStoreError(
-                .senderSuperseded, "key \(key.id) is a sender's key, and no key is both: make another recovery key")
+        for row in try trustedSenders() where keys.contains(where: { $0.bytes == row.key.bytes }) {
+            guard revokingSenders else {
+                throw KeyStoreError(
+                    .senderSuperseded,
+                    "key \(row.key.id) is a sender's key, and no key is both: make another recovery key")
+            }
+            if !row.isRevoked { try put(row.superseded(by: nil, until: nil)) }
         }
         let row = try senderRecoveries().first { StoreName.areEqual($0.name, name) }
         guard keys != row?.recoveryKeys ?? [] else { return }
-        // The serial belongs to the keys: one that a replaced key has used up must not block the new ones.
-        let keepsSerial = row.map { !Set($0.recoveryKeys).isDisjoint(with: keys) } ?? false
-        try put(SenderRecoveryRow(name: name, recoveryKeys: keys, last: keepsSerial ? row?.last : nil))
+        // The serial belongs to the key that used it: one that was stolen and is replaced must not block the others.
+        let last = row?.last.flatMap { keys.contains($0.recoveryKey) ? $0 : nil }
+        try put(SenderRecoveryRow(name: name, recoveryKeys: keys, last: last))
     }
 
     func removeTrustedSender(named name: String) throws(KeyStoreError) -> Bool {

@@ -74,13 +74,16 @@ public struct ExtensionKeys: DeviceKeyReading, OpeningEffects {
         guard !statements.isEmpty else { return [] }
         var trust = try trust(for: topic)
         var accepted: [RotationStatement] = []
+        var refusal: RotationError?
         for statement in statements {
             do throws(RotationError) {
                 if try trust.accept(statement, for: topic, at: now) != .unchanged { accepted.append(statement) }
             } catch {
-                throw .rotation(error)
+                refusal = refusal ?? error
             }
         }
+        // A recovery is kept whatever becomes of a rotation beside it.
+        if let refusal, !accepted.contains(where: \.isRecovery) { throw .rotation(refusal) }
         return accepted
     }
 }

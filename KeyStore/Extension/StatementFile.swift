@@ -37,7 +37,7 @@ public final class StatementFile: Sendable {
     ///   - topic: The app that the message was for.
     ///   - now: When the statements took effect: they stay trusted from here on, even if their acceptance period ends
     ///     before the app merges them.
-    /// - Throws: `rotationRefused` if the file is full; `storeMissing` if the directory does not exist;
+    /// - Throws: `rotationRefused` if the file is full and no recovery came with the rotation; `storeMissing` if the directory does not exist;
     ///   `unsafeStoreFile`, `storeBusy`, `diskFull`, `inputOutput`, `newerVersion`. Nothing is stored then.
     public func keep(
         openedWith pending: DevicePublicKey?, statements: [RotationStatement], topic: Topic, at now: Timestamp
@@ -61,7 +61,16 @@ public final class StatementFile: Sendable {
                 let tables = StatementTables(connection: connection)
                 if let pending { try tables.insert(openedWith: pending.bytes) }
                 for statement in outdated { try tables.delete(statement) }
-                for statement in statements { try tables.insert(statement, topic, at: now) }
+                let recoveries = statements.filter(\.isRecovery)
+                for statement in recoveries { try tables.insert(statement, topic, at: now) }
+                for statement in statements where !statement.isRecovery {
+                    do throws(KeyStoreError) {
+                        try tables.insert(statement, topic, at: now)
+                    } catch {
+                        // The recovery is kept whatever becomes of a rotation beside it.
+                        guard error.code == .rotationRefused, !recoveries.isEmpty else { throw error }
+                    }
+                }
             }
         }
     }

@@ -139,7 +139,7 @@ extension KeychainContents {
             table.append(UInt8(truncatingIfNeeded: row.recoveryKeys.count))
             table += SenderRecoveryRow.bytes(of: row.recoveryKeys)
             table.append(bigEndian: row.last?.serial ?? 0)
-            if let last = row.last { table += last.claim }
+            if let last = row.last { table += last.claim + last.recoveryKey.bytes }
         }
         return table
     }
@@ -251,8 +251,9 @@ private struct ByteReader {
         }
         let serial = try integer(UInt32.self)
         guard serial > 0 else { return SenderRecoveryRow(name: name, recoveryKeys: keys, last: nil) }
-        let last = SenderTrust.LastRecovery(
-            serial: serial, claim: try bytes(SenderTrust.LastRecovery.claimLength))
+        let claim = try bytes(SenderTrust.LastRecovery.claimLength)
+        let signer = RecoveryPublicKey(checked: try bytes(RecoveryPublicKey.length))
+        let last = SenderTrust.LastRecovery(serial: serial, claim: claim, by: signer)
         return SenderRecoveryRow(name: name, recoveryKeys: keys, last: last)
     }
 }

@@ -141,7 +141,8 @@ public final class KeychainKeyStore: DeviceKeyStore {
         _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey], named name: String, topic: Topic?, at now: Timestamp
     ) throws(KeyStoreError) {
         try change { (store) throws(KeyStoreError) in
-            try store.trustFirstSender(key, recoveryKeys: recoveryKeys, named: name, topic: topic, at: now)
+            _ = try store.trustSender(
+                key, recoveryKeys: recoveryKeys, named: name, topic: topic, replace: false, at: now)
         }
     }
 
@@ -170,7 +171,9 @@ public final class KeychainKeyStore: DeviceKeyStore {
 
     /// Replaces the recovery keys of a sender.
     public func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofSender name: String) throws(KeyStoreError) {
-        try change { (store) throws(KeyStoreError) in try store.setRecoveryKeys(keys, ofSender: name) }
+        try change { (store) throws(KeyStoreError) in 
+            try store.setRecoveryKeys(keys, ofSender: name, revokingSenders: true)
+        }
     }
 
     /// Deletes the item, even a damaged one.

@@ -21,7 +21,7 @@ extension SQLiteKeyStore {
     /// device: if another device of the same user holds it, that one is removed. `replace` accepts the registration
     /// whatever is stored for this device, which was set up again; the device itself must never decide this.
     ///
-    /// - Throws: `invalidName`; `userMismatch` for a device of another user; `generationRollback` for a lower
+    /// - Throws: `invalidName`; `userMismatch` for a device of another user, or another key without a user; `generationRollback` for a lower
     ///   generation than the stored one, or the same with another key; `generationTooHigh`; `topicMismatch` for a device
     ///   stored for another app; `keyTaken` for a key that another device holds, unless both are known to be the
     ///   same user's.
@@ -78,8 +78,15 @@ extension StoreTransaction {
         if replace { return try take(registration, id: id, owner: owner, updatedAt: now) }
         let old = try device(id: id)?.record
         let user = owner.user(after: old?.user)
-        if let oldUser = old?.user, let user, !StoreName.areEqual(user, oldUser) {
-            throw KeyStoreError(.userMismatch, "device '\(id)' belongs to user '\(oldUser)', not to '\(user)'")
+        if let old, let oldUser = old.user {
+            if let user, !StoreName.areEqual(user, oldUser) {
+                throw KeyStoreError(.userMismatch, "device '\(id)' belongs to user '\(oldUser)', not to '\(user)'")
+            }
+            // Or a session without a user could take the device over.
+            guard user != nil || registration.publicKey == old.publicKey else {
+                throw KeyStoreError(
+                    .userMismatch, "device '\(id)' belongs to user '\(oldUser)', and nobody else may change its key")
+            }
         }
         try checkGeneration(of: registration, id: id, after: old)
         if let topic = registration.topic, let oldTopic = old?.topic, topic != oldTopic {

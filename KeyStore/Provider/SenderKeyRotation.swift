@@ -73,11 +73,11 @@ extension SQLiteKeyStore {
             let old = try store.senderKeyRow(name)
             if let age, now < old.createdAt.adding(age) { return nil }
             let issuedAt = try clock.time()
-            let announced = try store.announcementChain().statements(endingAt: old.publicKey, pinned: nil, at: issuedAt)
-            guard force || announced.count < RotationStatement.maximumPerMessage else {
+            let announced = try store.announcementChain().announced(endingAt: old.publicKey, at: issuedAt)
+            guard force || announced < RotationStatement.maximumPerMessage else {
                 throw KeyStoreError(
                     .tooManyAnnouncements,
-                    "\(announced.count) rotations are being announced, the most a message can carry: wait until the oldest announcement ends, or force it and lose the devices that missed it"
+                    "\(announced) rotations and recoveries are being announced, the most a message can carry: wait until the oldest rotation's announcement ends, or force it and lose the devices that missed it"
                 )
             }
             let oldKey = try old.key(keys)
@@ -196,6 +196,23 @@ package struct AnnouncementChain: Sendable {
         return chain
     }
 
+    /// Returns whether the row leads on from a recovery: without it, messages would no longer carry the recovery.
+    func followsRecovery(_ row: AnnouncementRow) -> Bool {
+        recovery(before: row.newKey, rows(endingAt: row.newKey)) != nil
+    }
+
+    /// Returns how many statements are announced to every device that has not reported the key or one before it.
+    func announced(endingAt sender: SenderPublicKey, at now: Timestamp) -> Int {
+        let chain = rows(endingAt: sender)
+        return chain.prefix { $0.isAnnounced(at: now) }.count + (recovery(before: sender, chain) == nil ? 0 : 1)
+    }
+
+    /// Returns the recovery that the key, or one that the rotations lead on from, came from.
+    private func recovery(before sender: SenderPublicKey, _ chain: [AnnouncementRow]) -> RotationStatement? {
+        let keys = [sender] + chain.map(\.oldKey)
+        return recoveries.first { recovery in keys.contains { $0.bytes == recovery.newKeyBytes } }
+    }
+
     /// Returns the statements that a message signed by `sender` must carry to a device that reported `pinned`, oldest
     /// first, as `announcements(for:to:at:)` does.
     package func statements(
@@ -203,10 +220,8 @@ package struct AnnouncementChain: Sendable {
     ) -> [RotationStatement] {
         guard pinned != sender, !rows.isEmpty || !recoveries.isEmpty else { return [] }
         let chain = rows(endingAt: sender)
-        let keys = [sender] + chain.map(\.oldKey)
-        if let recovery = recoveries.first(where: { recovery in keys.contains { $0.bytes == recovery.newKeyBytes } }),
-            !(pinned.map(keys.contains) ?? false)
-        {
+        let isOnTheWay = pinned.map { pinned in chain.contains { $0.oldKey == pinned } } ?? false
+        if !isOnTheWay, let recovery = recovery(before: sender, chain) {
             // Permanently, and before all others: to a device with any pin, even a thief's.
             let room = RotationStatement.maximumPerMessage - 1
             let accepted = chain.prefix { $0.isAccepted(at: now) }
@@ -234,8 +249,9 @@ extension StoreTransaction {
     }
 
     fileprivate func deleteStaleAnnouncements(_ now: Timestamp) throws(KeyStoreError) {
-        for row in try rows(AnnouncementRow.self, "ORDER BY id") {
-            guard !row.isAnnounced(at: now), !row.isAccepted(at: now) else { continue }
+        let chain = try announcementChain()
+        for row in chain.rows {
+            guard !row.isAnnounced(at: now), !row.isAccepted(at: now), !chain.followsRecovery(row) else { continue }
             try delete(AnnouncementRow.self, key: .integer(row.id))
         }
     }

@@ -14,7 +14,7 @@ struct RecoveryRow: StoredRow {
     private(set) var recoveryKeys: [RecoveryPublicKey] = []
     /// How many of them phones are told of, at most two.
     private var announced = 0
-    /// The highest serial that was used; 0 before the first.
+    /// The serial of the last recovery; 0 before the first. What was only prepared uses up none.
     var serial: UInt32 = 0
     /// The last recovery, which is announced permanently.
     var statement: RotationStatement?
@@ -58,14 +58,12 @@ struct RecoveryRow: StoredRow {
         ]
     }
 
-    // The serial of each request is higher, so that each secret has its own place.
     private static func place(_ serial: UInt32) -> StoreKeys.Place {
         StoreKeys.Place(table: table.name, row: 0, generation: UInt64(serial), state: 0)
     }
 
     mutating func prepare(_ request: RecoveryRequest, _ key: SenderKey, _ keys: StoreKeys) {
         self.request = request
-        serial = request.serial
         sealed = key.withSeed { keys.seal($0, at: Self.place(request.serial)) }
     }
 
@@ -84,6 +82,7 @@ struct RecoveryRow: StoredRow {
 
     mutating func finish(_ signed: SignedRecovery) {
         statement = signed.statement
+        serial = signed.request.serial
         let key = signed.request.recoveryKey
         if !announcedKeys.contains(key) { announce([key] + announcedKeys.prefix(1)) }
         request = nil
@@ -99,6 +98,16 @@ struct RecoveryRow: StoredRow {
     }
 }
 
+/// A recovery that was prepared, and what it is about.
+public struct PreparedRecovery: Hashable, Sendable {
+    /// What the recovery key is to sign.
+    public let request: RecoveryRequest
+    /// The key that it will replace; nil if the store has none of this name, so that a new one is made.
+    public let key: SenderKeyRecord?
+    /// The request that was waiting, and can no longer be finished: not necessarily the caller's own.
+    public let replacedRequest: RecoveryRequest?
+}
+
 /// The outcome of a recovery.
 public struct SenderKeyRecovery: Hashable, Sendable {
     /// The record of the new key.
@@ -111,23 +120,25 @@ public struct SenderKeyRecovery: Hashable, Sendable {
 extension SQLiteKeyStore {
     /// Makes the new key of a recovery, and the request that the recovery key is to sign.
     ///
-    /// Nothing else changes until `finishRecovery`. A pending request is returned again.
+    /// Nothing else changes until `finishRecovery`. Every call makes another key: one that was waiting may be known to
+    /// somebody who was in the server.
     ///
     /// - Parameters:
-    ///   - name: The name; nil for the default, or `default` in a store without sender keys.
-    ///   - topic: The app; nil for that of the key.
+    ///   - name: The name; nil for the default, or `default` in a store without sender keys. A name that the store does
+    ///     not have gets a key, as after a loss.
+    ///   - topic: The app; nil for that of the key. Devices of other apps cannot follow, even if the key signs for all.
     ///   - recoveryKey: The recovery key that the app's devices have pinned.
     ///   - serial: The last serial used, if the store was lost; the new one is above it.
     ///   - clock: What is known about the clock that `now` comes from.
     ///   - now: The present time; the serial is at least its seconds since 1970.
-    /// - Throws: `unknownName`, `ambiguousName`, `invalidName`, `implausibleClock`; `senderSuperseded` for a recovery
-    ///   key that is or was a sender's; `topicMismatch` without a topic, or with one other than the key's;
-    ///   `rotationRefused` after the last possible serial.
+    /// - Throws: `ambiguousName`, `invalidName`, `implausibleClock`; `senderSuperseded` for a recovery key that is or was
+    ///   a sender's; `topicMismatch` without a topic, or with one other than the key's; `rotationRefused` after the last
+    ///   possible serial.
     public func prepareRecovery(
         named name: String? = nil, topic: Topic? = nil, by recoveryKey: RecoveryPublicKey,
         serialAbove serial: UInt32 = 0,
         clock: ClockAssurance = .unknown, at now: Timestamp
-    ) throws(KeyStoreError) -> RecoveryRequest {
+    ) throws(KeyStoreError) -> PreparedRecovery {
         try write(at: now, clock) { (store, _) throws(KeyStoreError) in
             let (name, old) = try store.recoveryName(name)
             try store.checkAreNoSenders([recoveryKey])
@@ -139,11 +150,6 @@ extension SQLiteKeyStore {
                     .topicMismatch, "sender key '\(name)' is for \(old?.topic?.bundleID ?? ""), not \(topic)")
             }
             var row = try store.recoveryRow(name) ?? RecoveryRow(name: name)
-            if let request = row.request, request.recoveryKey == recoveryKey, request.topic == topic,
-                request.serial > serial
-            {
-                return request
-            }
             let lowest = max(row.serial, serial)
             guard lowest < .max else {
                 throw KeyStoreError(
@@ -159,9 +165,11 @@ extension SQLiteKeyStore {
             } catch {
                 throw .rotation(error)
             }
+            let prepared = PreparedRecovery(
+                request: request, key: try old.map(store.record), replacedRequest: row.request)
             row.prepare(request, key, keys)
             try store.put(row)
-            return request
+            return prepared
         }
     }
 
@@ -176,7 +184,8 @@ extension SQLiteKeyStore {
     ///   - clock: What is known about the clock that `now` comes from.
     ///   - now: The present time.
     ///   - willEnd: Called with the old key before anything is changed.
-    /// - Throws: `unknownName`, `ambiguousName`, `implausibleClock`; `rotationRefused` if it was not prepared here.
+    /// - Throws: `ambiguousName`, `implausibleClock`; `rotationRefused` if it was not prepared here, or another one was
+    ///   prepared after it.
     public func finishRecovery(
         _ signed: SignedRecovery, named name: String? = nil, clock: ClockAssurance = .unknown, at now: Timestamp,
         willEnd: (SenderKeyRecord) -> Void = { _ in }
@@ -188,7 +197,7 @@ extension SQLiteKeyStore {
             else {
                 throw KeyStoreError(
                     .rotationRefused,
-                    "this recovery was not prepared here for '\(name)', or is finished already: prepare one, and have it signed"
+                    "this is not the recovery that waits here for '\(name)': prepare one, have it signed, and finish that"
                 )
             }
             _ = try clock.time()

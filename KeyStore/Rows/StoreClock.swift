@@ -65,20 +65,23 @@ struct StoreClock {
         return max(last, time)
     }
 
+    /// Whether a time is at most a day after the last change.
+    static func isNear(_ now: Timestamp, _ last: Timestamp) -> Bool { now <= last.adding(tolerance) }
+
     private func boundedNow(_ last: Timestamp) -> Timestamp { min(now, last.adding(Self.tolerance)) }
 }
 
 extension SQLiteKeyStore {
-    /// Changes the store whatever the clock shows, and notes the time to the minute.
+    /// Changes the store whatever the clock shows, and notes the time to the minute if it is near the last one: many such
+    /// changes by a clock that is ahead must not add up.
     func write<R>(
         at now: Timestamp, _ body: (StoreTransaction) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R {
         try write { (store) throws(KeyStoreError) in
             let result = try body(store)
             // A damaged setting must not stop a push or a registration.
-            if let last = try? store.lastChange() {
-                let newest = StoreClock(now, .unknown, last: last).newest(isChanged: false)
-                if newest.milliseconds(since: last) >= 60_000 { try store.note(newest) }
+            if let last = try? store.lastChange(), StoreClock.isNear(now, last), now.milliseconds(since: last) >= 60_000 {
+                try store.note(now)
             }
             return result
         }

@@ -35,7 +35,7 @@ struct KeychainContentsTests {
     }
 
     private static let recoveryKey = RecoverySecretKey().publicKey.bytes
-    private static let lastRecovery = count(7) + Bytes(repeating: 0xcc, count: 53)
+    private static let lastRecovery = count(7) + Bytes(repeating: 0xcc, count: 53) + recoveryKey
 
     /// An item, put together by hand.
     private static func item(
@@ -89,6 +89,7 @@ struct KeychainContentsTests {
         #expect(rows.map(\.name) == ["a", "b"] && rows.map(\.recoveryKeys.count) == [2, 0])
         #expect(rows[0].recoveryKeys[0].bytes == Self.recoveryKey && rows[0].last == nil)
         #expect(rows[1].last?.serial == 7 && rows[1].last?.claim == Bytes(repeating: 0xcc, count: 53))
+        #expect(rows[1].last?.recoveryKey.bytes == Self.recoveryKey)
         #expect(
             try parse(bytes).data(revision: Bytes(repeating: 0xaa, count: 16)).withSpan { Bytes(copying: $0) } == bytes)
     }

@@ -12,7 +12,8 @@ import Testing
         _ store: SQLiteKeyStore, at now: Timestamp = start, above serial: UInt32 = 0
     ) throws -> (signed: SignedRecovery, result: SenderKeyRecovery) {
         let request = try store.prepareRecovery(
-            topic: .app, by: recovery.publicKey, serialAbove: serial, clock: .confirmed, at: now)
+            topic: .app, by: recovery.publicKey, serialAbove: serial, clock: .confirmed, at: now
+        ).request
         let signed = try request.signed(by: recovery)
         return (signed, try store.finishRecovery(signed, clock: .confirmed, at: now))
     }
@@ -51,7 +52,8 @@ import Testing
         let seed = Bytes(repeating: 9, count: 32)
         let (sender, same) = (try SenderKey(seed: seed.span), try RecoverySecretKey(seed: seed.span))
         try store.trustSender(sender.publicKey, named: "provider", at: start)
-        #expect(code { try store.setRecoveryKeys([same.publicKey], ofSender: "provider") } == .senderSuperseded)
+        try store.setRecoveryKeys([same.publicKey], ofSender: "provider")
+        #expect(try store.trust(for: .app).isRevoked(sender.publicKey) && store.trust(for: .app).pinned.isEmpty)
         try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
         let bytes = recovery.publicKey.bytes
         let key = try SenderPublicKey(bytes: bytes.span)
@@ -93,21 +95,102 @@ import Testing
             .signed(by: recovery).statement
         _ = try store.acceptStatements([ours], topic: .app, at: start)
         #expect(try store.trust(for: .app).pinned == [good.publicKey])
-        // One more key beside it keeps the serial.
+        // One more key beside it keeps the serial, whatever key is the first.
         try store.setRecoveryKeys([RecoverySecretKey().publicKey, recovery.publicKey], ofSender: "provider")
         #expect(try store.acceptStatements([ours], topic: .app, at: start) == [.unchanged])
     }
 
+    /// One of two recovery keys was stolen, and the thief has signed the highest serial; the app's next release has the
+    /// other one alone.
+    @Test(arguments: DeviceStoreKind.allCases)
+    func aStolenRecoveryKeyTakesItsSerialAlong(_ kind: DeviceStoreKind) throws {
+        let store = try kind.store()
+        let (stolen, good) = (RecoverySecretKey(), SenderKey())
+        try store.setRecoveryKeys([stolen.publicKey, recovery.publicKey], ofSender: "provider")
+        try store.trustSender(SenderKey().publicKey, named: "provider", topic: .app, at: start)
+        let theft = try RecoveryRequest(by: stolen.publicKey, for: .app, to: SenderKey(), serial: .max, at: start)
+            .signed(by: stolen).statement
+        #expect(try store.acceptStatements([theft], topic: .app, at: start) != [.unchanged])
+        let ours = try RecoveryRequest(by: recovery.publicKey, for: .app, to: good, serial: 7, at: start)
+            .signed(by: recovery).statement
+        #expect(try store.acceptStatements([ours], topic: .app, at: start) == [.unchanged])
+        try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
+        #expect(try store.acceptStatements([ours], topic: .app, at: start) == [.recovered(to: good.publicKey)])
+        // Its own serial stays, also beside another key.
+        try store.setRecoveryKeys([RecoverySecretKey().publicKey, recovery.publicKey], ofSender: "provider")
+        let old = try RecoveryRequest(by: recovery.publicKey, for: .app, to: SenderKey(), serial: 6, at: start)
+            .signed(by: recovery).statement
+        #expect(try store.acceptStatements([old], topic: .app, at: start) == [.unchanged])
+    }
+
+    /// Somebody who once controlled the channel has named the recovery key as a sender, for which he needs no secret.
+    @Test(arguments: DeviceStoreKind.allCases, [true, false])
+    func aRecoveryKeyThatWasNamedAsASenderIsTaken(_ kind: DeviceStoreKind, _ isPinned: Bool) throws {
+        let store = try kind.store()
+        let bytes = recovery.publicKey.bytes
+        let named = try SenderPublicKey(bytes: bytes.span)
+        try store.trustSender(named, named: "provider", topic: .app, at: start)
+        if !isPinned {
+            try store.trustSender(SenderKey().publicKey, named: "provider", topic: .app, replace: true, at: start)
+        }
+        try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
+        #expect(try store.recoveryKeys(ofSender: "provider") == [recovery.publicKey])
+        #expect(try !store.trust(for: .app).pinned.contains(named) && store.trust(for: .app).isRevoked(named))
+    }
+
+    /// A record of a stranger's must not bring recovery keys if its key is refused, or is there already.
+    @Test func recoveryKeysComeOnlyWithTheirPin() throws {
+        let store = try Home(.memory).store
+        let (first, stranger) = (SenderKey().publicKey, SenderKey().publicKey)
+        let (own, foreign) = (recovery.publicKey, RecoverySecretKey().publicKey)
+        func pin(_ key: SenderPublicKey, _ recoveryKeys: [RecoveryPublicKey]?, replace: Bool = false) throws {
+            _ = try store.pinSender(
+                key, recoveryKeys: recoveryKeys, named: "provider", topic: .app, replace: replace, at: start)
+        }
+        func pinned() throws -> [RecoveryPublicKey] { try store.recoveryKeys(ofSender: "provider") }
+        try pin(first, nil)
+        #expect(code { try pin(stranger, [foreign]) } == .senderAlreadyTrusted)
+        #expect(try pinned() == [])
+        try pin(first, [foreign])
+        #expect(try pinned() == [], "the pin was there already")
+        let bytes = first.bytes
+        let same = try RecoveryPublicKey(bytes: bytes.span)
+        #expect(code { try pin(stranger, [same], replace: true) } == .senderSuperseded)
+        #expect(try store.trust(for: .app).pinned == [first], "both or neither")
+
+        try pin(stranger, [own], replace: true)
+        #expect(try pinned() == [own])
+        #expect(code { try pin(first, [foreign], replace: true) } == .senderSuperseded)
+        #expect(try pinned() == [own])
+        try pin(SenderKey().publicKey, nil, replace: true)
+        #expect(try pinned() == [own], "they outlive the pin")
+        try pin(SenderKey().publicKey, [], replace: true)
+        #expect(try pinned() == [])
+    }
+
     // MARK: The provider
+
+    /// Phones that were asleep still trust the key from before, and that is no sign of a theft.
+    @Test func theReplacedKeyIsNotForeign() throws {
+        let store = try Home(.memory).store
+        let old = try store.generateSenderKey(topic: .app, at: start).publicKey
+        let new = try recover(store).result.record.publicKey
+        let foreign = try store.foreignMemberTest()
+        #expect(foreign(old, []) == [] && foreign(new, []) == [] && foreign(SenderKey().publicKey, []) == ["sender"])
+        let bytes = old.bytes
+        let same = try RecoveryPublicKey(bytes: bytes.span)
+        #expect(code { try store.setRecoveryKeys([same], ofSenderKey: nil, at: start) } == .senderSuperseded)
+    }
 
     @Test(arguments: StoreKind.allCases)
     func aRecoveryReplacesTheKeyAndDestroysTheOld(_ kind: StoreKind) throws {
         let home = try Home(kind)
         let store = home.store
         let old = try store.generateSenderKey(topic: .app, at: start)
-        let request = try store.prepareRecovery(by: recovery.publicKey, at: start)
+        let prepared = try store.prepareRecovery(by: recovery.publicKey, at: start)
+        let request = prepared.request
+        #expect(prepared.key == old && prepared.replacedRequest == nil)
         #expect(try store.senderKeys() == [old], "nothing has changed yet")
-        #expect(try store.prepareRecovery(by: recovery.publicKey, at: start + 1) == request, "asked again")
         #expect(request.serial == UInt32(start.milliseconds / 1000))
         #expect(try request.topic == .app)
         let signed = try request.signed(by: recovery)
@@ -130,11 +213,14 @@ import Testing
         let foreign = try RecoveryRequest(by: recovery.publicKey, for: .app, to: SenderKey(), serial: 9, at: start)
             .signed(by: recovery)
         #expect(code { try store.finishRecovery(foreign, at: start) } == .rotationRefused)
-        let first = try store.prepareRecovery(by: recovery.publicKey, at: start).signed(by: recovery)
-        // Another recovery key: the first request is given up.
+        // A thief has prepared it, with a serial that uses up all others, and knows the new key.
+        let first = try store.prepareRecovery(by: recovery.publicKey, serialAbove: .max - 1, at: start).request
+            .signed(by: recovery)
         let second = RecoverySecretKey()
-        let request = try store.prepareRecovery(by: second.publicKey, at: start)
-        #expect(request.serial > first.request.serial)
+        let again = try store.prepareRecovery(by: second.publicKey, at: start)
+        let request = again.request
+        #expect(request.newKey != first.request.newKey && again.replacedRequest == first.request)
+        #expect(request.serial == UInt32(start.milliseconds / 1000), "what was only prepared uses up no serial")
         #expect(code { try store.finishRecovery(first, at: start) } == .rotationRefused)
         #expect(try store.finishRecovery(request.signed(by: second), at: start).record.publicKey == request.newKey)
         #expect(
@@ -190,6 +276,28 @@ import Testing
     }
 
     // MARK: Announcements
+
+    /// A rotation every 90 days: what is no longer announced takes no room, even if phones would still accept it. The
+    /// recovery goes on, though the rotations that lead on from it are accepted no longer: it ends the trust in the thief.
+    @Test func rotationsGoOnAfterARecovery() throws {
+        let store = try Home(.memory).store
+        let stolen = try store.generateSenderKey(topic: .app, at: start).publicKey
+        // A chain that no recovery begins goes.
+        _ = try store.generateSenderKey(named: "other", at: start)
+        let stale = try store.rotateSenderKey(named: "other", at: start)
+        let recovered = try recover(store).signed.statement
+        var now = start
+        for _ in 0..<8 {
+            now = now.adding(.days(90))
+            let rotation = try store.rotateSenderKey(clock: .synchronised, at: now)
+            for pinned in [nil, stolen, SenderKey().publicKey] {
+                let statements = try store.announcements(for: rotation.record.publicKey, to: pinned, at: now)
+                #expect(statements.first == recovered && statements.last == rotation.statement)
+            }
+        }
+        #expect(try store.announcements().rows.count == 8)
+        #expect(try !store.announcements().rows.map(\.statement).contains(stale.statement))
+    }
 
     @Test func aRecoveryIsAnnouncedUntilTheDeviceReportsItsKey() throws {
         let store = try Home(.memory).store

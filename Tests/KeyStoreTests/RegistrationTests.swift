@@ -28,6 +28,19 @@ struct RegistrationTests {
         #expect(try store.device(id: "a")?.user == "bob")
     }
 
+    /// A session without a user must not take the device of one.
+    @Test func nobodyTakesTheDeviceOfAUser() throws {
+        let store = try Home(.memory).store
+        let (alices, bobs) = (registration(), registration(generation: 2))
+        _ = try store.addDevice(alices, id: "a", owner: .user("alice"), at: start)
+        #expect(code { try store.addDevice(bobs, id: "a", owner: .nobody, at: start) } == .userMismatch)
+        let result = try store.importDevices([.registered(id: "a", bobs, owner: .nobody)], at: start)
+        #expect(result.refused.map(\.error.code) == [.userMismatch])
+        #expect(try store.device(id: "a")?.publicKey == alices.publicKey && store.device(id: "a")?.user == "alice")
+        #expect(try store.addDevice(bobs, id: "a", owner: .nobody, replace: true, at: start) == .updated)
+        #expect(try store.device(id: "a")?.user == nil)
+    }
+
     @Test func aDeviceWithoutAUserIsGivenOne() throws {
         let store = try Home(.memory).store
         let registration = registration()

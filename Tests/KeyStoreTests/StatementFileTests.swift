@@ -191,6 +191,25 @@ struct StatementFileTests {
         #expect(try keys.trust(for: .app).pinned.contains(good.publicKey))
     }
 
+    /// The rotation beside the recovery has no room, or is refused: the recovery is kept all the same.
+    @Test(arguments: [true, false]) func aRecoveryIsKeptWhateverComesBesideIt(_ fits: Bool) throws {
+        let (store, keys) = try home()
+        let (recovery, good) = (RecoverySecretKey(), SenderKey())
+        try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
+        let chain = (0...StatementFile.capacity).map { _ in SenderKey() }
+        try store.trustSender(chain[0].publicKey, named: "other", topic: .app, at: start)
+        let key = try active(store)
+        for (from, to) in zip(chain, chain.dropFirst()) {
+            try keys.settle(openedWith: key, statements: [try statement(from, to)], topic: .app, at: start)
+        }
+        let request = try RecoveryRequest(by: recovery.publicKey, for: .app, to: good, serial: 7, at: start)
+        let beside = try statement(fits ? good : SenderKey(), SenderKey())
+        try keys.settle(
+            openedWith: key, statements: [try request.signed(by: recovery).statement, beside], topic: .app, at: start)
+        #expect(try keys.trust(for: .app).pinned.contains(good.publicKey))
+        #expect(try file.statements(for: .app).count == StatementFile.capacity + 1)
+    }
+
     @Test func missingLockedAndCorruptReachTheReceiver() throws {
         let empty = ExtensionKeys(keys: try DeviceStoreKind.keychain.store(), statements: file)
         #expect(code { try empty.deviceKey(id: KeyID(value: 1), at: start) } == .storeMissing)

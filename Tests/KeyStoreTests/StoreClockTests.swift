@@ -46,6 +46,31 @@ import Testing
         }
     }
 
+    @Test("Many registrations by a clock that is ahead do not add up")
+    func manyRegistrations() throws {
+        for days in [20, 40] as [UInt64] {
+            let home = try provider()
+            let now = start + days * Self.day
+            for number in 0..<50 {
+                let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: nil)
+                _ = try home.store.addDevice(registration, id: "phone\(number)", at: now)
+            }
+            #expect(try home.store.lastChange() == start)
+            if days > 29 {
+                #expect(code { try home.store.rotateSenderKey(at: now) } == .implausibleClock)
+            } else {
+                #expect(try home.store.rotateSenderKey(at: now).statement.issuedAt == start + Self.day)
+            }
+        }
+        // A store in use stays current.
+        let home = try provider()
+        for day in 1...40 as ClosedRange<UInt64> {
+            let registration = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: nil)
+            _ = try home.store.addDevice(registration, id: "phone\(day)", at: start + day * Self.day)
+        }
+        #expect(try home.store.lastChange() == start + 40 * Self.day)
+    }
+
     @Test(
         "A clock that is ahead dates the statement a day after the last change, and the overlap ends as if it were right"
     )

@@ -176,7 +176,8 @@ static struct outcome rotate(struct sender *sender, const struct trust *trust, c
     if (number(statement + OVERLAP, 4) > LARGEST_OVERLAP) return (struct outcome){"overlap-too-long", 9, false};
     if (issued_at > later(now, TOLERANCE)) return (struct outcome){"statement-not-yet-valid", 10, false};
     if (now > later(issued_at, (uint32_t)number(statement + ACCEPT_FOR, 4))) return (struct outcome){"statement-expired", 11, false};
-    if (sender->superseded_count == MOST_SUPERSEDED) return (struct outcome){"trust-full", 12, false};
+    // The last place is for a recovery, which a thief's rotations must not keep out.
+    if (sender->superseded_count >= MOST_SUPERSEDED - 1) return (struct outcome){"trust-full", 12, false};
 
     struct superseded *past = &sender->superseded[sender->superseded_count++];
     *past = (struct superseded){.is_revoked = false};
@@ -246,6 +247,7 @@ refusal trust_evaluate(
     bool unchanged = false;
     *changed = false;
     *conflict = NULL;
+    if (!is_context(context)) return "malformed-context";
     if (length != STATEMENT || (statement[0] != ROTATES && statement[0] != RECOVERS)) return "malformed-statement";
     if (statement[0] == RECOVERS && number(statement + SERIAL, 4) == 0) return "malformed-statement";
     for (size_t index = 0; index < trust->count; index++) {

@@ -63,12 +63,15 @@ public struct SenderTrust: Hashable, Sendable {
         public let serial: UInt32
         /// The first 53 bytes.
         public let claim: ContiguousArray<UInt8>
+        /// The key that signed it: the serial counts only while the sender has this key.
+        public let recoveryKey: RecoveryPublicKey
 
         /// Creates a value from stored parts; returns nil if they are not those of a recovery statement.
-        public init?(serial: UInt32, claim: ContiguousArray<UInt8>) {
+        public init?(serial: UInt32, claim: ContiguousArray<UInt8>, by recoveryKey: RecoveryPublicKey) {
             guard serial > 0, claim.count == RotationStatement.claimLength else { return nil }
             self.serial = serial
             self.claim = claim
+            self.recoveryKey = recoveryKey
         }
 
         /// The first 53 bytes as base64url, for a caller that stores text.
@@ -86,9 +89,10 @@ public struct SenderTrust: Hashable, Sendable {
         /// The sender key that the statement pinned.
         package var newKeyBytes: ContiguousArray<UInt8> { ContiguousArray(claim[RotationStatement.newKey]) }
 
-        init(_ statement: RotationStatement) {
+        init(_ statement: RotationStatement, by recoveryKey: RecoveryPublicKey) {
             serial = statement.serial
             claim = statement.claim
+            self.recoveryKey = recoveryKey
         }
     }
 
@@ -291,7 +295,7 @@ public struct SenderTrust: Hashable, Sendable {
         if pinned != new { ended.append(pinned) }
         changed.superseded = ended.unique.map(Superseded.init(revoked:))
         changed.pinned = new
-        changed.lastRecovery = LastRecovery(statement)
+        changed.lastRecovery = LastRecovery(statement, by: recoveryKey)
         return (changed, .recovered(to: new))
     }
 

@@ -210,10 +210,23 @@ struct RecoveryArguments: Sendable {
         try refuseStatement()
         let key = try chosenKey(named: name, in: store)
         let topic = try topic.topic()
-        let request = try withStoreErrors { () throws(KeyStoreError) in
+        let prepared = try withStoreErrors { () throws(KeyStoreError) in
             try store.prepareRecovery(
                 named: name, topic: topic, by: key, serialAbove: UInt32(clamping: serial ?? 0), clock: clock,
                 at: console.timestamp)
+        }
+        let request = prepared.request
+        if let old = prepared.replacedRequest {
+            console.hint(
+                "the request of \(old.issuedAt) for new key \(old.newKey.id) can no longer be finished; if it was not yours, somebody was in this server"
+            )
+        }
+        switch prepared.key {
+        case nil: console.hint("this store has no key \(quoted(name ?? SQLiteKeyStore.defaultName)): a new one will be made")
+        case let key?:
+            if key.topic == nil {
+                console.hint("key \(key.keyID) signs for every app: phones of others than \(request.topic) cannot follow")
+            }
         }
         console.hint(
             "app \(request.topic), serial \(request.serial), new key \(request.newKey); nothing has changed yet: sign the request with 'recover sign', then: pushcrypt rotate sender --recover finish"

@@ -26,7 +26,7 @@ struct SenderTrustCommand: CommandBody {
             discussion: [
                 "Reads the output of 'export sender', which must come through a channel that you trust: built into the app, or in the provider's reply to a registration. When the provider rotates its key, the change takes effect automatically.",
                 "--replace is for after a theft: from then on the old key is not trusted, and nothing signed by it brings it back.",
-                "A record may carry recovery keys. They are taken with the first key of the name, and with --replace.",
+                "A record may carry recovery keys. They are taken with the first key of the name, and with --replace; --no-recovery forgets those that are there.",
             ],
             examples: [Example("pushcrypt export sender | pushcrypt --store D sender trust provider -")])
     }
@@ -35,6 +35,7 @@ struct SenderTrustCommand: CommandBody {
     private let file: String
     private let topic: TopicArgument
     private let replaces: Bool
+    private let forgetsRecoveryKeys: Bool
     private let store: StoreArguments
 
     init(_ arguments: inout Arguments) {
@@ -42,19 +43,22 @@ struct SenderTrustCommand: CommandBody {
         file = arguments.optionalInput("FILE", help: "the key (pcs1…) or record; default standard input")
         topic = TopicArgument(&arguments, help: "trust it for this app only")
         replaces = arguments.flag("--replace", help: "replace another key of the same name")
+        forgetsRecoveryKeys = arguments.flag(
+            "--no-recovery", help: "with --replace: trust no recovery key of this name any more")
         store = StoreArguments(&arguments)
+        arguments.option("--no-recovery", needs: "--replace")
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let bytes = try console.read(file, limit: DeviceInput.maximumRecord)
         let key: SenderPublicKey
-        var recoveryKeys: [RecoveryPublicKey] = []
+        var recoveryKeys: [RecoveryPublicKey]? = forgetsRecoveryKeys ? [] : nil
         var topic = try topic.topic()
         do throws(KeyError) {
             if bytes.first == UInt8(ascii: "{") {
                 let announcement = try SenderAnnouncement(json: bytes, at: console.timestamp)
                 key = announcement.publicKey
-                recoveryKeys = announcement.recoveryKeys
+                if !forgetsRecoveryKeys, !announcement.recoveryKeys.isEmpty { recoveryKeys = announcement.recoveryKeys }
                 topic = topic ?? announcement.topic
             } else {
                 key = try SenderPublicKey(text: String(decoding: bytes, as: UTF8.self))

@@ -131,7 +131,7 @@ extension DeviceRecord {
     fileprivate var registration: DeviceRegistration {
         DeviceRegistration(
             deviceID: id, publicKey: publicKey, suites: suites, topic: topic, generation: generation,
-            createdAt: createdAt, pinnedSender: pinnedSender, appVersion: appVersion)
+            createdAt: createdAt, pinnedSender: pinnedSender, recoveryKeys: recoveryKeys, appVersion: appVersion)
     }
 }
 

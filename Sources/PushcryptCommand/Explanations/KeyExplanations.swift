@@ -284,14 +284,14 @@ extension Explanation {
         Explanation(
             KeyStoreError.Code.tooManyAnnouncements, .store,
             summary: "a message cannot carry another rotation",
-            cause: "Four are being announced, each for 60 days by default.",
+            cause: "Four are being announced, each for 60 days by default; a recovery counts as one, and never ends.",
             fix:
-                "Wait for the first to end; rotate at most every 15 days. --force ends it early: devices that missed it need the key from the app."
+                "Wait for the first to end; rotate at most every 15 days, or 20 after a recovery. --force ends it early: devices that missed it need the key from the app."
         ),
         Explanation(
             KeyStoreError.Code.rotationRefused, .store,
             summary: "a rotation cannot be issued or is not accepted",
-            cause: "The overlap is above 60 days, a statement is not acceptable here, or no generation is left.",
+            cause: "The overlap is above 60 days, a statement is not acceptable here, no generation is left, or the recovery is not the one that waits here.",
             fix: "Read the message; statements have their own codes."),
         Explanation(
             KeyStoreError.Code.responseTooLarge, .store,

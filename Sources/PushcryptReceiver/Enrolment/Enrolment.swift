@@ -179,8 +179,13 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
         plan.steps = state.withdrawals.map(EnrolmentPlan.Step.withdraw)
         plan.noticeAlerts()
 
-        if let replacement = try senderToReplacePin() {
-            plan.steps.append(.replaceSender(replacement.id))
+        switch try pinCorrection() {
+        case .stays: break
+        case .replaced(let key):
+            plan.steps.append(.replaceSender(key.id))
+            plan.notices.append(.senderReplaced)
+        case .removed(let key):
+            plan.steps.append(.removeSender(key.id))
             plan.notices.append(.senderReplaced)
         }
         if try recoveryKeysToPin() != nil { plan.steps.append(.replaceRecoveryKeys) }
@@ -241,30 +246,35 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
             .first { $0.state == .pinned && $0.name.utf8.elementsEqual(sender.utf8) }?.key
     }
 
-    /// Returns the built-in key that replaces the pin at this launch; nil if the pin stays.
+    /// What becomes of the pin at this launch.
+    enum PinCorrection {
+        case stays
+        case replaced(by: SenderPublicKey)
+        case removed(SenderPublicKey)
+    }
+
+    /// Compares the pin with the keys that are built in.
     ///
     /// A pin stays if it is built in, or statements lead to it from a built-in key or from a recovery by a built-in
     /// recovery key. A built-in key that was superseded here is never pinned again: then the app has replaced the pin
-    /// itself.
-    func senderToReplacePin() throws(KeyStoreError) -> SenderPublicKey? {
+    /// itself, or a recovery key that is not built in has.
+    func pinCorrection() throws(KeyStoreError) -> PinCorrection {
         guard case .builtIn(let keys) = firstTrust, let last = keys.last, let pin = try pinnedSender() else {
-            return nil
+            return .stays
         }
         let trust = try store.trust(for: topic)
         let superseded = trust.superseded
-        guard !superseded.contains(where: { $0.key == last }) else { return nil }
-        // A recovery by keys that the app has not built in proves nothing.
-        let changes = try recoveryKeysToPin() != nil
-        let isOwn = !recoveryKeys.isEmpty && !changes
-        let recovery = isOwn ? trust.senders.first { $0.name.utf8.elementsEqual(sender.utf8) }?.lastRecovery : nil
+        let recovery = trust.senders.first { $0.name.utf8.elementsEqual(sender.utf8) }?.lastRecovery
+        let isOwn = recovery.map { recoveryKeys.contains($0.recoveryKey) } ?? false
         var origin = pin
         for _ in 0...superseded.count {
-            if keys.contains(origin) || recovery?.newKeyBytes == origin.bytes { return nil }
+            if keys.contains(origin) || isOwn && recovery?.newKeyBytes == origin.bytes { return .stays }
             let before = superseded.first { $0.statement?.newKeyBytes == origin.bytes }
             guard let before else { break }
             origin = before.key
         }
-        return last
+        guard superseded.contains(where: { $0.key == last }) else { return .replaced(by: last) }
+        return recovery?.newKeyBytes == origin.bytes ? .removed(pin) : .stays
     }
 
     /// Returns the built-in recovery keys if the sender has others; nil if they stay, or none are built in.
@@ -279,12 +289,16 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     func report(
         of key: DeviceKeyRecord, _ circumstances: EnrolmentCircumstances
     ) throws(KeyStoreError) -> EnrolmentState.Report {
-        let replacement = try senderToReplacePin()
-        let pin = try pinnedSender()
+        let pin: SenderPublicKey? =
+            switch try pinCorrection() {
+            case .stays: try pinnedSender()
+            case .replaced(let key): key
+            case .removed: nil
+            }
         let newRecoveryKeys = try recoveryKeysToPin()
         let pinnedRecoveryKeys = try store.recoveryKeys(ofSender: sender)
         return EnrolmentState.Report(
-            publicKey: key.publicKey, sender: replacement ?? pin,
+            publicKey: key.publicKey, sender: pin,
             recoveryKeys: newRecoveryKeys ?? pinnedRecoveryKeys, appVersion: circumstances.appVersion,
             token: circumstances.pushToken.map(EnrolmentState.Report.digest),
             alertsAreShown: circumstances.alertsAreShown)

@@ -22,6 +22,9 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         case withdraw(device: String)
         /// Pin this built-in sender key instead of one that is not built in, which is no longer trusted.
         case replaceSender(KeyID)
+        /// Trust no sender: a recovery key that is not built in has replaced every built-in key for good, so that only
+        /// another release of the app can bring one.
+        case removeSender(KeyID)
         /// Trust the built-in recovery keys, and no others.
         case replaceRecoveryKeys
         /// Activate the pending key, which the provider has already acknowledged.
@@ -66,6 +69,8 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         /// The pinned sender key was neither built into the app nor reached from such a key: a built-in one replaces
         /// it. Expected once after the app has changed from ``FirstTrust/reply`` or to a new key; otherwise someone has
         /// controlled the channel to the provider.
+        ///
+        /// With ``Step/removeSender(_:)`` none is left.
         case senderReplaced = "sender-replaced"
         /// The state was damaged: every account registers under a new device id, and the provider may push to the old
         /// one until APNs refuses its token.
@@ -103,6 +108,7 @@ extension EnrolmentPlan.Step: CustomStringConvertible {
         case .purgeLeftovers: "purge-leftovers"
         case .withdraw(let device): "withdraw(\(device))"
         case .replaceSender(let key): "replace-sender(\(key))"
+        case .removeSender(let key): "remove-sender(\(key))"
         case .replaceRecoveryKeys: "replace-recovery-keys"
         case .confirm(let key): "confirm(\(key))"
         case .register: "register"

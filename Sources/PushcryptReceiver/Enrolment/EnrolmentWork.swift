@@ -22,7 +22,7 @@ public struct EnrolmentResult: Hashable, Sendable {
     public enum Key: Hashable, Sendable {
         /// The provider seals to the key that was sent.
         case acknowledged
-        /// The reply is about another key, or the account has logged out: nothing has changed.
+        /// The reply is about another key than the account has now, or the account has logged out: nothing has changed.
         case anotherKey
         /// The provider has refused the registration. After `generationRollback`, `generationTooHigh`, `userMismatch`
         /// and `keyTaken` the account's keys are deleted, and the next reconciliation registers a new key under a new
@@ -74,7 +74,7 @@ extension Enrolment {
             case .purgeLeftovers: try store.purgeEverything()
             // The app tells the provider.
             case .withdraw: break
-            case .replaceSender: try replacePin(now)
+            case .replaceSender, .removeSender: try correctPin(now)
             case .replaceRecoveryKeys: try replaceRecoveryKeys()
             case .confirm(let key): try confirm(key, now)
             case .register: request = try register([], plan, &state, now)
@@ -101,6 +101,10 @@ extension Enrolment {
         }
         switch reply.verdict {
         case .refused(let refusal):
+            // A late refusal must not delete a key that was made, and perhaps acknowledged, since.
+            guard try deviceKeys().current?.publicKey == request.record.publicKey else {
+                return EnrolmentResult(key: .anotherKey, sender: .none)
+            }
             try startAgain(after: refusal, &state)
             return EnrolmentResult(key: .refused(refusal), sender: .none)
         case .acknowledged(let key):
@@ -186,9 +190,12 @@ extension Enrolment {
         try store.setRecoveryKeys(keys, ofSender: sender)
     }
 
-    private func replacePin(_ now: Timestamp) throws(KeyStoreError) {
-        guard let key = try senderToReplacePin() else { return }
-        try store.trustSender(key, named: sender, topic: topic, replace: true, at: now)
+    private func correctPin(_ now: Timestamp) throws(KeyStoreError) {
+        switch try pinCorrection() {
+        case .stays: break
+        case .replaced(let key): try store.trustSender(key, named: sender, topic: topic, replace: true, at: now)
+        case .removed: try store.removeTrustedSender(named: sender)
+        }
     }
 
     private func take(

@@ -103,6 +103,25 @@ import Testing
         #expect(try phone.pin == foreign)
     }
 
+    /// A request is delayed, and the phone has made another key since: the refusal of the old one deletes nothing.
+    @Test(arguments: StoreKind.allCases) func aLateRefusalDeletesNoNewerKey(_ kind: StoreKind) throws {
+        let provider = try Provider()
+        let phone = try Installation(kind)
+        try phone.launch(with: provider)
+        try phone.launch(with: provider)
+        phone.circumstances.pushToken = [1]
+        guard case .plan(let plan) = phone.reconcile(at: .start) else { throw Unexpected() }
+        let late = try #require(try phone.enrolment.begin(plan, at: .start).request)
+        _ = try phone.store.rotateDeviceKey(named: nil, at: .start)
+        try phone.launch(with: provider)
+        let keys = try phone.keys()
+        var state = try phone.state
+        let result = try phone.enrolment.handle(
+            RegistrationReply(.refused(.generationRollback)), to: late, state: &state, at: .start)
+        #expect(result == EnrolmentResult(key: .anotherKey, sender: .none))
+        #expect(try phone.keys() == keys && keys.count == 2 && state.json == phone.file)
+    }
+
     /// Registers once more, and gets this refusal.
     private func refuse(_ phone: Installation, _ refusal: RegistrationReply.Refusal) throws {
         phone.circumstances.pushToken = [UInt8.random(in: 0...255), 2]

@@ -123,7 +123,8 @@ import Testing
     // MARK: Recovery keys
 
     private func recover(_ provider: Provider, by key: RecoverySecretKey, at now: Timestamp = .start) throws {
-        let request = try provider.store.prepareRecovery(topic: .app, by: key.publicKey, clock: .confirmed, at: now)
+        let request = try provider.store.prepareRecovery(topic: .app, by: key.publicKey, clock: .confirmed, at: now
+        ).request
         _ = try provider.store.finishRecovery(request.signed(by: key), clock: .confirmed, at: now)
     }
 
@@ -216,6 +217,33 @@ import Testing
         let plan = try phone.launch(with: provider)
         #expect(plan.contains("replace-sender") == !isBuiltIn && plan.contains("sender-replaced") == !isBuiltIn)
         #expect(try phone.pin == (isBuiltIn ? provider.key.publicKey : builtIn))
+    }
+
+    /// The first reply came from somebody who passed on the genuine key with a recovery key of his, and then recovered to
+    /// a key of his: the genuine one is revoked for good, and his must go as well.
+    @Test(arguments: StoreKind.allCases) func aStrangersRecoveryDoesNotOutliveBuiltInKeys(_ kind: StoreKind) throws {
+        let (provider, thief) = (try Provider(), RecoverySecretKey())
+        let genuine = try provider.key.publicKey
+        try provider.store.setRecoveryKeys([thief.publicKey], ofSenderKey: nil, at: .start)
+        let phone = try Installation(kind)
+        try phone.launch(with: provider)
+        try recover(provider, by: thief)
+        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) == "opened")
+        let his = try #require(try phone.pin)
+        #expect(his != genuine)
+
+        phone.firstTrust = .builtIn([genuine])
+        let plan = try phone.launch(with: provider)
+        #expect(plan.hasPrefix("remove-sender(\(his.id)), replace-recovery-keys"))
+        #expect(plan.hasSuffix("notice(sender-replaced)"))
+        #expect(try phone.pin == nil && phone.store.recoveryKeys(ofSender: "provider") == [])
+        #expect(try phone.receive(provider.push(to: phone.device(), at: .start)) != "opened")
+        // The next release brings a key that nobody has revoked.
+        let next = SenderKey().publicKey
+        phone.firstTrust = .builtIn([genuine, next])
+        phone.circumstances.pushToken = [1]
+        try phone.launch(with: provider)
+        #expect(try phone.pin == next)
     }
 
     // MARK: A change to built-in keys

@@ -85,7 +85,9 @@ extension KitVector {
                             statement: statement)
                     },
                     recoveryKeys: try recovery.filter(isOwn).map { try RecoveryPublicKey(text: $0[1]) },
-                    lastRecovery: try last.first(where: isOwn).map { try Self.lastRecovery(ofBase64URL: $0[1]) })
+                    lastRecovery: try last.first(where: isOwn).map { line in
+                        try Self.lastRecovery(ofBase64URL: line[1], among: recovery.filter(isOwn))
+                    })
             })
     }
 
@@ -98,12 +100,16 @@ extension KitVector {
         }
     }
 
-    private static func lastRecovery(ofBase64URL text: String) throws -> SenderTrust.LastRecovery {
+    private static func lastRecovery(
+        ofBase64URL text: String, among keys: [[String]]
+    ) throws -> SenderTrust.LastRecovery {
         let claim = try bytes(ofBase64URL: text)
         let serial = claim.suffix(4).reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
-        guard let last = SenderTrust.LastRecovery(serial: serial, claim: claim) else {
-            throw Failure("no recovery: \(text)")
-        }
+        let signers = try keys.map { try RecoveryPublicKey(text: $0[1]) }
+        let id = KeyID(value: claim[1..<5].reduce(0 as UInt32) { $0 << 8 | UInt32($1) })
+        guard let signer = signers.first(where: { $0.id == id }),
+            let last = SenderTrust.LastRecovery(serial: serial, claim: claim, by: signer)
+        else { throw Failure("no recovery: \(text)") }
         return last
     }
 
