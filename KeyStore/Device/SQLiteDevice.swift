@@ -165,7 +165,7 @@ extension SQLiteKeyStore {
 
     /// Replaces the recovery keys of a sender.
     public func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofSender name: String) throws(KeyStoreError) {
-        try write { (store) throws(KeyStoreError) in 
+        try write { (store) throws(KeyStoreError) in
             try store.setRecoveryKeys(keys, ofSender: name, revokingSenders: true)
         }
     }

@@ -194,7 +194,8 @@ extension DeviceStorage {
     /// Recovery keys are taken with the first key of a name that has none, and by a replacement, which removes them with an
     /// empty list: never with a key that is pinned already, nor if the key is refused.
     func trustSender(
-        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey]? = nil, named name: String, topic: Topic?, replace: Bool,
+        _ key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey]? = nil, named name: String, topic: Topic?,
+        replace: Bool,
         at now: Timestamp
     ) throws(KeyStoreError) -> (outcome: RegistrationOutcome, ended: [TrustedSenderRow]) {
         let result = try pinSender(key, named: name, topic: topic, replace: replace, at: now)
@@ -219,7 +220,8 @@ extension DeviceStorage {
         }
         guard try !senderRecoveries().contains(where: { $0.recoveryKeys.contains { $0.bytes == key.bytes } }) else {
             throw KeyStoreError(
-                .senderSuperseded, "key \(key.id) is a recovery key, and no key is both: get the sender's current key")
+                .senderSuperseded,
+                "key \(key.id) is a recovery key and cannot be a sender's key: get the sender's current key")
         }
         let rows = all.filter { StoreName.areEqual($0.name, name) }
         let pinned = rows.first { $0.state == .pinned }
@@ -308,13 +310,13 @@ extension DeviceStorage {
     ) throws(KeyStoreError) {
         precondition(
             keys.count <= RecoveryPublicKey.maximumPerSender && Set(keys).count == keys.count,
-            "a sender has at most two recovery keys, which differ")
+            "a sender has at most two different recovery keys")
         try StoreName.check(name, "the name of a sender")
         for row in try trustedSenders() where keys.contains(where: { $0.bytes == row.key.bytes }) {
             guard revokingSenders else {
                 throw KeyStoreError(
                     .senderSuperseded,
-                    "key \(row.key.id) is a sender's key, and no key is both: make another recovery key")
+                    "key \(row.key.id) is a sender's key and cannot be a recovery key: make another")
             }
             if !row.isRevoked { try put(row.superseded(by: nil, until: nil)) }
         }

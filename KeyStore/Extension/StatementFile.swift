@@ -11,7 +11,7 @@ public import Pushcrypt
 /// nothing in it is trusted as such: every statement is verified against the pinned senders each time it is used.
 /// Someone who can write the file can undo what the extension has learned, can add a statement that pinned keys did
 /// sign after its acceptance period, and can make the app confirm one of its pending keys. No key is ever trusted
-/// that a pinned one did not sign for.
+/// that a pinned key or a recovery key did not sign for.
 public final class StatementFile: Sendable {
     /// The maximum number of rotations, of recoveries, and of keys; far more than accumulate even if the app is never
     /// opened.
@@ -232,7 +232,7 @@ struct StatementTables {
             let noun = statement.isRecovery ? "recoveries" : "rotations"
             throw KeyStoreError(
                 .rotationRefused,
-                "\(connection.path) holds \(StatementFile.capacity) \(noun) that the app has not taken in: open the app"
+                "\(connection.path) holds \(StatementFile.capacity) \(noun) that the app has not merged: open the app"
             )
         }
         try connection.rows(

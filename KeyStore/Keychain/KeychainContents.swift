@@ -57,7 +57,7 @@ extension KeychainContents {
         guard data[0] != 1 else {
             throw KeyStoreError(
                 .olderVersion,
-                "the keys in the Keychain have the layout of an earlier version, which is not used: the app must delete them with purgeEverything, generate a new key and register again"
+                "the keys in the Keychain have an earlier version's layout, which is no longer read: the app must delete them with purgeEverything, generate a new key and register again"
             )
         }
         let end = data.count - SHA256.digestLength

@@ -171,7 +171,7 @@ public final class KeychainKeyStore: DeviceKeyStore {
 
     /// Replaces the recovery keys of a sender.
     public func setRecoveryKeys(_ keys: [RecoveryPublicKey], ofSender name: String) throws(KeyStoreError) {
-        try change { (store) throws(KeyStoreError) in 
+        try change { (store) throws(KeyStoreError) in
             try store.setRecoveryKeys(keys, ofSender: name, revokingSenders: true)
         }
     }

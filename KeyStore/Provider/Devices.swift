@@ -160,7 +160,7 @@ extension StoreTransaction {
         }.compactMap { $0 }.filter { $0.publicKey == key && !StoreName.areEqual($0.id, id) }
         if let other = holders.first(where: { !DeviceRecord.areSameUser($0.user, user) }) {
             throw KeyStoreError(
-                .keyTaken, "device '\(other.id)' has this public key, which opens messages for one device")
+                .keyTaken, "device '\(other.id)' already has this public key; a key belongs to one device")
         }
         for holder in holders {
             try delete(DeviceRow.self, key: .text(holder.id))

@@ -143,7 +143,8 @@ extension SQLiteKeyStore {
             let (name, old) = try store.recoveryName(name)
             try store.checkAreNoSenders([recoveryKey])
             guard let topic = topic ?? old?.topic else {
-                throw KeyStoreError(.topicMismatch, "sender key '\(name)' is for every app: name the one to recover")
+                throw KeyStoreError(
+                    .topicMismatch, "sender key '\(name)' is bound to no app: name the app to recover it for")
             }
             guard old?.topic == nil || old?.topic == topic else {
                 throw KeyStoreError(
@@ -250,7 +251,7 @@ extension SQLiteKeyStore {
     ) throws(KeyStoreError) {
         precondition(
             keys.count <= RecoveryPublicKey.maximumPerSender && Set(keys).count == keys.count,
-            "a sender has at most two recovery keys, which differ")
+            "a sender has at most two different recovery keys")
         try write(at: now) { (store) throws(KeyStoreError) in
             let name = try store.senderKeyRow(name).name
             try store.checkAreNoSenders(keys)
@@ -272,7 +273,7 @@ extension StoreTransaction {
         let senders = try knownSenders()
         if let key = keys.first(where: { key in senders.contains { $0.bytes == key.bytes } }) {
             throw KeyStoreError(
-                .senderSuperseded, "key \(key.id) is a sender's key, and no key is both: make another recovery key")
+                .senderSuperseded, "key \(key.id) is a sender's key and cannot be a recovery key: make another")
         }
     }
 

@@ -206,7 +206,7 @@ final class ReplaySession {
     // MARK: The file
 
     func check(at now: Timestamp) -> [Finding] {
-        let outcome = "the next message recreates it, and messages sent more than ten minutes before count as shown"
+        let outcome = "the next message recreates it, and messages sent more than ten minutes earlier count as shown"
         do throws(KeyStoreError) {
             guard let isSound = try file.isSound() else { return [] }
             guard isSound else { return [Finding(.warning, "the replay guard is damaged", fix: outcome)] }

@@ -80,7 +80,9 @@ extension SQLiteKeyStore {
         try write { (store) throws(KeyStoreError) in
             let result = try body(store)
             // A damaged setting must not stop a push or a registration.
-            if let last = try? store.lastChange(), StoreClock.isNear(now, last), now.milliseconds(since: last) >= 60_000 {
+            if let last = try? store.lastChange(), StoreClock.isNear(now, last),
+                now.milliseconds(since: last) >= 60_000
+            {
                 try store.note(now)
             }
             return result

@@ -111,7 +111,7 @@ struct EnvelopeOpener {
         if candidates.isEmpty, evaluation?.conflicts.contains(.recoveryConflict) == true {
             throw OpenError(
                 .recoveryConflict,
-                "the recovery key has signed two statements with one serial: treat it as stolen, and replace it with a release of the app"
+                "the recovery key has signed two statements with one serial: treat it as stolen, and replace it in an app release"
             )
         }
         if candidates.isEmpty, evaluation?.conflicts.contains(.conflict) == true {

@@ -24,7 +24,7 @@ public struct RecoveryPublicKey: Hashable, Sendable, CustomStringConvertible, Lo
             throw KeyError(.malformedKey, "a recovery public key has \(Self.length) bytes, this has \(bytes.count)")
         }
         guard Ed25519.isValidPublicKey(bytes) else {
-            throw KeyError(.weakKey, "nobody generates this public key: signatures under it could be forged")
+            throw KeyError(.weakKey, "this public key is weak: signatures under it could be forged")
         }
         self.init(checked: ContiguousArray(copying: bytes))
     }

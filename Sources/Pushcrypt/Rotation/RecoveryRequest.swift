@@ -97,7 +97,7 @@ public struct RecoveryRequest: Hashable, Sendable {
         let whole = claim + unsigned + signature
         let statement = try RotationStatement(bytes: whole.span)
         guard statement.isRecovery, statement.keyID == recoveryKey.id else {
-            throw RotationError(1, .malformedStatement, "the request does not fit its recovery key")
+            throw RotationError(1, .malformedStatement, "the request's key id does not match its recovery key")
         }
         newKey = try statement.newKey(afterRecoveryBy: recoveryKey, for: topic)
         self.recoveryKey = recoveryKey
@@ -138,7 +138,7 @@ public struct SignedRecovery: Hashable, Sendable {
         self.statement = parsed
         guard parsed.claim == request.statementClaim,
             (try? parsed.newKey(afterRecoveryBy: request.recoveryKey, for: request.topic)) != nil
-        else { throw RotationError(18, .badSignature, "the statement is not about its request") }
+        else { throw RotationError(18, .badSignature, "the statement does not match its request") }
     }
 
     /// The signed recovery as a JSON object: the members of the request, and `statement`, 181 bytes in base64url.
@@ -161,7 +161,7 @@ public struct SignedRecovery: Hashable, Sendable {
             bytes.count == RotationStatement.length - Ed25519.signatureLength
         else {
             throw RotationError(
-                1, .malformedStatement, "this is not the request for a recovery: copy the whole file")
+                1, .malformedStatement, "not a valid recovery request: copy the whole file")
         }
         let request = try RecoveryRequest(recoveryKey: key, topic: topic, bytes: bytes)
         guard let statement = root["statement"] else { return (request, nil) }

@@ -153,7 +153,8 @@ public struct RotationStatement: Hashable, Sendable {
         rules: (import: Int, signature: Int), for message: ContiguousArray<UInt8>
     ) throws(RotationError) -> SenderPublicKey {
         guard let key = try? SenderPublicKey(bytes: bytes.span.extracting(Self.newKey)) else {
-            throw RotationError(rules.import, .weakKey, "no sender generates the statement's new key")
+            throw RotationError(
+                rules.import, .weakKey, "the statement's new key is weak: signatures under it could be forged")
         }
         guard isValid(Self.secondSignature, for: message, key.bytes) else {
             throw RotationError(rules.signature, .badSignature, "the new key did not sign the statement")

@@ -186,7 +186,7 @@ public struct SenderTrust: Hashable, Sendable {
         var refusal = RotationError(
             statement.isRecovery ? 15 : 3, statement.isRecovery ? .unknownRecoveryKey : .untrustedKey,
             statement.isRecovery
-                ? "no sender is trusted that the recovery statement could be about"
+                ? "no trusted sender has this recovery key"
                 : "the statement's old key \(statement.keyID) is not pinned here")
         let before = self
         for index in senders.indices {
@@ -284,7 +284,7 @@ public struct SenderTrust: Hashable, Sendable {
             guard statement.serial < last?.serial ?? 0 || statement.claim == last?.claim else {
                 throw RotationError(
                     19, .recoveryConflict,
-                    "the recovery key has signed two statements with serial \(statement.serial): treat it as stolen, and give the devices the right keys with a release of the app"
+                    "the recovery key has signed two statements with serial \(statement.serial): treat it as stolen, and ship the right keys in an app release"
                 )
             }
             return nil

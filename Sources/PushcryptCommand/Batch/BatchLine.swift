@@ -89,7 +89,7 @@ struct LineFailure: Error {
     static let lineTooLong = LineFailure(.lineTooLong, "a line has at most \(BatchLine.maximumLength) bytes")
 
     static let noKey = LineFailure(
-        .noKey, "the device has no key to seal to: have it register, or let its pushes pass with --unencrypted pass")
+        .noKey, "the device has no key to seal to: register it, or send its pushes unsealed with --unencrypted pass")
 
     init(code: String, message: String) {
         self.code = code

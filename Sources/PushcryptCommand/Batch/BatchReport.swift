@@ -77,19 +77,19 @@ struct BatchMetrics {
 
     /// The text exposition format, version 0.0.4.
     var text: String {
-        family("lines_total", "Lines that were answered.", [("", "\(tally.lines)")])
+        family("lines_total", "Lines answered.", [("", "\(tally.lines)")])
             + family("\(verb)_total", "Messages that were \(verb).", [("", "\(tally.done)")])
             + family(
-                "refused_total", "Messages that were refused, by the code of the error.",
+                "refused_total", "Messages refused, by error code.",
                 tally.refused.sorted { $0.key < $1.key }.map { ("{code=\"\($0.key)\"}", "\($0.value)") })
             + family(
-                "unencrypted_total", "Messages that went out as they were, because their device has no key.",
+                "unencrypted_total", "Messages sent unsealed because their device has no key.",
                 [("", "\(tally.unencrypted)")])
             + family(
                 "\(verb)_bytes_total", "Bytes of the payloads that were \(verb), by the size of their sealed content.",
                 tally.bytes.sorted { $0.key < $1.key }.map { ("{bucket=\"\($0.key)\"}", "\($0.value)") })
             + family(
-                "work_seconds_total", "Seconds that all threads together have worked on messages.",
+                "work_seconds_total", "Working seconds of all threads.",
                 [("", decimalText(nanoseconds: tally.nanoseconds))])
             + family(
                 "run_seconds_total", "Seconds since the batch began.", [("", decimalText(nanoseconds: nanoseconds))])

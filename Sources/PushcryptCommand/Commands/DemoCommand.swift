@@ -70,7 +70,7 @@ private struct Demo {
         let sealed = try read("sealed.json")
         try write(Self.tampered(sealed), to: "tampered.json")
         try command("--store phone open --banner tampered.json", expecting: .refused)
-        try say("6. A push that nobody sealed: only its title is shown, on one line, and not its text.")
+        try say("6. An unsealed push: only its title is shown, on one line, not its text.")
         try write(#"{"aps":{"mutable-content":1,"alert":{"title":"Bank","body":"Send money"}}}"#, to: "forged.json")
         try command("--store phone open --banner forged.json", expecting: .refused)
         try say("7. The relay sends the first push again: it does not ring twice.")

@@ -28,7 +28,7 @@ struct DeviceAddCommand: CommandBody {
         CommandPage(
             discussion: [
                 "Reads the output of 'export device': the key (pcr1…) or the registration record (--json). A record with a lower generation than the store's is refused: it is old, or replayed. A key alone counts as generation 1, so it enrols a device; after a rotation, register the record.",
-                "Take ID and USER from the session that sent the record: the record's own 'device' is ignored. Another user's device is refused, and so is a key that another device has; among the devices of one user a key moves. A removed device is registered again.",
+                "Take ID and USER from the session that sent the record: the record's own 'device' is ignored. Another user's device or key is refused; between one user's devices a key moves. A removed device is registered again.",
                 "--reply prints what an enrolling phone expects: the key that is sealed to from now on and the sender's, or why the record was refused. A warning, and 'foreign' in the answer, says that the phone trusts a sender key which this store never had.",
             ],
             examples: [

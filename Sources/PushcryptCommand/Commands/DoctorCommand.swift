@@ -168,7 +168,7 @@ private func checkReportedSenders(of store: SQLiteKeyStore) throws(CommandFailur
     } catch let error as KeyStoreError {
         throw CommandFailure(error)
     } catch {
-        throw .failed("the devices could not be read")
+        throw .failed("cannot read the devices")
     }
     guard foreign.count > 0 else { return [] }
     return [Finding(.warning, foreign.text, fix: "see Stolen signing key in Docs/KeyRotation.md")]

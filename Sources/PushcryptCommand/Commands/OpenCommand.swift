@@ -11,7 +11,7 @@ struct OpenCommand: CommandBody {
                 "The JSON leaves out badge, sound_name, critical_volume, thread, category, interruption_level, relevance, target, filter, launch_image, user_info, attachments, full_body and parts of localised texts (title_loc_key, title_loc_args and so on) if they are not set. Keys of attachments are never shown.",
                 "--batch writes {\"notification\": …}, with the object of --json, or {\"error\": …, \"line\": N} for each line, in order, and ends with 1 if one is an error. Other keys are passed through, except \"request-id\", which acts as --request-id. With a store, lines are opened one by one unless --jobs is given: a message signed with a new key opens only after the one that announces it.",
                 "A message that was shown before is passive, without sound and badge; with \"duplicate\": true, which came under another request or is too old to tell, also without category, attachments and full_body.",
-                "Opening may complete a rotation: a pending device key becomes active, and an announced change of the sender's key takes effect. Afterwards device keys that ended a day before are deleted.",
+                "Opening may complete a rotation: a pending device key becomes active, and an announced change of the sender's key takes effect. Device keys that ended a day earlier are then deleted.",
             ],
             examples: [
                 Example("pushcrypt open --topic com.example.app sealed.json"),

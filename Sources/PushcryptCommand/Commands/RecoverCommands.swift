@@ -9,7 +9,7 @@ struct KeygenRecoveryCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Run it on a machine that is never the server, and keep the secret key on paper or a stick. The app builds in the public key, which it prints; see Docs/KeyRotation.md."
+                "Never run it on the server. Keep the secret key on paper or a stick, and build the printed public key into the app; see Docs/KeyRotation.md."
             ],
             examples: [
                 Example("pushcrypt keygen recovery --output recovery.key"),
@@ -36,7 +36,7 @@ struct KeygenRecoveryCommand: CommandBody {
 }
 
 extension Command {
-    static let recover = Command(group: "recover", "use the recovery key of a sender key") {
+    static let recover = Command(group: "recover", "use a sender key's recovery key") {
         CommandGroup(
             examples: [
                 Example("pushcrypt recover keys pcv1…"),
@@ -45,7 +45,7 @@ extension Command {
             commands: [
                 Command("keys", "tell the server which recovery keys the app has", RecoverKeysCommand.self),
                 Command(
-                    "sign", "sign a recovery that the provider has prepared, where the secret key is",
+                    "sign", "sign a recovery prepared by the provider, on the machine with the secret key",
                     RecoverSignCommand.self),
             ])
     }
@@ -56,7 +56,7 @@ struct RecoverKeysCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Registration replies and 'export sender --json' carry these public keys from then on, and a device that reports another one is listed as foreign. A phone that has pinned some keeps those. Without KEY, prints the keys."
+                "Registration replies and 'export sender --json' carry these public keys from then on, and a device that reports any other is listed as foreign. A phone that has pinned any keeps them. Without KEY, prints the keys."
             ],
             examples: [Example("pushcrypt recover keys pcv1…"), Example("pushcrypt recover keys")])
     }
@@ -82,7 +82,7 @@ struct RecoverKeysCommand: CommandBody {
         }
         guard parsed.count <= RecoveryPublicKey.maximumPerSender, Set(parsed).count == parsed.count else {
             throw .usage(
-                "a sender key has at most two recovery keys, which differ",
+                "a sender key has at most two different recovery keys",
                 hint: "give each key that the app has built in once")
         }
         let store = try console.open(store)
@@ -100,7 +100,7 @@ struct RecoverSignCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Shows the app, the serial and the new key before it signs; compare them with what the server shows. Uses no store. Write the serial beside the key: the next one is higher."
+                "Shows app, serial and new key before signing; compare them with the server's. Uses no store. Write the serial beside the key: the next one is higher."
             ],
             examples: [
                 Example(
@@ -150,7 +150,7 @@ extension Arguments {
     mutating func serialAbove() -> Int? {
         count(
             "--serial-above", "N", 0...Int(UInt32.max) - 1,
-            help: "the last serial that was used, as on paper: for a store that was lost")
+            help: "the last serial on paper, if the store was lost")
     }
 }
 
@@ -186,7 +186,7 @@ struct RecoveryArguments: Sendable {
         file = arguments.optionalOperand("STATEMENT", .input, help: "with --recover finish: what 'recover sign' wrote")
         step = arguments.choice(
             Self.option, "STEP",
-            help: "after a theft or a loss: prepare a request for the recovery key, or finish with its statement")
+            help: "after a theft or loss: prepare a request for the recovery key, or finish with its statement")
         recoveryKey = arguments.value(
             "--recovery-key", "KEY",
             help: "with --recover prepare: the public key (pcv1…); default the only one of 'recover keys'")
@@ -200,7 +200,7 @@ struct RecoveryArguments: Sendable {
     }
 
     func refuseStatement() throws(CommandFailure) {
-        if file != nil { throw .usage("a statement goes with --recover finish") }
+        if file != nil { throw .usage("a statement needs --recover finish") }
     }
 
     /// Makes the request.
@@ -222,10 +222,12 @@ struct RecoveryArguments: Sendable {
             )
         }
         switch prepared.key {
-        case nil: console.hint("this store has no key \(quoted(name ?? SQLiteKeyStore.defaultName)): a new one will be made")
+        case nil:
+            console.hint("this store has no key \(quoted(name ?? SQLiteKeyStore.defaultName)): a new one will be made")
         case let key?:
             if key.topic == nil {
-                console.hint("key \(key.keyID) signs for every app: phones of others than \(request.topic) cannot follow")
+                console.hint(
+                    "key \(key.keyID) signs for every app: phones of others than \(request.topic) cannot follow")
             }
         }
         console.hint(
@@ -270,7 +272,8 @@ struct RecoveryArguments: Sendable {
         let signed = try withRecovery { () throws(RotationError) in try SignedRecovery(json: bytes) }
         let recovery = try withStoreErrors { () throws(KeyStoreError) in
             try store.finishRecovery(signed, named: name, clock: clock, at: console.timestamp) { old in
-                console.hint("ending key \(old.keyID) of \(quoted(old.name)) at once: what it has signed opens no more")
+                console.hint(
+                    "ending key \(old.keyID) of \(quoted(old.name)) at once: nothing it signed opens any longer")
             }
         }
         console.hint(

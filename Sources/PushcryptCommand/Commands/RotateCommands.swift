@@ -178,7 +178,7 @@ struct RotateSenderCommand: CommandBody {
         CommandPage(
             discussion: [
                 "Creates a key, signs a statement with the old and the new one, and destroys the old. Messages carry the statement while it is announced, so a phone that was off still opens its next push.",
-                "After a theft, or the loss of a store, use --recover if the app has a recovery key: prepare here, sign with 'recover sign' on the machine that has the key, finish here. Otherwise use 'sender trust --replace' on the devices.",
+                "After a theft or a lost store, use --recover if the app has a recovery key: prepare here, sign with 'recover sign' where the key is, finish here. Otherwise use 'sender trust --replace' on the devices.",
             ],
             examples: [
                 Example("pushcrypt rotate sender --if-older-than 30d", "from cron"),

@@ -26,7 +26,7 @@ struct SenderTrustCommand: CommandBody {
             discussion: [
                 "Reads the output of 'export sender', which must come through a channel that you trust: built into the app, or in the provider's reply to a registration. When the provider rotates its key, the change takes effect automatically.",
                 "--replace is for after a theft: from then on the old key is not trusted, and nothing signed by it brings it back.",
-                "A record may carry recovery keys. They are taken with the first key of the name, and with --replace; --no-recovery forgets those that are there.",
+                "A record's recovery keys are accepted with the first key of the name, and with --replace; --no-recovery forgets those that are there.",
             ],
             examples: [Example("pushcrypt export sender | pushcrypt --store D sender trust provider -")])
     }
@@ -74,7 +74,7 @@ struct SenderTrustCommand: CommandBody {
         for sender in ended {
             let name = sanitized(forTerminal: sender.name)
             console.hint(
-                "key \(sender.key.id) of \(quoted(name)) is no longer trusted, not even for messages under way")
+                "key \(sender.key.id) of \(quoted(name)) is no longer trusted, even for messages in flight")
         }
         return .done
     }

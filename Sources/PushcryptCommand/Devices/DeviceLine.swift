@@ -24,7 +24,7 @@ enum DeviceLine {
         guard root.kind == .object else { throw malformed("it is not an object") }
         for name in ["public_key", "updated", "removed"] where root[name] != nil {
             throw malformed(
-                "it has \(quoted(name)): import an export with --from-export, or put what the phone sent into 'record'"
+                "it has \(quoted(name)): import exports with --from-export; what the phone sent belongs in 'record'"
             )
         }
         guard let id = root["device"]?.string else {
@@ -39,7 +39,7 @@ enum DeviceLine {
     private static func registration(_ value: JSONValue?) throws(CommandFailure) -> DeviceRegistration {
         if let text = value?.string { return try DeviceInput.registration(ContiguousArray(text.utf8)) }
         guard let value, value.kind == .object else {
-            throw malformed("it has no 'record', which the phone sent")
+            throw malformed("it has no 'record', what the phone sent")
         }
         do throws(KeyError) {
             return try DeviceRegistration(KeyRecord(value))

@@ -45,6 +45,6 @@ extension Console {
     func warn(of foreign: ForeignSenders) {
         guard foreign.count > 0 else { return }
         warning(foreign.text)
-        hint("somebody else enrolled it, or holds a stolen key: see Stolen signing key in Docs/KeyRotation.md")
+        hint("somebody else enrolled it, or is using a stolen key: see Stolen signing key in Docs/KeyRotation.md")
     }
 }

@@ -40,7 +40,7 @@ struct SenderAnswer {
         let removedAt = Timestamp(milliseconds: UInt64(clamping: time))
         // A time in another unit would be later than anything the device does from now on.
         guard removedAt <= now.adding(Freshness.clockTolerance) else {
-            throw Self.malformed("its 'timestamp' is more than a day ahead: APNs gives milliseconds since 1970")
+            throw Self.malformed("its 'timestamp' is more than a day ahead: pass on APNs' milliseconds since 1970")
         }
         removal = RemovedDevice(id: id, removedAt: removedAt, reason: reason)
     }

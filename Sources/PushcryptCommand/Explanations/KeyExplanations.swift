@@ -62,8 +62,8 @@ extension Explanation {
             fix: "If messages do not open, give the device the current key through the app."),
         Explanation(
             RotationError.Code.unknownRecoveryKey, .rotation,
-            summary: "the recovery key belongs to no sender here",
-            cause: "The device has pinned no recovery key, or another one. It changes with a release of the app only.",
+            summary: "no sender here has this recovery key",
+            cause: "The device has no recovery key, or a different one. Only an app release changes it.",
             fix: "Sign the recovery with the key that the app has built in. Otherwise pin the new key through the app."),
         Explanation(
             RotationError.Code.badSignature, .rotation,
@@ -225,7 +225,7 @@ extension Explanation {
             KeyStoreError.Code.generationTooHigh, .store,
             summary: "a device's generation is too far ahead",
             cause:
-                "The first is at most 1,024, and a later one at most 1,024 above the one held: anyone who registered the highest number would lock the phone out.",
+                "A first generation is at most 1,024, a later one at most 1,024 above the held one: otherwise anyone could lock the phone out with the highest number.",
             fix:
                 "Send the phone the refusal ('device add --reply'): it enrols with another id and key. For a device set up again, the operator, not the device, uses --replace."
         ),
@@ -240,7 +240,7 @@ extension Explanation {
             KeyStoreError.Code.keyTaken, .store,
             summary: "another device has this public key",
             cause:
-                "The two are not known to be one user's, and messages for the one would open on the other's phone.",
+                "The two are not known to belong to one user; messages for one would open on the other.",
             fix:
                 "Send the phone the refusal ('device add --reply'): it enrols with another id and key. If the other device is gone, remove it first."
         ),
@@ -291,7 +291,8 @@ extension Explanation {
         Explanation(
             KeyStoreError.Code.rotationRefused, .store,
             summary: "a rotation cannot be issued or is not accepted",
-            cause: "The overlap is above 60 days, a statement is not acceptable here, no generation is left, or the recovery is not the one that waits here.",
+            cause:
+                "The overlap is above 60 days, a statement is not acceptable here, no generation is left, or the recovery is not the one that waits here.",
             fix: "Read the message; statements have their own codes."),
         Explanation(
             KeyStoreError.Code.responseTooLarge, .store,

@@ -14,7 +14,7 @@ extension Explanation {
             Delivery.Outcome.openedWithoutAttachment, .delivery,
             summary: "the text was shown without an attachment",
             cause:
-                "It took over 15 seconds (or the app's limit), was redirected to other than https or another host, or does not match the payload.",
+                "It took over 15 seconds (or the app's limit), was redirected to another host or away from https, or does not match the payload.",
             fix: "Fetch the URL without a login, and compare length and SHA-256. Leave large files to the app."),
         Explanation(
             Delivery.Outcome.passed, .delivery,
@@ -107,7 +107,7 @@ extension Explanation {
             OpenError.Code.recoveryConflict, .opening, .rotation, .store,
             summary: "the recovery key signed two recoveries with one serial",
             cause:
-                "Someone else has the recovery key, or it signed twice for a provider whose store was lost, without --serial-above.",
+                "Someone else has the recovery key, or, after a lost store, it signed again without --serial-above.",
             fix:
                 "If it is not explained by a lost store, the recovery key is stolen: ship new recovery and sender keys in a release of the app. See Docs/KeyRotation.md.",
             shown: "The fallback, for messages by the second recovery's key. Trust does not change; the app is told."),
@@ -257,7 +257,7 @@ extension Explanation {
         Explanation(
             EnrolmentPlan.Reason.recoveryChanged, .enrolment,
             summary: "the phone has other recovery keys than it last reported",
-            cause: "A release of the app brought others, or the first reply brought some. The record reports them."),
+            cause: "An app release or the first reply brought them; the record reports them."),
         Explanation(
             EnrolmentPlan.Reason.tokenChanged, .enrolment,
             summary: "APNs gave another device token",

@@ -150,7 +150,7 @@ extension PreviewPanel {
         let content = delivery.content
         var facts = [Fact("sound", content.sound?.words ?? "none")]
         if let attention = content.interruptionLevel.words { facts.append(Fact("attention", attention)) }
-        if let badge = content.badge { facts.append(Fact("badge", badge == 0 ? "taken off the icon" : "\(badge)")) }
+        if let badge = content.badge { facts.append(Fact("badge", badge == 0 ? "removed from the icon" : "\(badge)")) }
         if !content.threadIdentifier.isEmpty { facts.append(Fact("grouped by", content.threadIdentifier)) }
         if !content.categoryIdentifier.isEmpty {
             let actions =
@@ -227,7 +227,7 @@ extension NotificationContent.Sound {
         switch self {
         case .standard: "the system's"
         case .named(let name): name
-        case .critical(let name, let volume): "\(name ?? "the system's"), also when silenced, volume \(volume)"
+        case .critical(let name, let volume): "\(name ?? "the system's"), even when silenced, volume \(volume)"
         }
     }
 }
@@ -235,10 +235,10 @@ extension NotificationContent.Sound {
 extension NotificationContent.InterruptionLevel {
     fileprivate var words: String? {
         switch self {
-        case .passive: "passive: into the list, the screen stays dark"
+        case .passive: "passive: only in the list; the screen stays dark"
         case .active: nil
-        case .timeSensitive: "time-sensitive: also through a Focus"
-        case .critical: "critical: also when silenced"
+        case .timeSensitive: "time-sensitive: breaks through a Focus"
+        case .critical: "critical: even when silenced"
         }
     }
 }

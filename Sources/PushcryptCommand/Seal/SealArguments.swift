@@ -111,7 +111,7 @@ struct MessageArguments: Sendable {
         name = arguments.value(
             "--id", "NAME", help: "the message's name, the same in every retry, so that a phone shows it once")
         isSentExactly = arguments.flag(
-            "--exact", help: "the sender sends these exact bytes: measure them, end without a newline")
+            "--exact", help: "the sender sends these exact bytes: measure them, and print no newline")
     }
 }
 

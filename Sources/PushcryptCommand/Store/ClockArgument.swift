@@ -9,7 +9,7 @@ struct ClockArgument: Sendable {
 
     init(_ arguments: inout Arguments) {
         isRight = arguments.flag(
-            Self.option, help: "you have checked the clock: go on, however long ago the store was last changed")
+            Self.option, help: "you have checked the clock: proceed, however long ago the store last changed")
     }
 
     /// What is known about the clock.

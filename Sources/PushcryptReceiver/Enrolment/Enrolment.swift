@@ -111,7 +111,7 @@ public struct Enrolment<Store: DeviceKeyStore>: Sendable {
     ) {
         precondition(
             recoveryKeys.count <= RecoveryPublicKey.maximumPerSender && Set(recoveryKeys).count == recoveryKeys.count,
-            "a sender has at most two recovery keys, which differ")
+            "a sender has at most two different recovery keys")
         self.recoveryKeys = recoveryKeys
         self.store = store
         self.account = account

@@ -22,8 +22,8 @@ public struct EnrolmentPlan: Sendable, CustomStringConvertible {
         case withdraw(device: String)
         /// Pin this built-in sender key instead of one that is not built in, which is no longer trusted.
         case replaceSender(KeyID)
-        /// Trust no sender: a recovery key that is not built in has replaced every built-in key for good, so that only
-        /// another release of the app can bring one.
+        /// Trust no sender: a recovery key that is not built in has revoked the built-in key, so that only another
+        /// release of the app can bring one.
         case removeSender(KeyID)
         /// Trust the built-in recovery keys, and no others.
         case replaceRecoveryKeys

@@ -123,7 +123,8 @@ import Testing
     // MARK: Recovery keys
 
     private func recover(_ provider: Provider, by key: RecoverySecretKey, at now: Timestamp = .start) throws {
-        let request = try provider.store.prepareRecovery(topic: .app, by: key.publicKey, clock: .confirmed, at: now
+        let request = try provider.store.prepareRecovery(
+            topic: .app, by: key.publicKey, clock: .confirmed, at: now
         ).request
         _ = try provider.store.finishRecovery(request.signed(by: key), clock: .confirmed, at: now)
     }
@@ -220,7 +221,7 @@ import Testing
     }
 
     /// The first reply came from somebody who passed on the genuine key with a recovery key of his, and then recovered to
-    /// a key of his: the genuine one is revoked for good, and his must go as well.
+    /// a key of his: the genuine one stays revoked, and his must go as well.
     @Test(arguments: StoreKind.allCases) func aStrangersRecoveryDoesNotOutliveBuiltInKeys(_ kind: StoreKind) throws {
         let (provider, thief) = (try Provider(), RecoverySecretKey())
         let genuine = try provider.key.publicKey
