@@ -34,7 +34,7 @@ struct SenderList {
             }
         }
         let pins = own.filter { $0.until == nil }.map { Optional($0.key) }
-        let lastRecovery = try Self.recovery(last.texts)
+        let lastRecovery = try Self.recovery(last.texts, among: recoveryKeys.map(\.key))
         trust = SenderTrust(
             (pins.isEmpty ? [nil] : pins).map {
                 SenderTrust.Sender(
@@ -43,11 +43,14 @@ struct SenderList {
             })
     }
 
-    private static func recovery(_ lines: [String]) throws(CallError) -> SenderTrust.LastRecovery? {
+    /// Returns nil if the key that signed it is no longer in the list: its serial does not count for others.
+    private static func recovery(
+        _ lines: [String], among recoveryKeys: [RecoveryPublicKey]
+    ) throws(CallError) -> SenderTrust.LastRecovery? {
         guard let line = lines.first else { return nil }
         guard lines.count == 1,
-            let recovery = SenderTrust.LastRecovery(text: line.utf8.dropFirst(lastRecovery.utf8.count))
+            let claim = SenderTrust.LastRecovery.claim(ofText: line.utf8.dropFirst(lastRecovery.utf8.count))
         else { throw .invalid("senders: the line of the last recovery is not as the library wrote it") }
-        return recovery
+        return SenderTrust.LastRecovery(claim: claim, among: recoveryKeys)
     }
 }

@@ -60,26 +60,6 @@ import Testing
         #expect(code { try store.trustSender(key, named: "other", at: start) } == .senderSuperseded)
     }
 
-    /// A key that is refused brings no recovery keys either.
-    @Test func recoveryKeysComeWithTheirPinOrNotAtAll() throws {
-        let store = try SQLiteKeyStore.inMemory()
-        let (pinned, stranger) = (SenderKey().publicKey, RecoverySecretKey().publicKey)
-        func pin(_ key: SenderPublicKey, _ recoveryKeys: [RecoveryPublicKey], replace: Bool = false) throws {
-            _ = try store.pinSender(
-                key, recoveryKeys: recoveryKeys, named: "provider", topic: nil, replace: replace, at: start)
-        }
-        try pin(pinned, [])
-        #expect(code { try pin(SenderKey().publicKey, [stranger]) } == .senderAlreadyTrusted)
-        #expect(try store.recoveryKeys(ofSender: "provider").isEmpty)
-        try pin(pinned, [recovery.publicKey])
-        try pin(pinned, [stranger])
-        #expect(try store.recoveryKeys(ofSender: "provider") == [recovery.publicKey])
-        let same = try RecoveryPublicKey(bytes: pinned.bytes.span)
-        #expect(code { try pin(pinned, [same], replace: true) } == .senderSuperseded)
-        try pin(SenderKey().publicKey, [stranger], replace: true)
-        #expect(try store.recoveryKeys(ofSender: "provider") == [stranger])
-    }
-
     /// A first reply may have brought a stranger's recovery key, and the stranger the highest serial.
     @Test(arguments: DeviceStoreKind.allCases)
     func otherRecoveryKeysBeginAnew(_ kind: DeviceStoreKind) throws {

@@ -18,7 +18,15 @@ import VectorKit
         }
         #expect(outcomes == vector.all("expect"))
         #expect(told == Set(vector.all("told")))
-        #expect(try trust.senders == vector.trustAfter().senders)
+        let expected = try vector.trustAfter().senders
+        #expect(trust.senders.map(Self.withoutRecovery) == expected.map(Self.withoutRecovery))
+        // The kit has the claim, which names its signer by an id that two recovery keys may share.
+        #expect(trust.senders.map(\.lastRecovery?.claim) == expected.map(\.lastRecovery?.claim))
+    }
+
+    private static func withoutRecovery(_ sender: SenderTrust.Sender) -> SenderTrust.Sender {
+        SenderTrust.Sender(
+            name: sender.name, pinned: sender.pinned, superseded: sender.superseded, recoveryKeys: sender.recoveryKeys)
     }
 
     private static func outcome(

@@ -77,13 +77,24 @@ public struct SenderTrust: Hashable, Sendable {
         /// The first 53 bytes as base64url, for a caller that stores text.
         package var text: String { Base64URL.string(claim.span) }
 
-        /// Parses `text`; returns nil if it is not that of a recovery statement.
-        package init?(text: some Collection<UInt8>) {
+        /// Returns the claim that `text` was written from; nil if it is not that of a recovery statement.
+        package static func claim(ofText text: some Collection<UInt8>) -> ContiguousArray<UInt8>? {
             let text = ContiguousArray(text)
-            guard let claim = Base64URL.decode(text.span), claim.count == Self.claimLength,
-                claim[0] == RotationStatement.recoveryVersion
+            guard let claim = Base64URL.decode(text.span), claim.count == claimLength,
+                claim[0] == RotationStatement.recoveryVersion,
+                claim.span.bigEndian(at: RotationStatement.serial) > 0 as UInt32
             else { return nil }
-            self.init(serial: claim.span.bigEndian(at: RotationStatement.serial), claim: claim)
+            return claim
+        }
+
+        /// Creates a value from a claim, which only names the id of the key that signed it; returns nil if none of the
+        /// sender's recovery keys has it.
+        package init?(claim: ContiguousArray<UInt8>, among recoveryKeys: [RecoveryPublicKey]) {
+            let id = KeyID(value: claim.span.bigEndian(at: 1))
+            guard claim.count == Self.claimLength, let key = recoveryKeys.first(where: { $0.id == id }) else {
+                return nil
+            }
+            self.init(serial: claim.span.bigEndian(at: RotationStatement.serial), claim: claim, by: key)
         }
 
         /// The sender key that the statement pinned.

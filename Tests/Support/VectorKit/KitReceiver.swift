@@ -104,12 +104,10 @@ extension KitVector {
         ofBase64URL text: String, among keys: [[String]]
     ) throws -> SenderTrust.LastRecovery {
         let claim = try bytes(ofBase64URL: text)
-        let serial = claim.suffix(4).reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
         let signers = try keys.map { try RecoveryPublicKey(text: $0[1]) }
-        let id = KeyID(value: claim[1..<5].reduce(0 as UInt32) { $0 << 8 | UInt32($1) })
-        guard let signer = signers.first(where: { $0.id == id }),
-            let last = SenderTrust.LastRecovery(serial: serial, claim: claim, by: signer)
-        else { throw Failure("no recovery: \(text)") }
+        guard let last = SenderTrust.LastRecovery(claim: claim, among: signers) else {
+            throw Failure("no recovery: \(text)")
+        }
         return last
     }
 
