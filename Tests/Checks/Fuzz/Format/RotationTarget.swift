@@ -109,7 +109,7 @@ struct RotationTarget: FuzzTarget {
                 }
                 return bytes
             }
-            let context = [0, UInt8(KnownKeys.topic.bundleID.utf8.count)] + Bytes(KnownKeys.topic.bundleID.utf8)
+            let context: Bytes = [0, UInt8(KnownKeys.topic.bundleID.utf8.count)] + Bytes(KnownKeys.topic.bundleID.utf8)
             bytes += recovery.signature(of: message("recovery", 3, recovery.publicKey.bytes, context).span)
             bytes += new.signature(of: message("recovery", 2, recovery.publicKey.bytes, context).span)
             return bytes
