@@ -4,7 +4,7 @@
 Usage: power_loss.py [STORY ['CUT MODE']]    for example: power_loss.py alone '120 torn'
 The environment's SEED chooses the mixtures.
 """
-import functools, os, sys
+import functools, os, sys, time
 
 import checker, disk_model, program, scene
 from points import Seen, Trials
@@ -44,6 +44,8 @@ def trial(story, calls, owners, seen):
         disk = disk_at(cut)
         step, is_said = owners[cut]
         stores = scene.Scene(folder)
+        # A guard that must be recreated takes what was sent more than ten minutes ago for shown.
+        stores.late = int(time.time() - story.end)
         lay(disk.after(mode), story.life.root, folder)
         counts = {"cuts": 1, "acknowledged": int(is_said)}
         if seen.is_new(stores, step.name, is_said):

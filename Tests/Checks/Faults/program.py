@@ -69,6 +69,11 @@ def through_shim(root, log=None, data=False, plan=None):
 CHEAP = {"LD_PRELOAD": shim(), "FAULTS_CHEAP": "1"}
 
 
+def late(seconds):
+    """The environment of a run whose clock is late."""
+    return CHEAP | {"FAULTS_CLOCK": str(seconds)}
+
+
 # MARK: strace
 
 def strace(*options, environment=None):

@@ -25,6 +25,8 @@ class Scene:
     def __init__(self, root, passphrase=None):
         self.root = pathlib.Path(root)
         self.passphrase = passphrase
+        # How many seconds the clock of the commands is late.
+        self.late = 0
 
     @property
     def provider(self):
@@ -50,6 +52,8 @@ class Scene:
         return [*(["--store", store] if store else []), *arguments, *secret]
 
     def environment(self):
+        if self.late:
+            return program.late(self.late)
         return program.CHEAP if self.passphrase else {}
 
     def run(self, store, *arguments, input=b"", before=(), environment=None):

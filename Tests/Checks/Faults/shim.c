@@ -8,6 +8,7 @@
 //                 "N on CODE": so does every call from N on; with ENOSPC only calls that need room
 //                 "N half": call N writes the first half of its bytes, and says so
 //                 "N half-on CODE": and calls after it that need room fail with this errno
+//   FAULTS_CLOCK  the clock is this many seconds late
 //   FAULTS_CHEAP  a passphrase is turned into a key at the lowest cost that libsodium has
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,6 +23,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { descriptors = 1024 };
@@ -31,7 +33,7 @@ enum verdict { pass, fail, half };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static const char *root;
 static int log_file = -1, with_data, cheap;
-static long planned, counted;
+static long planned, counted, seconds_late;
 static int plan_code;
 static char plan_mode[16];
 // The path under which each descriptor was opened; empty for what does not concern the store.
@@ -41,6 +43,8 @@ __attribute__((constructor)) static void start(void) {
     root = getenv("FAULTS_ROOT");
     with_data = getenv("FAULTS_DATA") != NULL;
     cheap = getenv("FAULTS_CHEAP") != NULL;
+    const char *clock = getenv("FAULTS_CLOCK");
+    if (clock != NULL) seconds_late = atol(clock);
     const char *log = getenv("FAULTS_LOG"), *plan = getenv("FAULTS_PLAN");
     // Above the numbers that the program gets, so that nothing there is different.
     if (log != NULL) {
@@ -73,6 +77,14 @@ static const char *full(int directory, const char *name, char *buffer) {
     if (parent == NULL) return "";
     snprintf(buffer, PATH_MAX, "%.*s/%.*s", PATH_MAX / 2 - 1, parent, PATH_MAX / 2 - 1, name);
     return buffer;
+}
+
+// MARK: The clock
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    int result = (int)syscall(SYS_clock_gettime, clock, time);
+    if (result == 0 && clock == CLOCK_REALTIME) time->tv_sec -= seconds_late;
+    return result;
 }
 
 // MARK: The log and the plan

@@ -1,5 +1,5 @@
 """The history of two stores from their creation to a log-out, recorded call by call."""
-import dataclasses, json
+import dataclasses, json, time
 
 import bytes_on_disk, cases, program
 from checker import Facts
@@ -35,6 +35,8 @@ class Story:
         self.log = folder / "story.log"
         self.environment = program.through_shim(self.life.root, self.log, data=True)
         self.steps = []
+        # The time of the last step.
+        self.end = None
         self.gone = frozenset()
         self.kept = ()
         # The other processes, whose output is not a step's answer.
@@ -52,6 +54,7 @@ class Story:
         self.gone |= gone
         self.kept = tuple(message for message in self.kept if message.generation not in ends)
         self.steps.append(Step(name, arguments, store, input, before, self.facts(), again))
+        self.end = time.time()
         with self.log.open("a") as log:
             log.write(f"mark {name}\n")
         self.note()
