@@ -133,6 +133,7 @@ class Life(Scene):
         # The secrets in the clear, which are never in a store.
         self.secrets = set()
         self.recovery_key = None
+        self.imported_record = None
         self.messages = []
 
     def note(self):
@@ -172,6 +173,14 @@ class Life(Scene):
         """The phone trusts the sender's key, and its recovery key with it."""
         announced = self.must(self.provider, "export", "sender", "--json")
         self.must(self.phone, "sender", "trust", "provider", input=announced)
+
+    def imported(self, names):
+        """Lines of another store's export: devices with one key, which is not the phone's, or it could not register."""
+        if self.imported_record is None:
+            file = self.root / "imported.key"
+            self.imported_record = json.loads(program.must(["keygen", "device", "--json", "--output", file]))
+        return b"".join(
+            json.dumps({**self.imported_record, "device": name, "updated": 1}).encode() + b"\n" for name in names)
 
     # MARK: Recovery
 

@@ -105,11 +105,7 @@ class Story:
         self.send(3)
         self.step(
             "open", "D", "open", "--batch", input=received(self.kept[-1].push, "first"))
-        record = json.loads(self.record())
-        lines = b"".join(
-            json.dumps({**record, "device": f"imported{number}", "updated": 1}).encode() + b"\n"
-            for number in range(IMPORTED))
-        # One key for all of them, which only another store's export may say.
+        lines = self.life.imported(f"imported{number}" for number in range(IMPORTED))
         self.step("device import", "P", "device", "import", "--from-export", "--json", input=lines)
 
     def recover(self):

@@ -55,7 +55,8 @@ struct RotationTarget: FuzzTarget {
         var fields = Fields(old: senders[0], new: senders[6])
         fields.overlap = 1000
         fields.recovery = recoveries[0]
-        let last = SenderTrust.LastRecovery(serial: 1000, claim: Bytes(fields.bytes.prefix(53)))
+        let last = SenderTrust.LastRecovery(
+            serial: 1000, claim: Bytes(fields.bytes.prefix(53)), by: recoveries[0].publicKey)
         return SenderTrust(
             trust.senders.enumerated().map { index, sender in
                 guard index == 0 || choice & 16 != 0 else { return sender }

@@ -46,7 +46,8 @@ struct RotationScene {
                 SenderTrust.Sender(
                     pinned: pinned.publicKey, superseded: superseded, recoveryKeys: [KnownKeys.recovery(9).publicKey],
                     lastRecovery: SenderTrust.LastRecovery(
-                        serial: 1000, claim: Bytes(recovery(ended, 1000).bytes.prefix(53))))
+                        serial: 1000, claim: Bytes(recovery(ended, 1000).bytes.prefix(53)),
+                        by: KnownKeys.recovery(9).publicKey))
             ])
         statements = [
             statement(pinned, unknown), statement(unknown, senders[5]), accepted, statement(overlapping, senders[6]),
