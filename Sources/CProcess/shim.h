@@ -32,10 +32,13 @@ static inline long long pushcrypt_synchronised_seconds(void) {
     return state < 0 || state == TIME_ERROR || (clock.status & STA_UNSYNC) ? -1 : (long long)clock.time.tv_sec;
 }
 
-/// Has memory of 256 KiB and more go back to the system as soon as it is free, whichever thread has used it.
+/// Has memory of 256 KiB and more go back to the system as soon as it is free, whichever thread has used it. What a thread
+/// uses for each chunk of a batch stays its own: up to 1 MiB, or the system would give and take it for every chunk.
 static inline void pushcrypt_return_large_memory(void) {
 #ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 1 << 18);
+    mallopt(M_TRIM_THRESHOLD, 1 << 20);
+    mallopt(M_TOP_PAD, 1 << 17);
 #endif
 }
 #else

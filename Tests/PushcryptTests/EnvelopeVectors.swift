@@ -54,14 +54,17 @@ struct EnvelopeVectors: Codable {
 
         /// The envelope as the kit has it.
         var text: String {
-            get throws {
-                let vector = try KitFolder.envelopes.vectors().first { "kit/\($0.path)" == file }
-                return try #require(vector).text
-            }
+            get throws { try #require(EnvelopeVectors.texts.get()[file]) }
         }
     }
 
     let seal: [Seal]
+
+    /// The kit's envelopes by path, read once.
+    private static let texts = Result {
+        let vectors = try KitFolder.envelopes.vectors()
+        return Dictionary(uniqueKeysWithValues: try vectors.map { ("kit/\($0.path)", try $0.text) })
+    }
 
     static func file() throws -> EnvelopeVectors { try FormatVectors.read("envelopes.json") }
 }

@@ -51,7 +51,12 @@ extension SealedFile {
 
     /// Writes the three members of a reference.
     package func write(to json: inout JSONWriter, includingKey: Bool = true) {
-        if includingKey { json.string(withKey { Base64URL.string($0) }, for: "key") }
+        if includingKey {
+            json.string(
+                withKey {
+                    SecretBase64.unpaddedURL.encode($0).withSpan { String(decoding: Bytes(copying: $0), as: UTF8.self) }
+                }, for: "key")
+        }
         json.integer(size, for: "size")
         json.string(Base64URL.string(sha256.span), for: "sha256")
     }

@@ -4,27 +4,41 @@
     internal import CSodium
 #endif
 
-/// Canonical base64url without padding (RFC 4648, section 5): each byte string has exactly one text.
+/// Canonical base64url without padding (RFC 4648, section 5): each byte string has exactly one text. For what anyone may
+/// read; secrets have `SecretBase64`.
 enum Base64URL {
     // sodium_base64_VARIANT_URLSAFE_NO_PADDING, a macro that Swift does not import.
     private static let variant: Int32 = 7
+    private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
     /// The number of characters for `count` bytes.
     static func encodedLength(_ count: Int) -> Int { (count * 4 + 2) / 3 }
 
+    /// Appends the text of the bytes.
+    ///
+    /// libsodium's function takes the same time whatever the bytes are, which costs a fortieth of a seal for a text that goes
+    /// to the relay.
     static func append(_ bytes: Span<UInt8>, to text: inout ContiguousArray<UInt8>) {
         let start = text.count
-        let length = encodedLength(bytes.count)
-        // One more for the terminating zero that libsodium writes.
-        text.append(contentsOf: repeatElement(0, count: length + 1))
-        unsafe text.withUnsafeMutableBytes { buffer in
-            guard let base = buffer.baseAddress else { return }
-            unsafe bytes.withBase { source, count in
-                _ = unsafe sodium_bin2base64(
-                    base.assumingMemoryBound(to: CChar.self) + start, length + 1, source, count, variant)
-            }
+        text.append(contentsOf: repeatElement(0, count: encodedLength(bytes.count)))
+        let characters = unsafe UnsafeBufferPointer(start: alphabet.utf8Start, count: alphabet.utf8CodeUnitCount).span
+        var output = text.mutableSpan
+        var (index, end) = (0, start)
+        while index + 3 <= bytes.count {
+            let group = UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
+            output[end] = characters[Int(group >> 18)]
+            output[end + 1] = characters[Int(group >> 12 & 63)]
+            output[end + 2] = characters[Int(group >> 6 & 63)]
+            output[end + 3] = characters[Int(group & 63)]
+            index += 3
+            end += 4
         }
-        text.removeLast()
+        guard index < bytes.count else { return }
+        let isPair = index + 1 < bytes.count
+        let group = UInt32(bytes[index]) << 16 | (isPair ? UInt32(bytes[index + 1]) << 8 : 0)
+        output[end] = characters[Int(group >> 18)]
+        output[end + 1] = characters[Int(group >> 12 & 63)]
+        if isPair { output[end + 2] = characters[Int(group >> 6 & 63)] }
     }
 
     static func string(_ bytes: Span<UInt8>) -> String {

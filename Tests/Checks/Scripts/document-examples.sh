@@ -6,8 +6,10 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../../.." && pwd)
 command=$(realpath "${1:?the path of the pushcrypt command}")
-# Kept between runs, so that only changes are recompiled.
+# Kept between runs, so that only changes are recompiled; scaffold.sh builds in the same folder, so that the library is
+# compiled once for both.
 work=$root/.build/document-examples
+build=$root/.build/outside
 mkdir -p "$work"
 : > "$work/written"
 
@@ -163,8 +165,8 @@ let package = Package(
     ]
 )
 EOF
-swift build --quiet --build-tests --package-path "$work"
-swift test --quiet --skip-build --package-path "$work" > "$work/log" 2>&1 || {
+swift build --quiet --build-tests --package-path "$work" --scratch-path "$build"
+swift test --quiet --skip-build --package-path "$work" --scratch-path "$build" > "$work/log" 2>&1 || {
     cat "$work/log" >&2
     fail "a test of $guide, $server, Docs/migration or the API documentation fails"
 }
@@ -174,7 +176,7 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 "$command" keygen device --output phone.key > phone.pub
 "$command" keygen sender --output sender.key > sender.pub
-"$work/.build/debug/provider" > push.json
+"$build/debug/provider" > push.json
 "$command" open --device-key-file phone.key --sender "$(cat sender.pub)" --topic com.example.app --json push.json > shown.json
 grep -q '"title":"Table for two","subtitle":"","body":"See you at 8"' shown.json || fail "the README's push is shown as $(cat shown.json)"
 echo "examples: $compiled of README.md, $guide, $server and Docs/migration and $pages of the API documentation built as an outside package, the tests run, the push opened"

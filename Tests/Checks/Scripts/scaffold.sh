@@ -7,6 +7,7 @@ root=$(cd "$(dirname "$0")/../../.." && pwd)
 command=$(realpath "${1:?the path of the pushcrypt command}")
 # Kept between runs, so that only changes are recompiled.
 work=$root/.build/scaffold
+build=$root/.build/outside
 mkdir -p "$work"
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
@@ -36,9 +37,9 @@ scaffold full --content-extension --category MESSAGE --category 'A "quoted" \(na
     --sender-key "$(cat "$work/sender.pub")"
 
 export SWIFT_BACKTRACE=enable=no
-# One after another in one folder, so that the library is compiled once.
-swift build --quiet --package-path "$work/plain" --scratch-path "$work/build"
-swift test --quiet --package-path "$work/full" --scratch-path "$work/build" > "$fresh/log" 2>&1 ||
+# One after another in one folder, that of document-examples.sh, so that the library is compiled once.
+swift build --quiet --package-path "$work/plain" --scratch-path "$build"
+swift test --quiet --package-path "$work/full" --scratch-path "$build" > "$fresh/log" 2>&1 ||
     { cat "$fresh/log" >&2; exit 1; }
 passed=$(sed -nE 's/.*Test run with ([0-9]+) tests.* passed.*/\1/p' "$fresh/log")
 [ "${passed:-0}" -gt 0 ] || { echo "no test of the scaffold ran" >&2; exit 1; }
@@ -49,7 +50,7 @@ for target in App NotificationService NotificationContent; do
         -enable-upcoming-feature NonisolatedNonsendingByDefault -enable-upcoming-feature InferIsolatedConformances
         -enable-upcoming-feature MemberImportVisibility'; do
         # shellcheck disable=SC2086 # several options in one
-        swiftc -typecheck -warnings-as-errors -module-name "$target" $mode -I "$work/build/debug/Modules" \
+        swiftc -typecheck -warnings-as-errors -module-name "$target" $mode -I "$build/debug/Modules" \
             -I "$root/Sources/CSodium" -I "$root/Sources/CSQLite" "$work/full/$target"/*.swift
     done
 done
