@@ -16,8 +16,7 @@ enum Base64URL {
 
     /// Appends the text of the bytes.
     ///
-    /// libsodium's function takes the same time whatever the bytes are, which costs a fortieth of a seal for a text that goes
-    /// to the relay.
+    /// libsodium's function takes constant time, which costs a fortieth of a seal; this text goes to the relay.
     static func append(_ bytes: Span<UInt8>, to text: inout ContiguousArray<UInt8>) {
         let start = text.count
         text.append(contentsOf: repeatElement(0, count: encodedLength(bytes.count)))
