@@ -265,7 +265,8 @@ struct RecoveryArguments: Sendable {
     func finish(
         named name: String?, in store: SQLiteKeyStore, _ clock: ClockAssurance, isJSON: Bool, _ console: Console
     ) throws(CommandFailure) {
-        guard recoveryKey == nil, serial == nil, output == nil else {
+        let hasTopic = try topic.topic() != nil
+        guard recoveryKey == nil, serial == nil, !hasTopic, output == nil else {
             throw .usage("\(Self.ofPrepare.joined(separator: ", ")) go with --recover prepare")
         }
         let bytes = try console.read(file ?? "-", limit: DeviceInput.maximumRecord)
