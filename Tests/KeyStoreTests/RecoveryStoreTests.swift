@@ -255,6 +255,17 @@ import Testing
                 == .implausibleClock)
     }
 
+    @Test(arguments: [Timestamp(milliseconds: 0), start + 100 * day, Timestamp(milliseconds: 1 << 53)])
+    func aWrongClockFinishesNothing(_ wrong: Timestamp) throws {
+        let store = try Home(.disk).store
+        let old = try store.generateSenderKey(topic: .app, at: start)
+        let signed = try store.prepareRecovery(by: recovery.publicKey, at: start).request.signed(by: recovery)
+        var ended = 0
+        #expect(code { try store.finishRecovery(signed, at: wrong) { _ in ended += 1 } } == .implausibleClock)
+        #expect(try store.senderKeys() == [old] && ended == 0)
+        #expect(try store.finishRecovery(signed, at: start).replaced == old.publicKey)
+    }
+
     // MARK: Announcements
 
     /// A rotation every 90 days: what is no longer announced takes no room, even if phones would still accept it. The

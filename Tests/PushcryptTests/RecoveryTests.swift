@@ -54,7 +54,7 @@ import Testing
         #expect(try RecoveryRequest(json: request.json) == request)
         let signed = try request.signed(by: recovery)
         #expect(try SignedRecovery(json: signed.json) == signed)
-        #expect(throws: RotationError.self) { try SignedRecovery(json: request.json) }
+        #expect(code { try SignedRecovery(json: request.json) } == .malformedStatement)
         // A signed recovery holds its request, so that it can be signed again after a doubt.
         #expect(try RecoveryRequest(json: signed.json) == request)
     }
@@ -64,34 +64,46 @@ import Testing
         let signed = try request.signed(by: recovery)
         let text = String(decoding: signed.json, as: UTF8.self)
         let other = RecoverySecretKey().publicKey
-        let changes = [
-            (topic.bundleID, "com.example.other"), (recovery.publicKey.description, other.description),
-            ("\"version\":1", "\"version\":2"), ("\"request\":\"", "\"request\":\"AA"),
-            ("\"statement\":\"", "\"statement\":\"AA"),
+        let changes: [(String, String, RotationError.Code)] = [
+            (topic.bundleID, "com.example.other", .badSignature),
+            (recovery.publicKey.description, other.description, .malformedStatement),
+            ("\"version\":1", "\"version\":2", .malformedStatement),
+            ("\"request\":\"", "\"request\":\"AA", .malformedStatement),
+            ("\"statement\":\"", "\"statement\":\"AA", .badSignature),
         ]
-        for (old, new) in changes {
+        for (old, new, expected) in changes {
             let changed = text.split(separator: old, maxSplits: 1).joined(separator: new)
-            #expect(throws: RotationError.self, "\(new)") { try SignedRecovery(json: Bytes(changed.utf8)) }
+            #expect(changed != text && code { try SignedRecovery(json: Bytes(changed.utf8)) } == expected, "\(new)")
         }
         let two = try self.signed(keys[2], serial: 6)
         let mixed = String(decoding: two.json, as: UTF8.self)
         let statement = try #require(text.range(of: "\"statement\""))
         let start = try #require(mixed.range(of: "\"statement\""))
         let joined = String(text[..<statement.lowerBound]) + String(mixed[start.lowerBound...])
-        #expect(throws: RotationError.self) { try SignedRecovery(json: Bytes(joined.utf8)) }
+        #expect(code { try SignedRecovery(json: Bytes(joined.utf8)) } == .badSignature)
     }
 
     @Test func onlyTheNamedRecoveryKeySigns() throws {
         let request = try RecoveryRequest(by: recovery.publicKey, for: topic, to: keys[1], serial: 5, at: now)
-        let error = #expect(throws: RotationError.self) { try request.signed(by: RecoverySecretKey()) }
-        #expect(error?.code == .unknownRecoveryKey)
-        #expect(throws: RotationError.self) {
+        #expect(code { try request.signed(by: RecoverySecretKey()) } == .unknownRecoveryKey)
+        let withoutSerial = code {
             try RecoveryRequest(by: recovery.publicKey, for: topic, to: keys[1], serial: 0, at: now)
         }
+        #expect(withoutSerial == .malformedStatement)
         let seed = Bytes(repeating: 7, count: 32)
         let both = try SenderKey(seed: seed.span)
-        #expect(throws: RotationError.self) {
+        let withOneKey = code {
             try RecoveryRequest(by: recovery.publicKey, for: topic, to: both, serial: 5, at: now)
+        }
+        #expect(withOneKey == .supersededKey)
+    }
+
+    private func code<R>(_ body: () throws -> R) -> RotationError.Code? {
+        do {
+            _ = try body()
+            return nil
+        } catch {
+            return (error as? RotationError)?.code
         }
     }
 
