@@ -10,8 +10,9 @@ from program import Failure
 DUE = "is pending: register it", "the store has no key", "no sender is trusted", "has retired: destroy it"
 # Its advice after a power cut, for which no message waits.
 DAMAGED_GUARD = "the next message recreates it"
-# A replay guard whose creation was interrupted; creating the next one removes them.
-GUARD_BEGUN = {"replay.db.new", "replay.db.new-journal"}
+# A replay guard whose creation was interrupted; creating the next one removes them. A journal whose content was lost is nothing
+# to roll back; the next write removes it.
+GUARD_BEGUN = {"replay.db.new", "replay.db.new-journal", "replay.db-journal"}
 
 KEY_FILE = "phone.key"
 

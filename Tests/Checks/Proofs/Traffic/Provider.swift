@@ -47,7 +47,9 @@ struct Provider {
     }
 
     mutating func rotate(at now: Timestamp) throws -> RotationStatement {
-        let statement = try store.rotateSenderKey(named: Self.name, at: now.adding(milliseconds: skew)).statement
+        let statement = try store.rotateSenderKey(
+            named: Self.name, clock: .confirmed, at: now.adding(milliseconds: skew)
+        ).statement
         sender = try store.senderKey(named: Self.name).key
         sealer = Sealer(sender: sender, topic: topic)
         return statement
