@@ -112,7 +112,10 @@ struct World {
             _ = try phone.store.confirmDeviceKey(acknowledged: id, at: now)
             try noteEndings(at: now)
         case .probeDeviceKey(let key, let opens): try probe(key, opens: opens, at: now)
-        case .probeSender(let key, let opens): try probe(key, opens: opens, at: now)
+        case .probeSender(let key, let opens):
+            try probe(key, opens: opens, at: now)
+            // It may have confirmed a pending key.
+            try noteEndings(at: now)
         case .deliverLate(let envelope):
             try expect(try phone.open(envelope, at: now), .unknownRecipientKey, "a message to a purged key")
         case .purge: try purge(at: now)
