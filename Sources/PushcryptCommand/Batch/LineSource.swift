@@ -11,10 +11,13 @@ protocol LineSource {
 /// Cuts an input into chunks of whole lines.
 ///
 /// Each read that ends a line becomes a chunk, so that lines are answered as soon as they arrive. Memory holds at most the
-/// longest line and one read.
+/// longest line and one read. After a stop, a line that was read in part is read to its end and not beyond, so that the next
+/// process that reads the same pipe begins with a whole line.
 struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
     /// The default size of a read in bytes: small, so that threads share a short input.
     static var standardReadLength: Int { 16_384 }
+    /// How long the rest of a line may take after a stop, in milliseconds.
+    private static var patience: UInt64 { 1000 }
 
     private let readLength: Int
     private let maximumLine: Int
@@ -39,7 +42,7 @@ struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
         rest = []
         while !isAtEnd {
             let old = bytes.count
-            guard let isMore = try read(into: &bytes) else { return nil }
+            guard let isMore = try read(into: &bytes) else { return try finish(bytes) }
             guard isMore else {
                 isAtEnd = true
                 break
@@ -70,13 +73,46 @@ struct LineReader<Input: LineInput & Sendable>: LineSource, Sendable {
     private mutating func read(into bytes: inout ContiguousArray<UInt8>) throws(CommandFailure) -> Bool? {
         let old = bytes.count
         bytes.append(contentsOf: repeatElement(0, count: readLength))
-        guard let count = try input.read(into: &bytes, from: old) else { return nil }
+        guard let count = try input.read(into: &bytes, from: old) else {
+            bytes.removeSubrange(old...)
+            return nil
+        }
         bytes.removeSubrange((old + count)...)
         if isAtStart, count == 0 || !byteOrderMark.starts(with: bytes) || bytes == byteOrderMark {
             isAtStart = false
             if bytes.starts(with: byteOrderMark) { bytes.removeSubrange(..<byteOrderMark.count) }
         }
         return count > 0
+    }
+
+    /// Reads a line to its end after a stop, byte by byte; returns nil if there is none.
+    private mutating func finish(_ start: ContiguousArray<UInt8>) throws(CommandFailure) -> LineChunk? {
+        guard !start.isEmpty || isSkipping else { return nil }
+        var bytes = start
+        let end = SystemEnvironment.uptime() + Self.patience
+        reading: while true {
+            switch try input.readByte(before: end) {
+            case .byte(newline):
+                if !isSkipping { bytes.append(newline) }
+                break reading
+            case .byte(let byte):
+                if !isSkipping, bytes.count <= maximumLine { bytes.append(byte) }
+            case .end:
+                isAtEnd = true
+                break reading
+            case .nothing:
+                throw .failed(
+                    isSkipping
+                        ? "stopped by a signal in line \(line), which is too long: its end was not read"
+                        : "stopped by a signal in line \(line), which did not end within a second: its first \(bytes.count) bytes were read, and are not answered"
+                )
+            }
+        }
+        guard !isSkipping else {
+            isSkipping = false
+            return nil
+        }
+        return chunk(bytes)
     }
 
     private mutating func chunk(_ bytes: ContiguousArray<UInt8>) -> LineChunk {
@@ -101,6 +137,16 @@ private let byteOrderMark: ContiguousArray<UInt8> = [0xEF, 0xBB, 0xBF]
 protocol LineInput {
     /// Reads available bytes into `bytes` from `start` on; returns 0 at the end, nil if reading was stopped.
     mutating func read(into bytes: inout ContiguousArray<UInt8>, from start: Int) throws(CommandFailure) -> Int?
+    /// Reads one byte although reading was stopped, waiting until `end`, an uptime.
+    mutating func readByte(before end: UInt64) throws(CommandFailure) -> StoppedRead
+}
+
+/// The result of reading one byte after a stop.
+enum StoppedRead {
+    case byte(UInt8)
+    case end
+    /// Nothing came in time.
+    case nothing
 }
 
 /// A descriptor that is read to its end, or until `stop` is raised.
@@ -116,6 +162,23 @@ struct DescriptorInput: LineInput, Sendable {
                 var span = unsafe buffer.mutableSpan
                 return try descriptor.readSome(into: &span, from: start, unless: stop.descriptor)
             }
+        } catch {
+            throw .failed("cannot read \(name): \(error.text)")
+        }
+    }
+
+    func readByte(before end: UInt64) throws(CommandFailure) -> StoppedRead {
+        var byte = ContiguousArray<UInt8>(repeating: 0, count: 1)
+        do throws(SystemError) {
+            let now = SystemEnvironment.uptime()
+            guard now < end, try descriptor.isReadable(withinMilliseconds: Int32(clamping: end - now)) else {
+                return .nothing
+            }
+            let count = try unsafe byte.withUnsafeMutableBufferPointer { buffer throws(SystemError) in
+                var span = unsafe buffer.mutableSpan
+                return try descriptor.readSome(into: &span, from: 0)
+            }
+            return count == 0 ? .end : .byte(byte[0])
         } catch {
             throw .failed("cannot read \(name): \(error.text)")
         }
@@ -141,6 +204,8 @@ struct TextInput: LineInput, Sendable {
         rest = rest.dropFirst(piece.count)
         return piece.count
     }
+
+    mutating func readByte(before _: UInt64) -> StoppedRead { rest.popFirst().map(StoppedRead.byte) ?? .end }
 }
 
 // MARK: Chunks

@@ -66,6 +66,14 @@ package struct Descriptor: Sendable, Equatable {
         }
     }
 
+    /// Waits for input or its end; returns false if neither comes in time.
+    package func isReadable(withinMilliseconds time: Int32) throws(SystemError) -> Bool {
+        var request = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        let count = unsafe poll(&request, 1, time)
+        guard count >= 0 || errno == EINTR else { throw .last }
+        return count > 0
+    }
+
     /// Writes all of `bytes`, in several calls if necessary.
     package func writeAll(_ bytes: Span<UInt8>) throws(SystemError) {
         var written = 0

@@ -239,20 +239,47 @@ import Testing
 
     @Test("Who is asked to stop answers what was read, and no more", arguments: [1, 4])
     func stopped(jobs: Int) throws {
+        let (end, output, _) = try stop(jobs: jobs, after: "one\ntwo\n", then: "three\n")
+        #expect(output.lines == ["one", "two"])
+        #expect(!end.isComplete && end.failure == nil)
+    }
+
+    @Test("A line read in part is read to its end after a stop, and no byte more", arguments: [1, 4])
+    func stoppedInALine(jobs: Int) throws {
+        let (end, output, rest) = try stop(jobs: jobs, after: "one\ntwo\nhalf a li", then: "ne\nthree\n")
+        #expect(output.lines == ["one", "two", "half a line"])
+        #expect(!end.isComplete && end.failure == nil)
+        #expect(rest == "three\n")
+    }
+
+    @Test("A stop reports the bytes of a line that does not end in time", arguments: [1, 4])
+    func stoppedInAnEndlessLine(jobs: Int) throws {
+        let (end, output, _) = try stop(jobs: jobs, after: "one\ntwo\nhalf a li", then: "")
+        #expect(output.lines == ["one", "two"])
+        #expect(end.failure?.message.contains("line 3") == true && end.failure?.message.contains("9 bytes") == true)
+    }
+
+    /// Stops a batch that has read some text from a pipe, and is waiting for more; returns what it left in the pipe.
+    private func stop(jobs: Int, after text: String, then more: String) throws -> (BatchEngine.End, Output, String) {
         let stop = try StopSignal()
         let pipe = try PipeEnds()
         let output = Output()
+        let writer = pipe.writer.descriptor
         let input = DescriptorInput(descriptor: pipe.reader.descriptor, name: "the pipe", stop: stop)
-        try pipe.writer.descriptor.writeAll(ContiguousArray("one\ntwo\nhalf a li".utf8).span)
+        try writer.writeAll(ContiguousArray(text.utf8).span)
         let end = BatchEngine(limits: limits(jobs)).run(
             LineReader(input, maximumLine: 100), stop: stop, worker: { Echo() },
             write: { answer in
                 output.write(answer)
+                guard !stop.isRaised else { return }
                 stop.raise()
-                stop.raise()
+                try? writer.writeAll(ContiguousArray(more.utf8).span)
             }, tick: { _ in })
-        #expect(output.lines == ["one", "two"])
-        #expect(!end.isComplete && end.failure == nil)
+        try writer.writeAll(ContiguousArray("!".utf8).span)
+        var rest = ContiguousArray<UInt8>(repeating: 0, count: 100)
+        var span = rest.mutableSpan
+        let count = try pipe.reader.descriptor.readSome(into: &span, from: 0)
+        return (end, output, String(decoding: rest[..<(count - 1)], as: UTF8.self))
     }
 
     @Test("What comes is answered before more comes")

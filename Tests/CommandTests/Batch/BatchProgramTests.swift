@@ -82,15 +82,31 @@ import Testing
     func signal(number: Int32) throws {
         let route = try Route()
         let program = try RunningProgram(route.arguments)
-        try program.send((0..<50).map(route.line).joined() + "{\"to\":\"half a li")
+        let half = route.line(50).utf8.count / 2
+        try program.send((0..<50).map(route.line).joined() + String(route.line(50).prefix(half)))
         var answers = try program.lines(50)
         program.raise(number)
+        // A line that was read in part is completed.
+        try program.send(String(route.line(50).dropFirst(half)))
         answers += try program.rest()
-        try route.expect(answers, are: 0..<50)
+        try route.expect(answers, are: 0..<51)
         #expect(program.end() == 0)
         #expect(
             try program.errors
-                == "pushcrypt: hint: stopped by a signal after 50 lines: all that was read is answered\n")
+                == "pushcrypt: hint: stopped by a signal after 51 lines: all that was read is answered\n")
+    }
+
+    @Test("A signal in a line that does not end is a failure, which says how much of it was read")
+    func signalInALine() throws {
+        let route = try Route()
+        let program = try RunningProgram(route.arguments)
+        try program.send(route.line(0) + "{\"to\":")
+        var answers = try program.lines(1)
+        program.raise(SIGTERM)
+        answers += try program.rest()
+        try route.expect(answers, are: 0..<1)
+        #expect(program.end() == 1)
+        #expect(try program.errors.contains("stopped by a signal in line 2") && program.errors.contains("6 bytes"))
     }
 
     @Test("In the middle of a stream a signal leaves whole answers, from the first on, and none twice")

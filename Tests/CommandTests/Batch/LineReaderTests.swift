@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PushcryptCommand
+@testable import PushcryptCommandKit
 
 /// An input that gives what a test says, piece by piece.
 struct ScriptedInput: LineInput, Sendable {
@@ -17,6 +18,16 @@ struct ScriptedInput: LineInput, Sendable {
         bytes.replaceSubrange(start..<start + piece.count, with: piece)
         return piece.count
     }
+
+    /// Returns the next byte of the pieces; nothing comes after a stop of its own.
+    mutating func readByte(before _: UInt64) -> StoppedRead {
+        guard let piece = pieces.first else { return .end }
+        guard let byte = piece?.first else { return .nothing }
+        pieces[0] = piece.map { ContiguousArray($0.dropFirst()) }
+        if pieces[0]?.isEmpty == true { pieces.removeFirst() }
+        return .byte(byte)
+    }
+
 }
 
 /// Input becomes chunks of whole lines.
@@ -92,12 +103,30 @@ struct ScriptedInput: LineInput, Sendable {
         #expect(try chunks(ScriptedInput("123456", "7\n8"), maximumLine: 5) == [["1:…"], ["2:8"]])
     }
 
-    @Test("Who is stopped gives up the line that has not ended, and says that there is more")
+    @Test("Who is stopped reads the line to its end, byte by byte, and says that there is more")
     func stopped() throws {
-        var reader = LineReader(ScriptedInput("a\nb", nil), maximumLine: 5)
+        var reader = LineReader(ScriptedInput("a\nb", nil, "c\nd\n"), maximumLine: 5)
         #expect(try reader.next()?.bytes == ContiguousArray("a\n".utf8))
-        #expect(try reader.next() == nil)
+        #expect(try reader.next()?.bytes == ContiguousArray("bc\n".utf8))
         #expect(!reader.isAtEnd)
+    }
+
+    @Test("A line that is or gets too long after a stop is read to its end", arguments: ["123", "123456"])
+    func stoppedTooLong(start: String) throws {
+        var reader = LineReader(ScriptedInput(start, nil, "4567\n8\n"), maximumLine: 5)
+        var isTooLong = false
+        try reader.next()?.forEachLine(maximum: 5) { _, line in if case .tooLong = line { isTooLong = true } }
+        #expect(isTooLong)
+        if start != "123" { #expect(try reader.next() == nil) }
+        #expect(try reader.next()?.bytes == ContiguousArray("8\n".utf8))
+    }
+
+    @Test("A line that does not end after a stop is reported")
+    func stoppedForever() throws {
+        var reader = LineReader(ScriptedInput("a\nbcd", nil, nil), maximumLine: 5)
+        _ = try reader.next()
+        let failure = try #require(throws: CommandFailure.self) { try reader.next() }
+        #expect(failure.message.contains("line 2") && failure.message.contains("3 bytes"))
     }
 
     @Test("The end of the input is known when it is reached")
