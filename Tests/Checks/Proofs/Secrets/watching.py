@@ -194,7 +194,7 @@ def check_dumpable(scene: scenes.Scene) -> None:
                 raise Fault("another process belongs to root too: nothing can be told here")
             if os.stat(f"/proc/{process.pid}/environ").st_uid != 0:
                 raise Fault("the process is dumpable")
-            os.kill(process.pid, signal.SIGSEGV)
+            os.kill(process.pid, signal.SIGQUIT)
             _, status = os.waitpid(process.pid, 0)
             if not os.WIFSIGNALED(status) or os.WCOREDUMP(status) or os.listdir(folder) != [os.path.basename(program)]:
                 raise Fault(f"a crash leaves {os.listdir(folder)}, status {status}")
