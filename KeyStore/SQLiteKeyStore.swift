@@ -12,7 +12,7 @@ public import Pushcrypt
 /// listed with a call, or with the requirement of `DeviceKeyStore` that it implements, are additional.
 public final class SQLiteKeyStore: DeviceKeyStore {
     static let databaseName: StaticString = "keystore.db"
-    private static let newDatabaseName: StaticString = "keystore.db.new"
+    static let newDatabaseName: StaticString = "keystore.db.new"
 
     /// Files of an interrupted creation, and the log of a database that was removed: SQLite would apply an old log to a
     /// new database of the same name.
@@ -22,7 +22,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
             "keystore.db-journal",
         ] + logFiles
 
-    private static let logFiles: [StaticString] = ["keystore.db-wal", "keystore.db-shm"]
+    static let logFiles: [StaticString] = ["keystore.db-wal", "keystore.db-shm"]
     /// The files in a store's directory.
     static let files: [StaticString] =
         logFiles + [
@@ -140,9 +140,24 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         in path: String, passphrase: StorePassphrase?, options: StoreOptions
     ) throws(KeyStoreError) -> SQLiteKeyStore {
         let directory = try StoreDirectory(existing: path)
-        let facts = try databaseFacts(in: directory)
+        while true {
+            let facts = try databaseFacts(in: directory)
+            let store = Result { () throws(KeyStoreError) in try open(in: directory, facts, passphrase, options) }
+            // A backup may have been restored meanwhile, and its log been read beside the old database.
+            if try databaseFacts(in: directory).identity == facts.identity { return try store.get() }
+        }
+    }
+
+    private static func open(
+        in directory: StoreDirectory, _ facts: FileFacts, _ passphrase: StorePassphrase?, _ options: StoreOptions
+    ) throws(KeyStoreError) -> SQLiteKeyStore {
         var hasLog = false
-        for name in logFiles where try directory.has(name) { hasLog = true }
+        for name in logFiles {
+            guard let log = try directory.facts(of: name) else { continue }
+            hasLog = true
+            // They were created while the database was read-only.
+            if facts.isWritable, !log.isWritable { try directory.makeWritable(name) }
+        }
         let file = directory.file(databaseName)
         // Deriving a key from a passphrase takes long.
         let canBeAlone = options.isBrief && !hasLog && passphrase == nil
@@ -150,11 +165,11 @@ public final class SQLiteKeyStore: DeviceKeyStore {
             if canBeAlone, let alone = try? SQLiteConnection(aloneAt: file) { alone } else {
                 try connect(file, options)
             }
-        let keys = try unlock(connection, in: directory, passphrase, options)
+        let keys = try unlock(connection, in: directory, StoreKeyFile.name, passphrase, options)
         return SQLiteKeyStore(connection, facts.identity, keys, directory, options)
     }
 
-    private init(
+    init(
         _ connection: SQLiteConnection, _ file: FileIdentity?, _ keys: StoreKeys, _ directory: StoreDirectory?,
         _ options: StoreOptions
     ) {
@@ -165,7 +180,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         self.options = options
     }
 
-    private static func connect(_ path: String, _ options: StoreOptions) throws(KeyStoreError) -> SQLiteConnection {
+    static func connect(_ path: String, _ options: StoreOptions) throws(KeyStoreError) -> SQLiteConnection {
         let connection = try SQLiteConnection(path: path, busyTimeout: options.busyTimeout)
         if let pages = options.maximumPages { try connection.execute("PRAGMA max_page_count = \(pages)") }
         return connection
@@ -178,26 +193,27 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     ) throws(KeyStoreError) {
         try connection.transaction(.writing) { () throws(KeyStoreError) in
             try Schema.create(in: connection)
-            let header = StoreHeader(keys: keys, derivation: derivation, createdAt: now)
-            try StoreTransaction(connection: connection, keys: keys).put(header)
+            let store = StoreTransaction(connection: connection, keys: keys)
+            try store.put(StoreHeader(keys: keys, derivation: derivation, createdAt: now))
+            try store.put(TotalsRow.empty(keys))
         }
         try connection.useLog()
     }
 
     /// Gets the store's key, and checks it before anything else is trusted.
-    private static func unlock(
-        _ connection: SQLiteConnection, in directory: StoreDirectory, _ passphrase: StorePassphrase?,
-        _ options: StoreOptions
+    static func unlock(
+        _ connection: SQLiteConnection, in directory: StoreDirectory, _ keyFile: StaticString,
+        _ passphrase: StorePassphrase?, _ options: StoreOptions
     ) throws(KeyStoreError) -> StoreKeys {
         let path = directory.file(databaseName)
         try checkKind(of: connection, options)
         let header = try unprovedHeader(connection)
-        let keys = try derivedKeys(header, in: directory, passphrase)
+        let keys = try derivedKeys(header, in: directory, keyFile, passphrase)
         guard Sodium.areEqual(keys.check.span, header.keyCheck.span) else {
             throw KeyStoreError(
                 .wrongPassphrase,
                 header.derivation == nil
-                    ? "\(directory.file(StoreKeyFile.name)) is not the key of \(path): restore the one created with it"
+                    ? "\(directory.file(keyFile)) is not the key of \(path): restore the one created with it"
                     : "wrong passphrase for \(path): try again")
         }
         try proveHeader(connection, keys)
@@ -245,7 +261,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     }
 
     private static func derivedKeys(
-        _ header: StoreHeader, in directory: StoreDirectory, _ passphrase: StorePassphrase?
+        _ header: StoreHeader, in directory: StoreDirectory, _ keyFile: StaticString, _ passphrase: StorePassphrase?
     ) throws(KeyStoreError) -> StoreKeys {
         switch (header.derivation, passphrase) {
         case (let derivation?, let passphrase?):
@@ -254,7 +270,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
             throw KeyStoreError(.passphraseNeeded, "the store at \(directory.path) needs a passphrase")
         case (nil, nil):
             return try StoreKeys(storeID: header.storeID) { (key) throws(KeyStoreError) in
-                try StoreKeyFile.read(in: directory, into: &key)
+                try StoreKeyFile.read(in: directory, named: keyFile, into: &key)
             }
         case (nil, _?):
             // A caller that expects a passphrase must not get another store instead.
@@ -288,9 +304,21 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     ) throws(KeyStoreError) -> R {
         try connection.withLock { (connection) throws(KeyStoreError) in
             try connection.transaction(access) { () throws(KeyStoreError) in
-                try body(StoreTransaction(connection: connection, keys: keys))
+                if access == .writing { try refuseReplaced() }
+                let changes = access == .writing ? TotalChanges() : nil
+                let store = StoreTransaction(connection: connection, keys: keys, changes: changes)
+                let result = try body(store)
+                try store.noteTotals()
+                return result
             }
         }
+    }
+
+    /// Throws `inputOutput` if another database has taken the place of this one: a change would be lost.
+    private func refuseReplaced() throws(KeyStoreError) {
+        guard let directory, try FileFacts(at: directory.file(Self.databaseName))?.identity != file else { return }
+        throw KeyStoreError(
+            .inputOutput, "the store at \(directory.path) was replaced meanwhile, by a backup or otherwise: try again")
     }
 
     /// Uses the connection outside a transaction.

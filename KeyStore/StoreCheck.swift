@@ -26,6 +26,7 @@ private struct StoreCheck {
         step { check throws(KeyStoreError) in try check.checkDatabase() }
         checkRows(of: StoreHeader.self)
         checkRows(of: SettingRow.self)
+        checkRows(of: TotalsRow.self)
         checkRows(of: DeviceKeyRow.self)
         checkRows(of: TrustedSenderRow.self)
         checkRows(of: SenderRecoveryRow.self)
@@ -79,6 +80,9 @@ private struct StoreCheck {
                 .warning, "the database has lost its write-ahead log",
                 fix: "run sqlite3 keystore.db 'PRAGMA journal_mode = WAL'")
         }
+        if let time = try store.restoredAt() {
+            find(.note, "the store was restored from a backup at \(time): later changes are not in it")
+        }
         let fresh = try SQLiteKeyStore.inMemory(options: store.options)
         let expected = try fresh.withConnection { (connection) throws(KeyStoreError) in
             try Schema.objects(of: connection)
@@ -103,29 +107,35 @@ private struct StoreCheck {
     private mutating func checkRows<Row: StoredRow>(of type: Row.Type) {
         var count = 0
         var damaged: [KeyStoreError] = []
+        var isWhole = false
         step { check throws(KeyStoreError) in
             var last: SQLiteValue?
-            while true {
-                let page = try check.page(of: type, after: last)
+            var list = WholeList()
+            repeat {
+                let page = try check.page(of: type, after: last, of: &list)
                 count += page.entries.count
                 damaged += page.entries.compactMap(\.self)
-                guard let end = page.end else { return }
-                last = end
+                last = page.end
+            } while last != nil
+            if damaged.isEmpty {
+                try check.store.read { (store) throws(KeyStoreError) in try list.check(type, in: store) }
             }
+            isWhole = true
         }
         for error in damaged.prefix(Self.rowsListed) { find(.error, error.description) }
         if damaged.count > Self.rowsListed {
             find(.error, "\(damaged.count - Self.rowsListed) more rows of table \(type.table.name) are damaged")
         }
-        if damaged.isEmpty { find(.note, "table \(type.table.name): \(count) rows, all authentic") }
+        if damaged.isEmpty, isWhole { find(.note, "table \(type.table.name): \(count) rows, all authentic") }
     }
 
     /// Returns the error of each row of a page, nil for sound rows.
     private func page<Row: StoredRow>(
-        of type: Row.Type, after last: SQLiteValue?
+        of type: Row.Type, after last: SQLiteValue?, of list: inout WholeList
     ) throws(KeyStoreError) -> RowPage<KeyStoreError?> {
-        try store.read { (transaction) throws(KeyStoreError) in
-            try transaction.page(of: type, after: last, length: Self.pageLength) { (row) -> KeyStoreError? in
+        let page = try store.read { (transaction) throws(KeyStoreError) in
+            try list.begin(transaction.connection)
+            return try transaction.page(of: type, after: last, length: Self.pageLength) { (row) -> KeyStoreError? in
                 do throws(KeyStoreError) {
                     let stored: Row = try transaction.proved(row)
                     try stored.checkSecret(transaction.keys)
@@ -135,6 +145,8 @@ private struct StoreCheck {
                 }
             }
         }
+        list.add(page.total)
+        return page
     }
 
     /// Writes an unchanged value, which exercises the same path to the disk as any change.

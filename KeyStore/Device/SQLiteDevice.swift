@@ -192,9 +192,9 @@ extension SQLiteKeyStore {
     public func purgeEverything() throws(KeyStoreError) {
         try write { (store) throws(KeyStoreError) in
             // This includes damaged rows.
-            try store.connection.rows("DELETE FROM \(DeviceKeyRow.table.name)")
-            try store.connection.rows("DELETE FROM \(TrustedSenderRow.table.name)")
-            try store.connection.rows("DELETE FROM \(SenderRecoveryRow.table.name)")
+            try store.deleteAll(DeviceKeyRow.self)
+            try store.deleteAll(TrustedSenderRow.self)
+            try store.deleteAll(SenderRecoveryRow.self)
             try store.deviceNames.setDefaultName(nil)
         }
         try eraseDeleted()

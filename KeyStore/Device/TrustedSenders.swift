@@ -34,6 +34,7 @@ struct TrustedSenderRow: StoredRow {
     static let table = StoreTable(
         "trusted_senders", key: "id", "name", "topic", "public_key", "state", "verifies_until", "statement", "created")
     static let put = table.put
+    static let counted: CountedTable? = .trustedSenders
 
     let id: Int64
     let name: String
@@ -104,6 +105,7 @@ struct TrustedSenderRow: StoredRow {
 struct SenderRecoveryRow: StoredRow, Equatable {
     static let table = StoreTable("sender_recoveries", key: "name", "recovery_keys", "serial", "claim")
     static let put = table.put
+    static let counted: CountedTable? = .senderRecoveries
 
     let name: String
     let recoveryKeys: [RecoveryPublicKey]

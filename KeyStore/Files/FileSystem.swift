@@ -29,6 +29,8 @@ struct FileFacts {
     var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
     var isRegular: Bool { mode & S_IFMT == S_IFREG }
     var isSymbolicLink: Bool { mode & S_IFMT == S_IFLNK }
+    /// Whether its owner may read and write it.
+    var isWritable: Bool { mode & (S_IRUSR | S_IWUSR) == S_IRUSR | S_IWUSR }
     /// The mode in the form `chmod` accepts.
     var permissions: String { "0" + String(mode & 0o7777, radix: 8) }
 

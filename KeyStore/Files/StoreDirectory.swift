@@ -157,6 +157,11 @@ struct StoreDirectory: Sendable {
         return descriptor
     }
 
+    /// Lets the owner of a file read and write it.
+    func makeWritable(_ name: StaticString) throws(KeyStoreError) {
+        guard unsafe chmod(file(name), UnsafeFile.fileMode) == 0 else { throw .system(errno, "protect \(file(name))") }
+    }
+
     func removeIfPresent(_ name: StaticString) throws(KeyStoreError) {
         guard unsafe unlink(file(name)) != 0, errno != ENOENT else { return }
         throw .system(errno, "remove \(file(name))")

@@ -10,16 +10,19 @@ internal import Pushcrypt
 /// The file `store.key`: 32 random bytes, without which the database cannot be opened.
 enum StoreKeyFile {
     static let name: StaticString = "store.key"
-    private static let newName: StaticString = "store.key.new"
+    static let newName: StaticString = "store.key.new"
 
-    static func read(in directory: StoreDirectory) throws(KeyStoreError) -> SecretBytes {
-        try SecretBytes(count: StoreKDF.keyLength) { (key) throws(KeyStoreError) in try read(in: directory, into: &key)
+    static func read(
+        in directory: StoreDirectory, named name: StaticString = name
+    ) throws(KeyStoreError) -> SecretBytes {
+        try SecretBytes(count: StoreKDF.keyLength) { (key) throws(KeyStoreError) in
+            try read(in: directory, named: name, into: &key)
         }
     }
 
     /// Reads the key into memory of its length.
     static func read(
-        in directory: StoreDirectory, into key: inout MutableSpan<UInt8>
+        in directory: StoreDirectory, named name: StaticString = name, into key: inout MutableSpan<UInt8>
     ) throws(KeyStoreError) {
         let path = directory.file(name)
         guard try directory.has(name) else {

@@ -28,6 +28,7 @@ extension RemovedDevice {
 struct RemovedDeviceRow: StoredRow {
     static let table = StoreTable("removed_devices", key: "id", "removed", "reason")
     static let put = table.put
+    static let counted: CountedTable? = .removedDevices
 
     let record: RemovedDevice
 
@@ -128,12 +129,11 @@ extension SQLiteKeyStore {
         while true {
             // At most as many as an import, so that other writers are not blocked for longer.
             let deleted = try write { (store) throws(KeyStoreError) in
-                try store.connection.rows(
-                    """
-                    DELETE FROM removed_devices WHERE id IN (
-                        SELECT id FROM removed_devices WHERE removed <= ? LIMIT \(Self.importChunk))
-                    """, [.integer(Int64(clamping: time.milliseconds))])
-                return store.connection.changes
+                let ids = try store.connection.rows(
+                    "SELECT id FROM removed_devices WHERE removed <= ? LIMIT \(Self.importChunk)",
+                    [.integer(Int64(clamping: time.milliseconds))])
+                for id in ids { try store.delete(RemovedDeviceRow.self, key: id[0]) }
+                return ids.count
             }
             count += deleted
             if deleted < Self.importChunk { return count }

@@ -38,7 +38,9 @@ extension SQLiteKeyStore {
 
     /// Calls `body` with every device, by id, and with a failure (`corruptStore`) for each damaged row.
     ///
-    /// The store is not locked while `body` runs: it may see some of the devices that others add or remove meanwhile.
+    /// The store is not locked while `body` runs: it may see some of the devices that others add or remove meanwhile. Throws
+    /// `corruptStore` at the end if rows are missing or were exchanged, unless a damaged one was reported. A whole file from an
+    /// earlier time is not noticed.
     public func forEachDevice(_ body: (Result<DeviceRecord, KeyStoreError>) throws -> Void) throws {
         try forEachRow(of: DeviceRow.self) { try body($0.map(\.record)) }
     }
@@ -54,17 +56,27 @@ extension SQLiteKeyStore {
         of _: Row.Type, _ body: (Result<Row, KeyStoreError>) throws -> Void
     ) throws {
         var last: SQLiteValue?
+        var list = WholeList()
+        var isSound = true
         while true {
             let page = try readOnce { (store) throws(KeyStoreError) in
-                try store.page(of: Row.self, after: last, length: Self.pageLength) {
+                try list.begin(store.connection)
+                return try store.page(of: Row.self, after: last, length: Self.pageLength) {
                     (row) -> Result<Row, KeyStoreError> in
                     Result { () throws(KeyStoreError) in try store.proved(row) }
                 }
             }
-            for row in page.entries { try body(row) }
-            guard let end = page.end else { return }
-            last = end
+            list.add(page.total)
+            for row in page.entries {
+                if case .failure = row { isSound = false }
+                try body(row)
+            }
+            last = page.end
+            if last == nil { break }
         }
+        // A damaged row was reported.
+        guard isSound else { return }
+        try read { (store) throws(KeyStoreError) in try list.check(Row.self, in: store) }
     }
 }
 

@@ -138,6 +138,7 @@ extension SQLiteKeyStore {
 struct AnnouncementRow: StoredRow {
     static let table = StoreTable("announcements", key: "id", "old_key", "new_key", "statement", "announced_until")
     static let put = table.put
+    static let counted: CountedTable? = .announcements
 
     let id: Int64
     let oldKey: SenderPublicKey

@@ -31,6 +31,7 @@ struct SenderKeyRow: StoredRow {
     static let table = StoreTable(
         "sender_keys", key: "id", "name", "topic", "public_key", "key_id", "generation", "created", "sealed")
     static let put = table.put
+    static let counted: CountedTable? = .senderKeys
 
     let id: Int64
     let name: String
@@ -99,6 +100,7 @@ struct SenderKeyRow: StoredRow {
 struct PastSenderKeyRow: StoredRow {
     static let table = StoreTable("past_sender_keys", key: "public_key", "ended")
     static let put = table.put
+    static let counted: CountedTable? = .pastSenderKeys
 
     let publicKey: SenderPublicKey
     let endedAt: Timestamp

@@ -5,6 +5,7 @@ struct RecoveryRow: StoredRow {
     static let table = StoreTable(
         "recoveries", key: "name", "recovery_keys", "announced", "serial", "statement", "request", "sealed")
     static let put = table.put
+    static let counted: CountedTable? = .recoveries
 
     /// The earliest keys are forgotten when there are more.
     private static let maximumKeys = 16

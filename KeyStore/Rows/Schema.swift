@@ -5,13 +5,14 @@ package enum Schema {
 
     /// The layout of the tables below, which a database has in its `user_version`. Another one is refused: nothing with
     /// an earlier layout was released.
-    package static let version = 4
+    package static let version = 5
 
     static let tables = """
         CREATE TABLE store (
             id INTEGER PRIMARY KEY CHECK (id = 1), store_id BLOB NOT NULL, salt BLOB, passes INTEGER, memory INTEGER,
             created INTEGER NOT NULL, key_check BLOB NOT NULL, tag BLOB NOT NULL);
         CREATE TABLE settings (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID;
+        CREATE TABLE totals (id INTEGER PRIMARY KEY CHECK (id = 1), sealed BLOB NOT NULL, tag BLOB NOT NULL);
 
         CREATE TABLE device_keys (
             id INTEGER PRIMARY KEY, name TEXT NOT NULL, topic TEXT, public_key BLOB NOT NULL,

@@ -4,6 +4,8 @@ internal import Pushcrypt
 struct StoreTransaction {
     let connection: SQLiteConnection
     let keys: StoreKeys
+    /// Nil for a reader.
+    var changes: TotalChanges?
 
     /// Returns the rows that a clause selects, in its order.
     func rows<Row: StoredRow>(
@@ -42,15 +44,34 @@ struct StoreTransaction {
     /// Writes a row, replacing the one with its primary key, if any.
     func put<Row: StoredRow>(_ row: Row) throws(KeyStoreError) {
         var values = row.values
-        values.append(.blob(keys.tag(of: values[...], in: Row.table.name)))
+        let (key, tag) = (values[0], keys.tag(of: values[...], in: Row.table.name))
+        let old = try countedTag(Row.self, key: key)
+        values.append(.blob(tag))
         try connection.rows(Row.put, values)
+        count((key, tag), after: old.map { (key, $0) }, of: Row.self)
+    }
+
+    /// Returns the tag of a row that is to be replaced or deleted, whatever it is.
+    private func countedTag<Row: StoredRow>(_: Row.Type, key: SQLiteValue) throws(KeyStoreError) -> Bytes? {
+        guard Row.counted != nil else { return nil }
+        return try connection.firstRow(Row.table.selectTag, [key]) { Bytes($0, 0) }
     }
 
     /// Deletes by primary key; returns whether there was a row.
     @discardableResult
     func delete<Row: StoredRow>(_: Row.Type, key: SQLiteValue) throws(KeyStoreError) -> Bool {
+        let old = try countedTag(Row.self, key: key)
         try connection.rows(Row.table.delete, [key])
-        return connection.changes > 0
+        let isDeleted = connection.changes > 0
+        if isDeleted { count(nil, after: old.map { (key, $0) }, of: Row.self) }
+        return isDeleted
+    }
+
+    /// Deletes all rows of a table.
+    func deleteAll<Row: StoredRow>(_: Row.Type) throws(KeyStoreError) {
+        for key in try connection.rows("SELECT \(Row.table.key) FROM \(Row.table.name)") {
+            try delete(Row.self, key: key[0])
+        }
     }
 
     /// Returns a row number that no row of the table has.
@@ -68,6 +89,8 @@ struct RowPage<Entry> {
     let entries: [Entry]
     /// The key after which the next page begins, byte for byte as stored; nil on the last page.
     let end: SQLiteValue?
+    /// Its part of the table's total.
+    let total: TableTotal
 }
 
 extension StoreTransaction {
@@ -82,11 +105,13 @@ extension StoreTransaction {
         let start = last == nil ? "" : "WHERE \(table.key) > ?"
         let sql = "\(table.select) \(start) ORDER BY \(table.key) LIMIT \(length)"
         var order = RowOrder(after: last, of: table.name)
+        var total = TableTotal()
         let entries = try connection.rows(sql, last.map { [$0] } ?? []) { (row) throws(KeyStoreError) in
             try order.append(row[0])
+            if Row.counted != nil { total.add(keys.total(of: row, tag: table.count, in: table.name)) }
             return try body(row)
         }
-        return RowPage(entries: entries, end: entries.count == length ? order.last : nil)
+        return RowPage(entries: entries, end: entries.count == length ? order.last : nil, total: total)
     }
 }
 

@@ -5,6 +5,8 @@ protocol StoredRow {
     static var table: StoreTable { get }
     /// The statement that writes a row: `table.put`, which readers do not need.
     static var put: String { get }
+    /// The total that counts the table's rows, if any.
+    static var counted: CountedTable? { get }
     /// One value per column of the table, the primary key first.
     var values: [SQLiteValue] { get }
     init(_ columns: inout ColumnReader) throws(KeyStoreError)
@@ -13,6 +15,8 @@ protocol StoredRow {
 }
 
 extension StoredRow {
+    static var counted: CountedTable? { nil }
+
     func checkSecret(_ keys: StoreKeys) throws(KeyStoreError) {}
 }
 
@@ -50,6 +54,9 @@ struct StoreTable: Sendable {
             ON CONFLICT (\(key)) DO UPDATE SET \(updates)tag = excluded.tag
             """
     }
+
+    /// The statement that reads the tag of the row with a key.
+    var selectTag: String { "SELECT tag FROM \(name) WHERE \(key) = ?" }
 
     var delete: String { "DELETE FROM \(name) WHERE \(key) = ?" }
 }

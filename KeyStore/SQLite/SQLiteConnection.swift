@@ -19,6 +19,9 @@ final class SQLiteConnection {
     /// A list, since comparing a text with these few takes less time than hashing it.
     private var statements: [(sql: String, statement: SQLiteStatement)] = []
 
+    /// Prepares SQLite once per process.
+    private static let started: Void = pushcrypt_reserve_mapped_files()
+
     /// The milliseconds between two attempts while a database is busy. Divided by `firstAttempts` at first: a reader that is
     /// alone is gone after half a millisecond.
     private static let wait = 5
@@ -50,6 +53,7 @@ final class SQLiteConnection {
     }
 
     private init(_ path: String, _ milliseconds: Int32, _ locking: String) throws(KeyStoreError) {
+        _ = Self.started
         var handle: OpaquePointer?
         var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
         if path == Self.memory { flags |= SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY }
@@ -91,6 +95,8 @@ final class SQLiteConnection {
 
     deinit {
         for (_, statement) in statements { statement.finalize() }
+        // The log beside a database that has replaced this one is not this one's to delete.
+        unsafe pushcrypt_keep_log_of_another(database)
         unsafe sqlite3_close_v2(database)
     }
 
@@ -203,6 +209,17 @@ final class SQLiteConnection {
         }
     }
 
+    /// Replaces this database by a copy of another, as that is at one moment; others go on using it.
+    func receiveCopy(of source: SQLiteConnection) throws(KeyStoreError) {
+        guard let copy = unsafe sqlite3_backup_init(database, "main", source.database, "main") else {
+            throw failure(unsafe sqlite3_errcode(database))
+        }
+        let code = unsafe sqlite3_backup_step(copy, -1)
+        let end = unsafe sqlite3_backup_finish(copy)
+        guard code == SQLITE_DONE else { throw source.failure(code == SQLITE_OK ? end : code) }
+        try check(end)
+    }
+
     /// Switches to a write-ahead log, so that readers and the writer do not wait for each other.
     func useLog() throws(KeyStoreError) {
         let mode = try rows("PRAGMA journal_mode = WAL").first?.first
@@ -250,6 +267,8 @@ final class SQLiteConnection {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
+    private static let readErrors = [EIO, ENXIO, ERANGE]
+
     /// Returns the error for a result code. Bound values never appear in it.
     private func failure(_ code: Int32) -> KeyStoreError {
         let systemError = unsafe sqlite3_system_errno(database)
@@ -259,8 +278,10 @@ final class SQLiteConnection {
         case SQLITE_FULL:
             return .system(ENOSPC, "write \(path)")
         case SQLITE_READONLY:
+            // The log and its index get the mode that the database has when they are created.
+            let file = ["-shm", "-wal"].map { path + $0 }.first { (try? FileFacts(at: $0))?.isWritable == false } ?? path
             return KeyStoreError(
-                .inputOutput, "cannot write \(path): run chmod u+w \(quoted(path)), or use a disk that is not read-only"
+                .inputOutput, "cannot write \(file): run chmod u+w \(quoted(file)), or use a disk that is not read-only"
             )
         case SQLITE_CANTOPEN where systemError == ENOENT && (try? FileFacts(at: path)) != nil:
             // This is the last of several attempts to open a log or its index, which does not tell the cause.
@@ -273,6 +294,9 @@ final class SQLiteConnection {
                 : .system(systemError, "use \(path)")
         case SQLITE_NOMEM:
             return KeyStoreError(.inputOutput, "cannot use \(path): out of memory")
+        case SQLITE_CORRUPT where unsafe Self.readErrors.contains(pushcrypt_file_errno(database)):
+            // SQLite reports a page that cannot be read as damaged, too.
+            return .system(unsafe pushcrypt_file_errno(database), "read \(path)")
         default:
             return KeyStoreError(.corruptStore, "\(path) is damaged (\(Self.text(of: code))): restore it from a backup")
         }

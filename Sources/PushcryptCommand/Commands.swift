@@ -27,6 +27,8 @@ extension CommandTable {
                 commands: [
                     Command("init", "create a key store", InitCommand.self), .keygen, .export, .key, .device, .sender,
                     .rotate, .recover,
+                    Command("backup", "copy the key store while it is in use", BackupCommand.self),
+                    Command("restore", "put a backup in the place of the key store", RestoreCommand.self),
                 ]),
             Section(
                 title: "more",

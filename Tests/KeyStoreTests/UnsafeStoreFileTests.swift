@@ -24,6 +24,23 @@ struct UnsafeStoreFileTests {
         let spoil: @Sendable (Scratch) throws -> Void
     }
 
+    @Test func aLogLeftReadOnlyIsMadeWritable() throws {
+        let scratch = try Scratch()
+        try create(scratch).setSetting("a", named: "title")
+        for name in ["keystore.db-shm", "keystore.db-wal"] {
+            try Self.touch(scratch.file(name))
+            #expect(unsafe chmod(scratch.file(name), 0o400) == 0)
+        }
+        let store = try open(scratch)
+        try store.setSetting("b", named: "title")
+        #expect(mode(of: scratch.file("keystore.db-shm")) == 0o600)
+        // A database that is read-only stays so.
+        #expect(unsafe chmod(scratch.file("keystore.db"), 0o400) == 0)
+        #expect(unsafe chmod(scratch.file("keystore.db-shm"), 0o400) == 0)
+        _ = try? open(scratch)
+        #expect(mode(of: scratch.file("keystore.db-shm")) == 0o400)
+    }
+
     private static let files = ["keystore.db", "keystore.db-wal", "keystore.db-shm", "store.key"]
 
     private static var unsafeWays: [Unsafe] {

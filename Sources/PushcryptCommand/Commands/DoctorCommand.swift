@@ -7,15 +7,18 @@ struct DoctorCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Checks libsodium, the clock, the system's limits and the key store: files and permissions, the database, every row, every sealed secret. Changes nothing. Ends with 1 if something does not work or is not safe."
+                "Checks libsodium, the clock, the system's limits and the key store: files and permissions, the database, every row, every sealed secret, and whether rows are missing. Changes nothing without --accept-rows. Ends with 1 if something does not work or is not safe."
             ],
             examples: [Example("pushcrypt --store /var/lib/pushcrypt doctor --json")])
     }
 
+    private let acceptsRows: Bool
     private let store: StoreArguments
     private let isJSON: Bool
 
     init(_ arguments: inout Arguments) {
+        acceptsRows = arguments.flag(
+            "--accept-rows", help: "first make the rows that each table has now the whole ones, after a loss")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
     }
@@ -25,6 +28,9 @@ struct DoctorCommand: CommandBody {
         do throws(CommandFailure) {
             let directory = try console.path(of: store)
             let store = try console.open(store)
+            if acceptsRows {
+                try withStoreErrors { () throws(KeyStoreError) in try store.acceptRows() }
+            }
             let found = store.check()
             findings += found
             if !found.contains(where: { $0.severity == .error }) {

@@ -286,6 +286,7 @@ private struct DeviceLines: LineSource, Sendable {
     /// Rows without a valid id.
     private var damaged = 0
     private var firstDamaged: KeyStoreError?
+    private var shortage: KeyStoreError?
     private var line = 1
     private var chunks = 0
     private(set) var isAtEnd = false
@@ -305,6 +306,7 @@ private struct DeviceLines: LineSource, Sendable {
             }
             ids = next.ids
             damaged += next.damaged.count
+            shortage = next.shortage
             firstDamaged = firstDamaged ?? next.damaged.first
             page = next
         }
@@ -312,7 +314,10 @@ private struct DeviceLines: LineSource, Sendable {
         guard !ids.isEmpty else {
             isAtEnd = true
             // A row without an id has no line: reported once all other devices have been read.
-            guard let firstDamaged else { return nil }
+            guard let firstDamaged else {
+                if let shortage { throw CommandFailure(shortage) }
+                return nil
+            }
             let failure = CommandFailure(firstDamaged)
             throw CommandFailure(
                 failure.exit, failure.message,

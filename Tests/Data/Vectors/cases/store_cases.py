@@ -143,8 +143,8 @@ def kind_cases() -> list[Vector]:
     no_header = good(header=False)
     return [
         refused("another program's database", CORRUPT, "T-1", kind, changed(application_id=0)),
-        refused("a newer version", "newer-version", "T-1", kind, changed(version=5)),
-        refused("an older version", "older-version", "T-1", kind, changed(version=3)),
+        refused("a newer version", "newer-version", "T-1", kind, changed(version=6)),
+        refused("an older version", "older-version", "T-1", kind, changed(version=4)),
         refused("the first version", "older-version", "T-1", kind, changed(version=1)),
         refused("a version far ahead", "newer-version", "T-1", kind, changed(version=2**31 - 1)),
         refused(
@@ -202,5 +202,33 @@ def kind_cases() -> list[Vector]:
     ]
 
 
+def total_cases() -> list[Vector]:
+    """Rows that are authentic, and not all that there were."""
+    comment = "Every row is authentic; the total of the table shows what is missing."
+
+    def two() -> Store:
+        made = good()
+        register(made, "phone2")
+        return made
+
+    def lose(table: str, row: int) -> Edit:
+        return lambda made: made.rows[table].__delitem__(row)
+
+    def older(made: Store) -> None:
+        values = made.rows["devices"][1] | {"generation": 7}
+        values["tag"] = made.keys.tag("devices", [values[column] for column in store.COLUMNS["devices"]])
+        made.rows["devices"][1] = values
+
+    def case(name: str, edit: Edit) -> Vector:
+        return store_case(name, CORRUPT, "T-10", comment, two(), fails_at="devices", edit=edit)
+
+    return [
+        case("a device that is missing", lose("devices", 1)),
+        case("another state of a device", older),
+        case("a store without totals", lose("totals", 0)),
+        case("changed totals", flip("totals", 0, "sealed")),
+    ]
+
+
 def store_cases() -> list[Vector]:
-    return [*opened_cases(), *kind_cases()]
+    return [*opened_cases(), *kind_cases(), *total_cases()]

@@ -36,6 +36,17 @@ class Store:
         for table, rows in self.rows.items():
             for row in rows:
                 row["tag"] = self.keys.tag(table, [row[column] for column in store.COLUMNS[table]])
+        self.add_totals()
+
+    def add_totals(self) -> None:
+        def total(table: str) -> bytes:
+            rows = [(row[store.COLUMNS[table][0]], row["tag"]) for row in self.rows.get(table, [])]
+            return self.keys.total(table, rows)  # type: ignore[arg-type]
+
+        plain = b"".join(map(total, store.COUNTED))
+        place = self.keys.place("totals", 1, 0, 0)
+        row = self.add("totals", id=1, sealed=self.keys.seal(plain, place, seed(f"store totals {plain.hex()}")[:24]))
+        row["tag"] = self.keys.tag("totals", [1, row["sealed"]])
 
     def sql(self) -> str:
         lines = [f"PRAGMA application_id = {self.application_id};\n", f"PRAGMA user_version = {self.version};\n"]

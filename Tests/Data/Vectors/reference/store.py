@@ -18,21 +18,23 @@ from .keys import Kind, text_form
 
 APPLICATION_ID = 0x50434B53
 CONTEXT = b"pcstore1"
-SEALING, AUTHENTICATION = 1, 2
+SEALING, AUTHENTICATION, TOTALS = 1, 2, 3
 ROW_LABEL = b"pushcrypt/1 store row\x00"
 KEY_SIZE = 32
 STORE_ID_SIZE = SALT_SIZE = 16
 NONCE_SIZE = 24
+TOTAL_SIZE = 40
 PASSES, MEMORY = range(1, 9), range(8 << 10, (512 << 20) + 1)
 DEVICE_STATES = {1: "pending", 2: "active", 3: "retiring"}
 TRUST_STATES = {1: "pinned", 2: "superseded"}
 
-VERSION = 4
+VERSION = 5
 SCHEMA = """\
 CREATE TABLE store (
     id INTEGER PRIMARY KEY CHECK (id = 1), store_id BLOB NOT NULL, salt BLOB, passes INTEGER, memory INTEGER,
     created INTEGER NOT NULL, key_check BLOB NOT NULL, tag BLOB NOT NULL);
 CREATE TABLE settings (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE totals (id INTEGER PRIMARY KEY CHECK (id = 1), sealed BLOB NOT NULL, tag BLOB NOT NULL);
 CREATE TABLE device_keys (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, topic TEXT, public_key BLOB NOT NULL,
     key_id INTEGER NOT NULL UNIQUE, generation INTEGER NOT NULL, state INTEGER NOT NULL,
@@ -69,6 +71,7 @@ CREATE TABLE recoveries (
 
 # The columns of a table under its tag.
 COLUMNS = {
+    "totals": ("id", "sealed"),
     "store": ("id", "store_id", "salt", "passes", "memory", "created", "key_check"),
     "settings": ("name", "value"),
     "device_keys": ("id", "name", "topic", "public_key", "key_id", "generation", "state", "created", "retires", "sealed"),
@@ -88,6 +91,19 @@ COLUMNS = {
         "recovery",
     ),
 }
+
+# The tables that have a total, in the order of the totals.
+COUNTED = (
+    "device_keys",
+    "trusted_senders",
+    "sender_recoveries",
+    "sender_keys",
+    "past_sender_keys",
+    "announcements",
+    "recoveries",
+    "devices",
+    "removed_devices",
+)
 
 Value = int | str | bytes | None
 
@@ -123,6 +139,15 @@ class StoreKeys:
         """Over a row's values."""
         message = ROW_LABEL + self.label(table) + b"".join(map(encoded, values))
         return hashlib.blake2b(message, digest_size=KEY_SIZE, key=self.subkey(AUTHENTICATION)).digest()
+
+    def total(self, table: str, rows: list[tuple[Value, bytes]]) -> bytes:
+        """The number of rows, and the sum of what each adds for its key and tag."""
+        key = self.subkey(TOTALS)
+        sum_ = 0
+        for name, tag in rows:
+            message = self.label(table) + encoded(name) + tag
+            sum_ += int.from_bytes(hashlib.blake2b(message, digest_size=KEY_SIZE, key=key).digest(), "big")
+        return len(rows).to_bytes(8, "big") + (sum_ % 2**256).to_bytes(32, "big")
 
     @property
     def check(self) -> bytes:
@@ -209,7 +234,8 @@ def rows(database: sqlite3.Connection, store: StoreKeys, table: str) -> list[lis
     columns = ", ".join(COLUMNS[table])
     found = []
     for *values, tag in database.execute(f"SELECT {columns}, tag FROM {table} ORDER BY 1"):
-        require(isinstance(tag, bytes) and hmac.compare_digest(store.tag(table, values), tag), table)
+        place = "devices" if table == "totals" else table
+        require(isinstance(tag, bytes) and hmac.compare_digest(store.tag(table, values), tag), place)
         found.append(values)
     return found
 
@@ -259,6 +285,13 @@ def devices(database: sqlite3.Connection, store: StoreKeys) -> list[tuple[str, s
     for name, public, _, generation, *_ in rows(database, store, "devices"):
         require(isinstance(public, bytes) and len(public) == KEY_SIZE, "devices")
         lines.append(("device", f"{generation} {text_form(Kind.DEVICE_PUBLIC, public)} {name}"))
+    listed = database.execute("SELECT id, tag FROM devices").fetchall()
+    totals = rows(database, store, "totals")
+    plain = store.open(totals[0][1], store.place("totals", 1, 0, 0)) if totals else None
+    start = COUNTED.index("devices") * TOTAL_SIZE
+    require(plain is not None, "devices")
+    assert plain
+    require(plain[start : start + TOTAL_SIZE] == store.total("devices", listed), "devices")
     return lines
 
 
