@@ -200,8 +200,12 @@ let package = Package(
         .target(
             name: "CSwiftRuntime",
             cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
+        .target(
+            name: "CCrashes",
+            cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
         .executableTarget(
-            name: "PushcryptMain", dependencies: ["CSwiftRuntime", "PushcryptCommand"], swiftSettings: strict),
+            name: "PushcryptMain", dependencies: ["CCrashes", "CSwiftRuntime", "PushcryptCommand"],
+            swiftSettings: strict),
         // What tests wait with.
         .target(name: "Waiting", path: "Tests/Support/Waiting", swiftSettings: strict),
         // The reader of the test kit.

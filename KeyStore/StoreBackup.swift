@@ -45,7 +45,8 @@ extension SQLiteKeyStore {
     /// Copies `store.key`, which opens the backups of a store without a passphrase, to a new file.
     package func backUpKey(to path: String) throws(KeyStoreError) {
         guard let directory, try directory.has(StoreKeyFile.name) else {
-            throw KeyStoreError(.storeKeyMissing, "this store has no \(StoreKeyFile.name): its passphrase opens the backup")
+            throw KeyStoreError(
+                .storeKeyMissing, "this store has no \(StoreKeyFile.name): its passphrase opens the backup")
         }
         let key = try StoreKeyFile.read(in: directory)
         guard try FileFacts(at: path) == nil else {
@@ -140,9 +141,12 @@ extension SQLiteKeyStore {
     private static func copy(_ path: String, to new: borrowing Descriptor) throws(KeyStoreError) {
         if let log = try FileFacts(at: path + "-wal"), log.size > 0 {
             throw KeyStoreError(
-                .corruptStore, "\(path) has a log beside it, so it was copied while in use: make a backup with pushcrypt")
+                .corruptStore,
+                "\(path) has a log beside it, so it was copied while in use: make a backup with pushcrypt")
         }
-        guard try FileFacts(at: path) != nil else { throw KeyStoreError(.inputOutput, "cannot read \(path): there is no such file") }
+        guard try FileFacts(at: path) != nil else {
+            throw KeyStoreError(.inputOutput, "cannot read \(path): there is no such file")
+        }
         let file = try Descriptor(path, O_RDONLY)
         var piece = Bytes(repeating: 0, count: 1 << 16)
         while true {
@@ -177,7 +181,8 @@ extension SQLiteKeyStore {
                 throw error
             }
             throw KeyStoreError(
-                .storeExists, "the store at \(directory.path) cannot be compared with the backup (\(error)): it is kept")
+                .storeExists, "the store at \(directory.path) cannot be compared with the backup (\(error)): it is kept"
+            )
         }
         guard old.keys.storeID == keys.storeID else {
             throw KeyStoreError(.storeExists, "\(directory.path) holds another store than the backup: it is kept")
@@ -185,7 +190,9 @@ extension SQLiteKeyStore {
         let (mine, theirs) = (try senderKeys(), try old.senderKeys())
         for key in theirs {
             let saved = mine.first { StoreName.areEqual($0.name, key.name) }
-            guard saved?.publicKey != key.publicKey, saved.map({ $0.generation <= key.generation }) ?? true else { continue }
+            guard saved?.publicKey != key.publicKey, saved.map({ $0.generation <= key.generation }) ?? true else {
+                continue
+            }
             throw KeyStoreError(
                 .storeExists,
                 "the store at \(directory.path) has rotated the sender key '\(key.name)' since the backup: phones that follow the new key would not open what the old one signs"
@@ -211,7 +218,8 @@ extension SQLiteKeyStore {
                 guard error.code == .storeBusy, waited < options.busyTimeout else {
                     throw error.code == .storeBusy
                         ? KeyStoreError(
-                            .storeBusy, "another process has the store at \(directory.path) open: stop it, and try again")
+                            .storeBusy,
+                            "another process has the store at \(directory.path) open: stop it, and try again")
                         : error
                 }
                 var pause = timespec(tv_sec: 0, tv_nsec: 50_000_000)

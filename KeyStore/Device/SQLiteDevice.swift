@@ -237,7 +237,7 @@ extension SQLiteKeyStore {
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
         try write(at: now, clock) { (store, _) throws(KeyStoreError) in
             let newest = try store.deviceKeyRecords(named: name).map(\.createdAt).max()
-            if let age, let newest, now < newest.adding(age) { return nil }
+            if let age, let newest, now < newest.plausible(at: now).adding(age) { return nil }
             return try store.rotateDeviceKey(named: name, making: options.makeDeviceKey, at: now)
         }
     }

@@ -60,7 +60,8 @@ extension SQLiteKeyStore {
             }
         }
         return DevicePage(
-            ids: ids, damaged: damaged, shortage: next.end == nil ? try shortage(of: list) : nil, end: next.end, list: list)
+            ids: ids, damaged: damaged, shortage: next.end == nil ? try shortage(of: list) : nil, end: next.end,
+            list: list)
     }
 
     private func shortage(of list: WholeList) throws(KeyStoreError) -> KeyStoreError? {

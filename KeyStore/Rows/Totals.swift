@@ -162,7 +162,8 @@ extension StoreTransaction {
         guard let table = Row.counted else { return }
         let total = try totals()[table.rawValue]
         guard list != total else { return }
-        let found = list.count == total.count ? "other rows than were written" : "\(list.count) rows, not \(total.count)"
+        let found =
+            list.count == total.count ? "other rows than were written" : "\(list.count) rows, not \(total.count)"
         throw KeyStoreError(
             .corruptStore,
             "table \(Row.table.name) has \(found): the file is damaged or was changed; restore it from a backup")

@@ -279,7 +279,8 @@ final class SQLiteConnection {
             return .system(ENOSPC, "write \(path)")
         case SQLITE_READONLY:
             // The log and its index get the mode that the database has when they are created.
-            let file = ["-shm", "-wal"].map { path + $0 }.first { (try? FileFacts(at: $0))?.isWritable == false } ?? path
+            let file =
+                ["-shm", "-wal"].map { path + $0 }.first { (try? FileFacts(at: $0))?.isWritable == false } ?? path
             return KeyStoreError(
                 .inputOutput, "cannot write \(file): run chmod u+w \(quoted(file)), or use a disk that is not read-only"
             )

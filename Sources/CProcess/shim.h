@@ -1,36 +1,9 @@
 // Functions that Swift cannot call: with variable arguments, or visible only to GNU sources.
 #pragma once
-#if defined(__linux__) && !defined(_GNU_SOURCE)
+#ifdef __linux__
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-/// Ends a process that cannot go on with a line on standard error and exit 1. Calls only what a signal handler may.
-static void pushcrypt_end_crashed(int number) {
-    const char *name = number == SIGSEGV ? "SIGSEGV" : number == SIGBUS ? "SIGBUS" : number == SIGABRT ? "SIGABRT" : "SIGILL";
-    const char *texts[] = {
-        "pushcrypt: error: crashed (", name,
-        "): the system may have refused memory or random bytes (ulimit -v, ulimit -l, /dev/urandom); otherwise report it\n"};
-    for (int i = 0; i < 3; i++) {
-        if (write(STDERR_FILENO, texts[i], strlen(texts[i])) < 0) break;
-    }
-    _exit(1);
-}
-
-/// Has a crash of this process end with a message instead of silently.
-static inline void pushcrypt_report_crashes(void) {
-    const int numbers[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGTRAP};
-    const size_t size = 1 << 14;
-    stack_t stack = {.ss_sp = malloc(size), .ss_size = size};
-    // For the end of this thread's own stack.
-    if (stack.ss_sp != NULL) sigaltstack(&stack, NULL);
-    struct sigaction action = {.sa_handler = pushcrypt_end_crashed, .sa_flags = SA_ONSTACK | SA_RESETHAND};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, NULL);
-}
-#ifdef __linux__
 #include <malloc.h>
 #include <sched.h>
 #include <sys/prctl.h>

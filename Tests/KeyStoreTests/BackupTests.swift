@@ -42,7 +42,9 @@ struct BackupTests {
         try home.store.backUp(to: backup)
         try home.store.backUpKey(to: key)
         #expect(mode(of: backup) == 0o600 && mode(of: key) == 0o600)
-        for rest in [".new", ".new-wal", ".new-shm", "-wal", "-shm"] { #expect(unsafe access(backup + rest, F_OK) != 0) }
+        for rest in [".new", ".new-wal", ".new-shm", "-wal", "-shm"] {
+            #expect(unsafe access(backup + rest, F_OK) != 0)
+        }
         // What comes later is not in it.
         try add(20..<30)
         let store = try SQLiteKeyStore.open(in: elsewhere(), passphrase: nil, options: .quick)
@@ -81,7 +83,8 @@ struct BackupTests {
         try home.store.backUp(to: backup)
         let bytes = try readFile(backup)
         switch kind {
-        case "damaged": try SQLiteConnection(path: backup, busyTimeout: 0).execute("DELETE FROM devices WHERE id = 'd3'")
+        case "damaged":
+            try SQLiteConnection(path: backup, busyTimeout: 0).execute("DELETE FROM devices WHERE id = 'd3'")
         case "short": try writeFile(backup, Bytes(bytes.prefix(8192)))
         default: try writeFile(backup + "-wal", [1])
         }
@@ -145,7 +148,8 @@ struct BackupTests {
         var old: SQLiteKeyStore? = try .open(in: directory, passphrase: nil, options: .quick)
         _ = try old?.deviceCount()
         for name in ["keystore.db-wal", "keystore.db-shm"] { unsafe unlink("\(directory)/\(name)") }
-        try #require(unsafe rename(backup, "\(directory)/keystore.db") == 0)
+        try restore(to: scratch.path + "/third", key: key)
+        try #require(unsafe rename(scratch.path + "/third/keystore.db", "\(directory)/keystore.db") == 0)
         let new = try SQLiteKeyStore.open(in: directory, passphrase: nil, options: .quick)
         try new.setSetting("a", named: "title")
         old = nil

@@ -130,6 +130,21 @@ import Testing
         #expect(try home.store.rotateSenderKey(at: last + Self.day).record.generation == 2)
     }
 
+    @Test("A key that was made while the clock was ahead does not stay young until then")
+    func keyFromTheFuture() throws {
+        let home = try provider()
+        _ = try home.store.generateDeviceKey(at: start)
+        let ahead = start + 20 * Self.day
+        _ = try home.store.rotateSenderKey(at: ahead)
+        _ = try home.store.rotateDeviceKey(at: ahead)
+        let now = start + 2 * Self.day
+        #expect(try home.store.rotateSenderKey(ifOlderThan: .days(30), at: now) != nil)
+        #expect(try home.store.rotateSenderKey(ifOlderThan: .days(30), at: now) == nil)
+        _ = try home.store.confirmDeviceKey(at: now)
+        let device = try home.store.rotateDeviceKey(named: nil, ifOlderThan: .days(30), clock: .unknown, at: now)
+        #expect(device?.createdAt == now)
+    }
+
     @Test("The device's keys follow the same rule")
     func devices() throws {
         let store = try Home(.disk).store

@@ -13,7 +13,9 @@ struct TotalsTests {
     /// A store with devices, of which some were changed, removed and imported.
     private func full(_ home: Home) throws {
         for number in 0..<40 { try home.store.addDevice(device(number), id: "d\(number)", at: start) }
-        for number in 0..<10 { try home.store.addDevice(device(number), id: "d\(number)", owner: .user("u"), at: start) }
+        for number in 0..<10 {
+            try home.store.addDevice(device(number), id: "d\(number)", owner: .user("u"), at: start)
+        }
         for number in 30..<40 { try home.store.removeDevice(id: "d\(number)", at: start) }
         let changes = (20..<60).map {
             DeviceChange.registered(id: "d\($0)", device($0), owner: .unchanged, updatedAt: start)

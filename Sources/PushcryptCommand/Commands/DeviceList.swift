@@ -35,7 +35,7 @@ struct DeviceListCommand: CommandBody {
             }
             try printer.print(device, isJSON ? ExportedDevice.text : columns)
         }
-        try withListErrors {
+        let failure = listFailure {
             if showsRemoved {
                 try store.forEachRemovedDevice { try printer.print($0, isJSON ? ExportedDevice.text : columns) }
             } else if let user {
@@ -45,6 +45,7 @@ struct DeviceListCommand: CommandBody {
             }
         }
         try printer.flush()
+        if let failure { throw failure }
         console.warn(of: foreign)
         return printer.damaged == 0 ? .done : .refused
     }
@@ -90,23 +91,25 @@ struct DeviceExportCommand: CommandBody {
 }
 
 private func export(_ store: SQLiteKeyStore, to printer: inout DevicePrinter) throws(CommandFailure) {
-    try withListErrors {
+    let failure = listFailure {
         try store.forEachDevice { try printer.print($0, ExportedDevice.text) }
         try store.forEachRemovedDevice { try printer.print($0, ExportedDevice.text) }
     }
     try printer.flush()
+    if let failure { throw failure }
 }
 
-/// Turns errors of the store and of writing into failures of a command.
-private func withListErrors(_ body: () throws -> Void) throws(CommandFailure) {
+/// Returns the error of the store or of writing that ended a list.
+private func listFailure(_ body: () throws -> Void) -> CommandFailure? {
     do {
         try body()
+        return nil
     } catch let error as KeyStoreError {
-        throw CommandFailure(error)
+        return CommandFailure(error)
     } catch let error as CommandFailure {
-        throw error
+        return error
     } catch {
-        throw .failed("the devices could not be listed")
+        return .failed("the devices could not be listed")
     }
 }
 

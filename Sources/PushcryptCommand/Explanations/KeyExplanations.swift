@@ -106,8 +106,9 @@ extension Explanation {
         Explanation(
             KeyStoreError.Code.storeExists, .store,
             summary: "there is a store, or a replay file, already",
-            cause: "It is never overwritten: its keys would be lost.",
-            fix: "Use it, or name another directory. Move an unneeded one away by hand."),
+            cause:
+                "It is never overwritten: its keys would be lost. For restore: it has rotated since the backup, is another one, or cannot be read.",
+            fix: "Use it, or name another directory. 'restore --replace' replaces it."),
         Explanation(
             KeyStoreError.Code.unsafeStoreFile, .store,
             summary: "a file of the store is not safe from others",

@@ -10,14 +10,13 @@ internal import CProcess
 
 /// Prepares the process for secrets and pipes. Call it once, before anything is opened.
 ///
-/// It reports crashes, protects memory from core dumps and from debuggers of the same user, makes `write` return errors for a closed pipe and
+/// It protects memory from core dumps and from debuggers of the same user, makes `write` return errors for a closed pipe and
 /// for a limit on file sizes, and occupies the descriptors 0 to 2, so that a key file is never opened as standard output.
 package func prepareProcess() {
     for (number, flags) in [(Int32(0), O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] where fcntl(number, F_GETFD) == -1 {
         // Opened in the wrong direction, so that using a closed stream remains an error.
         _ = unsafe open("/dev/null", flags)
     }
-    pushcrypt_report_crashes()
     _ = signal(SIGPIPE, SIG_IGN)
     _ = signal(SIGXFSZ, SIG_IGN)
     var none = rlimit(rlim_cur: 0, rlim_max: 0)

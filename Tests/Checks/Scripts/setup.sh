@@ -7,7 +7,7 @@
 #        setup.sh peers      what `make bench-peers` needs besides: a Python environment in .build/peers
 #        setup.sh scale      what `make test-scale` needs besides: brokers, and a Python environment in .build/scale
 #        setup.sh senders    what `make test-senders` needs besides: a Python environment in .build/senders
-#        setup.sh faults     what the parts of `make test-long` need besides that spoil key stores: strace and a C compiler
+#        setup.sh faults     what the parts of `make test-long` need besides that spoil key stores: strace, faketime, e2fsprogs and a C compiler
 #        setup.sh packages   what `make deb` and `make check-deb` need besides
 #        setup.sh library    what `make library` and `make test-library` need besides: Swift 6.3
 #        setup.sh interop    what `make test-interop` needs besides: Node 18, JDK 17, gcc, and Python 3.11 with an environment in .build/interop
@@ -121,6 +121,8 @@ find_missing() {
         need python3 command -v python3
         need strace command -v strace
         need gcc command -v cc
+        need faketime command -v faketime
+        need e2fsprogs test -x /sbin/mkfs.ext4
         ;;
     packages)
         need dpkg-dev command -v dpkg-shlibdeps

@@ -19,7 +19,7 @@ struct ScriptedInput: LineInput, Sendable {
         return piece.count
     }
 
-    /// Returns the next byte of the pieces; nothing comes after a stop of its own.
+    /// Returns the next byte of the pieces; nothing comes after another stop.
     mutating func readByte(before _: UInt64) -> StoppedRead {
         guard let piece = pieces.first else { return .end }
         guard let byte = piece?.first else { return .nothing }
