@@ -173,7 +173,10 @@ let package = Package(
         .target(
             name: "PushcryptBatch", dependencies: ["Pushcrypt"], exclude: privacyManifest, swiftSettings: strict),
         .target(
-            name: "PushcryptKeyStore", dependencies: ["Pushcrypt", "CSQLite"],
+            name: "CStore", dependencies: ["CSQLite"],
+            cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
+        .target(
+            name: "PushcryptKeyStore", dependencies: ["Pushcrypt", "CSQLite", "CStore"],
             path: "KeyStore", exclude: privacyManifest, swiftSettings: strict),
         .target(
             name: "PushcryptReceiver", dependencies: ["Pushcrypt", "PushcryptKeyStore"],

@@ -235,9 +235,9 @@ extension SQLiteKeyStore {
     package func rotateDeviceKey(
         named name: String?, ifOlderThan age: Interval?, clock: ClockAssurance, at now: Timestamp
     ) throws(KeyStoreError) -> DeviceKeyRecord? {
-        try write(at: now, clock) { (store, _) throws(KeyStoreError) in
+        try write(at: now, clock) { (store, clock) throws(KeyStoreError) in
             let newest = try store.deviceKeyRecords(named: name).map(\.createdAt).max()
-            if let age, let newest, now < newest.plausible(at: now).adding(age) { return nil }
+            if let age, let newest, !clock.hasReached(age, since: newest) { return nil }
             return try store.rotateDeviceKey(named: name, making: options.makeDeviceKey, at: now)
         }
     }

@@ -71,7 +71,7 @@ extension SQLiteKeyStore {
     ) throws(KeyStoreError) -> SenderKeyRotation? {
         let result = try write(at: now, clock) { (store, clock) throws(KeyStoreError) -> SenderKeyRotation? in
             let old = try store.senderKeyRow(name)
-            if let age, now < old.createdAt.plausible(at: now).adding(age) { return nil }
+            if let age, !clock.hasReached(age, since: old.createdAt) { return nil }
             let issuedAt = try clock.time()
             let announced = try store.announcementChain().announced(endingAt: old.publicKey, at: issuedAt)
             guard force || announced < RotationStatement.maximumPerMessage else {

@@ -68,6 +68,13 @@ struct StoreClock {
     /// Whether a time is at most a day after the last change.
     static func isNear(_ now: Timestamp, _ last: Timestamp) -> Bool { now <= last.adding(tolerance) }
 
+    /// Returns whether a key made then has reached an age. One that a plausible clock has in its future was made while the
+    /// clock was ahead, and would stay young until then.
+    func hasReached(_ age: Interval, since creation: Timestamp) -> Bool {
+        let isPlausible = (try? time()) != nil
+        return now >= (isPlausible ? creation.plausible(at: now) : creation).adding(age)
+    }
+
     private func boundedNow(_ last: Timestamp) -> Timestamp { min(now, last.adding(Self.tolerance)) }
 }
 

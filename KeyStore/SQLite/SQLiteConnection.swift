@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import CStore
 internal import Pushcrypt
 
 #if canImport(Glibc)
@@ -267,7 +268,7 @@ final class SQLiteConnection {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    private static let readErrors = [EIO, ENXIO, ERANGE]
+    private static let readErrors = [EIO, ENXIO]
 
     /// Returns the error for a result code. Bound values never appear in it.
     private func failure(_ code: Int32) -> KeyStoreError {

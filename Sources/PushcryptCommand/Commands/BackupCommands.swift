@@ -10,7 +10,7 @@ struct BackupCommand: CommandBody {
                 "Writes the key store's database, as it is at one moment, to one new file, and checks every row of it. The store may be in use. Secrets in it are sealed: without store.key, or the passphrase, it opens nothing. Keep the key elsewhere. See Docs/Operations.md."
             ],
             examples: [
-                Example("pushcrypt backup /backups/keystore-$(date +%F)", "from cron"),
+                Example("pushcrypt backup /backups/keystore-2026-11-23"),
                 Example("pushcrypt backup keystore.backup --key-output store.key.backup", "the key too, once"),
             ])
     }

@@ -82,7 +82,7 @@ make_library_module() {
 # this script.
 prepare() {
     local key sodium sqlite
-    key=$(pwd && cksum Tests/Checks/Scripts/apple-floor.sh "$parts"/Darwin* Sources/CSQLite/shim.h "${interfaces[@]}")
+    key=$(pwd && cksum Tests/Checks/Scripts/apple-floor.sh "$parts"/Darwin* Sources/CSQLite/shim.h Sources/CStore/include/store.h "${interfaces[@]}")
     [ "$key" = "$(cat "$work/key" 2>/dev/null)" ] && return
     echo 'apple-floor: making the Swift library for iOS (once, a few seconds)'
     rm -rf "$work"
@@ -99,6 +99,7 @@ prepare() {
     cat >"$work/include/module.modulemap" <<END
 module Clibsodium [system] { header "sodium.h" export * }
 module CSQLite [system] { header "$PWD/Sources/CSQLite/shim.h" export * }
+module CStore { header "$PWD/Sources/CStore/include/store.h" export * }
 module DarwinDeclarations [system] { header "$PWD/$parts/DarwinDeclarations.h" export * }
 END
     compile Darwin -emit-module -experimental-skip-all-function-bodies -o "$work/Darwin.swiftmodule" "$parts/Darwin.swift"

@@ -144,6 +144,17 @@ import Testing
         #expect(program.end() == -SIGTERM)
     }
 
+    @Test("A crash ends with a line and exit 1, not silently", arguments: [SIGSEGV, SIGBUS, SIGABRT, SIGILL])
+    func crash(number: Int32) throws {
+        let route = try Route()
+        let program = try RunningProgram(route.arguments)
+        try program.send(route.line(0))
+        try route.expect(try program.lines(1), are: 0..<1)
+        program.raise(number)
+        #expect(program.end() == 1)
+        #expect(try program.errors.hasPrefix("pushcrypt: error: crashed ("))
+    }
+
     @Test("A signal that the process was told to ignore is ignored")
     func ignoredSignal() throws {
         let route = try Route()

@@ -152,6 +152,7 @@ char *strerror(int);
 #define ELOOP 62
 #define ENAMETOOLONG 63
 #define ENOTEMPTY 66
+#define ENXIO 6
 #define EDQUOT 69
 
 // pthread.h

@@ -1,0 +1,46 @@
+#define _GNU_SOURCE
+#include "store.h"
+
+#include <sqlite3.h>
+#include <stddef.h>
+
+#ifdef __linux__
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+// Maps a part of a file that has room on the disk. SQLite writes one byte of each page of the log's index; where blocks are smaller
+// than pages, the process would otherwise end by a signal when the disk is full.
+static void *map(void *address, size_t length, int protection, int flags, int file, off_t offset) {
+    if ((protection & PROT_WRITE) && (flags & MAP_SHARED)) {
+        int code;
+        do code = fallocate(file, 0, offset, (off_t)length);
+        while (code != 0 && errno == EINTR);
+        // Other failures mean that the file system does not reserve room.
+        if (code != 0 && (errno == ENOSPC || errno == EDQUOT)) return MAP_FAILED;
+    }
+    return mmap(address, length, protection, flags, file, offset);
+}
+#endif
+
+void pushcrypt_reserve_mapped_files(void) {
+#ifdef __linux__
+    sqlite3_vfs *system = sqlite3_vfs_find("unix");
+    if (system != NULL && system->iVersion >= 3) system->xSetSystemCall(system, "mmap", (sqlite3_syscall_ptr)map);
+#endif
+}
+
+int pushcrypt_file_errno(sqlite3 *database) {
+    int code = 0;
+    sqlite3_file *log = NULL;
+    sqlite3_file_control(database, "main", SQLITE_FCNTL_LAST_ERRNO, &code);
+    sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    if (code == 0 && log != NULL && log->pMethods != NULL) log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &code);
+    return code;
+}
+
+void pushcrypt_keep_log_of_another(sqlite3 *database) {
+    int moved = 0, keep = 1;
+    sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    if (moved) sqlite3_file_control(database, "main", SQLITE_FCNTL_PERSIST_WAL, &keep);
+}
