@@ -171,6 +171,10 @@ frontend=$(swift -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)
 [ -x "$frontend" ] || fail "no swift-frontend at $frontend: use a toolchain from swift.org"
 read -ra includes <<<"$(pkg-config --cflags-only-I libsodium sqlite3)"
 for map in Sources/*/module.modulemap; do includes+=(-I "$(dirname "$map")"); done
+# SwiftPM makes the map of a C target itself.
+mkdir -p "$work/CStore"
+echo "module CStore { header \"$PWD/Sources/CStore/include/store.h\" export * }" >"$work/CStore/module.modulemap"
+includes+=(-I "$work/CStore")
 
 build_imports "$(sed -n 's/:.*//p' <<<"$layers" | cut -d ' ' -f 3- | tr '\n' ' ')"
 status=0 count=0
