@@ -5,6 +5,7 @@
 #else
     internal import Darwin
 #endif
+internal import Pushcrypt
 
 extension KeyStoreError {
     /// Creates the error for a failed system call; `action` says what could not be done.
@@ -84,13 +85,12 @@ struct Descriptor: ~Copyable {
     }
 
     /// Reads until `output` is full or the file ends; returns the number of bytes.
-    func read(into output: inout MutableSpan<UInt8>) throws(KeyStoreError) -> Int {
+    func read(into output: inout MutableBytes) throws(KeyStoreError) -> Int {
         var filled = 0
         while filled < output.count {
             let start = filled
-            let (count, code) = unsafe output.withUnsafeMutableBytes { buffer in
-                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[start...])
-                let count = unsafe systemRead(number, rest.baseAddress, rest.count)
+            let (count, code) = unsafe output.withMutableBase { base, length in
+                let count = unsafe systemRead(number, base + start, length - start)
                 return (count, errno)
             }
             if count < 0, code == EINTR { continue }

@@ -22,7 +22,7 @@ enum StoreKeyFile {
 
     /// Reads the key into memory of its length.
     static func read(
-        in directory: StoreDirectory, named name: StaticString = name, into key: inout MutableSpan<UInt8>
+        in directory: StoreDirectory, named name: StaticString = name, into key: inout MutableBytes
     ) throws(KeyStoreError) {
         let path = directory.file(name)
         guard try directory.has(name) else {

@@ -97,13 +97,13 @@ extension KeychainContents {
         return KeychainSecret(
             SecretBytes(count: end + SHA256.digestLength) { output in
                 var place = 0
-                func write(_ bytes: Span<UInt8>, _ output: inout MutableSpan<UInt8>) {
+                func write(_ bytes: Span<UInt8>, _ output: inout MutableBytes) {
                     for index in bytes.indices { output[place + index] = bytes[index] }
                     place += bytes.count
                 }
                 write(head.span, &output)
                 for row in keys { row.key.withScalar { write($0, &output) } }
-                let digest = SHA256.digest(output.span.extracting(0..<end))
+                let digest = output.withSpan { SHA256.digest($0.extracting(0..<end)) }
                 write(digest.span, &output)
             })
     }

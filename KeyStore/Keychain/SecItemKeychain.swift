@@ -32,8 +32,8 @@
                 status,
                 KeychainSecret(
                     SecretBytes(count: count) { output in
-                        unsafe output.withUnsafeMutableBufferPointer { buffer in
-                            unsafe CFDataGetBytes(data, CFRange(location: 0, length: count), buffer.baseAddress)
+                        unsafe output.withMutableBase { base, _ in
+                            unsafe CFDataGetBytes(data, CFRange(location: 0, length: count), base)
                         }
                     })
             )

@@ -24,7 +24,7 @@ final class StoreKeys: Sendable {
 
     /// Derives the keys from a store key that `readKey` writes, and that is wiped again.
     init(
-        storeID: Bytes, readKey: (inout MutableSpan<UInt8>) throws(KeyStoreError) -> Void
+        storeID: Bytes, readKey: (inout MutableBytes) throws(KeyStoreError) -> Void
     ) throws(KeyStoreError) {
         self.storeID = storeID
         keys = try StoreKDF.subkeys(Self.purposes, context: Self.context, readKey: readKey)

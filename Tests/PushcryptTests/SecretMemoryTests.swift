@@ -78,8 +78,8 @@
             var address: UInt = 0
             #expect(throws: CancellationError.self) {
                 try SecretBytes(count: 96) { (output) throws(CancellationError) in
-                    for index in output.indices { output[index] = pattern[index] }
-                    address = output.span.address
+                    for index in 0..<output.count { output[index] = pattern[index] }
+                    address = output.withSpan { $0.address }
                     throw CancellationError()
                 }.count
             }

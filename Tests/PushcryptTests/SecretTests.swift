@@ -28,7 +28,7 @@ private func isCopyable<T>(_: T.Type) -> Bool { true }
         #expect(guarded.bytes == bytes)
         #expect(guarded.count == count)
         let filled = SecretBytes(count: count) { output in
-            for index in output.indices { output[index] = bytes[index] }
+            for index in 0..<output.count { output[index] = bytes[index] }
         }
         #expect(filled.bytes == bytes)
         let ephemeral = Ephemeral(copying: bytes.span)

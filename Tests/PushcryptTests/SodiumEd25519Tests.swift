@@ -46,7 +46,7 @@ import Testing
     @Test(arguments: signatures)
     func secretKeyIsSeedThenPublicKey(_ known: Signature) {
         var secretKey = Ephemeral(count: Ed25519.secretKeyLength)
-        secretKey.withMutableSpan { Ed25519.expand(seed: known.seed.bytes.span, into: &$0) }
+        secretKey.withMutableBytes { Ed25519.expand(seed: known.seed.bytes.span, into: &$0) }
         #expect(secretKey.bytes == known.seed.bytes + known.publicKey.bytes)
     }
 

@@ -48,9 +48,9 @@ import Testing
     @Test func randomBytesChangeInEveryPlace() {
         let draws = (0..<16).map { _ in
             var filled = Bytes(repeating: 0, count: 64)
-            do {
-                var span = filled.mutableSpan
-                Sodium.fillRandom(&span)
+            unsafe filled.withUnsafeMutableBufferPointer { buffer in
+                var bytes = unsafe MutableBytes(buffer)
+                Sodium.fillRandom(&bytes)
             }
             return (
                 filled, Sodium.randomBytes(64), Ephemeral(randomCount: 64).bytes, SecretBytes(randomCount: 64).bytes

@@ -40,6 +40,7 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecur
     /// The identifier of the category.
     open var categoryIdentifier: String { fields.categoryIdentifier }
     /// The name of the launch image.
+    @available(macOS, unavailable)
     open var launchImageName: String { fields.launchImageName }
     /// The sound.
     open var sound: UNNotificationSound? { fields.sound }
@@ -58,6 +59,7 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecur
     /// The order of the app's notifications in a summary, from 0 to 1.
     open var relevanceScore: Double { fields.relevanceScore }
     /// The criterion for Focus filters.
+    @available(iOS 16, macOS 13, visionOS 1, watchOS 9, *)
     open var filterCriteria: String? { fields.filterCriteria }
 
     /// Returns an immutable content: itself, if it is immutable.
@@ -114,6 +116,7 @@ open class UNMutableNotificationContent: UNNotificationContent {
         set { fields.categoryIdentifier = newValue }
     }
     /// The name of the launch image.
+    @available(macOS, unavailable)
     open override var launchImageName: String {
         get { fields.launchImageName }
         set { fields.launchImageName = newValue }
@@ -159,6 +162,7 @@ open class UNMutableNotificationContent: UNNotificationContent {
         set { fields.relevanceScore = newValue }
     }
     /// The criterion for Focus filters.
+    @available(iOS 16, macOS 13, visionOS 1, watchOS 9, *)
     open override var filterCriteria: String? {
         get { fields.filterCriteria }
         set { fields.filterCriteria = newValue }

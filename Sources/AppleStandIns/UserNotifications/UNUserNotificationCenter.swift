@@ -131,6 +131,7 @@ extension UNUserNotificationCenter {
     public func removeAllDeliveredNotifications() { withState { $0.delivered = [] } }
 
     /// Sets the number on the icon. Error: `badgeInputInvalid` below zero.
+    @available(iOS 16, macOS 13, tvOS 16, visionOS 1, watchOS 9, *)
     public func setBadgeCount(
         _ newBadgeCount: Int, withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)? = nil
     ) {
@@ -139,6 +140,7 @@ extension UNUserNotificationCenter {
     }
 
     /// Sets the number on the icon. Error: `badgeInputInvalid` below zero.
+    @available(iOS 16, macOS 13, tvOS 16, visionOS 1, watchOS 9, *)
     public func setBadgeCount(_ newBadgeCount: Int) async throws {
         guard withState({ $0.setBadge(newBadgeCount) }) else { throw UNError(.badgeInputInvalid) }
     }

@@ -115,7 +115,7 @@ public struct AttachmentOpener: ~Copyable {
         guard let stream, waiting.count >= SecretStream.overhead else { throw Self.truncated }
         let (sealed, prefix) = (waiting, AttachmentFormat.prefix)
         do throws(SodiumRefusal) {
-            return try chunk.withMutableSpan { (plain) throws(SodiumRefusal) in
+            return try chunk.withMutableBytes { (plain) throws(SodiumRefusal) in
                 try stream.pull(sealed.span, authenticating: prefix.span, into: &plain)
             }
         } catch {

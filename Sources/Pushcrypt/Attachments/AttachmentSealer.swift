@@ -94,7 +94,7 @@ public struct AttachmentSealer: ~Copyable {
             }
             let count = min(plain.count - position, AttachmentFormat.chunkLength - filled)
             let piece = plain.extracting(position..<position + count)
-            chunk.withMutableSpan { $0.write(piece, at: filled) }
+            chunk.withMutableBytes { $0.write(piece, at: filled) }
             filled += count
             position += count
         }

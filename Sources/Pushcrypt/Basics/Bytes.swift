@@ -46,26 +46,6 @@ extension Span where Element == UInt8 {
     }
 }
 
-extension MutableSpan where Element == UInt8 {
-    /// Copies `source` to `offset`; the caller has checked that it fits.
-    mutating func write(_ source: Span<UInt8>, at offset: Int) {
-        precondition(offset >= 0 && source.count <= count - offset, "a write beyond its buffer")
-        unsafe withUnsafeMutableBytes { target in
-            unsafe source.withUnsafeBytes { source in
-                unsafe UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyMemory(from: source)
-            }
-        }
-    }
-
-    /// Writes an unsigned big-endian integer at `offset`.
-    mutating func write(bigEndian value: some FixedWidthInteger, at offset: Int) {
-        let width = type(of: value).bitWidth
-        for (index, shift) in stride(from: width - 8, through: 0, by: -8).enumerated() {
-            self[offset + index] = UInt8(truncatingIfNeeded: value >> shift)
-        }
-    }
-}
-
 // MARK: Characters of names and codes
 
 extension UInt8 {

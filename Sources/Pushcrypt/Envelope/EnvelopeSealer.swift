@@ -63,7 +63,7 @@ struct EnvelopeSealer: Sendable {
     /// Writes the inner plaintext without the signature.
     private func plaintext(_ body: Span<UInt8>, _ message: Message, id: MessageID, bucket: Int) -> Ephemeral {
         var inner = Ephemeral(count: bucket)
-        inner.withMutableSpan { inner in
+        inner.withMutableBytes { inner in
             inner.write(bigEndian: signer.publicKey.id.value, at: InnerPlaintext.senderKeyID.lowerBound)
             inner[InnerPlaintext.contentType] = message.contentType.rawValue
             inner.write(id.bytes.span, at: InnerPlaintext.messageID.lowerBound)
@@ -132,7 +132,7 @@ struct PreparedEnvelope: ~Copyable {
 
     /// Adds the signature, 64 bytes that the caller has checked, and encrypts.
     consuming func finish(signature: ContiguousArray<UInt8>) throws(SodiumRefusal) -> Envelope {
-        inner.withMutableSpan { $0.write(signature.span, at: InnerPlaintext.signature.lowerBound) }
+        inner.withMutableBytes { $0.write(signature.span, at: InnerPlaintext.signature.lowerBound) }
         var envelope = headerAndEnc
         envelope.reserveCapacity(Envelope.overhead + inner.count)
         defer { Sodium.wipeStack() }

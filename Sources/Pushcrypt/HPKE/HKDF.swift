@@ -33,7 +33,7 @@ enum HKDF {
             let next = block(counter, after: previous.take(), HMACSHA256(copying: keyed), info: info)
             let count = min(hashLength, length - written)
             next.withSpan { next in
-                output.withMutableSpan { $0.write(next.extracting(0..<count), at: written) }
+                output.withMutableBytes { $0.write(next.extracting(0..<count), at: written) }
             }
             written += count
             counter &+= 1

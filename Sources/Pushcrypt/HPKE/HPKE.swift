@@ -83,7 +83,7 @@ struct HPKEContext: ~Copyable {
     /// ComputeNonce (RFC 9180, section 5.2).
     func nonce(sequence: UInt64) -> Ephemeral {
         var nonce = Ephemeral(count: ChaCha20Poly1305.nonceLength)
-        nonce.withMutableSpan { nonce in
+        nonce.withMutableBytes { nonce in
             baseNonce.withSpan { nonce.write($0, at: 0) }
             for index in 0..<8 { nonce[11 - index] ^= UInt8(truncatingIfNeeded: sequence >> (8 * UInt64(index))) }
         }

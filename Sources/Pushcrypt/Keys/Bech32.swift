@@ -53,9 +53,9 @@ enum Bech32 {
     static func encode(_ key: Span<UInt8>, as kind: Kind) -> Ephemeral {
         precondition(key.count == keyLength)
         var text = Ephemeral(count: kind.textLength)
-        text.withMutableSpan { output in
+        text.withMutableBytes { output in
             var position = 0
-            func put(_ byte: UInt8, _ output: inout MutableSpan<UInt8>) {
+            func put(_ byte: UInt8, _ output: inout MutableBytes) {
                 output[position] = byte
                 position += 1
             }
@@ -63,7 +63,7 @@ enum Bech32 {
             put(UInt8(ascii: "1"), &output)
 
             var checksum = Checksum(kind)
-            func put(symbol: UInt8, _ output: inout MutableSpan<UInt8>) {
+            func put(symbol: UInt8, _ output: inout MutableBytes) {
                 let letter = unsafe alphabet.utf8Start[Int(symbol)]
                 let isLetter = letter >= UInt8(ascii: "a")
                 put(kind.isUpperCase && isLetter ? letter - 0x20 : letter, &output)
@@ -119,7 +119,7 @@ enum Bech32 {
         let start = kind.prefix.utf8CodeUnitCount + 1
         var checksum = Checksum(kind)
         var key = Ephemeral(count: keyLength)
-        try key.withMutableSpan { (output) throws(KeyError) in
+        try key.withMutableBytes { (output) throws(KeyError) in
             var buffer: UInt32 = 0
             var bits = 0
             var position = 0

@@ -89,7 +89,7 @@ public final class RecoverySecretKey: Sendable {
 
     init(_ seed: consuming Ephemeral) {
         var secretKey = Ephemeral(count: Ed25519.secretKeyLength)
-        secretKey.withMutableSpan { output in
+        secretKey.withMutableBytes { output in
             seed.withSpan { Ed25519.expand(seed: $0, into: &output) }
         }
         secret = secretKey.withSpan { SecretBytes(copying: $0) }

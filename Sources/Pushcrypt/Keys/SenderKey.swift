@@ -97,7 +97,7 @@ public final class SenderKey: Sendable {
 
     init(_ seed: consuming Ephemeral) {
         var secretKey = Ephemeral(count: Ed25519.secretKeyLength)
-        secretKey.withMutableSpan { output in
+        secretKey.withMutableBytes { output in
             seed.withSpan { Ed25519.expand(seed: $0, into: &output) }
         }
         let hedgeKey = seed.withSpan { seed in

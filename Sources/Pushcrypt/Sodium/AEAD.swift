@@ -20,13 +20,13 @@ func openAEAD(
     guard ciphertext.count >= tagLength else { throw SodiumRefusal() }
     _ = Sodium.started
     var plaintext = Ephemeral(count: ciphertext.count - tagLength)
-    let code = plaintext.withMutableSpan { output in
-        unsafe output.withUnsafeMutableBufferPointer { m in
+    let code = plaintext.withMutableBytes { output in
+        unsafe output.withMutableBase { m, _ in
             unsafe ciphertext.withBase { c, cCount in
                 unsafe data.withBase { ad, adCount in
                     unsafe nonce.withBase { n, _ in
                         unsafe key.withBase { k, _ in
-                            unsafe decrypt(m.baseAddress, nil, nil, c, UInt64(cCount), ad, UInt64(adCount), n, k)
+                            unsafe decrypt(m, nil, nil, c, UInt64(cCount), ad, UInt64(adCount), n, k)
                         }
                     }
                 }

@@ -81,7 +81,7 @@ enum SecretBase64: Int32, CaseIterable {
         // One more for the terminating zero that libsodium writes.
         let length = sodium_base64_encoded_len(bytes.count, rawValue)
         var text = Ephemeral(count: length)
-        text.withMutableSpan { output in
+        text.withMutableBytes { output in
             unsafe output.withMutableBase { target, _ in
                 unsafe bytes.withBase { source, count in
                     unsafe target.withMemoryRebound(to: CChar.self, capacity: length) {
@@ -102,7 +102,7 @@ enum SecretBase64: Int32, CaseIterable {
         guard union <= 127, !text.isEmpty else { return nil }
         var bytes = Ephemeral(count: text.count)
         var decoded = 0
-        let code = bytes.withMutableSpan { output in
+        let code = bytes.withMutableBytes { output in
             unsafe output.withMutableBase { target, capacity in
                 unsafe text.withBase { source, count in
                     unsafe source.withMemoryRebound(to: CChar.self, capacity: count) {

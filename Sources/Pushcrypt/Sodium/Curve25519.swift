@@ -27,7 +27,7 @@ enum X25519 {
         guard scalar.count == keyLength, publicKey.count == keyLength else { throw SodiumRefusal() }
         _ = Sodium.started
         var secret = Ephemeral(count: keyLength)
-        let code = secret.withMutableSpan { output in
+        let code = secret.withMutableBytes { output in
             unsafe output.withMutableBase { base, _ in
                 unsafe scalar.withBase { n, _ in
                     unsafe publicKey.withBase { p, _ in unsafe crypto_scalarmult_curve25519(base, n, p) }
@@ -54,7 +54,7 @@ enum Ed25519 {
     ]
 
     /// Writes the 64-byte secret key of a seed.
-    static func expand(seed: Span<UInt8>, into secretKey: inout MutableSpan<UInt8>) {
+    static func expand(seed: Span<UInt8>, into secretKey: inout MutableBytes) {
         precondition(seed.count == seedLength && secretKey.count == secretKeyLength)
         _ = Sodium.started
         // The public key is written twice: libsodium's secret key already ends with it.

@@ -107,7 +107,7 @@ struct HMACSHA256: ~Copyable {
     }
 
     /// Writes the state, `stateLength` bytes, into memory that the caller guards as it would guard the key.
-    func write(stateTo output: inout MutableSpan<UInt8>, at offset: Int) {
+    func write(stateTo output: inout MutableBytes, at offset: Int) {
         let bytes = unsafe UnsafeRawBufferPointer(start: state, count: Self.stateLength)
         output.write(unsafe bytes.bindMemory(to: UInt8.self).span, at: offset)
     }

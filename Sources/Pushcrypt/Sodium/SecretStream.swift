@@ -77,7 +77,7 @@ enum SecretStream {
         ///
         /// Throws, without writing or advancing the stream, unless this is the next chunk as it was sealed.
         func pull(
-            _ sealed: Span<UInt8>, authenticating data: Span<UInt8>, into plain: inout MutableSpan<UInt8>
+            _ sealed: Span<UInt8>, authenticating data: Span<UInt8>, into plain: inout MutableBytes
         ) throws(SodiumRefusal) -> (tag: Tag, count: Int) {
             guard sealed.count >= overhead else { throw SodiumRefusal() }
             precondition(plain.count >= sealed.count - overhead)

@@ -28,7 +28,7 @@ package struct Ephemeral: ~Copyable, @unchecked Sendable {
     /// Allocates fresh random bytes.
     package init(randomCount count: Int) {
         self.init(unwrittenCount: count)
-        withMutableSpan { Sodium.fillRandom(&$0) }
+        withMutableBytes { Sodium.fillRandom(&$0) }
     }
 
     /// The length in bytes.
@@ -40,6 +40,14 @@ package struct Ephemeral: ~Copyable, @unchecked Sendable {
     }
 
     /// Calls `body` to change the secret in place.
+    package mutating func withMutableBytes<R: ~Copyable, E: Error>(
+        _ body: (inout MutableBytes) throws(E) -> R
+    ) throws(E) -> R {
+        var bytes = unsafe MutableBytes(storage)
+        return try body(&bytes)
+    }
+
+    /// The same as a `MutableSpan`; not for a phone.
     package mutating func withMutableSpan<R: ~Copyable, E: Error>(
         _ body: (inout MutableSpan<UInt8>) throws(E) -> R
     ) throws(E) -> R {
@@ -50,13 +58,13 @@ package struct Ephemeral: ~Copyable, @unchecked Sendable {
     /// Copies bytes, which the caller wipes.
     package init(copying source: Span<UInt8>) {
         self.init(unwrittenCount: source.count)
-        withMutableSpan { $0.write(source, at: 0) }
+        withMutableBytes { $0.write(source, at: 0) }
     }
 
     /// Concatenates a secret and the public texts before and after it.
     init(_ start: Bytes, _ secret: Span<UInt8>, _ end: Bytes) {
         self.init(count: start.count + secret.count + end.count)
-        withMutableSpan { output in
+        withMutableBytes { output in
             output.write(start.span, at: 0)
             output.write(secret, at: start.count)
             output.write(end.span, at: start.count + secret.count)
@@ -81,7 +89,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
 
     /// Allocates `count` bytes, which `fill` writes; if it throws, they are wiped and freed.
     package init<E: Error>(
-        count: Int, filledBy fill: (inout MutableSpan<UInt8>) throws(E) -> Void
+        count: Int, filledBy fill: (inout MutableBytes) throws(E) -> Void
     ) throws(E) {
         _ = Sodium.started
         guard let base = unsafe sodium_malloc(count) else {
@@ -91,8 +99,8 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
         let buffer = unsafe UnsafeMutableBufferPointer(start: bytes, count: count)
         unsafe storage = buffer
         // A throw runs deinit, because every stored property is set.
-        var span = unsafe buffer.mutableSpan
-        try fill(&span)
+        var output = unsafe MutableBytes(buffer)
+        try fill(&output)
         Sodium.expectSuccess(unsafe sodium_mprotect_readonly(base))
         Sodium.wipeStack()
     }

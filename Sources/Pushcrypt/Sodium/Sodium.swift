@@ -20,7 +20,7 @@ package enum Sodium {
     }
 
     /// Fills `output` with bytes from the system's random source.
-    package static func fillRandom(_ output: inout MutableSpan<UInt8>) {
+    package static func fillRandom(_ output: inout MutableBytes) {
         _ = started
         unsafe output.withMutableBase { unsafe randombytes_buf($0, $1) }
     }
@@ -92,16 +92,6 @@ extension Span where Element == UInt8 {
             if let base = buffer.baseAddress { return unsafe body(base, buffer.count) }
             var dummy: UInt8 = 0
             return unsafe withUnsafePointer(to: &dummy) { unsafe body($0, 0) }
-        }
-    }
-}
-
-extension MutableSpan where Element == UInt8 {
-    /// Calls `body` with a pointer for output; the span must not be empty.
-    mutating func withMutableBase<R>(_ body: (UnsafeMutablePointer<UInt8>, Int) -> R) -> R {
-        unsafe withUnsafeMutableBufferPointer { buffer in
-            guard let base = buffer.baseAddress else { preconditionFailure("an empty output buffer") }
-            return unsafe body(base, buffer.count)
         }
     }
 }

@@ -75,14 +75,13 @@ package enum StoreKDF {
     /// it is wiped there. A second allocation of guarded pages would be noticed by a single seal.
     package static func subkeys<E: Error>(
         _ numbers: ClosedRange<UInt64>, context: StaticString,
-        readKey: (inout MutableSpan<UInt8>) throws(E) -> Void
+        readKey: (inout MutableBytes) throws(E) -> Void
     ) throws(E) -> SecretBytes {
         let place = numbers.count * keyLength
         return try SecretBytes(count: place + keyLength) { (output) throws(E) in
-            try unsafe output.withUnsafeMutableBufferPointer { buffer throws(E) in
-                guard let base = buffer.baseAddress else { preconditionFailure("an empty output buffer") }
+            try unsafe output.withMutableBase { (base, _) throws(E) in
                 let rest = unsafe UnsafeMutableBufferPointer(start: base + place, count: keyLength)
-                var key = unsafe rest.mutableSpan
+                var key = unsafe MutableBytes(rest)
                 try readKey(&key)
                 unsafe derive(numbers, context, of: base + place, to: base)
                 unsafe sodium_memzero(base + place, keyLength)

@@ -1,20 +1,33 @@
 #!/usr/bin/env bash
-# Checks that the sources shared with Apple platforms use nothing newer than iOS 15 (macOS 12 has the same Swift library).
+# Checks that the sources compiled for Apple platforms use nothing newer than iOS 15 and macOS 12.
 #
 # On Linux the compiler ignores `platforms:` in the manifest, and no declaration is ever too new. So this script
-# compiles the Swift library to modules for iOS once, from the interface files in every toolchain (3 seconds, kept in
-# .build), and the real compiler typechecks the shared targets for an iPhone against them. C declarations come from
-# libsodium's and SQLite's own headers and, for Darwin, from AppleFloor. A second pass searches the text for what no
-# compiler sees: branches for other systems, and SQL and SQLite calls that the phone's SQLite lacks.
+# compiles the Swift library to modules for each platform once, from the interface files in every toolchain (3 seconds,
+# kept in .build), and the real compiler typechecks the targets against them: those that need only the Swift library, and
+# those that need Apple's frameworks, for which AppleFloor and Sources/AppleStandIns stand in, with the availability that
+# Apple documents. C declarations come from libsodium's and SQLite's own headers and, for Darwin, from AppleFloor. A
+# second pass searches the text for what no compiler sees: branches for other systems, and SQL and SQLite calls that the
+# phone's SQLite lacks.
+#
+# Usage: apple-floor.sh
+#        apple-floor.sh app FOLDER…
+# The second form typechecks each folder as a module of an app for iOS 15, Swift 5 and 6, with and without the main actor as
+# the default isolation. It needs the modules of the first.
 #
 # On a Mac the compiler knows what is too new, and only the second pass runs.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
 floor=15.0
-triple=arm64-apple-ios$floor
+# NAME TRIPLE
+platforms='
+ios arm64-apple-ios15.0
+catalyst arm64-apple-ios15.0-macabi
+macos arm64-apple-macosx12.0
+'
 parts=Tests/Checks/Scripts/AppleFloor
-work=.build/apple-floor
+standins=Sources/AppleStandIns
+root=.build/apple-floor
 
 fail() {
     printf 'apple-floor: error: %s\n' "$1" >&2
@@ -82,9 +95,9 @@ make_library_module() {
 # this script.
 prepare() {
     local key sodium sqlite
-    key=$(pwd && cksum Tests/Checks/Scripts/apple-floor.sh "$parts"/Darwin* Sources/CSQLite/shim.h Sources/CStore/include/store.h "${interfaces[@]}")
+    key=$(pwd && cksum Tests/Checks/Scripts/apple-floor.sh "$parts"/* Sources/CSQLite/shim.h Sources/CStore/include/store.h "${interfaces[@]}")
     [ "$key" = "$(cat "$work/key" 2>/dev/null)" ] && return
-    echo 'apple-floor: making the Swift library for iOS (once, a few seconds)'
+    echo "apple-floor: making the Swift library for $platform (once, a few seconds)"
     rm -rf "$work"
     mkdir -p "$work/include/sys"
     for module in Swift _Concurrency _StringProcessing Synchronization; do make_library_module $module; done
@@ -102,7 +115,10 @@ module CSQLite [system] { header "$PWD/Sources/CSQLite/shim.h" export * }
 module CStore { header "$PWD/Sources/CStore/include/store.h" export * }
 module DarwinDeclarations [system] { header "$PWD/$parts/DarwinDeclarations.h" export * }
 END
-    compile Darwin -emit-module -experimental-skip-all-function-bodies -o "$work/Darwin.swiftmodule" "$parts/Darwin.swift"
+    for module in Darwin CoreFoundation Dispatch Security Foundation; do
+        compile "$module" -emit-module -experimental-skip-all-function-bodies -suppress-warnings -swift-version 5 \
+            -o "$work/$module.swiftmodule" "$parts/$module.swift"
+    done
     printf '%s\n' "$key" >"$work/key"
 }
 
@@ -110,34 +126,69 @@ END
 compile() {
     local module=$1
     shift
-    "$frontend" -frontend -module-name "$module" -target "$triple" -O -parse-as-library -package-name pushcrypt -swift-version 6 \
-        -strict-memory-safety -warnings-as-errors -enable-upcoming-feature ExistentialAny \
-        -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature MemberImportVisibility \
+    compile_freely "$module" -swift-version 6 -strict-memory-safety -warnings-as-errors \
+        -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault \
+        -enable-upcoming-feature MemberImportVisibility -package-name pushcrypt "$@"
+}
+
+# The same without the manifest's settings, as an app may be compiled.
+compile_freely() {
+    local module=$1
+    shift
+    "$frontend" -frontend -module-name "$module" -target "$triple" -O -parse-as-library -plugin-path "$resources/host/plugins" \
         -disable-objc-interop -resource-dir /nonexistent -I "$work" -I "$work/include" -module-cache-path "$work/cache" \
         -Xcc -DSODIUM_LIBRARY_MINIMAL -Xcc -ffreestanding -Xcc -resource-dir -Xcc "$resources/clang" -Xcc "-I$resources/shims" -Xcc -isystem -Xcc "$work/include" \
         "$@"
 }
 
-# Typechecks a target's folder and builds its module for the targets after it.
+# Typechecks a target's folder and builds its module for the targets after it; then further options.
 check_target() {
-    local module=$1 files
-    mapfile -t files < <(sources_in "$2")
-    compile "$module" -typecheck "${files[@]}" ||
-        fail "$2 does not compile for iOS $floor (a function or constant of Darwin that is only missing here goes into $parts)"
-    compile "$module" -emit-module -experimental-skip-all-function-bodies -o "$work/$module.swiftmodule" "${files[@]}"
+    local module=$1 folder=$2 files
+    shift 2
+    mapfile -t files < <(sources_in "$folder")
+    compile "$module" "$@" -typecheck "${files[@]}" ||
+        fail "$folder does not compile for $triple (a declaration of Apple's that is only missing here goes into $parts or $standins)"
+    compile "$module" "$@" -emit-module -experimental-skip-all-function-bodies -o "$work/$module.swiftmodule" "${files[@]}"
+}
+
+# Builds the module of a stand-in, whose own code need not run on the floor.
+make_stand_in() {
+    local files
+    mapfile -t files < <(sources_in "$standins/$1")
+    compile "$1" -suppress-warnings -emit-module -experimental-skip-all-function-bodies -o "$work/$1.swiftmodule" \
+        "${files[@]}" || fail "the stand-in $1 does not compile for $triple"
+}
+
+# Checks everything for one platform.
+check_platform() {
+    platform=$1 triple=$2 work=$root/$1
+    prepare
+    [ "$platform" != ios ] || check_the_check "$parts/Refused.swift" both
+    check_target Pushcrypt Sources/Pushcrypt
+    check_target PushcryptBatch Sources/PushcryptBatch
+    check_target PushcryptKeyStore KeyStore
+    check_target PushcryptReceiver Sources/PushcryptReceiver
+    make_stand_in UserNotifications
+    if [ "$platform" != macos ]; then
+        make_stand_in UIKit
+        make_stand_in UserNotificationsUI
+    fi
+    [ "$platform" != ios ] || check_the_check "$parts/RefusedFrameworks.swift" compiler
+    check_target PushcryptService Sources/PushcryptService -application-extension
+    check_target DeviceSimulator Sources/DeviceSimulator
 }
 
 # --- The check's own test -------------------------------------------------------------------------------------------------------
 
-# Compares the lines of Refused.swift that each pass refuses with the marked ones.
+# Compares the lines of a file that each pass refuses with the marked ones.
 check_the_check() {
-    local probe=$parts/Refused.swift said
+    local probe=$1 said
     said=$(compile Refused -typecheck "$probe" 2>&1 || true)
     if grep -E "^($probe:[0-9:]+|<unknown>:0): error: " <<<"$said" | grep -v 'is only available in'; then
         fail "$probe is refused for another reason than its availability"
     fi
     compare "$probe" compiler "$(grep -E "^$probe:[0-9:]+ error: " <<<"$said")"
-    compare "$probe" text "$(check_text "$probe")"
+    [ "$2" = compiler ] || compare "$probe" text "$(check_text "$probe")"
 }
 
 # Fails unless the lines that a pass refused are those marked with its name.
@@ -152,15 +203,42 @@ compare() {
 
 # --------------------------------------------------------------------------------------------------------------------------------
 
+# Typechecks one module of an app in each mode.
+check_app() {
+    local name files mode
+    name=$(basename "$1")
+    mapfile -t files < <(sources_in "$1")
+    for mode in '-swift-version 5' '-swift-version 6' '-swift-version 6 -default-isolation MainActor
+        -enable-upcoming-feature NonisolatedNonsendingByDefault -enable-upcoming-feature InferIsolatedConformances
+        -enable-upcoming-feature MemberImportVisibility'; do
+        # shellcheck disable=SC2086  # the flags are words
+        compile_freely "$name" $mode -warnings-as-errors -typecheck "${files[@]}" ||
+            fail "$1 does not compile for iOS $floor (${mode//$'\n'/})"
+    done
+}
+
+if [ "${1:-}" = app ]; then
+    shift
+    [ "$(uname)" = Linux ] || exit 0
+    find_toolchain
+    work=$root/ios triple=arm64-apple-ios$floor
+    for folder in "$@"; do check_app "$folder"; done
+    echo "apple-floor: $# modules of an app need nothing newer than iOS $floor"
+    exit 0
+fi
 folders=(Sources/Pushcrypt Sources/PushcryptBatch KeyStore Sources/PushcryptReceiver)
+service=(Sources/PushcryptService Sources/DeviceSimulator)
 check_text "${folders[@]}" >&2 || fail "newer than iOS $floor: see above"
 if [ "$(uname)" = Linux ]; then
     find_toolchain
-    prepare
-    check_the_check
-    check_target Pushcrypt Sources/Pushcrypt
-    check_target PushcryptBatch Sources/PushcryptBatch
-    check_target PushcryptKeyStore KeyStore
-    check_target PushcryptReceiver Sources/PushcryptReceiver
+    jobs=()
+    while read -r name triple; do
+        [ -n "$name" ] || continue
+        (check_platform "$name" "$triple") &
+        jobs+=($!)
+    done <<<"$platforms"
+    status=0
+    for job in "${jobs[@]}"; do wait "$job" || status=1; done
+    [ $status -eq 0 ] || exit 1
 fi
-echo "apple-floor: $(sources_in "${folders[@]}" | wc -l) files need nothing newer than iOS $floor"
+echo "apple-floor: $(sources_in "${folders[@]}" "${service[@]}" | wc -l) files need nothing newer than iOS $floor and macOS 12"

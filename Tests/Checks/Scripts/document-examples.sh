@@ -171,6 +171,9 @@ swift test --quiet --skip-build --package-path "$work" --scratch-path "$build" >
     fail "a test of $guide, $server, Docs/migration or the API documentation fails"
 }
 
+"$root/Tests/Checks/Scripts/apple-floor.sh" app \
+    "$work"/Sources/{ReadmeService,NotificationService,VendorNotificationService,ChoosyNotificationService,App}
+
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"

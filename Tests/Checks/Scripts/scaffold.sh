@@ -44,14 +44,6 @@ swift test --quiet --package-path "$work/full" --scratch-path "$build" > "$fresh
 passed=$(sed -nE 's/.*Test run with ([0-9]+) tests.* passed.*/\1/p' "$fresh/log")
 [ "${passed:-0}" -gt 0 ] || { echo "no test of the scaffold ran" >&2; exit 1; }
 
-# As an Xcode project may compile: Swift 5, and Swift 6 with everything on the main actor unless it says otherwise.
-for target in App NotificationService NotificationContent; do
-    for mode in '-swift-version 5' '-swift-version 6 -default-isolation MainActor
-        -enable-upcoming-feature NonisolatedNonsendingByDefault -enable-upcoming-feature InferIsolatedConformances
-        -enable-upcoming-feature MemberImportVisibility'; do
-        # shellcheck disable=SC2086 # several options in one
-        swiftc -typecheck -warnings-as-errors -module-name "$target" $mode -I "$build/debug/Modules" \
-            -I "$root/Sources/CSodium" -I "$root/Sources/CSQLite" "$work/full/$target"/*.swift
-    done
-done
+# As an Xcode project may compile, for iOS 15: Swift 5, and Swift 6 with and without everything on the main actor.
+"$root/Tests/Checks/Scripts/apple-floor.sh" app "$work"/full/{App,NotificationService,NotificationContent}
 echo "scaffold: compiled unchanged in three modes, $passed tests of its own passed"

@@ -48,7 +48,7 @@ enum PEM {
         let lines = text.extracting(start..<end - last.utf8.count)
         guard lines[lines.count - 1] == lineEnd else { return nil }
         var body = Ephemeral(count: lines.count)
-        let count = body.withMutableSpan { body in
+        let count = body.withMutableBytes { body in
             var count = 0
             for index in lines.indices where lines[index] != lineEnd && lines[index] != UInt8(ascii: "\r") {
                 body[count] = lines[index]
