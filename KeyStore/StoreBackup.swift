@@ -150,8 +150,10 @@ extension SQLiteKeyStore {
         let file = try Descriptor(path, O_RDONLY)
         var piece = Bytes(repeating: 0, count: 1 << 16)
         while true {
-            var span = piece.mutableSpan
-            let count = try file.read(into: &span)
+            let count = try unsafe piece.withUnsafeMutableBufferPointer { (buffer) throws(KeyStoreError) in
+                var output = unsafe MutableBytes(buffer)
+                return try file.read(into: &output)
+            }
             try new.write(piece.span.extracting(0..<count))
             if count < piece.count { return }
         }

@@ -38,8 +38,11 @@ final class RecoverableDatabase {
     private let busyTimeout: Int32
     private var connection: Connection?
     private var wasDamaged = false
+    /// Ends, from any thread, what runs here.
+    private let interruption: SQLiteInterruption
 
-    init(_ kind: Kind, in path: String, busyTimeout: Int32) {
+    init(_ kind: Kind, in path: String, busyTimeout: Int32, interruption: SQLiteInterruption = SQLiteInterruption()) {
+        self.interruption = interruption
         self.kind = kind
         self.path = path
         self.busyTimeout = busyTimeout
@@ -51,6 +54,7 @@ final class RecoverableDatabase {
     func write<R>(
         filling fill: Filling = { _ in }, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R {
+        interruption.begin()
         do throws(KeyStoreError) {
             return try writeOnce(filling: fill, body)
         } catch {
@@ -146,7 +150,7 @@ final class RecoverableDatabase {
     private func directory() throws(KeyStoreError) -> StoreDirectory { try StoreDirectory(existing: path) }
 
     private func connect(_ path: String) throws(KeyStoreError) -> SQLiteConnection {
-        let database = try SQLiteConnection(path: path, busyTimeout: busyTimeout)
+        let database = try SQLiteConnection(path: path, busyTimeout: busyTimeout, interruption: interruption)
         if !kind.isDurable { try database.execute("PRAGMA synchronous = OFF") }
         return database
     }

@@ -61,6 +61,7 @@ public struct ReplayHandover: Hashable, Sendable {
 /// Replay)
 public final class ReplayFile: Sendable {
     private let session: Locked<ReplaySession>
+    private let interruption: SQLiteInterruption
 
     /// Creates the file, when a device is enrolled; messages sent at or before `floor` never count as new.
     ///
@@ -87,7 +88,14 @@ public final class ReplayFile: Sendable {
         return ReplayFile(session)
     }
 
-    private init(_ session: ReplaySession) { self.session = Locked(session) }
+    private init(_ session: ReplaySession) {
+        interruption = session.interruption
+        self.session = Locked(session)
+    }
+
+    /// Ends, from any thread, a call that is being made, so that no lock is held while the process is suspended. Nothing of
+    /// it is then remembered, and the call reports the problem.
+    package func stop() { interruption.stop() }
 
     /// Checks the file in a store's directory. Changes nothing; finds nothing if there is no file.
     public static func check(in directory: String, at now: Timestamp) -> [Finding] {
@@ -128,12 +136,14 @@ public final class ReplayFile: Sendable {
 
 /// A connection to `replay.db`.
 final class ReplaySession {
+    let interruption = SQLiteInterruption()
     private let file: RecoverableDatabase
     private let maximumRows: Int
 
     init(in path: String, busyTimeout: Int32, maximumRows: Int = ReplayRules.maximumRows) {
         self.maximumRows = maximumRows
-        file = RecoverableDatabase(ReplayTables.kind, in: path, busyTimeout: busyTimeout)
+        file = RecoverableDatabase(
+            ReplayTables.kind, in: path, busyTimeout: busyTimeout, interruption: interruption)
     }
 
     func take(_ message: ReplayMessage, at now: Timestamp) -> ReplayTaking {

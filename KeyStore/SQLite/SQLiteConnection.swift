@@ -17,6 +17,8 @@ final class SQLiteConnection {
 
     private let database: OpaquePointer
     let path: String
+    /// What the busy handler reads; it has no other owner.
+    private let waiting: Waiting
     /// A list, since comparing a text with these few takes less time than hashing it.
     private var statements: [(sql: String, statement: SQLiteStatement)] = []
 
@@ -40,8 +42,10 @@ final class SQLiteConnection {
     /// `secure_delete` overwrites deleted content; `synchronous` waits for the disk, also until a rollback journal is
     /// gone, which would undo the change; `temp_store` keeps temporary data off the disk; `cache_size` keeps up to 8 MiB in
     /// memory, of which a small store fills less; the others distrust the file.
-    convenience init(path: String, busyTimeout milliseconds: Int32) throws(KeyStoreError) {
-        try self.init(path, milliseconds, "")
+    convenience init(
+        path: String, busyTimeout milliseconds: Int32, interruption: SQLiteInterruption? = nil
+    ) throws(KeyStoreError) {
+        try self.init(path, milliseconds, "", interruption)
     }
 
     /// Opens a database if nobody else has it open, and locks others out until it is closed; their attempts to open it wait.
@@ -50,10 +54,12 @@ final class SQLiteConnection {
     ///
     /// Throws, without waiting, if another connection has the database open.
     convenience init(aloneAt path: String) throws(KeyStoreError) {
-        try self.init(path, 0, "PRAGMA locking_mode = EXCLUSIVE;")
+        try self.init(path, 0, "PRAGMA locking_mode = EXCLUSIVE;", nil)
     }
 
-    private init(_ path: String, _ milliseconds: Int32, _ locking: String) throws(KeyStoreError) {
+    private init(
+        _ path: String, _ milliseconds: Int32, _ locking: String, _ interruption: SQLiteInterruption?
+    ) throws(KeyStoreError) {
         _ = Self.started
         var handle: OpaquePointer?
         var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
@@ -64,10 +70,14 @@ final class SQLiteConnection {
         }
         unsafe database = opened
         self.path = path
+        let waits = Int(milliseconds) / Self.wait
+        waiting = Waiting(
+            attempts: Int32(clamping: waits == 0 ? 0 : waits - 1 + Int(Self.firstAttempts)), interruption)
+        unsafe interruption?.add(opened)
         // From here on deinit closes the handle, as SQLite requires after a failure too.
         guard code == SQLITE_OK else { throw failure(code) }
         unsafe sqlite3_extended_result_codes(database, 1)
-        waitForOthers(milliseconds)
+        waitForOthers()
         for (limit, value) in Self.limits { unsafe sqlite3_limit(database, limit, value) }
         try execute(
             """
@@ -80,22 +90,34 @@ final class SQLiteConnection {
     ///
     /// SQLite's own handler ends up trying ten times a second: too rarely for the short gaps between the transactions
     /// of a large import, so that a writer could miss them all.
-    private func waitForOthers(_ milliseconds: Int32) {
-        let waits = Int(milliseconds) / Self.wait
-        let attempts = waits == 0 ? 0 : waits - 1 + Int(Self.firstAttempts)
+    private func waitForOthers() {
         unsafe sqlite3_busy_handler(
             database,
-            { limit, count in
-                guard count < Int(bitPattern: limit) else { return 0 }
+            { waiting, count in
+                guard let waiting = unsafe waiting else { return 0 }
+                let limits = unsafe Unmanaged<Waiting>.fromOpaque(waiting).takeUnretainedValue()
+                guard count < limits.attempts, limits.interruption?.isStopped != true else { return 0 }
                 let share = count < SQLiteConnection.firstAttempts ? Int(SQLiteConnection.firstAttempts) : 1
                 var pause = timespec(tv_sec: 0, tv_nsec: SQLiteConnection.wait * 1_000_000 / share)
                 unsafe nanosleep(&pause, nil)
                 return 1
-            }, UnsafeMutableRawPointer(bitPattern: attempts))
+            }, Unmanaged.passUnretained(waiting).toOpaque())
+    }
+
+    /// How long the busy handler waits.
+    private final class Waiting {
+        let attempts: Int32
+        let interruption: SQLiteInterruption?
+
+        init(attempts: Int32, _ interruption: SQLiteInterruption?) {
+            self.attempts = attempts
+            self.interruption = interruption
+        }
     }
 
     deinit {
         for (_, statement) in statements { statement.finalize() }
+        unsafe waiting.interruption?.remove(database)
         // The log beside a database that has replaced this one is not this one's to delete.
         unsafe pushcrypt_keep_log_of_another(database)
         unsafe sqlite3_close_v2(database)

@@ -39,24 +39,54 @@ final class DeliveryLog: Sendable {
         self.clock = clock
     }
 
-    /// Writes a report. A caller that waits does so for at most 200 ms, because a disk may hang and so may an app.
-    func write(_ report: DeliveryReport, waits: Bool) {
+    /// The thread that completes a delivery.
+    enum Caller {
+        /// A thread of the handler.
+        case own
+        /// A thread of a clock, of the app or of the system.
+        case other
+        /// The system, whose time is over: it may suspend or end this process as soon as it has the content.
+        case rescue
+    }
+
+    /// Writes a report, and waits for it for at most 200 ms, because a disk may hang and so may an app. On return, nothing
+    /// is being written: iOS ends an app that is suspended with a lock on a shared file. A rescue leaves no row in the
+    /// journal, and waits for nothing.
+    func write(_ report: DeliveryReport, _ caller: Caller) {
         let done = DispatchSemaphore(value: 0)
-        let parts = observe == nil ? 1 : 2
-        let timer =
-            waits
-            ? clock.schedule(afterMilliseconds: Self.patience) { for _ in 0..<parts { done.signal() } } : nil
-        journalQueue.async { [files] in
-            files.journal(report)
-            done.signal()
-        }
+        var parts = 0
+        let isTooLate = Locked(Flag())
         if let observe {
+            parts += 1
             observerQueue.async {
                 observe(report)
                 done.signal()
             }
         }
-        if waits { for _ in 0..<parts { done.wait() } }
-        timer?.cancel()
+        if caller != .rescue {
+            parts += 1
+            journalQueue.async { [files] in
+                if !isTooLate.withLock({ $0.isSet }) { files.journal(report) }
+                done.signal()
+            }
+        }
+        switch caller {
+        case .own:
+            let timer = clock.schedule(afterMilliseconds: Self.patience) { [parts] in
+                for _ in 0..<parts { done.signal() }
+            }
+            for _ in 0..<parts { done.wait() }
+            timer.cancel()
+        case .other:
+            let end = DispatchTime.now() + .milliseconds(Int(Self.patience))
+            for _ in 0..<parts where done.wait(timeout: end) == .timedOut { break }
+        case .rescue: break
+        }
+        isTooLate.withLock { $0.isSet = true }
+        files.stop()
+    }
+
+    private final class Flag {
+        var isSet = false
     }
 }

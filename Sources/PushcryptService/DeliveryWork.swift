@@ -165,6 +165,8 @@ final class DeliveryWork: @unchecked Sendable {
         var problem: String? = "replay guard: the disk does not answer in time"
         if group.wait(timeout: .now() + Self.handoverPatience) == .success {
             (instead, problem) = answer.withLock { ($0.instead, $0.problem) }
+        } else {
+            files.stop()
         }
         if let problem { findings.withLock { $0.warnings.append(problem) } }
         guard let instead else { return (content, outcome) }
@@ -184,9 +186,8 @@ final class DeliveryWork: @unchecked Sendable {
 
     private static let handoverPatience = DispatchTimeInterval.seconds(1)
 
-    /// Reports the outcome before the content handler runs, because the system may then suspend this process. Any other
-    /// thread that completes the delivery does not wait for the report.
-    func finish(_ outcome: Delivery.Outcome) {
+    /// Reports the outcome before the content handler runs, because the system may then suspend this process.
+    func finish(_ outcome: Delivery.Outcome, isRescue: Bool) {
         let now = configuration.now()
         let (report, change) = findings.withLock { findings in
             findings.isFinished = true
@@ -198,7 +199,8 @@ final class DeliveryWork: @unchecked Sendable {
             return (report, findings.change)
         }
         change?.cancel()
-        log.write(report, waits: DispatchQueue.getSpecific(key: Self.isOwn) != nil)
+        let isOwn = DispatchQueue.getSpecific(key: Self.isOwn) != nil
+        log.write(report, isRescue ? .rescue : isOwn ? .own : .other)
     }
 
     /// Deletes device keys that no longer open anything, on the handler's threads: after the delivery, because the

@@ -21,6 +21,8 @@ public final class NotificationServiceHandler: Sendable {
 
     private final class InProgress {
         var sessions: [ObjectIdentifier: Session] = [:]
+        /// How many calls of `timeWillExpire` are running.
+        var rescues = 0
     }
 
     private let configuration: Configuration
@@ -44,9 +46,12 @@ public final class NotificationServiceHandler: Sendable {
             open: work.open, attach: work.attach, stopAttaching: work.stopAttaching, change: work.change,
             fallback: work.fallback,
             deliver: { [weak inProgress] content, outcome in
-                inProgress?.withLock { _ = $0.sessions.removeValue(forKey: ObjectIdentifier(work)) }
+                let isRescue = inProgress?.withLock {
+                    $0.sessions.removeValue(forKey: ObjectIdentifier(work))
+                    return $0.rescues > 0
+                }
                 let (content, outcome) = work.handOver(content, outcome)
-                work.finish(outcome)
+                work.finish(outcome, isRescue: isRescue ?? false)
                 contentHandler(content)
                 work.deleteRetiredKeys()
             })
@@ -59,6 +64,8 @@ public final class NotificationServiceHandler: Sendable {
 
     /// Delivers the best content available now for every request in progress.
     public func timeWillExpire() {
+        inProgress.withLock { $0.rescues += 1 }
+        defer { inProgress.withLock { $0.rescues -= 1 } }
         for session in sessions { session.handle(.expired) }
     }
 

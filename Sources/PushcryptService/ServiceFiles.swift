@@ -20,6 +20,8 @@ final class ServiceFiles: Sendable {
 
     private let configuration: NotificationServiceHandler.Configuration
     private let state = Locked(State())
+    /// The same files, behind a lock that nobody holds while a disk is waited for.
+    private let opened = Locked(State())
 
     init(_ configuration: NotificationServiceHandler.Configuration) {
         self.configuration = configuration
@@ -60,6 +62,13 @@ final class ServiceFiles: Sendable {
         _ = try? files(at: report.receivedAt).journal.append(entry)
     }
 
+    /// Ends what is being written to the journal and the replay guard, before this process may be suspended.
+    func stop() {
+        guard let files = opened.withLock({ $0.files }) else { return }
+        files.journal.stop()
+        files.replay.stop()
+    }
+
     /// The directory; nil before the first push.
     var directory: URL? { state.withLock { $0.files?.directory } }
 
@@ -74,6 +83,7 @@ final class ServiceFiles: Sendable {
                 directory: directory, replay: ReplayFile.open(in: directory.path, at: now),
                 statements: StatementFile(in: directory.path), journal: JournalFile(in: directory.path))
             state.files = files
+            opened.withLock { $0.files = files }
             return files
         }
     }

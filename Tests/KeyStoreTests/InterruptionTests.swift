@@ -1,0 +1,79 @@
+import Foundation
+import Pushcrypt
+import Testing
+import Waiting
+
+@testable import PushcryptKeyStore
+
+/// A process that is suspended must hold no lock on a file.
+@Suite struct InterruptionTests {
+    private static let long =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000000) SELECT count(*) FROM n"
+    private static let entry = JournalEntry(
+        time: Timestamp(milliseconds: 1), fingerprint: nil, code: "opened", keyState: .active, milliseconds: 1)
+
+    private final class Outcome {
+        var error: KeyStoreError?
+        var isOver = false
+    }
+
+    /// Writes on a separate thread; the tasks of the other tests need theirs.
+    private static func write(
+        _ file: RecoverableDatabase, _ body: @escaping @Sendable (SQLiteConnection) throws(KeyStoreError) -> Void
+    ) -> Locked<Outcome> {
+        let (outcome, box) = (Locked(Outcome()), UncheckedSendableBox(file))
+        Thread.detachNewThread {
+            var failure: KeyStoreError?
+            do throws(KeyStoreError) { try box.value.write(body) } catch { failure = error }
+            outcome.withLock { ($0.error, $0.isOver) = (failure, true) }
+        }
+        return outcome
+    }
+
+    @Test func workThatIsStoppedReleasesItsLock() async throws {
+        let scratch = try Scratch()
+        let (interruption, started) = (SQLiteInterruption(), Gate())
+        let file = RecoverableDatabase(
+            JournalTable.kind, in: scratch.path, busyTimeout: 100, interruption: interruption)
+        try file.write { _ in }
+        let outcome = Self.write(file) { (connection) throws(KeyStoreError) in
+            started.pass()
+            try connection.rows(Self.long)
+        }
+        #expect(await started.hasVisitors())
+        let journal = JournalFile(in: scratch.path)
+        #expect(journal.append(Self.entry)?.code == .storeBusy)
+        started.open()
+        // Repeated, because the statement may not have begun.
+        let ends = await eventually {
+            interruption.stop()
+            return outcome.withLock { $0.isOver }
+        }
+        #expect(ends)
+        #expect(outcome.withLock { $0.error } != nil)
+        #expect(journal.append(Self.entry) == nil)
+        #expect(try journal.entries().map(\.code) == ["opened"])
+    }
+
+    @Test func aWaitThatIsStoppedEnds() async throws {
+        let scratch = try Scratch()
+        let (interruption, held) = (SQLiteInterruption(), Gate())
+        defer { held.open() }
+        let file = RecoverableDatabase(JournalTable.kind, in: scratch.path, busyTimeout: 100)
+        try file.write { _ in }
+        let holder = Self.write(file) { _ in held.pass() }
+        #expect(await held.hasVisitors())
+        let waiting = Self.write(
+            RecoverableDatabase(
+                JournalTable.kind, in: scratch.path, busyTimeout: 3_600_000, interruption: interruption)
+        ) { _ in }
+        let ends = await eventually {
+            interruption.stop()
+            return waiting.withLock { $0.isOver }
+        }
+        #expect(ends)
+        #expect(waiting.withLock { $0.error?.code } == .storeBusy)
+        held.open()
+        #expect(await eventually { holder.withLock { $0.isOver && $0.error == nil } })
+    }
+}
