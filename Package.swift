@@ -21,15 +21,23 @@ let strict = rules + [.treatAllWarnings(as: .error, .when(platforms: [.linux]))]
     let sodiumPackages: [Package.Dependency] = []
     let sodium: [Target.Dependency] = ["CSodium"]
     let (sodiumConfig, sqliteConfig): (String?, String?) = ("libsodium", "sqlite3")
+    let sodiumTargets: [Target] = []
 #else
-    let sodiumPackages: [Package.Dependency] = [
-        .package(url: "https://github.com/jedisct1/swift-sodium.git", from: "0.9.1")
-    ]
+    import Foundation
+
+    let apple: [Platform] = [.iOS, .macOS, .macCatalyst, .tvOS, .visionOS, .watchOS]
+    // The xcframework of swift-sodium collides with any other package's that has its module map at the root. A checkout may
+    // have another one, which `Sources/Packaging/libsodium-xcframework.sh` builds.
+    let hasOwnSodium = FileManager.default.fileExists(atPath: Context.packageDirectory + "/Libsodium.xcframework")
+    let sodiumPackages: [Package.Dependency] =
+        hasOwnSodium ? [] : [.package(url: "https://github.com/jedisct1/swift-sodium.git", from: "0.9.1")]
+    let sodiumTargets: [Target] =
+        hasOwnSodium ? [.binaryTarget(name: "Clibsodium", path: "Libsodium.xcframework")] : []
     let sodium: [Target.Dependency] = [
         .target(name: "CSodium", condition: .when(platforms: [.linux])),
-        .product(
-            name: "Clibsodium", package: "swift-sodium",
-            condition: .when(platforms: [.iOS, .macOS, .macCatalyst, .tvOS, .visionOS, .watchOS])),
+        hasOwnSodium
+            ? .target(name: "Clibsodium", condition: .when(platforms: apple))
+            : .product(name: "Clibsodium", package: "swift-sodium", condition: .when(platforms: apple)),
     ]
     let (sodiumConfig, sqliteConfig): (String?, String?) = (nil, nil)
 #endif
@@ -148,7 +156,7 @@ let privacyManifest = ["PrivacyInfo.xcprivacy"]
 
 let package = Package(
     name: "pushcrypt",
-    platforms: [.iOS(.v15), .macOS(.v12)],
+    platforms: [.iOS(.v15), .macCatalyst(.v15), .macOS(.v12), .visionOS(.v1)],
     products: [
         .library(name: "Pushcrypt", targets: ["Pushcrypt"]),
         .library(name: "PushcryptBatch", targets: ["PushcryptBatch"]),
@@ -160,7 +168,7 @@ let package = Package(
         .executable(name: "pushcrypt", targets: ["PushcryptMain"]),
     ] + linuxProducts + otherLanguagesProducts,
     dependencies: sodiumPackages,
-    targets: linuxTargets + otherLanguagesTargets + fuzzTargets + [
+    targets: linuxTargets + otherLanguagesTargets + fuzzTargets + sodiumTargets + [
         .systemLibrary(
             name: "CSodium", pkgConfig: sodiumConfig,
             providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),

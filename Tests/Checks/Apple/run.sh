@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# What can only be run on a Mac: builds, archives and tests the scaffold's project, installs it in a simulator, and writes a
+# report. See Docs/AppleRun.md. Not run so far.
+#
+# Usage: run.sh REPORT-FOLDER
+#   PUSHCRYPT        a built command; otherwise `swift build -c release` makes one
+#   SIMULATOR        the name of a simulator, default "iPhone 17"
+#   DEVELOPMENT_TEAM a team, for the archive; without one the archive is not signed
+# With `--plan` nothing is run: the steps are printed. On other systems only that is possible.
+set -uo pipefail
+cd "$(dirname "$0")/../../.."
+
+steps=(tools resolve build-package scaffold lint build-simulator build-device libraries archive tests install)
+if [ "${1:-}" = --plan ]; then
+    printf '%s\n' "${steps[@]}"
+    exit 0
+fi
+[ $# -eq 1 ] || { echo 'usage: run.sh REPORT-FOLDER, or run.sh --plan' >&2; exit 64; }
+[ "$(uname)" = Darwin ] || { echo 'apple-run: error: this needs a Mac with Xcode 26 or later; run.sh --plan lists the steps' >&2; exit 1; }
+
+mkdir -p "$1"
+report=$(cd "$1" && pwd)
+simulator=${SIMULATOR:-iPhone 17}
+app=$report/App
+project=$app/Notifications.xcodeproj
+products=$report/build
+failed=0
+: >"$report/report.txt"
+
+# Runs one step, with its output in a file, and adds a line to the report. The others run all the same.
+step() {
+    local name=$1 started=$SECONDS outcome=passed
+    "step_${name//-/_}" >"$report/$name.log" 2>&1 || { outcome=FAILED; failed=1; }
+    printf '%-16s %s %s s\n' "$name" "$outcome" $((SECONDS - started)) | tee -a "$report/report.txt"
+}
+
+xcode() { xcodebuild -project "$project" -scheme App -derivedDataPath "$products" "$@"; }
+
+step_tools() { sw_vers && xcodebuild -version && swift --version && xcrun simctl list devices available; }
+step_resolve() { swift package resolve && swift package show-dependencies; }
+step_build_package() {
+    [ -n "${PUSHCRYPT:-}" ] || swift build -c release --product pushcrypt
+}
+command_path() { printf '%s' "${PUSHCRYPT:-$PWD/.build/release/pushcrypt}"; }
+step_scaffold() {
+    rm -rf "$app"
+    "$(command_path)" scaffold ios --bundle-id com.example.app --group group.com.example --content-extension \
+        --category MESSAGE --package-path "$PWD" --out "$app"
+}
+step_lint() { "$(command_path)" lint --ios "$app" && plutil -lint "$project/project.pbxproj"; }
+step_build_simulator() { xcode -destination "platform=iOS Simulator,name=$simulator" build; }
+step_build_device() { xcode -destination 'generic/platform=iOS' CODE_SIGNING_ALLOWED=NO build; }
+# An extension must find every library: on the system, or in the app.
+step_libraries() {
+    local binary library missing=0
+    for binary in "$products"/Build/Products/Debug-iphoneos/App.app/PlugIns/*.appex; do
+        binary=$binary/$(basename "$binary" .appex)
+        otool -L "$binary"
+        while read -r library _; do
+            [ -e "$products/Build/Products/Debug-iphoneos/App.app/Frameworks/$(basename "$library")" ] || { echo "missing: $library"; missing=1; }
+        done < <(otool -L "$binary" | grep '@rpath')
+    done
+    return $missing
+}
+step_archive() {
+    local signing=(CODE_SIGNING_ALLOWED=NO)
+    [ -z "${DEVELOPMENT_TEAM:-}" ] || signing=(DEVELOPMENT_TEAM="$DEVELOPMENT_TEAM" -allowProvisioningUpdates)
+    xcode -destination 'generic/platform=iOS' -archivePath "$report/App.xcarchive" "${signing[@]}" archive
+}
+step_tests() {
+    rm -rf "$report/tests.xcresult"
+    xcode -destination "platform=iOS Simulator,name=$simulator" -resultBundlePath "$report/tests.xcresult" test
+}
+step_install() {
+    xcrun simctl boot "$simulator" 2>/dev/null
+    xcrun simctl bootstatus "$simulator" -b
+    xcrun simctl install "$simulator" "$products/Build/Products/Debug-iphonesimulator/App.app" &&
+        xcrun simctl launch "$simulator" com.example.app &&
+        xcrun simctl spawn "$simulator" pluginkit -m -p com.apple.usernotifications.service
+}
+
+for name in "${steps[@]}"; do step "$name"; done
+# A real push needs `pushcrypt send`, which does not exist yet.
+printf '%-16s %s\n' push 'not run: waits for `pushcrypt send`' | tee -a "$report/report.txt"
+[ $failed -eq 0 ] || echo "apple-run: some steps failed; send the folder $report" >&2
+exit $failed
