@@ -25,7 +25,7 @@ SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=
 # Progress is for a terminal.
 QUIET := $(if $(MAKE_TERMERR),,--quiet)
 
-.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-packages build library archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-library test-browser docs fuzz fuzz-minimise api bench bench-record bench-peers counted order deb check-deb check-reproducible tarball lint install uninstall clean
+.PHONY: help setup setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-xcode setup-packages build library archives man demo test test-readme test-clean test-long test-scale test-senders test-interop test-library test-xcode test-browser docs fuzz fuzz-minimise api bench bench-record bench-peers counted order deb check-deb check-reproducible tarball lint install uninstall clean
 
 help: ## list the targets (the default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -79,6 +79,9 @@ test-interop: build setup-interop ## test receivers in Python, JavaScript, C and
 test-library: build library ## call libpushcrypt.so from C and from Python: examples, refusals, threads, random bytes, the test kit
 	@Tests/Checks/CLibrary/run.sh
 
+test-xcode: build setup-xcode ## read the project of `pushcrypt scaffold ios` with four readers, and check its graph; symbols that an iPhone lacks
+	@Tests/Checks/Xcode/run.sh .build/release/pushcrypt
+
 test-browser: build setup-browser ## lay out drawings of `pushcrypt preview` in Chromium, light and dark: boxes, lines, contrast
 	@Tests/Checks/Scripts/preview-browser.sh
 
@@ -108,7 +111,7 @@ api: setup ## record the public API of each library, which `make test` compares:
 bench-peers: build setup-peers ## compare with the cost of Web Push, sealed boxes and age
 	@Tests/Checks/Bench/peers.sh
 
-setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-packages: setup-%: setup
+setup-test setup-bench setup-peers setup-scale setup-senders setup-interop setup-library setup-browser setup-xcode setup-packages: setup-%: setup
 	@Tests/Checks/Scripts/setup.sh $*
 
 deb: build library setup-packages ## Debian packages, checked by lintian: .build/packages

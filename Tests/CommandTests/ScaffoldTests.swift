@@ -101,11 +101,22 @@ import Testing
         ).files
     }
 
+    private struct Catalogue: Decodable {
+        struct Text: Decodable { let localizations: [String: Localization] }
+        struct Localization: Decodable { let stringUnit: Unit }
+        struct Unit: Decodable { let value: String }
+
+        let strings: [String: Text]
+    }
+
     private static func tables() throws -> [String: [String: String]] {
         var tables: [String: [String: String]] = [:]
-        for file in try scaffold() where file.path.hasSuffix("/Localizable.strings") {
-            let table = try unsafe PropertyListSerialization.propertyList(from: Data(file.text.utf8), format: nil)
-            tables[file.path] = try #require(table as? [String: String])
+        let file = try #require(try scaffold().first { $0.path == "App/Localizable.xcstrings" })
+        let catalogue = try JSONDecoder().decode(Catalogue.self, from: Data(file.text.utf8))
+        for (key, text) in catalogue.strings {
+            for (language, value) in text.localizations {
+                tables[language, default: [:]][key] = value.stringUnit.value
+            }
         }
         return tables
     }
@@ -113,8 +124,8 @@ import Testing
     @Test("There is a table for each language, all with the same keys, and no text is empty")
     func same() throws {
         let tables = try Self.tables()
-        #expect(tables.keys.sorted() == ["ar", "en", "es", "ja", "ko"].map { "App/\($0).lproj/Localizable.strings" })
-        let english = try #require(tables["App/en.lproj/Localizable.strings"])
+        #expect(tables.keys.sorted() == ["ar", "en", "es", "ja", "ko"])
+        let english = try #require(tables["en"])
         for (path, table) in tables {
             #expect(table.keys.sorted() == english.keys.sorted(), "\(path)")
             #expect(table.values.allSatisfy { $0.contains { !$0.isWhitespace } }, "\(path)")
@@ -128,7 +139,7 @@ import Testing
     /// The keys are the English words, so that a language without a table shows them.
     @Test("In English the fallback is what the format says")
     func english() throws {
-        let english = try #require(Self.tables()["App/en.lproj/Localizable.strings"])
+        let english = try #require(Self.tables()["en"])
         #expect(english.allSatisfy { $0 == $1 })
         #expect(english[Placeholder.body] == "(Encrypted)")
         #expect(english[Placeholder.standardTitle] == "New message")
@@ -141,8 +152,8 @@ import Testing
     @Test("Every key that the scaffold's sources look up is in the tables")
     func used() throws {
         let files = try Self.scaffold()
-        let sources = files.filter { $0.path.hasSuffix(".swift") && !$0.path.hasPrefix("Tests/") }.map(\.text).joined()
-        let english = try #require(Self.tables()["App/en.lproj/Localizable.strings"])
+        let sources = files.filter { $0.path.hasSuffix(".swift") && !$0.path.hasPrefix("Linux/") }.map(\.text).joined()
+        let english = try #require(Self.tables()["en"])
         let starts = [".localized(key: \"", "NSLocalizedString(\""]
         let keys = starts.flatMap { sources.components(separatedBy: $0).dropFirst() }
             .compactMap { $0.components(separatedBy: "\"").first }

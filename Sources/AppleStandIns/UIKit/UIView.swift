@@ -70,6 +70,9 @@ open class UIView: UIResponder {
         superview = nil
     }
 
+    /// Returns the given size, because nothing is laid out.
+    open func systemLayoutSizeFitting(_ targetSize: CGSize) -> CGSize { targetSize }
+
     /// Does nothing.
     open func setNeedsLayout() {}
 

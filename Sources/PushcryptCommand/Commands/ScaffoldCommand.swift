@@ -17,18 +17,24 @@ struct ScaffoldIOSCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Writes a notification service extension (sources, property lists and entitlements) and, for the app, registration with the provider, the notification delegate and the delivery journal. Places to fill in are marked EDIT; the README beside them lists the steps in Xcode. See Docs/ServiceExtension.md.",
-                "The sources are also a Swift package: 'swift test' sends pushes to a simulated phone, on Linux too.",
+                "Writes an Xcode project with an app, a notification service extension and tests: registration with the provider, the notification delegate, the delivery journal, property lists, entitlements, texts. Places to fill in are marked EDIT. See Docs/ServiceExtension.md.",
+                "In the folder Linux the same sources are a Swift package: 'swift test' sends pushes to a simulated phone.",
+                "--into writes only the extension into the folder of a project that exists, and the steps that add it.",
             ],
             examples: [
                 Example(
-                    "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --out Notifications")
+                    "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --out Notifications"),
+                Example(
+                    "pushcrypt scaffold ios --bundle-id com.example.app --group group.com.example --into MyApp"),
             ])
     }
 
     private let bundleID: String
     private let group: String
-    private let folder: String
+    private let newFolder: String?
+    private let project: String?
+    private let hasCommunication: Bool
+    private let forXcodeGen: Bool
     private let keychainGroup: String?
     private let hasContentExtension: Bool
     private let categories: [String]
@@ -41,15 +47,22 @@ struct ScaffoldIOSCommand: CommandBody {
         bundleID = arguments.requiredValue(
             "--bundle-id", "ID", help: "the app's bundle id, the topic of its pushes")
         group = arguments.requiredValue("--group", "GROUP", help: "the app group of app and extensions")
-        folder = arguments.requiredValue(
+        newFolder = arguments.value(
             "--out", "DIR", .folder, help: "the folder to write, new or empty")
+        project = arguments.value(
+            "--into", "DIR", .folder, help: "the folder of a project that exists: write only the extension")
         keychainGroup = arguments.value(
             "--keychain-group", "GROUP",
-            help: "the keys' Keychain group, without the team's prefix; default ID.pushcrypt")
+            help:
+                "the keys' Keychain group, without the team's prefix; default ID.pushcrypt; the app group needs no prefix"
+        )
         hasContentExtension = arguments.flag(
             "--content-extension", help: "add a view for expanded notifications")
         categories = arguments.values(
             "--category", "NAME", help: "a category that the content extension shows")
+        hasCommunication = arguments.flag(
+            "--communication", help: "show the sender's name and face, with Apple's entitlement")
+        forXcodeGen = arguments.flag("--xcodegen", help: "also write project.yml, for XcodeGen")
         senderKey = arguments.value(
             "--sender-key", "KEY",
             help: "build in the provider's key (pcs1…); otherwise the first reply brings it")
@@ -66,8 +79,15 @@ struct ScaffoldIOSCommand: CommandBody {
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         let place = try packagePath.map(PackageLocation.given) ?? PackageLocation.ofRunningProgram
         let package = place ?? PackageLocation.usual
-        let files = try scaffold(package: package).files
-        let folder = try ScaffoldFolder(folder, force: force)
+        let path = try chosenFolder()
+        let scaffold = try scaffold(package: package, folder: path)
+        let files = project == nil ? scaffold.files(forXcodeGen: forXcodeGen) : scaffold.filesForProject
+        let folder: ScaffoldFolder
+        if project == nil {
+            folder = try ScaffoldFolder(path, force: force)
+        } else {
+            folder = try ScaffoldFolder(existing: path, for: files, force: force)
+        }
         try folder.write(files)
         if isJSON {
             var json = JSONWriter()
@@ -80,16 +100,35 @@ struct ScaffoldIOSCommand: CommandBody {
         } else {
             try console.write(files.map { sanitized(forTerminal: "\(folder.path)/\($0.path)") + "\n" }.joined())
         }
+        if project != nil {
+            console.hint("read \(folder.path)/PUSHCRYPT.md: the steps that add the extension to the project")
+            return .done
+        }
         if place == nil {
             console.hint("Package.swift looks for pushcrypt in \(package): --package-path names another place")
         }
-        console.hint("read \(folder.path)/README.md; 'swift test' in \(quoted(folder.path)) runs it all on Linux")
+        console.hint(
+            "read \(folder.path)/README.md; 'swift test' in \(quoted(folder.path + "/Linux")) runs it all on Linux")
         return .done
     }
 
     // MARK: Checks
 
-    private func scaffold(package: String) throws(CommandFailure) -> IOSScaffold {
+    private func chosenFolder() throws(CommandFailure) -> String {
+        switch (newFolder, project) {
+        case (let folder?, nil): return folder
+        case (nil, let folder?):
+            guard !forXcodeGen else {
+                throw .usage("--xcodegen is for a new project", hint: "leave it out with --into")
+            }
+            return folder
+        default:
+            throw .usage(
+                "name one folder", hint: "--out DIR for a new project, or --into DIR for one that exists")
+        }
+    }
+
+    private func scaffold(package: String, folder: String) throws(CommandFailure) -> IOSScaffold {
         let topic = try Topic(bundleID, in: "--bundle-id")
         let appGroup = try Self.appGroup(group)
         let keychainGroup = try keychainGroup.map(Self.keychainGroup) ?? "\(topic).pushcrypt"
@@ -107,7 +146,8 @@ struct ScaffoldIOSCommand: CommandBody {
         }
         return IOSScaffold(
             topic: topic, appGroup: appGroup, keychainGroup: keychainGroup, hasContentExtension: hasContentExtension,
-            categories: categories, sender: sender, package: package)
+            categories: categories, sender: sender, hasCommunication: hasCommunication, package: package,
+            projectPackage: PackageLocation.path(to: package, from: folder))
     }
 
     private static func appGroup(_ group: String) throws(CommandFailure) -> String {

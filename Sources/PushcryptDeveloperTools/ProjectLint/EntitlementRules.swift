@@ -8,6 +8,7 @@ struct EntitlementRules {
 
     private static let keychain = "keychain-access-groups"
     private static let appGroups = "com.apple.security.application-groups"
+    static let communication = "com.apple.developer.usernotifications.communication"
     private static let filtering = "com.apple.developer.usernotifications.filtering"
     private static let apsEnvironment = "aps-environment"
 
@@ -52,7 +53,50 @@ struct EntitlementRules {
                     $0.file, "\(Self.filtering) is in the app's entitlements, where it has no effect",
                     fix: "move it to the service extension's")
             }
-            + project.appEntitlements.flatMap(groupFindings)
+            + project.appEntitlements.flatMap { groupFindings($0) + defaultGroupFindings($0) }
+            + communicationFindings
+    }
+
+    /// Checks that other libraries in the app do not store their items where the extension reads: without a group, an item
+    /// goes into the first one.
+    private func defaultGroupFindings(_ list: IOSProject.Entitlements) -> [Finding] {
+        guard let first = Self.groups(Self.keychain, list).first else { return [] }
+        let services = project.extensions.filter { $0.point == .service }
+        let shared = services.flatMap { $0.entitlements.flatMap { Self.groups(Self.keychain, $0) } }
+        guard shared.contains(where: { Self.withoutPrefix($0) == Self.withoutPrefix(first) }) else { return [] }
+        return [
+            .warning(
+                list.file,
+                "the extension's Keychain group is the app's first one, so what other libraries store without a group goes there",
+                fix: "put the app's own group first, $(AppIdentifierPrefix) and the bundle id"
+            )
+        ]
+    }
+
+    /// Notifications with a sender's face need both, and nothing reports that one is missing.
+    private var communicationFindings: [Finding] {
+        let entitled = project.appEntitlements.filter { $0.values[Self.communication] != nil }
+        let intent = "INSendMessageIntent"
+        let declared = project.appInfos.filter {
+            $0.info["NSUserActivityTypes"]?.elements.contains { $0.string == intent } ?? false
+        }
+        if let list = entitled.first, declared.isEmpty, let app = project.appInfos.first {
+            return [
+                .warning(
+                    app.file,
+                    "there is no NSUserActivityTypes with \(intent), so notifications have no sender (\(list.file) has the entitlement)",
+                    fix: "add the array with this string to the app's property list")
+            ]
+        }
+        if let app = declared.first, entitled.isEmpty, let list = project.appEntitlements.first {
+            return [
+                .note(
+                    list.file,
+                    "there is no \(Self.communication), so notifications have no sender (\(app.file) declares \(intent))",
+                    fix: "add the capability Communication Notifications, unless the intent has another purpose")
+            ]
+        }
+        return []
     }
 
     // MARK: An extension
@@ -83,12 +127,7 @@ struct EntitlementRules {
 
     /// Checks the property that `SharedKeyStore` needs to find the keys.
     private func keychainPropertyFindings(_ target: IOSProject.Extension) -> [Finding] {
-        let classes = target.classes
-        guard target.point == .service,
-            classes.declared.contains(where: {
-                classes.ancestors(of: $0).contains(ServiceExtensionRules.encryptedBaseClass)
-            })
-        else { return [] }
+        guard target.point == .service, target.usesSharedKeyStore else { return [] }
         let name = Self.keychainProperty
         guard let value = target.info[name] else {
             return [
@@ -124,6 +163,7 @@ struct EntitlementRules {
 
     private func sharing(_ name: String, _ list: IOSProject.Entitlements, _ effect: String) -> [Finding] {
         let own = Self.groups(name, list)
+        if name == Self.keychain, own.isEmpty, keysAreInAppGroup(list) { return [] }
         guard !own.isEmpty else {
             return [.error(list.file, "there is no \(name), so \(effect)", fix: "add the app's group")]
         }
@@ -147,6 +187,17 @@ struct EntitlementRules {
                 list.file, "\(name) has none of the app's groups (\(others.joined(separator: ", "))), so \(effect)",
                 fix: "add one of them to the extension")
         ]
+    }
+
+    /// Whether the property lists name an app group of these entitlements as the Keychain group, which it may be.
+    private func keysAreInAppGroup(_ list: IOSProject.Entitlements) -> Bool {
+        let groups = Self.groups(Self.appGroups, list)
+        return project.extensions.contains { target in
+            guard target.entitlements.contains(where: { $0.file == list.file }) else { return false }
+            let named = target.info[Self.keychainProperty]?.string
+            // An extension with another key store does not name it here.
+            return named.map(groups.contains) ?? (!groups.isEmpty && !target.usesSharedKeyStore)
+        }
     }
 
     private func filteringFindings(_ list: IOSProject.Entitlements) -> [Finding] {
@@ -173,7 +224,8 @@ struct EntitlementRules {
                 findings.append(.error(list.file, "\(name) is not a list of groups", fix: "write an array of strings"))
             }
         }
-        for group in Self.groups(Self.appGroups, list) where !group.hasPrefix("group.") && !group.hasPrefix("$(") {
+        for group in Self.groups(Self.appGroups, list)
+        where !group.hasPrefix("group.") && !group.hasPrefix("$(") && Self.withoutPrefix(group) == group {
             findings.append(
                 .error(
                     list.file, "the app group \(quoted(group)) does not begin with 'group.'",
@@ -194,5 +246,12 @@ struct EntitlementRules {
         let parts = group.split(separator: ".", maxSplits: 1)
         let isTeam = parts.count == 2 && parts[0].count == 10 && parts[0].allSatisfy { $0.isNumber || $0.isUppercase }
         return isTeam ? String(parts[1]) : group
+    }
+}
+
+extension IOSProject.Extension {
+    /// Whether a class of this package opens the pushes, with the keys that `SharedKeyStore` finds.
+    fileprivate var usesSharedKeyStore: Bool {
+        classes.declared.contains { classes.ancestors(of: $0).contains(ServiceExtensionRules.encryptedBaseClass) }
     }
 }

@@ -21,6 +21,7 @@ package struct IOSLint {
         findings += ContentExtensionRules.findings(of: contents)
         if !project.extensions.isEmpty { findings += EntitlementRules(project: project, root: folder).findings }
         findings += Self.deploymentFindings(project)
+        findings += try BuildRules(project: project, files: files).findings()
         if services.isEmpty, !project.findings.contains(where: { $0.severity == .error }) {
             findings.append(
                 .error(

@@ -20,6 +20,8 @@ struct IOSProject {
         /// The names of storyboards, without the ending.
         let storyboards: [(name: String, viewControllers: Int)]
         let deploymentTarget: Version?
+        /// Its targets in Xcode projects.
+        let targets: [XcodeSettings.Target]
     }
 
     struct Entitlements {
@@ -37,6 +39,10 @@ struct IOSProject {
     private(set) var findings: [Finding] = []
     /// The lowest iOS version of the app, if an Xcode project sets it.
     private(set) var appDeploymentTarget: Version?
+    /// The targets of Xcode projects.
+    private(set) var targets: [XcodeSettings.Target] = []
+    /// The property lists of apps.
+    private(set) var appInfos: [(file: String, info: JSONValue)] = []
     /// The number of property lists and entitlements that were read.
     private(set) var fileCount = 0
 
@@ -78,7 +84,18 @@ struct IOSProject {
                     classes: try Self.classes(below: home, files),
                     storyboards: try Self.storyboards(below: home, files),
                     deploymentTarget: settings.deploymentTarget { $0.infoPlist == file }
-                        ?? (named.isEmpty ? nil : settings.deploymentTarget { $0.infoPlist == nil })))
+                        ?? (named.isEmpty ? nil : settings.deploymentTarget { $0.infoPlist == nil }),
+                    targets: settings.targets.filter { $0.infoPlists.contains(file) }))
+        }
+        targets = settings.targets
+        let appLists = Set(targets.filter { $0.productType.hasSuffix(".application") }.flatMap(\.infoPlists))
+        for (file, root) in lists where root["NSExtension"] == nil || appLists.contains(file) {
+            appInfos.append((files.path(file), root))
+        }
+        for file in files.propertyLists where appLists.contains(file) && !lists.contains(where: { $0.file == file }) {
+            if case .value(let root) = try PropertyLists.read(files.path(file)) {
+                appInfos.append((files.path(file), root))
+            }
         }
         appEntitlements = entitlements.filter { !owned.contains($0.file) }.map(\.list)
         let ownLists = Set(extensionFiles)

@@ -8,7 +8,7 @@ struct ProjectFiles {
         "build", "DerivedData", "Pods", "Carthage", "SourcePackages", "node_modules", "xcuserdata",
     ]
     private static let skippedEndings = [
-        ".xcassets", ".xcworkspace", ".framework", ".xcframework", ".app", ".appex", ".xcarchive", ".bundle", ".lproj",
+        ".xcassets", ".xcworkspace", ".framework", ".xcframework", ".app", ".appex", ".xcarchive", ".bundle",
     ]
     /// Deeper folders contain no target. The limit also ends a loop of mounts.
     private static let maximumDepth = 24
@@ -20,6 +20,9 @@ struct ProjectFiles {
     private(set) var projects: [String] = []
     private(set) var storyboards: [String] = []
     private(set) var swiftSources: [String] = []
+    private(set) var manifests: [String] = []
+    /// Tables of texts: string files, and catalogues.
+    private(set) var texts: [String] = []
 
     /// Finds the files in a folder and those below it. Links are not followed.
     init(in folder: String) throws(CommandFailure) {
@@ -46,12 +49,16 @@ struct ProjectFiles {
         if name.hasSuffix(".entitlements") { entitlements.append(file) }
         if name == "project.pbxproj" { projects.append(file) }
         if name.hasSuffix(".storyboard") { storyboards.append(file) }
-        if name.hasSuffix(".swift") { swiftSources.append(file) }
+        if name.hasSuffix(".strings") || name.hasSuffix(".xcstrings") { texts.append(file) }
+        if name == "Package.swift" {
+            manifests.append(file)
+        } else if name.hasSuffix(".swift") {
+            swiftSources.append(file)
+        }
     }
 
     private static func isSkipped(_ name: String) -> Bool {
-        // A storyboard is often in Base.lproj; string tables are not needed.
-        skipped.contains(name) || name != "Base.lproj" && skippedEndings.contains { name.hasSuffix($0) }
+        skipped.contains(name) || skippedEndings.contains { name.hasSuffix($0) }
     }
 
     /// A path that can be opened, and that programs do not treat as an option.

@@ -10,12 +10,44 @@ struct XcodeSettings {
         let deploymentTarget: String?
     }
 
+    /// A target with the settings of its configurations, in which the project's are merged.
+    struct Target {
+        struct Settings {
+            let configuration: String
+            /// Whether a file outside the project adds settings.
+            let isIncomplete: Bool
+            let values: [String: JSONValue]
+
+            subscript(name: String) -> String? { values[name]?.string }
+        }
+
+        let name: String
+        let productType: String
+        /// The path of the project's `project.pbxproj`.
+        let project: String
+        let settings: [Settings]
+        /// The property lists of its configurations, and the folders of which it takes all files, below the checked folder.
+        let infoPlists: Set<String>
+        let folders: [SynchronizedFolder]
+        /// Whether another target has the product in a phase that copies it, in debug builds too.
+        var isEmbedded = false
+        var isEmbeddedInDebug = false
+    }
+
+    /// A folder whose files are in a target, except some.
+    struct SynchronizedFolder {
+        let path: String
+        let exceptions: Set<String>
+    }
+
     private(set) var configurations: [Configuration] = []
+    private(set) var targets: [Target] = []
 
     /// Adds the configurations of one `project.pbxproj`.
     mutating func add(_ project: JSONValue, file: String) {
         // Paths in Ext.xcodeproj/project.pbxproj are relative to the folder of Ext.xcodeproj.
         let base = folder(of: folder(of: file))
+        addTargets(of: project, file, in: base)
         for (_, object) in project["objects"]?.members ?? [] {
             guard object["isa"]?.string == "XCBuildConfiguration", let settings = object["buildSettings"] else {
                 continue
@@ -25,6 +57,56 @@ struct XcodeSettings {
                     infoPlist: Self.path(settings["INFOPLIST_FILE"]?.string, in: base),
                     entitlements: Self.path(settings["CODE_SIGN_ENTITLEMENTS"]?.string, in: base),
                     deploymentTarget: settings["IPHONEOS_DEPLOYMENT_TARGET"]?.string))
+        }
+    }
+
+    private mutating func addTargets(of project: JSONValue, _ file: String, in base: String) {
+        let objects = project["objects"]
+        let root = project["rootObject"]?.string.flatMap { objects?[$0] }
+        func settings(_ owner: JSONValue?) -> [(name: String, hasFile: Bool, values: [String: JSONValue])] {
+            let list = owner?["buildConfigurationList"]?.string.flatMap { objects?[$0] }
+            return (list?["buildConfigurations"]?.elements ?? []).compactMap { id in
+                guard let configuration = id.string.flatMap({ objects?[$0] }) else { return nil }
+                let members = configuration["buildSettings"]?.members ?? []
+                return (
+                    configuration["name"]?.string ?? "", configuration["baseConfigurationReference"] != nil,
+                    Dictionary(members.map { ($0.name, $0.value) }) { $1 }
+                )
+            }
+        }
+        let shared = settings(root)
+        for id in root?["targets"]?.elements.compactMap(\.string) ?? [] {
+            guard let target = objects?[id], target["isa"]?.string == "PBXNativeTarget" else { continue }
+            let own = settings(target).map { own in
+                let outer = shared.first { $0.name == own.name }
+                return Target.Settings(
+                    configuration: own.name, isIncomplete: own.hasFile || outer?.hasFile ?? false,
+                    values: (outer?.values ?? [:]).merging(own.values) { $1 })
+            }
+            let folders = (target["fileSystemSynchronizedGroups"]?.elements ?? []).compactMap { group in
+                let group = group.string.flatMap { objects?[$0] }
+                guard let path = Self.path(group?["path"]?.string, in: base) else { return nil as SynchronizedFolder? }
+                let exceptions = (group?["exceptions"]?.elements ?? []).compactMap {
+                    $0.string.flatMap { objects?[$0] }
+                }
+                .filter { $0["target"]?.string == id }
+                return SynchronizedFolder(
+                    path: path,
+                    exceptions: Set(
+                        exceptions.flatMap { $0["membershipExceptions"]?.elements.compactMap(\.string) ?? [] }))
+            }
+            var found = Target(
+                name: target["name"]?.string ?? "", productType: target["productType"]?.string ?? "", project: file,
+                settings: own,
+                infoPlists: Set(own.compactMap { Self.path($0["INFOPLIST_FILE"], in: base) }), folders: folders)
+            let product = target["productReference"]?.string
+            for (_, phase) in objects?.members ?? [] where phase["isa"]?.string == "PBXCopyFilesBuildPhase" {
+                let files = (phase["files"]?.elements ?? []).compactMap { $0.string.flatMap { objects?[$0] } }
+                guard files.contains(where: { $0["fileRef"]?.string == product && product != nil }) else { continue }
+                found.isEmbedded = true
+                if phase["runOnlyForDeploymentPostprocessing"]?.string != "1" { found.isEmbeddedInDebug = true }
+            }
+            targets.append(found)
         }
     }
 

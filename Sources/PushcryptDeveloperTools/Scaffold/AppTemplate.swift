@@ -1,4 +1,25 @@
 extension IOSScaffold {
+    /// The app itself, to be replaced by the developer's.
+    var notificationsApp: ScaffoldFile {
+        ScaffoldFile(
+            path: "App/NotificationsApp.swift",
+            text: """
+                import SwiftUI
+
+                /// EDIT: your app, which needs the line of the delegate.
+                @main struct NotificationsApp: SwiftUI.App {
+                    @UIApplicationDelegateAdaptor(PushDelegate.self) private var push
+
+                    var body: some Scene {
+                        WindowGroup {
+                            Button("Allow notifications") { PushDelegate.askForPermission() }
+                        }
+                    }
+                }
+
+                """)
+    }
+
     /// The app's code at launch.
     var pushDelegate: ScaffoldFile {
         let declaration = """
@@ -18,8 +39,7 @@ extension IOSScaffold {
 
                 /// Starts notifications with the app.
                 ///
-                /// In an app with SwiftUI: `@UIApplicationDelegateAdaptor(PushDelegate.self) private var push`. If the app has a
-                /// delegate, add these four methods to it.
+                /// If the app has a delegate, add these methods to it.
                 final class PushDelegate: NSObject, UIApplicationDelegate {
                     /// Stored here, because the center does not retain its delegate.
                     private let responder = NotificationResponses.responder()
@@ -32,11 +52,18 @@ extension IOSScaffold {
                         // Before this returns: otherwise the tap that started the app is lost.
                         center.delegate = responder\#(categories.isEmpty ? "" : declaration)
                         replayKeptResponses()
-                        center.requestAuthorization(options: [.alert, .badge, .sound]) { @Sendable _, _ in
-                            // Also after a refusal, which the user can change in Settings.
+                        // Needs no permission.
+                        application.registerForRemoteNotifications()
+                        return true
+                    }
+
+                    /// Asks whether notifications may be shown. Call it when the user sees a reason, such as the first chat.
+                    static func askForPermission() {
+                        let options: UNAuthorizationOptions = [.alert, .badge, .sound]
+                        UNUserNotificationCenter.current().requestAuthorization(options: options) { @Sendable _, _ in
+                            // Also after a refusal: tells the provider whether alerts are shown.
                             Task { @MainActor in UIApplication.shared.registerForRemoteNotifications() }
                         }
-                        return true
                     }
 
                     func application(

@@ -77,6 +77,8 @@ extension IOSScaffold {
                         heading.text = shown.title
                         subheading.text = shown.subtitle
                         text.text = shown.body
+                        // The height of the texts, at the width that the system gives.
+                        preferredContentSize = view.systemLayoutSizeFitting(CGSize(width: view.bounds.width, height: 0))
                     }
 
                     func didReceive(

@@ -22,6 +22,8 @@ extension IOSScaffold {
                 """#
         }
         text += #"""
+            | `\#(Self.projectName).xcodeproj` | the project: app, extension\#(hasContentExtension ? "s" : "") and tests |
+            | `App/NotificationsApp.swift` | **to be replaced** by your app |
             | `App/PushDelegate.swift` | the launch: permission, push token, registration; **to be filled in** if the app has a log-in |
             | `App/PushRegistration.swift` | creates this phone's key, and registers it with the provider |
             | `App/ProviderChannel.swift` | **to be filled in**: the connection to the app's server |
@@ -35,13 +37,14 @@ extension IOSScaffold {
                 """
         }
         text += #"""
-            | `App/*.lproj/Localizable.strings` | the texts for a push that did not open, in \#(StringTable.all.count) languages; the keys are the English words |
+            | `App/Localizable.xcstrings` | the texts for a push that did not open, in \#(StringTable.all.count) languages; the keys are the English words |
             | `App/DeliveryJournal.swift` | the outcomes of the last deliveries, for support: `pushcrypt explain` reads it |
-            | `Tests/` | from the first launch to the first message, on a simulated phone |
+            | `Tests/` | whether the built app has what its extension needs |
+            | `Linux/` | tests from the first launch to the first message, on a simulated phone |
 
             ## Without a phone
 
-            On Linux, in this folder, with Swift 6.2 or later:
+            On Linux, in the folder `Linux`, with Swift 6.2 or later:
 
                 swift test
 
@@ -50,33 +53,20 @@ extension IOSScaffold {
 
             ## In Xcode
 
-            Xcode 26 or later, for Swift 6.2. Each target takes its own `PrivacyInfo.xcprivacy` as a resource. Below iOS 26 the app
-            needs `libswiftCompatibilitySpan.dylib` in its `Frameworks`. Xcode copies it if the app target contains Swift; otherwise
-            set `ALWAYS_EMBED_SWIFT_STANDARD_LIBRARIES`.
+            Xcode 26 or later. Open `\#(Self.projectName).xcodeproj`; it looks for pushcrypt in `\#(projectPackage)`. Set your team
+            (`DEVELOPMENT_TEAM` of the project), and replace `NotificationsApp.swift` by your app. Xcode's automatic signing
+            creates the app group `\#(appGroup)` and the other capabilities.
 
-            1. Add the package pushcrypt to the project. The app and the service extension of step 3 need its products `Pushcrypt`,
-               `PushcryptKeyStore`, `PushcryptReceiver` and `PushcryptService`.
-            2. App target: add the Swift files of `App/`. Signing & Capabilities: Push Notifications; App Groups with
-               `\#(appGroup)`; Keychain Sharing with `\#(keychainGroup)`. The result must equal `App/App.entitlements`. Copy
-               `PushcryptKeychainGroup` from `App/Info.plist` into the app's own Info.plist, or set the build setting `INFOPLIST_FILE` to that
-               file. In the app: `@UIApplicationDelegateAdaptor(PushDelegate.self) private var push`. Add the
-               `.lproj` folders of `App/`, or the two lines of each to the app's own `Localizable.strings`: the system finds
-               the extension's texts in the app.
-            3. File > New > Target > Notification Service Extension, called `NotificationService`, embedded in the app. Replace
-               the files that Xcode created by those of `NotificationService/`, and set `CODE_SIGN_ENTITLEMENTS` to the
-               entitlements.
+            Run the tests (Product > Test), then look at what the extension links:
 
-            """#
-        if hasContentExtension {
-            text += """
-                4. The same with Notification Content Extension, called `NotificationContent`. Remove its storyboard. It needs the
-                   products `PushcryptReceiver` and `PushcryptService`, and also the `Localizable.strings`.
+                otool -L App.app/PlugIns/NotificationService.appex/NotificationService
 
-                """
-        }
-        text += #"""
-            \#(hasContentExtension ? 5 : 4). Minimum Deployments: iOS 15.0 or later, the same for all targets. One team for all of them.
-            \#(hasContentExtension ? 6 : 5). `pushcrypt lint --ios FOLDER` checks the whole project.
+            A library with `@rpath` that is not in `App.app/Frameworks` stops the extension before its first line: the
+            placeholder for ever, and an empty journal. `libswiftCompatibilitySpan.dylib`, if another package needs it, is such a
+            library below iOS 26.
+
+            To add the extension to another app instead: `pushcrypt scaffold ios … --into FOLDER` writes it, and the steps.
+            `pushcrypt lint --ios FOLDER` checks the whole project.
 
             ## On the server
 
@@ -91,12 +81,62 @@ extension IOSScaffold {
             ## What was tested
 
             These sources were compiled and run on Linux, with the stand-ins, as Swift 6. They also compile as Swift 5, and with the
-            main actor as the default isolation. They were not run on an Apple system: Keychain, app groups, signing and the
+            main actor as the default isolation, and typecheck for iOS 15. Nothing was opened in Xcode or run on an Apple system: project, Keychain, app groups, signing and the
             system's start of the extension are first tested on your device.
             `pushcrypt device test ID` creates a first push.
 
             """#
         return ScaffoldFile(path: "README.md", text: text)
+    }
+
+    /// The steps for a project that exists.
+    var guideForProject: ScaffoldFile {
+        let keychain =
+            usesAppGroupAsKeychainGroup
+            ? "The keys are in the app group: no Keychain Sharing is needed."
+            : """
+            Keychain Sharing with `\(keychainGroup)`. In the app, put its own group `\(topic)` first: the first one gets what
+               other libraries store.
+            """
+        var text = #"""
+            # Adding encrypted notifications to a project
+
+            Written by `pushcrypt scaffold ios --into`. Nothing else was changed. In Xcode 26 or later:
+
+            1. File > Add Package Dependencies: pushcrypt.
+            2. File > New > Target > Notification Service Extension, called `NotificationService`, embedded in the app, iOS 15.0
+               or later. Move to the trash what Xcode created in its folder, and put these files there. Xcode must not copy
+               `Info.plist` as a resource: Target Membership off.
+            3. Build settings of the extension: `INFOPLIST_FILE` = `NotificationService/Info.plist`, `CODE_SIGN_ENTITLEMENTS` =
+               `NotificationService/NotificationService.entitlements`; `LD_RUNPATH_SEARCH_PATHS` with
+               `@executable_path/../../Frameworks`. Remove `MARKETING_VERSION` and `CURRENT_PROJECT_VERSION` from the targets,
+               and set them in the project, so that app and extension agree.
+            4. App and extension: link `Pushcrypt`, `PushcryptKeyStore`, `PushcryptReceiver` and `PushcryptService`.
+            5. App, Signing & Capabilities: Push Notifications; App Groups with `\#(appGroup)`. \#(keychain)
+               In its Info.plist: `PushcryptKeychainGroup` = `\#(accessGroup)`.
+
+            """#
+        if hasCommunication {
+            text += """
+                6. App: the capability Communication Notifications, and in its Info.plist `NSUserActivityTypes` with
+                   `INSendMessageIntent`. Without them the notification has no face, and there is no error.
+
+                """
+        }
+        if hasContentExtension {
+            text += """
+                \(hasCommunication ? 7 : 6). The same as 2 to 4 with Notification Content Extension, called `NotificationContent`, without its storyboard. It
+                   links `PushcryptReceiver` and `PushcryptService`.
+
+                """
+        }
+        text += #"""
+
+            Then `pushcrypt lint --ios FOLDER` checks the project, and `pushcrypt scaffold ios` without `--into` writes a whole
+            app to compare with: registration, delegate, journal, tests.
+
+            """#
+        return ScaffoldFile(path: "PUSHCRYPT.md", text: text)
     }
 
     private var trustParagraph: String {

@@ -5,7 +5,9 @@ internal import PushcryptCommandKit
 package struct ScaffoldFile: Equatable, Sendable {
     /// The path below the scaffold's folder.
     package let path: String
+    /// The contents; of a symbolic link its destination.
     package let text: String
+    package var isLink = false
 }
 
 /// The notification code of an iOS app: the checked options, and the resulting files.
@@ -14,18 +16,21 @@ package struct ScaffoldFile: Equatable, Sendable {
 package struct IOSScaffold: Sendable {
     let topic: Topic
     let appGroup: String
-    /// Without the team's prefix, which only Xcode knows.
+    /// Without the team's prefix, which only Xcode knows; equal to the app group if that holds the keys too.
     let keychainGroup: String
     let hasContentExtension: Bool
     let categories: [String]
     /// The provider's key, if it is built into the app.
     let sender: SenderPublicKey?
-    /// The path of this package in the manifest.
+    /// Whether notifications have a sender with a name and a face.
+    let hasCommunication: Bool
+    /// The path of this package in the manifest, and from the project's folder.
     let package: String
+    let projectPackage: String
 
     package init(
         topic: Topic, appGroup: String, keychainGroup: String, hasContentExtension: Bool, categories: [String],
-        sender: SenderPublicKey?, package: String
+        sender: SenderPublicKey?, hasCommunication: Bool = false, package: String, projectPackage: String? = nil
     ) {
         self.topic = topic
         self.appGroup = appGroup
@@ -33,29 +38,53 @@ package struct IOSScaffold: Sendable {
         self.hasContentExtension = hasContentExtension
         self.categories = categories
         self.sender = sender
+        self.hasCommunication = hasCommunication
         self.package = package
+        self.projectPackage = projectPackage ?? package
     }
 
-    /// The files, in the order of their paths.
-    package var files: [ScaffoldFile] {
-        var files = [
-            manifest, guide, appInfo, appEntitlements, pushDelegate, pushRegistration, providerChannel, deliveryJournal,
-            notificationResponses, serviceInfo, serviceEntitlements, notificationService,
-            tests, privacyManifest(in: "App"), privacyManifest(in: "NotificationService"),
-        ]
-        files += stringTables
-        if !categories.isEmpty { files.append(notificationCategories) }
-        if hasContentExtension {
-            files += [
-                contentInfo, contentEntitlements, notificationViewController, contentTests,
-                privacyManifest(in: "NotificationContent"),
+    /// The files of a whole app, in the order of their paths.
+    package var files: [ScaffoldFile] { files(forXcodeGen: false) }
+
+    /// The same with XcodeGen's project, if wanted.
+    package func files(forXcodeGen: Bool) -> [ScaffoldFile] {
+        var files =
+            extensionFiles + [
+                guide, xcodeProject, scheme, notificationsApp, appInfo, appEntitlements, pushDelegate, pushRegistration,
+                providerChannel, deliveryJournal, notificationResponses, stringCatalogue, tests, projectTests,
+                privacyManifest(in: "App"), manifest,
             ]
+        if forXcodeGen { files.append(xcodeGenProject) }
+        if !categories.isEmpty { files.append(notificationCategories) }
+        if hasContentExtension { files.append(contentTests) }
+        files += targets.filter { $0.kind != .tests }.map {
+            ScaffoldFile(path: "Linux/\($0.folder)", text: "../\($0.folder)", isLink: true)
         }
         return files.sorted { $0.path < $1.path }
     }
 
+    /// The extensions alone, for a project that exists.
+    package var filesForProject: [ScaffoldFile] {
+        (extensionFiles + [guideForProject]).sorted { $0.path < $1.path }
+    }
+
+    private var extensionFiles: [ScaffoldFile] {
+        let service = [
+            serviceInfo, serviceEntitlements, notificationService, privacyManifest(in: "NotificationService"),
+        ]
+        guard hasContentExtension else { return service }
+        return service + [
+            contentInfo, contentEntitlements, notificationViewController, privacyManifest(in: "NotificationContent"),
+        ]
+    }
+
+    /// Whether the keys are in the app group, which needs no team prefix.
+    var usesAppGroupAsKeychainGroup: Bool { keychainGroup == appGroup }
+
     /// The group in entitlements and property lists; Xcode inserts the team's prefix.
-    var accessGroup: String { "$(AppIdentifierPrefix)" + keychainGroup }
+    var accessGroup: String {
+        usesAppGroupAsKeychainGroup ? appGroup : "$(AppIdentifierPrefix)" + keychainGroup
+    }
 }
 
 /// Returns a Swift string literal for a text without line breaks; raw if it would need escapes.

@@ -39,6 +39,22 @@ package enum PackageLocation {
         #endif
     }
 
+    /// The path of a package from the folder that a scaffold is written to, which need not exist.
+    package static func path(to package: String, from folder: String) -> String {
+        guard package.hasPrefix("/"), let parent = resolved(folderOrDot(of: folder)) else { return package }
+        let name = folder.split(separator: "/").last.map(String.init) ?? ""
+        let here = (resolved(folder) ?? "\(parent)/\(name)").split(separator: "/")
+        let there = package.split(separator: "/")
+        let shared = zip(here, there).prefix { $0 == $1 }.count
+        let path = Array(repeating: "..", count: here.count - shared) + there.dropFirst(shared).map(String.init)
+        return path.isEmpty ? "." : path.joined(separator: "/")
+    }
+
+    private static func folderOrDot(of path: String) -> String {
+        let parent = folder(of: path)
+        return parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent
+    }
+
     private static func isPackage(_ folder: String) -> Bool {
         Folder.kind(of: folder + "/Package.swift") == .file
             && Folder.kind(of: folder + "/Sources/PushcryptService") == .folder
@@ -53,7 +69,8 @@ package enum PackageLocation {
 }
 
 extension IOSScaffold {
-    /// The package that compiles and runs the same sources without Xcode.
+    /// The package that compiles and runs the same sources without Xcode, which would take the project's folder for a
+    /// package if it were there.
     var manifest: ScaffoldFile {
         let content = """
                     .target(
@@ -64,20 +81,23 @@ extension IOSScaffold {
 
             """
         let contentDependency = hasContentExtension ? #", "NotificationContent""# : ""
-        let languages = StringTable.all.map { swiftLiteral($0.language) }.joined(separator: ", ")
         return ScaffoldFile(
-            path: "Package.swift",
+            path: "Linux/Package.swift",
             text: #"""
                 // swift-tools-version: 6.2
-                // For Linux, where modules of pushcrypt replace Apple's: `swift test` runs the extension without a phone. For a
-                // phone, Xcode builds the same sources.
+                // For Linux, where modules of pushcrypt replace Apple's: `swift test` in this folder runs the extension without a
+                // phone. For a phone, Xcode builds the same sources, to which the other names here are links.
                 import PackageDescription
 
                 func products(_ names: String...) -> [Target.Dependency] {
                     names.map { .product(name: $0, package: "pushcrypt") }
                 }
                 let library = products("Pushcrypt", "PushcryptKeyStore", "PushcryptReceiver", "PushcryptService")
-                let standIns = products("AppleStandIns")
+                #if os(Linux)
+                    let standIns = products("AppleStandIns")
+                #else
+                    let standIns: [Target.Dependency] = []
+                #endif
 
                 let package = Package(
                     name: "Notifications",
@@ -86,8 +106,10 @@ extension IOSScaffold {
                     targets: [
                         .target(
                             name: "App", dependencies: library + standIns, path: "App",
-                            exclude: ["App.entitlements", "Info.plist", "PrivacyInfo.xcprivacy"]
-                                + [\#(languages)].map { "\($0).lproj" }),
+                            exclude: [
+                                "App.entitlements", "Info.plist", "Localizable.xcstrings", "NotificationsApp.swift",
+                                "PrivacyInfo.xcprivacy",
+                            ]),
                         .target(
                             name: "NotificationService", dependencies: library + standIns, path: "NotificationService",
                             exclude: ["Info.plist", "NotificationService.entitlements", "PrivacyInfo.xcprivacy"]),

@@ -171,8 +171,8 @@ extension IOSScaffold {
 
     private func addPackage(to project: inout XcodeProject) {
         project.add(
-            "package", "XCLocalSwiftPackageReference", "XCLocalSwiftPackageReference \"\(package)\"",
-            [("relativePath", .text(package))])
+            "package", "XCLocalSwiftPackageReference", "XCLocalSwiftPackageReference \"\(projectPackage)\"",
+            [("relativePath", .text(projectPackage))])
     }
 
     private func add(_ target: Target, embedding extensions: [Target], to project: inout XcodeProject) {

@@ -38,6 +38,23 @@ package struct ScaffoldFolder {
         }
     }
 
+    /// Checks an existing folder. Throws if it has one of the files, unless `force` allows replacing it.
+    package init(existing path: String, for files: [ScaffoldFile], force: Bool) throws(CommandFailure) {
+        guard Folder.kind(of: path, followingLinks: true) == .folder else {
+            throw .failed("there is no folder \(quoted(path))")
+        }
+        try self.init(path, force: true)
+        guard !force else { return }
+        for file in files {
+            var status = stat()
+            if unsafe lstat("\(self.path)/\(file.path)", &status) == 0 {
+                throw .failed(
+                    "\(quoted("\(self.path)/\(file.path)")) exists",
+                    hint: "add --force to replace the files that this command writes")
+            }
+        }
+    }
+
     /// Writes every file.
     package func write(_ files: [ScaffoldFile]) throws(CommandFailure) {
         if exists { try replace(files) } else { try create(files) }
@@ -75,12 +92,30 @@ package struct ScaffoldFolder {
     private static func write(_ file: ScaffoldFile, in root: String) throws(CommandFailure) {
         let folder = folder(of: file.path)
         if !folder.isEmpty { try make("\(root)/\(folder)") }
+        guard !file.isLink else { return try link(file, in: root) }
         try OutputFile.write(
             ContiguousArray(file.text.utf8).span, to: "\(root)/\(file.path)", mode: 0o666, force: true)
     }
 
+    /// Creates a symbolic link, unless there is one.
+    private static func link(_ file: ScaffoldFile, in root: String) throws(CommandFailure) {
+        let path = "\(root)/\(file.path)"
+        if unsafe symlink(file.text, path) == 0 { return }
+        let error = SystemError.last
+        var status = stat()
+        guard error.code == EEXIST, unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else {
+            throw .failed("cannot create the link \(quoted(path)): \(error.text)")
+        }
+    }
+
+    /// Creates a folder and those above it in the scaffold.
     private static func make(_ path: String) throws(CommandFailure) {
         if unsafe mkdir(path, 0o777) == 0 { return }
+        let parent = folder(of: path)
+        if SystemError.last.code == ENOENT, !parent.isEmpty {
+            try make(parent)
+            if unsafe mkdir(path, 0o777) == 0 { return }
+        }
         let error = SystemError.last
         // Through a link, files would be written outside the folder.
         guard error.code != EEXIST || Folder.kind(of: path) != .folder else { return }

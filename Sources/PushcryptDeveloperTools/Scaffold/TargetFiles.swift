@@ -6,11 +6,23 @@ extension IOSScaffold {
 
     /// The additions to the app's own property list.
     var appInfo: ScaffoldFile {
-        PropertyListText.file("App/Info.plist", [(EntitlementRules.keychainProperty, .text(accessGroup))])
+        let intents = ("NSUserActivityTypes", PropertyListText.Value.array([.text("INSendMessageIntent")]))
+        return PropertyListText.file(
+            "App/Info.plist",
+            (hasCommunication ? [intents] : []).map { (key: $0.0, value: $0.1) } + [
+                (EntitlementRules.keychainProperty, .text(accessGroup))
+            ])
     }
 
     var appEntitlements: ScaffoldFile {
-        PropertyListText.file("App/App.entitlements", [("aps-environment", .text("development"))] + groups)
+        // The first group is the default of other libraries in the app: the app's own, which the extension does not have.
+        let own = usesAppGroupAsKeychainGroup ? [] : ["$(AppIdentifierPrefix)\(topic)"]
+        let communication =
+            hasCommunication ? [(EntitlementRules.communication, PropertyListText.Value.bool(true))] : []
+        return PropertyListText.file(
+            "App/App.entitlements",
+            [("aps-environment", .text("development"))] + communication.map { (key: $0.0, value: $0.1) }
+                + groups(after: own))
     }
 
     // MARK: Service extension
@@ -18,7 +30,7 @@ extension IOSScaffold {
     var serviceInfo: ScaffoldFile {
         PropertyListText.file(
             "NotificationService/Info.plist",
-            Self.bundle + [
+            Self.bundle(displayName: "Notification Service") + [
                 (
                     "NSExtension",
                     .dictionary([
@@ -31,7 +43,7 @@ extension IOSScaffold {
     }
 
     var serviceEntitlements: ScaffoldFile {
-        PropertyListText.file("NotificationService/NotificationService.entitlements", groups)
+        PropertyListText.file("NotificationService/NotificationService.entitlements", groups(after: []))
     }
 
     // MARK: Content extension
@@ -39,7 +51,7 @@ extension IOSScaffold {
     var contentInfo: ScaffoldFile {
         PropertyListText.file(
             "NotificationContent/Info.plist",
-            Self.bundle + [
+            Self.bundle(displayName: "Notification Content") + [
                 (
                     "NSExtension",
                     .dictionary([
@@ -83,21 +95,26 @@ extension IOSScaffold {
             ])
     }
 
-    private var groups: [(key: String, value: PropertyListText.Value)] {
-        [appGroups, ("keychain-access-groups", .array([.text(accessGroup)]))]
+    private func groups(after own: [String]) -> [(key: String, value: PropertyListText.Value)] {
+        let keychainGroups = own + (usesAppGroupAsKeychainGroup ? [] : [accessGroup])
+        return [appGroups]
+            + (keychainGroups.isEmpty ? [] : [("keychain-access-groups", .array(keychainGroups.map { .text($0) }))])
     }
 
     private var appGroups: (key: String, value: PropertyListText.Value) {
         ("com.apple.security.application-groups", .array([.text(appGroup)]))
     }
 
-    /// Keys that Xcode adds automatically where it generates property lists.
-    private static let bundle: [(key: String, value: PropertyListText.Value)] = [
-        ("CFBundleDevelopmentRegion", "$(DEVELOPMENT_LANGUAGE)"), ("CFBundleExecutable", "$(EXECUTABLE_NAME)"),
-        ("CFBundleIdentifier", "$(PRODUCT_BUNDLE_IDENTIFIER)"), ("CFBundleInfoDictionaryVersion", "6.0"),
-        ("CFBundleName", "$(PRODUCT_NAME)"), ("CFBundlePackageType", "$(PRODUCT_BUNDLE_PACKAGE_TYPE)"),
-        ("CFBundleShortVersionString", "$(MARKETING_VERSION)"), ("CFBundleVersion", "$(CURRENT_PROJECT_VERSION)"),
-    ].map { ($0, .text($1)) }
+    /// Keys that Xcode adds automatically where it generates property lists, and the name that Apple requires at upload.
+    private static func bundle(displayName: String) -> [(key: String, value: PropertyListText.Value)] {
+        [
+            ("CFBundleDevelopmentRegion", "$(DEVELOPMENT_LANGUAGE)"), ("CFBundleDisplayName", displayName),
+            ("CFBundleExecutable", "$(EXECUTABLE_NAME)"),
+            ("CFBundleIdentifier", "$(PRODUCT_BUNDLE_IDENTIFIER)"), ("CFBundleInfoDictionaryVersion", "6.0"),
+            ("CFBundleName", "$(PRODUCT_NAME)"), ("CFBundlePackageType", "$(PRODUCT_BUNDLE_PACKAGE_TYPE)"),
+            ("CFBundleShortVersionString", "$(MARKETING_VERSION)"), ("CFBundleVersion", "$(CURRENT_PROJECT_VERSION)"),
+        ].map { ($0, .text($1)) }
+    }
 }
 
 /// The project's texts for users, in one language.
@@ -120,20 +137,45 @@ struct StringTable: Equatable, Sendable {
 }
 
 extension IOSScaffold {
-    /// The project's texts for users, one file for each language.
-    var stringTables: [ScaffoldFile] {
-        StringTable.all.map { table in
-            ScaffoldFile(
-                path: "App/\(table.language).lproj/Localizable.strings",
-                text: """
-                    /* A push that could not be opened, or was not encrypted. */
-                    "(Encrypted)" = "\(table.encrypted)";
-
-                    /* In place of a text that is hidden, or not opened yet. */
-                    "New message" = "\(table.newMessage)";
-
-                    """)
+    /// The project's texts for users, in one catalogue. String files of the same name beside it would stop the build.
+    var stringCatalogue: ScaffoldFile {
+        let texts: [(key: String, comment: String, value: (StringTable) -> String)] = [
+            ("(Encrypted)", "A push that could not be opened, or was not encrypted.", { $0.encrypted }),
+            ("New message", "In place of a text that is hidden, or not opened yet.", { $0.newMessage }),
+        ]
+        let strings = texts.map { key, comment, value in
+            let units = StringTable.all.map { table in
+                """
+                        "\(table.language)" : {
+                          "stringUnit" : {
+                            "state" : "translated",
+                            "value" : "\(value(table))"
+                          }
+                        }
+                """
+            }
+            return """
+                    "\(key)" : {
+                      "comment" : "\(comment)",
+                      "extractionState" : "manual",
+                      "localizations" : {
+                \(units.joined(separator: ",\n"))
+                      }
+                    }
+                """
         }
+        return ScaffoldFile(
+            path: "App/Localizable.xcstrings",
+            text: """
+                {
+                  "sourceLanguage" : "en",
+                  "strings" : {
+                \(strings.joined(separator: ",\n"))
+                  },
+                  "version" : "1.0"
+                }
+
+                """)
     }
 }
 

@@ -1,11 +1,63 @@
 internal import Pushcrypt
 
 extension IOSScaffold {
+    /// A test of the built app, for Xcode.
+    var projectTests: ScaffoldFile {
+        ScaffoldFile(
+            path: "Tests/ProjectTests.swift",
+            text: #"""
+                import DeviceSimulator
+                import Foundation
+                import PushcryptKeyStore
+                import PushcryptService
+                import XCTest
+
+                @testable import App
+
+                /// Whether the built app has what its extension needs, in a simulator or on a phone. The tests of `Linux` need neither.
+                nonisolated final class ProjectTests: XCTestCase {
+                    func testTheExtensionIsInTheAppAndFitsIt() throws {
+                        let plugIns = try XCTUnwrap(Bundle.main.builtInPlugInsURL)
+                        let appex = try XCTUnwrap(Bundle(url: plugIns.appendingPathComponent("NotificationService.appex")))
+                        let info = try XCTUnwrap(appex.object(forInfoDictionaryKey: "NSExtension") as? [String: Any])
+                        XCTAssertEqual(
+                            info["NSExtensionPointIdentifier"] as? String, "com.apple.usernotifications.service")
+                        XCTAssertEqual(
+                            info["NSExtensionPrincipalClass"] as? String, "NotificationService.NotificationService")
+                        XCTAssertFalse(((appex.object(forInfoDictionaryKey: "CFBundleDisplayName") as? String) ?? "").isEmpty)
+                        let shared = ["CFBundleShortVersionString", "CFBundleVersion", SharedKeyStore.propertyListKey]
+                        for key in shared {
+                            let value = Bundle.main.object(forInfoDictionaryKey: key) as? String
+                            XCTAssertNotNil(value)
+                            XCTAssertEqual(appex.object(forInfoDictionaryKey: key) as? String, value)
+                        }
+                    }
+
+                    func testTheKeychainGroupCanBeRead() throws {
+                        _ = try SharedKeyStore.open().deviceKeys(named: nil)
+                    }
+
+                    func testTheAppGroupHasAFolder() throws {
+                        _ = try PushRegistration.appGroup.statements()
+                    }
+
+                    func testAPushThatIsNotSealedIsMasked() async {
+                        let device = SimulatedDevice { NotificationService() }
+                        let push = #"{"aps":{"mutable-content":1,"alert":{"title":"Title","body":"In the clear"}}}"#
+                        let outcome = await device.push(APNsPush(json: push))
+                        XCTAssertNotNil(outcome.shown)
+                        XCTAssertNotEqual(outcome.shown?.body, "In the clear")
+                    }
+                }
+
+                """#)
+    }
+
     /// A test of the other files, as a start for the app's tests.
     var tests: ScaffoldFile {
         let languages = StringTable.all.map { swiftLiteral($0.language) }.joined(separator: ", ")
         return ScaffoldFile(
-            path: "Tests/NotificationTests.swift",
+            path: "Linux/Tests/NotificationTests.swift",
             text: ##"""
                 import DeviceSimulator
                 import Foundation
@@ -39,9 +91,9 @@ extension IOSScaffold {
                     /// The app's texts in a language.
                     private static func strings(_ language: String) throws -> [String: String] {
                         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-                            .appendingPathComponent("../App/\(language).lproj/Localizable.strings")
-                        let table = try PropertyListSerialization.propertyList(from: Data(contentsOf: file), format: nil)
-                        return try #require(table as? [String: String])
+                            .appendingPathComponent("../App/Localizable.xcstrings")
+                        let catalogue = try JSONDecoder().decode(StringCatalogue.self, from: Data(contentsOf: file))
+                        return catalogue.strings.compactMapValues { $0.localizations[language]?.stringUnit.value }
                     }
 
                     @discardableResult
@@ -137,6 +189,15 @@ extension IOSScaffold {
                     }
                 }
 
+                /// The texts in Xcode's catalogue.
+                private struct StringCatalogue: Decodable {
+                    struct Text: Decodable { let localizations: [String: Localization] }
+                    struct Localization: Decodable { let stringUnit: Unit }
+                    struct Unit: Decodable { let value: String }
+
+                    let strings: [String: Text]
+                }
+
                 /// A provider with one device.
                 actor TestProvider: RegistrationChannel {
                     private(set) var device: DeviceRegistration?
@@ -184,7 +245,7 @@ extension IOSScaffold {
             }
         }
         return ScaffoldFile(
-            path: "Tests/ContentExtensionTests.swift",
+            path: "Linux/Tests/ContentExtensionTests.swift",
             text: #"""
                 import DeviceSimulator
                 import Testing

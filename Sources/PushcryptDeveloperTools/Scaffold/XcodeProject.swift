@@ -56,7 +56,7 @@ struct XcodeProject {
 
     /// 24 hexadecimal digits.
     static func identifier(_ role: String) -> String {
-        SHA256.digest(Bytes("pushcrypt scaffold \(role)".utf8).span).prefix(12).hex.uppercased()
+        String(SHA256.digest(Bytes("pushcrypt scaffold \(role)".utf8).span).hex.prefix(24)).uppercased()
     }
 
     private func write(_ object: Object, to text: inout String) {

@@ -12,7 +12,7 @@
 # Usage: apple-floor.sh
 #        apple-floor.sh app FOLDER…
 # The second form typechecks each folder as a module of an app for iOS 15, Swift 5 and 6, with and without the main actor as
-# the default isolation. It needs the modules of the first.
+# the default isolation; FOLDER,FILE adds a file to one. It needs the modules of the first.
 #
 # On a Mac the compiler knows what is too new, and only the second pass runs.
 set -euo pipefail
@@ -173,7 +173,13 @@ check_platform() {
         make_stand_in UIKit
         make_stand_in UserNotificationsUI
     fi
-    [ "$platform" != ios ] || check_the_check "$parts/RefusedFrameworks.swift" compiler
+    if [ "$platform" = ios ]; then
+        for module in SwiftUI XCTest; do
+            compile "$module" -emit-module -experimental-skip-all-function-bodies -suppress-warnings -swift-version 5 \
+                -o "$work/$module.swiftmodule" "$parts/$module.swift"
+        done
+        check_the_check "$parts/RefusedFrameworks.swift" compiler
+    fi
     check_target PushcryptService Sources/PushcryptService -application-extension
     check_target DeviceSimulator Sources/DeviceSimulator
 }
@@ -207,14 +213,17 @@ compare() {
 check_app() {
     local name files mode
     name=$(basename "$1")
-    mapfile -t files < <(sources_in "$1")
+    mapfile -t files < <(sources_in "$@")
     for mode in '-swift-version 5' '-swift-version 6' '-swift-version 6 -default-isolation MainActor
         -enable-upcoming-feature NonisolatedNonsendingByDefault -enable-upcoming-feature InferIsolatedConformances
         -enable-upcoming-feature MemberImportVisibility'; do
         # shellcheck disable=SC2086  # the flags are words
-        compile_freely "$name" $mode -warnings-as-errors -typecheck "${files[@]}" ||
+        compile_freely "$name" $mode -I "$work/app" -warnings-as-errors -typecheck "${files[@]}" ||
             fail "$1 does not compile for iOS $floor (${mode//$'\n'/})"
     done
+    # For the tests of it.
+    compile_freely "$name" -I "$work/app" -swift-version 6 -default-isolation MainActor -enable-testing -suppress-warnings -emit-module \
+        -experimental-skip-all-function-bodies -o "$work/app/$name.swiftmodule" "${files[@]}"
 }
 
 if [ "${1:-}" = app ]; then
@@ -222,7 +231,12 @@ if [ "${1:-}" = app ]; then
     [ "$(uname)" = Linux ] || exit 0
     find_toolchain
     work=$root/ios triple=arm64-apple-ios$floor
-    for folder in "$@"; do check_app "$folder"; done
+    # Not beside the modules of the first form, whose names an app may use too.
+    mkdir -p "$work/app"
+    for folder in "$@"; do
+        IFS=, read -ra parts_of <<<"$folder"
+        check_app "${parts_of[@]}"
+    done
     echo "apple-floor: $# modules of an app need nothing newer than iOS $floor"
     exit 0
 fi

@@ -22,28 +22,32 @@ scaffold() {
         mkdir -p "$(dirname "$work/$name/$file")"
         cmp -s "$fresh/$name/$file" "$work/$name/$file" || cp "$fresh/$name/$file" "$work/$name/$file"
     done
-    (cd "$work/$name" && find . -type f) | while read -r file; do
-        [ -f "$fresh/$name/$file" ] || rm -f "$work/$name/$file"
+    (cd "$fresh/$name" && find . -type l) | while read -r file; do
+        ln -sfn "$(readlink "$fresh/$name/$file")" "$work/$name/$file"
+    done
+    (cd "$work/$name" && find . -type f -o -type l) | while read -r file; do
+        [ -f "$fresh/$name/$file" ] || [ -L "$fresh/$name/$file" ] || rm -f "$work/$name/$file"
     done
     "$command" lint --ios "$work/$name" --json > "$fresh/findings"
     [ ! -s "$fresh/findings" ] || { cat "$fresh/findings" >&2; exit 1; }
-    find "$work/$name" \( -name '*.plist' -o -name '*.entitlements' -o -name '*.xcprivacy' -o -name '*.strings' \) -exec plutil -lint -s {} +
+    find "$work/$name" \( -name '*.plist' -o -name '*.entitlements' -o -name '*.xcprivacy' -o -name project.pbxproj \) -exec plutil -lint -s {} +
     swift format lint --strict --configuration "$root/.swift-format" --recursive "$work/$name"
 }
 
 [ -s "$work/sender.pub" ] || "$command" keygen sender --output "$fresh/sender.key" > "$work/sender.pub"
-scaffold plain
-scaffold full --content-extension --category MESSAGE --category 'A "quoted" \(name) & <more>' \
+scaffold plain --communication
+scaffold full --xcodegen --content-extension --category MESSAGE --category 'A "quoted" \(name) & <more>' \
     --sender-key "$(cat "$work/sender.pub")"
 
 export SWIFT_BACKTRACE=enable=no
 # One after another in one folder, that of document-examples.sh, so that the library is compiled once.
-swift build --quiet --package-path "$work/plain" --scratch-path "$build"
-swift test --quiet --package-path "$work/full" --scratch-path "$build" > "$fresh/log" 2>&1 ||
+swift build --quiet --package-path "$work/plain/Linux" --scratch-path "$build"
+swift test --quiet --package-path "$work/full/Linux" --scratch-path "$build" > "$fresh/log" 2>&1 ||
     { cat "$fresh/log" >&2; exit 1; }
 passed=$(sed -nE 's/.*Test run with ([0-9]+) tests.* passed.*/\1/p' "$fresh/log")
 [ "${passed:-0}" -gt 0 ] || { echo "no test of the scaffold ran" >&2; exit 1; }
 
 # As an Xcode project may compile, for iOS 15: Swift 5, and Swift 6 with and without everything on the main actor.
-"$root/Tests/Checks/Scripts/apple-floor.sh" app "$work"/full/{App,NotificationService,NotificationContent}
+"$root/Tests/Checks/Scripts/apple-floor.sh" app "$work"/full/{App,NotificationService,NotificationContent} \
+    "$work/full/Tests,$work/full/NotificationService/NotificationService.swift"
 echo "scaffold: compiled unchanged in three modes, $passed tests of its own passed"

@@ -11,6 +11,7 @@
 #        setup.sh packages   what `make deb` and `make check-deb` need besides
 #        setup.sh library    what `make library` and `make test-library` need besides: Swift 6.3
 #        setup.sh interop    what `make test-interop` needs besides: Node 18, JDK 17, gcc, and Python 3.11 with an environment in .build/interop
+#        setup.sh xcode      what `make test-xcode` needs besides: llvm, and a Python environment in .build/xcode
 #        setup.sh browser    what `make test-browser` needs besides: Chromium, and fonts of many scripts
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -139,6 +140,10 @@ find_missing() {
         need openjdk-17-jdk-headless has_jdk_17
         need gcc command -v gcc
         ;;
+    xcode)
+        need python3-venv python3 -c 'import ensurepip'
+        need llvm command -v llvm-nm
+        ;;
     *) fail "unknown setup: $1" ;;
     esac
 }
@@ -237,5 +242,6 @@ case $what in
 peers) environment peers Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Bench/requirements.txt ;;
 scale) environment scale Tests/Checks/Pipelines/build-requirements.txt Tests/Checks/Pipelines/requirements.txt ;;
 senders) environment senders Tests/Checks/Senders/requirements.txt ;;
+xcode) environment xcode Tests/Checks/Xcode/requirements.txt ;;
 interop) environment interop Tests/Checks/Interop/requirements.txt ;;
 esac

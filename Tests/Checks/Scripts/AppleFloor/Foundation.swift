@@ -227,6 +227,8 @@ open class FileHandle: NSObject, @unchecked Sendable {
 }
 open class Bundle: NSObject, @unchecked Sendable {
     open class var main: Bundle { Bundle() }; open var infoDictionary: [String: Any]? { nil };
+    public convenience init?(url: URL) { nil }
+    open var builtInPlugInsURL: URL? { nil }
     open var bundleIdentifier: String? { nil }; open func object(forInfoDictionaryKey: String) -> Any? { nil }
 }
 open class ProcessInfo: NSObject, @unchecked Sendable {
@@ -383,4 +385,8 @@ extension NSNumber {
 extension StringProtocol {
     public func replacingOccurrences<T: StringProtocol, R: StringProtocol>(of target: T, with replacement: R) -> String
     { "" }
+}
+extension CGRect {
+    public var width: CGFloat { size.width }
+    public var height: CGFloat { size.height }
 }

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Reads the project that `pushcrypt scaffold ios` writes with every reader there is for Linux, checks its graph, and checks that
+# each of some altered copies is refused. Usage: run.sh PATH-OF-PUSHCRYPT
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../../.." && pwd)
+command=$(realpath "${1:?the path of the pushcrypt command}")
+bin=$root/.build/xcode/bin
+checks=$root/Tests/Checks/Xcode
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+    printf 'xcode: error: %s\n' "$1" >&2
+    exit 1
+}
+
+check() {
+    local name=$1 project=$work/$1/Notifications.xcodeproj
+    shift
+    "$command" scaffold ios --bundle-id com.example.app --group group.com.example --out "$work/$name" "$@" >/dev/null 2>&1 ||
+        fail "the scaffold $name fails"
+    "$command" lint --ios "$work/$name" --json >"$work/findings"
+    [ ! -s "$work/findings" ] || fail "lint: $(cat "$work/findings")"
+    "$bin/python" "$checks/graph.py" "$project" || fail "the graph of $name is not whole"
+    "$bin/python" "$checks/altered.py" "$project"
+    # The readers, which find faults of syntax; kin also unknown and missing members.
+    plutil -lint -s "$project/project.pbxproj"
+    [ "$("$bin/kin" "$project/project.pbxproj")" = CORRECT ] || fail "kin refuses $name"
+    "$bin/python" - "$project" <<'END' || fail "a reader does not see the targets of $name"
+import json, sys, xml.dom.minidom, os
+import openstep_plist, pbxproj
+project = sys.argv[1]
+path = project + "/project.pbxproj"
+objects = openstep_plist.load(open(path, encoding="utf-8"))["objects"]
+names = {item["name"] for item in objects.values() if item["isa"] == "PBXNativeTarget"}
+assert names == {target.name for target in pbxproj.XcodeProject.load(path).objects.get_targets()}, names
+assert {"App", "NotificationService", "NotificationTests"} <= names
+scheme = xml.dom.minidom.parse(project + "/xcshareddata/xcschemes/App.xcscheme")
+for reference in scheme.getElementsByTagName("BuildableReference"):
+    target = objects[reference.getAttribute("BlueprintIdentifier")]
+    assert target["name"] == reference.getAttribute("BlueprintName"), target
+    assert objects[target["productReference"]]["path"] == reference.getAttribute("BuildableName")
+home = os.path.dirname(project)
+catalogue = json.load(open(home + "/App/Localizable.xcstrings", encoding="utf-8"))
+languages = [set(text["localizations"]) for text in catalogue["strings"].values()]
+assert all(one == languages[0] for one in languages) and "en" in languages[0]
+regions = objects[openstep_plist.load(open(path, encoding="utf-8"))["rootObject"]]["knownRegions"]
+assert languages[0] <= set(regions), regions
+END
+}
+
+check plain --communication
+check full --content-extension --category MESSAGE --xcodegen
+# The same command writes the same bytes.
+"$command" scaffold ios --bundle-id com.example.app --group group.com.example --out "$work/again" --communication >/dev/null 2>&1
+diff -r "$work/plain" "$work/again" || fail 'two runs differ'
+"$root/Tests/Checks/Scripts/span-symbols.sh"
+echo 'xcode: two projects read by plutil, kin, pbxproj and openstep_plist, and their graphs are whole'
