@@ -16,8 +16,9 @@ PACKED := $(shell printf '%s\n' 'glibc 2.36' "$$(getconf GNU_LIBC_VERSION 2>/dev
 ORDER := -Xlinker "--symbol-ordering-file=$(CURDIR)/Sources/Packaging/start.order" -Xlinker --no-warn-symbol-ordering
 LINKER := -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic $(PACKED) $(ORDER)
 # SwiftPM links the standard library statically only into programs: for libraries, the compiler needs the option.
+# Debian's valgrind ends at version 5 of the debug information, which clang writes for C.
 STATIC := $(if $(filter Darwin,$(shell uname)),,--static-swift-stdlib -Xswiftc -static-stdlib -Xlinker "-L$(CURDIR)/$(CXX_ARCHIVE)" \
-    -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -z -Xlinker now $(LINKER)) --disable-local-rpath
+    -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -z -Xlinker now -Xcc -gdwarf-4 $(LINKER)) --disable-local-rpath
 # The options of the shared library: its name, its exported symbols, and that it stays loaded when a program closes it,
 # because Swift's library cannot be unloaded.
 SHARED := -Xlinker -soname -Xlinker libpushcrypt.so.0 -Xlinker --version-script=Sources/PushcryptC/pushcrypt.map \

@@ -18,10 +18,17 @@ enum Base64URL {
     ///
     /// libsodium's function takes constant time, which costs a fortieth of a seal; this text goes to the relay.
     static func append(_ bytes: Span<UInt8>, to text: inout ContiguousArray<UInt8>) {
+        guard !bytes.isEmpty else { return }
         let start = text.count
         text.append(contentsOf: repeatElement(0, count: encodedLength(bytes.count)))
+        unsafe text.withUnsafeMutableBufferPointer { text in
+            var output = unsafe MutableBytes(text)
+            write(bytes, to: &output, at: start)
+        }
+    }
+
+    private static func write(_ bytes: Span<UInt8>, to output: inout MutableBytes, at start: Int) {
         let characters = unsafe UnsafeBufferPointer(start: alphabet.utf8Start, count: alphabet.utf8CodeUnitCount).span
-        var output = text.mutableSpan
         var (index, end) = (0, start)
         while index + 3 <= bytes.count {
             let group = UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
