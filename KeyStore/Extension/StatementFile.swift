@@ -37,8 +37,9 @@ public final class StatementFile: Sendable {
     ///   - topic: The app that the message was for.
     ///   - now: When the statements took effect: they stay trusted from here on, even if their acceptance period ends
     ///     before the app merges them.
-    /// - Throws: `rotationRefused` if the file is full and no recovery came with the rotation; `storeMissing` if the directory does not exist;
-    ///   `unsafeStoreFile`, `storeBusy`, `diskFull`, `inputOutput`, `newerVersion`. Nothing is stored then.
+    /// - Throws: `rotationRefused` if the file is full and no recovery came with the rotation; `storeMissing` if the
+    ///   directory does not exist; `unsafeStoreFile`, `storeBusy`, `diskFull`, `inputOutput`, `newerVersion`. Nothing is
+    ///   stored then.
     public func keep(
         openedWith pending: DevicePublicKey?, statements: [RotationStatement], topic: Topic, at now: Timestamp
     ) throws(KeyStoreError) {
@@ -92,8 +93,8 @@ public final class StatementFile: Sendable {
     public struct MergeResult: Hashable, Sendable {
         /// The keys that were pending and are now active.
         public var confirmed: [DeviceKeyRecord] = []
-        /// The senders that have rotated.
-        public var rotated: [SenderTrust.Change] = []
+        /// The rotations and recoveries of senders.
+        public var changes: [SenderTrust.Change] = []
         /// The number of statements dropped because they do not fit what is trusted now.
         public var refused = 0
         /// The number of statements that contradict an accepted one: evidence that an old sender key was stolen.
@@ -126,7 +127,7 @@ public final class StatementFile: Sendable {
         }
         for kept in statements {
             do throws(KeyStoreError) {
-                result.rotated += try store.acceptStatements(
+                result.changes += try store.acceptStatements(
                     [kept.statement], topic: kept.topic, at: min(kept.acceptedAt, now)
                 ).filter { $0 != .unchanged }
             } catch {

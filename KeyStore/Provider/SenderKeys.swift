@@ -168,13 +168,13 @@ extension SQLiteKeyStore {
         }
     }
 
-    /// Returns a test for the keys that a device reports as trusted: the members of its record, `sender` or `recovery`,
-    /// that name a key which this store never had.
+    /// Returns a test for the keys that a device reports as trusted: the members of its record that name a key which
+    /// this store never had.
     ///
     /// Such a key is evidence of a theft, or of a false enrolment. A store that never had a sender key finds nothing
     /// foreign, and neither does one with a damaged row.
     public func foreignMemberTest() throws(KeyStoreError)
-        -> @Sendable (SenderPublicKey?, [RecoveryPublicKey]) -> [String]
+        -> @Sendable (SenderPublicKey?, [RecoveryPublicKey]) -> [RegistrationReply.ForeignMember]
     {
         let senders: Set<SenderPublicKey>
         let recoveryKeys: Set<RecoveryPublicKey>
@@ -189,7 +189,7 @@ extension SQLiteKeyStore {
         return { sender, recovery in
             guard !senders.isEmpty else { return [] }
             let isForeign = sender.map { !senders.contains($0) } ?? false
-            return (isForeign ? ["sender"] : []) + (recoveryKeys.isSuperset(of: recovery) ? [] : ["recovery"])
+            return (isForeign ? [.sender] : []) + (recoveryKeys.isSuperset(of: recovery) ? [] : [.recovery])
         }
     }
 

@@ -232,7 +232,7 @@ extension SQLiteKeyStore {
     }
 
     /// Returns the recovery keys of a sender key that phones are told of, at most two.
-    public func recoveryKeys(ofSenderKey name: String? = nil) throws(KeyStoreError) -> [RecoveryPublicKey] {
+    public func announcedRecoveryKeys(of name: String? = nil) throws(KeyStoreError) -> [RecoveryPublicKey] {
         try read { (store) throws(KeyStoreError) in
             try store.recoveryRow(store.recoveryName(name).name)?.announcedKeys ?? []
         }
@@ -247,8 +247,8 @@ extension SQLiteKeyStore {
     ///   - name: The name; nil for the default.
     ///   - now: The present time.
     /// - Throws: `unknownName`, `ambiguousName`, `invalidName`; `senderSuperseded` for a key that is or was a sender's.
-    public func setRecoveryKeys(
-        _ keys: [RecoveryPublicKey], ofSenderKey name: String? = nil, at now: Timestamp
+    public func setAnnouncedRecoveryKeys(
+        _ keys: [RecoveryPublicKey], of name: String? = nil, at now: Timestamp
     ) throws(KeyStoreError) {
         precondition(
             keys.count <= RecoveryPublicKey.maximumPerSender && Set(keys).count == keys.count,

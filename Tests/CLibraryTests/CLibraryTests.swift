@@ -88,7 +88,7 @@ import Testing
     @Test("A recovery has what the caller's list needs, and a second one of its serial is a conflict")
     func recovery() throws {
         let (stolen, new, other) = (SenderKey(), SenderKey(), SenderKey())
-        let (device, recovery) = (DeviceKey(), RecoverySecretKey())
+        let (device, recovery) = (DeviceKey(), RecoveryKey())
         let topic = try Topic(Self.topic)
         let at = Timestamp(milliseconds: Self.now)
         func open(_ sender: SenderKey, _ new: SenderKey, _ senders: String) throws -> (CInt, pushcrypt_opened) {

@@ -34,7 +34,7 @@ struct KeychainContentsTests {
         text(name) + [UInt8(keys.count)] + keys.joined() + last
     }
 
-    private static let recoveryKey = RecoverySecretKey().publicKey.bytes
+    private static let recoveryKey = RecoveryKey().publicKey.bytes
     private static let lastRecovery = count(7) + Bytes(repeating: 0xcc, count: 53) + recoveryKey
 
     /// An item, put together by hand.

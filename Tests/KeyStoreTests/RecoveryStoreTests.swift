@@ -6,7 +6,7 @@ import Testing
 /// A provider that recovers its signing key, and devices that follow.
 @Suite struct RecoveryStoreTests {
     private static let day: UInt64 = 86_400
-    private let recovery = RecoverySecretKey()
+    private let recovery = RecoveryKey()
 
     private func recover(
         _ store: SQLiteKeyStore, at now: Timestamp = start, above serial: UInt32 = 0
@@ -50,7 +50,7 @@ import Testing
     func noKeyIsBoth(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
         let seed = Bytes(repeating: 9, count: 32)
-        let (sender, same) = (try SenderKey(seed: seed.span), try RecoverySecretKey(seed: seed.span))
+        let (sender, same) = (try SenderKey(seed: seed.span), try RecoveryKey(seed: seed.span))
         try store.trustSender(sender.publicKey, named: "provider", at: start)
         try store.setRecoveryKeys([same.publicKey], ofSender: "provider")
         #expect(try store.trust(for: .app).isRevoked(sender.publicKey) && store.trust(for: .app).pinned.isEmpty)
@@ -64,19 +64,19 @@ import Testing
     @Test(arguments: DeviceStoreKind.allCases)
     func otherRecoveryKeysBeginAnew(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        let stranger = RecoverySecretKey()
+        let stranger = RecoveryKey()
         try store.setRecoveryKeys([stranger.publicKey], ofSender: "provider")
         try store.trustSender(SenderKey().publicKey, named: "provider", topic: .app, at: start)
         let request = try RecoveryRequest(by: stranger.publicKey, for: .app, to: SenderKey(), serial: .max, at: start)
         _ = try store.acceptStatements([request.signed(by: stranger).statement], topic: .app, at: start)
-        try store.setRecoveryKeys([recovery.publicKey, RecoverySecretKey().publicKey], ofSender: "provider")
+        try store.setRecoveryKeys([recovery.publicKey, RecoveryKey().publicKey], ofSender: "provider")
         let good = SenderKey()
         let ours = try RecoveryRequest(by: recovery.publicKey, for: .app, to: good, serial: 7, at: start)
             .signed(by: recovery).statement
         _ = try store.acceptStatements([ours], topic: .app, at: start)
         #expect(try store.trust(for: .app).pinned == [good.publicKey])
         // One more key beside it keeps the serial, whatever key is the first.
-        try store.setRecoveryKeys([RecoverySecretKey().publicKey, recovery.publicKey], ofSender: "provider")
+        try store.setRecoveryKeys([RecoveryKey().publicKey, recovery.publicKey], ofSender: "provider")
         #expect(try store.acceptStatements([ours], topic: .app, at: start) == [.unchanged])
     }
 
@@ -85,7 +85,7 @@ import Testing
     @Test(arguments: DeviceStoreKind.allCases)
     func aStolenRecoveryKeyTakesItsSerialAlong(_ kind: DeviceStoreKind) throws {
         let store = try kind.store()
-        let (stolen, good) = (RecoverySecretKey(), SenderKey())
+        let (stolen, good) = (RecoveryKey(), SenderKey())
         try store.setRecoveryKeys([stolen.publicKey, recovery.publicKey], ofSender: "provider")
         try store.trustSender(SenderKey().publicKey, named: "provider", topic: .app, at: start)
         let theft = try RecoveryRequest(by: stolen.publicKey, for: .app, to: SenderKey(), serial: .max, at: start)
@@ -97,7 +97,7 @@ import Testing
         try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
         #expect(try store.acceptStatements([ours], topic: .app, at: start) == [.recovered(to: good.publicKey)])
         // Its own serial stays, also beside another key.
-        try store.setRecoveryKeys([RecoverySecretKey().publicKey, recovery.publicKey], ofSender: "provider")
+        try store.setRecoveryKeys([RecoveryKey().publicKey, recovery.publicKey], ofSender: "provider")
         let old = try RecoveryRequest(by: recovery.publicKey, for: .app, to: SenderKey(), serial: 6, at: start)
             .signed(by: recovery).statement
         #expect(try store.acceptStatements([old], topic: .app, at: start) == [.unchanged])
@@ -122,7 +122,7 @@ import Testing
     @Test func recoveryKeysComeOnlyWithTheirPin() throws {
         let store = try Home(.memory).store
         let (first, stranger) = (SenderKey().publicKey, SenderKey().publicKey)
-        let (own, foreign) = (recovery.publicKey, RecoverySecretKey().publicKey)
+        let (own, foreign) = (recovery.publicKey, RecoveryKey().publicKey)
         func pin(_ key: SenderPublicKey, _ recoveryKeys: [RecoveryPublicKey]?, replace: Bool = false) throws {
             _ = try store.pinSender(
                 key, recoveryKeys: recoveryKeys, named: "provider", topic: .app, replace: replace, at: start)
@@ -156,10 +156,10 @@ import Testing
         let old = try store.generateSenderKey(topic: .app, at: start).publicKey
         let new = try recover(store).result.record.publicKey
         let foreign = try store.foreignMemberTest()
-        #expect(foreign(old, []) == [] && foreign(new, []) == [] && foreign(SenderKey().publicKey, []) == ["sender"])
+        #expect(foreign(old, []) == [] && foreign(new, []) == [] && foreign(SenderKey().publicKey, []) == [.sender])
         let bytes = old.bytes
         let same = try RecoveryPublicKey(bytes: bytes.span)
-        #expect(code { try store.setRecoveryKeys([same], ofSenderKey: nil, at: start) } == .senderSuperseded)
+        #expect(code { try store.setAnnouncedRecoveryKeys([same], at: start) } == .senderSuperseded)
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -180,10 +180,10 @@ import Testing
         #expect(result.replaced == old.publicKey && ended == [old.keyID])
         #expect(try store.senderKey(named: nil).key.publicKey == request.newKey)
         #expect(code { try store.finishRecovery(signed, at: start) } == .rotationRefused, "once")
-        #expect(try store.recoveryKeys(ofSenderKey: nil) == [recovery.publicKey])
+        #expect(try store.announcedRecoveryKeys() == [recovery.publicKey])
         // A device that reports the old key has not followed yet, and is no evidence of anything.
         let isForeign = try store.foreignMemberTest()
-        #expect(isForeign(old.publicKey, []).isEmpty && isForeign(SenderKey().publicKey, []) == ["sender"])
+        #expect(isForeign(old.publicKey, []).isEmpty && isForeign(SenderKey().publicKey, []) == [.sender])
         #expect(!store.check().contains { $0.severity == .error })
     }
 
@@ -196,7 +196,7 @@ import Testing
         // A thief has prepared it, with a serial that uses up all others, and knows the new key.
         let first = try store.prepareRecovery(by: recovery.publicKey, serialAbove: .max - 1, at: start).request
             .signed(by: recovery)
-        let second = RecoverySecretKey()
+        let second = RecoveryKey()
         let again = try store.prepareRecovery(by: second.publicKey, at: start)
         let request = again.request
         #expect(request.newKey != first.request.newKey && again.replacedRequest == first.request)
@@ -211,20 +211,21 @@ import Testing
     @Test func noKeyOfTheProviderIsBoth() throws {
         let store = try Home(.memory).store
         let seed = Bytes(repeating: 9, count: 32)
-        let (sender, same) = (try SenderKey(seed: seed.span), try RecoverySecretKey(seed: seed.span))
+        let (sender, same) = (try SenderKey(seed: seed.span), try RecoveryKey(seed: seed.span))
         _ = try store.importSenderKey(sender, topic: .app, at: start)
         for isCurrent in [true, false] {
             #expect(
-                code { try store.setRecoveryKeys([same.publicKey], at: start) } == .senderSuperseded, "\(isCurrent)")
+                code { try store.setAnnouncedRecoveryKeys([same.publicKey], at: start) } == .senderSuperseded,
+                "\(isCurrent)")
             #expect(code { try store.prepareRecovery(by: same.publicKey, at: start) } == .senderSuperseded)
             if isCurrent { _ = try store.rotateSenderKey(at: start + 1) }
         }
         let other = try Home(.memory).store
         _ = try other.generateSenderKey(topic: .app, at: start)
-        try other.setRecoveryKeys([same.publicKey], at: start)
+        try other.setAnnouncedRecoveryKeys([same.publicKey], at: start)
         #expect(code { try other.importSenderKey(sender, named: "second", at: start) } == .senderSuperseded)
         // It was one once.
-        try other.setRecoveryKeys([recovery.publicKey], at: start)
+        try other.setAnnouncedRecoveryKeys([recovery.publicKey], at: start)
         #expect(code { try other.importSenderKey(sender, named: "second", at: start) } == .senderSuperseded)
     }
 

@@ -182,38 +182,38 @@ struct RegistrationTests {
 
     @Test func aKeyThatTheStoreNeverHadIsForeign() throws {
         let store = try Home(.memory).store
-        let (other, otherRecovery) = (SenderKey().publicKey, RecoverySecretKey().publicKey)
+        let (other, otherRecovery) = (SenderKey().publicKey, RecoveryKey().publicKey)
         #expect(try store.foreignMemberTest()(other, []) == [], "a store without sender keys knows nothing")
         let first = try store.generateSenderKey(at: start).publicKey
         let second = try store.rotateSenderKey(at: start).record.publicKey
-        let recovery = [RecoverySecretKey().publicKey, RecoverySecretKey().publicKey]
-        try store.setRecoveryKeys([recovery[0]], ofSenderKey: nil, at: start)
-        try store.setRecoveryKeys([recovery[1]], ofSenderKey: nil, at: start)
-        #expect(try store.recoveryKeys() == [recovery[1]])
+        let recovery = [RecoveryKey().publicKey, RecoveryKey().publicKey]
+        try store.setAnnouncedRecoveryKeys([recovery[0]], at: start)
+        try store.setAnnouncedRecoveryKeys([recovery[1]], at: start)
+        #expect(try store.announcedRecoveryKeys() == [recovery[1]])
         // Long after its announcement has ended.
         let later = start + 3 * 365 * 86_400
         let third = try store.rotateSenderKey(clock: .confirmed, at: later).record.publicKey
         let foreign = try store.foreignMemberTest()
         for key in [first, second, third] { #expect(foreign(key, recovery) == []) }
-        #expect(foreign(other, []) == ["sender"] && foreign(nil, []) == [])
-        #expect(foreign(nil, [recovery[0], otherRecovery]) == ["recovery"])
-        #expect(foreign(other, [otherRecovery]) == ["sender", "recovery"])
+        #expect(foreign(other, []) == [.sender] && foreign(nil, []) == [])
+        #expect(foreign(nil, [recovery[0], otherRecovery]) == [.recovery])
+        #expect(foreign(other, [otherRecovery]) == [.sender, .recovery])
     }
 
     @Test func theRecoveryKeysOfASenderAreAnnounced() throws {
         let home = try Home()
-        #expect(code { try home.store.setRecoveryKeys([], ofSenderKey: nil, at: start) } == .unknownName)
+        #expect(code { try home.store.setAnnouncedRecoveryKeys([], at: start) } == .unknownName)
         let seed = Bytes(repeating: 7, count: 32)
         _ = try home.store.importSenderKey(SenderKey(seed: seed.span), at: start)
         _ = try home.store.rotateSenderKey(at: start)
-        let same = try RecoverySecretKey(seed: seed.span).publicKey
-        #expect(code { try home.store.setRecoveryKeys([same], ofSenderKey: nil, at: start) } == .senderSuperseded)
+        let same = try RecoveryKey(seed: seed.span).publicKey
+        #expect(code { try home.store.setAnnouncedRecoveryKeys([same], at: start) } == .senderSuperseded)
         var keys: [RecoveryPublicKey] = []
         for _ in 0..<20 {
-            keys = [RecoverySecretKey().publicKey] + keys.prefix(1)
-            try home.store.setRecoveryKeys(keys, ofSenderKey: nil, at: start)
+            keys = [RecoveryKey().publicKey] + keys.prefix(1)
+            try home.store.setAnnouncedRecoveryKeys(keys, at: start)
         }
-        #expect(try home.reopened().recoveryKeys() == keys)
+        #expect(try home.reopened().announcedRecoveryKeys() == keys)
         // A device's report of them is kept.
         let record = DeviceRegistration(publicKey: DeviceKey().publicKey, createdAt: start, recoveryKeys: keys)
         try home.store.addDevice(record, id: "phone", at: start)

@@ -90,7 +90,7 @@ struct StatementFileTests {
         let brief = try statement(old, new, acceptFor: .seconds(10))
         try keys.settle(openedWith: try active(store), statements: [brief], topic: .app, at: start + 10)
         #expect(try keys.trust(for: .app).pinned == [new.publicKey])
-        #expect(try file.merge(into: store, at: start + 999_999).rotated.count == 1)
+        #expect(try file.merge(into: store, at: start + 999_999).changes.count == 1)
         #expect(try store.trust(for: .app).pinned == [new.publicKey])
     }
 
@@ -133,7 +133,7 @@ struct StatementFileTests {
         let store = try DeviceStoreKind.memory.store()
         try store.trustSender(chain[0].publicKey, named: "provider", at: start)
         #expect(try ExtensionKeys(keys: store, statements: file).trust(for: .app).pinned.first == chain[64].publicKey)
-        #expect(try file.merge(into: store, at: start).rotated.count == 64)
+        #expect(try file.merge(into: store, at: start).changes.count == 64)
         try file.keep(openedWith: nil, statements: [last], topic: .app, at: start)
     }
 
@@ -141,7 +141,7 @@ struct StatementFileTests {
     @Test(arguments: DeviceStoreKind.allCases)
     func aRecoveryIsKeptThoughTheFileIsFull(_ kind: DeviceStoreKind) throws {
         let (store, keys) = try home(kind)
-        let (recovery, other, otherNew, good) = (RecoverySecretKey(), SenderKey(), SenderKey(), SenderKey())
+        let (recovery, other, otherNew, good) = (RecoveryKey(), SenderKey(), SenderKey(), SenderKey())
         try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
         try store.trustSender(other.publicKey, named: "other", topic: .app, at: start)
         let key = try active(store)
@@ -169,14 +169,14 @@ struct StatementFileTests {
             code { try keys.settle(openedWith: key, statements: [more], topic: .app, at: start) } == .rotationRefused)
 
         let believed = try keys.trust(for: .app)
-        #expect(try file.merge(into: store, at: start).rotated.count == 3)
+        #expect(try file.merge(into: store, at: start).changes.count == 3)
         #expect(try store.trust(for: .app) == believed && believed.pinned == [new.publicKey, otherNew.publicKey])
     }
 
     /// Another sender's rotations, which the recovery does not replace, fill the file.
     @Test func theRotationsOfAnotherSenderLeaveRoomForARecovery() throws {
         let (store, keys) = try home()
-        let (recovery, good) = (RecoverySecretKey(), SenderKey())
+        let (recovery, good) = (RecoveryKey(), SenderKey())
         try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
         let chain = (0...StatementFile.capacity).map { _ in SenderKey() }
         try store.trustSender(chain[0].publicKey, named: "other", topic: .app, at: start)
@@ -194,7 +194,7 @@ struct StatementFileTests {
     /// The rotation beside the recovery has no room, or is refused: the recovery is kept all the same.
     @Test(arguments: [true, false]) func aRecoveryIsKeptWhateverComesBesideIt(_ fits: Bool) throws {
         let (store, keys) = try home()
-        let (recovery, good) = (RecoverySecretKey(), SenderKey())
+        let (recovery, good) = (RecoveryKey(), SenderKey())
         try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
         let chain = (0...StatementFile.capacity).map { _ in SenderKey() }
         try store.trustSender(chain[0].publicKey, named: "other", topic: .app, at: start)
@@ -226,7 +226,7 @@ struct StatementFileTests {
         let believed = try keys.trust(for: .app)
         let merged = try file.merge(into: store, grace: .seconds(100), at: start + 5)
         #expect(merged.confirmed.map(\.publicKey) == [key])
-        #expect(merged.rotated == [.rotated(from: old.publicKey, to: new.publicKey)])
+        #expect(merged.changes == [.rotated(from: old.publicKey, to: new.publicKey)])
         #expect(merged.refused == 0 && merged.conflicts == 0)
         #expect(try store.deviceKeys().map(\.state) == [.retiring, .active])
         #expect(try store.deviceKeys().first?.retiresAt == start + 105)
@@ -288,7 +288,7 @@ struct StatementFileTests {
         try store.trustSender(newest.publicKey, named: "provider", topic: .app, replace: true, at: start)
         #expect(try keys.trust(for: .app) == store.trust(for: .app))
         let merged = try file.merge(into: store, at: start)
-        #expect(merged.refused == 1 && merged.rotated.isEmpty)
+        #expect(merged.refused == 1 && merged.changes.isEmpty)
         #expect(try store.trust(for: .app).pinned == [newest.publicKey])
         #expect(try file.statements(for: .app).isEmpty)
     }
@@ -312,7 +312,7 @@ struct StatementFileTests {
         try other.execute("BEGIN IMMEDIATE")
         #expect(code { try file.merge(into: home, at: start) } == .storeBusy)
         try other.execute("ROLLBACK")
-        #expect(try file.merge(into: home, at: start).rotated.count == 1)
+        #expect(try file.merge(into: home, at: start).changes.count == 1)
     }
 
     // MARK: Who can write the file
@@ -345,7 +345,7 @@ struct StatementFileTests {
         let (store, _) = try home()
         try file.keep(
             openedWith: nil, statements: [try statement(old, new)], topic: .app, at: Timestamp(milliseconds: .max))
-        #expect(try file.merge(into: store, at: start).rotated.count == 1)
+        #expect(try file.merge(into: store, at: start).changes.count == 1)
     }
 
     @Test func moreRowsThanTheFileMayHoldAreNotRead() throws {

@@ -9,25 +9,25 @@ import Testing
 
     private let now = FormatFixture.now
     private let keys: [SenderKey]
-    private let recovery: RecoverySecretKey
+    private let recovery: RecoveryKey
     private let rotation: RotationStatement
     private let recovered: RotationStatement
 
     init() throws {
         keys = try (101...104).map { try FormatFixture.sender($0) }
-        recovery = try RecoverySecretKey(seed: Bytes(repeating: 7, count: 32).span)
+        recovery = try RecoveryKey(seed: Bytes(repeating: 7, count: 32).span)
         rotation = try RotationStatement(from: keys[0], to: keys[1], at: FormatFixture.now)
         recovered = try Self.recovery(by: recovery, to: keys[1], serial: 7)
     }
 
     private static func recovery(
-        by key: RecoverySecretKey, to new: SenderKey, serial: UInt32, at time: Timestamp = FormatFixture.now
+        by key: RecoveryKey, to new: SenderKey, serial: UInt32, at time: Timestamp = FormatFixture.now
     ) throws -> RotationStatement {
         try RecoveryRequest(by: key.publicKey, for: FormatFixture.app, to: new, serial: serial, at: time)
             .signed(by: key).statement
     }
 
-    private func trust(_ pinned: SenderKey, _ recoveryKeys: [RecoverySecretKey]? = nil) -> SenderTrust {
+    private func trust(_ pinned: SenderKey, _ recoveryKeys: [RecoveryKey]? = nil) -> SenderTrust {
         SenderTrust(
             [SenderTrust.Sender(pinned: pinned.publicKey, recoveryKeys: (recoveryKeys ?? [recovery]).map(\.publicKey))])
     }
@@ -182,7 +182,7 @@ import Testing
     /// The bytes of the key are the same; only its use differs.
     @Test func aRecoveryKeyRotatesNothingAndASenderKeyRecoversNothing() throws {
         let seed = Bytes(repeating: 9, count: 32)
-        let (sender, twin) = (try SenderKey(seed: seed.span), try RecoverySecretKey(seed: seed.span))
+        let (sender, twin) = (try SenderKey(seed: seed.span), try RecoveryKey(seed: seed.span))
         #expect(
             refusal(of: try RotationStatement(from: sender, to: keys[1], at: now).bytes, by: trust(keys[0], [twin]))
                 == .untrustedKey)
@@ -198,7 +198,7 @@ import Testing
     // MARK: Serials
 
     @Test func aSerialNeverFalls() throws {
-        let second = RecoverySecretKey()
+        let second = RecoveryKey()
         let last = try Self.recovery(by: recovery, to: keys[1], serial: .max - 1)
         let before = try accepting(last, trust(keys[0], [recovery, second]))
         for serial: UInt32 in [1, 7, .max / 2, .max - 2] {

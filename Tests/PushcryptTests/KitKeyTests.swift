@@ -69,7 +69,7 @@ enum KeyTextKind: String {
         case .recoveryPublic: Self.key(try RecoveryPublicKey(text: String(validating: text, as: UTF8.self) ?? ""))
         case .deviceSecret: Self.key(try DeviceKey(text: text.span))
         case .senderSecret: Self.key(try SenderKey(text: text.span))
-        case .recoverySecret: Self.key(try RecoverySecretKey(text: text.span))
+        case .recoverySecret: Self.key(try RecoveryKey(text: text.span))
         }
     }
 
@@ -80,7 +80,7 @@ enum KeyTextKind: String {
         case .recoveryPublic: Self.key(try RecoveryPublicKey(bytes: bytes.span))
         case .deviceSecret: Self.key(try DeviceKey(scalar: bytes.span))
         case .senderSecret: Self.key(try SenderKey(seed: bytes.span))
-        case .recoverySecret: Self.key(try RecoverySecretKey(seed: bytes.span))
+        case .recoverySecret: Self.key(try RecoveryKey(seed: bytes.span))
         }
     }
 
@@ -96,7 +96,7 @@ enum KeyTextKind: String {
         Key(bytes: key.bytes, text: Bytes(key.description.utf8), keyID: key.id.description)
     }
 
-    private static func key(_ key: RecoverySecretKey) -> Key {
+    private static func key(_ key: RecoveryKey) -> Key {
         Key(
             bytes: key.withSeed { Bytes(copying: $0) }, text: key.withText { Bytes(copying: $0) },
             publicKey: key.publicKey.bytes)

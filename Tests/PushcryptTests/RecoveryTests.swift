@@ -6,14 +6,14 @@ import Testing
 /// A recovery from the provider to the phone: the request, its signature, and what a phone makes of it.
 /// (`Docs/FormatRotation.md`, Recovery statement)
 @Suite struct RecoveryTests {
-    private let recovery: RecoverySecretKey
+    private let recovery: RecoveryKey
     private let keys: [SenderKey]
     private let topic: Topic
     private let now = FormatFixture.now
 
     init() throws {
         let seed = Bytes(repeating: 7, count: 32)
-        recovery = try RecoverySecretKey(seed: seed.span)
+        recovery = try RecoveryKey(seed: seed.span)
         keys = try (101...104).map { try FormatFixture.sender($0) }
         topic = try FormatFixture.app
     }
@@ -63,7 +63,7 @@ import Testing
         let request = try RecoveryRequest(by: recovery.publicKey, for: topic, to: keys[1], serial: 5, at: now)
         let signed = try request.signed(by: recovery)
         let text = String(decoding: signed.json, as: UTF8.self)
-        let other = RecoverySecretKey().publicKey
+        let other = RecoveryKey().publicKey
         let changes: [(String, String, RotationError.Code)] = [
             (topic.bundleID, "com.example.other", .badSignature),
             (recovery.publicKey.description, other.description, .malformedStatement),
@@ -85,7 +85,7 @@ import Testing
 
     @Test func onlyTheNamedRecoveryKeySigns() throws {
         let request = try RecoveryRequest(by: recovery.publicKey, for: topic, to: keys[1], serial: 5, at: now)
-        #expect(code { try request.signed(by: RecoverySecretKey()) } == .unknownRecoveryKey)
+        #expect(code { try request.signed(by: RecoveryKey()) } == .unknownRecoveryKey)
         let withoutSerial = code {
             try RecoveryRequest(by: recovery.publicKey, for: topic, to: keys[1], serial: 0, at: now)
         }
@@ -176,7 +176,7 @@ import Testing
     /// No key is both, whichever app has the sender. (K-10)
     @Test func aRecoveryKeyOfAnotherAppBecomesNoSenderKey() throws {
         let seed = Bytes(repeating: 9, count: 32)
-        let (new, other) = (try SenderKey(seed: seed.span), try RecoverySecretKey(seed: seed.span))
+        let (new, other) = (try SenderKey(seed: seed.span), try RecoveryKey(seed: seed.span))
         let trust = SenderTrust(
             trust(pinned: keys[0].publicKey).senders,
             others: [SenderTrust.Sender(pinned: keys[2].publicKey, recoveryKeys: [other.publicKey])])

@@ -35,9 +35,13 @@ import Testing
     func whatIsForeignIsWrittenAndReadAsItStands(_ foreign: [String]) throws {
         let list = foreign.map { "\"\($0)\"" }.joined(separator: ",")
         let json = #"{"version":1,"acknowledged":"\#(Self.device)","foreign":[\#(list)]}"#
-        let reply = RegistrationReply(.acknowledged(try DevicePublicKey(text: Self.device)), foreign: foreign)
+        let reply = RegistrationReply(
+            .acknowledged(try DevicePublicKey(text: Self.device)),
+            foreign: foreign.map(RegistrationReply.ForeignMember.init))
         #expect(String(decoding: reply.json, as: UTF8.self) == json)
         #expect(try Self.reply(json) == reply)
+        #expect(reply.foreign.contains(.sender) == foreign.contains("sender"))
+        #expect(reply.foreign.contains(.recovery) == foreign.contains("recovery"))
     }
 
     @Test func whatALaterProviderSaysMoreIsPassedOver() throws {

@@ -64,7 +64,7 @@ import Testing
 
     @Test(.vectors("rotation.json, recoveries"), arguments: try file().recoveries)
     func aRecoveryHasTheseBytes(_ vector: Recovery) throws {
-        let recovery = try RecoverySecretKey(seed: vector.recoverySeed.bytes.span)
+        let recovery = try RecoveryKey(seed: vector.recoverySeed.bytes.span)
         let new = try SenderKey(seed: vector.newSeed.bytes.span)
         #expect(recovery.publicKey.bytes == vector.recoveryPublic.bytes)
         #expect(new.publicKey.bytes == vector.newPublic.bytes)

@@ -110,7 +110,7 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
                 return Scene.push(try scene.envelope(by: thief, announcing: [second]))
             },
             FailingPush(.recoveryConflict, "a second recovery with the serial of the first") { scene in
-                let (recovery, thief) = (RecoverySecretKey(), SenderKey())
+                let (recovery, thief) = (RecoveryKey(), SenderKey())
                 try scene.phone.store.setRecoveryKeys([recovery.publicKey], ofSender: Phone.sender)
                 let first = try recovered(by: recovery, to: scene.newSender)
                 _ = try scene.phone.store.acceptStatements([first], topic: .app, at: .start)
@@ -154,7 +154,7 @@ struct FailingPush: Sendable, CustomTestStringConvertible {
             }
         ]
 
-    private static func recovered(by key: RecoverySecretKey, to new: SenderKey) throws -> RotationStatement {
+    private static func recovered(by key: RecoveryKey, to new: SenderKey) throws -> RotationStatement {
         let request = try RecoveryRequest(by: key.publicKey, for: .app, to: new, serial: 7, at: .start)
         return try request.signed(by: key).statement
     }

@@ -30,7 +30,7 @@ import Testing
         let stolen = SenderKey()
         let thief: SenderKey
         let new: SenderKey
-        let recovery = RecoverySecretKey()
+        let recovery = RecoveryKey()
         let statement: RotationStatement
 
         init() throws {
@@ -124,7 +124,7 @@ import Testing
         let code = try phone.receive(sender, statements, at: now.plus(seconds: 2))
         #expect(code == "authentication-failed", "phone \(number)")
         if let change = try? phone.file.merge(into: phone.store, at: now.plus(seconds: 3)), phone.extensionKeys != nil {
-            #expect(change.rotated == [.recovered(to: keys.new.publicKey)] && change.refused == 0)
+            #expect(change.changes == [.recovered(to: keys.new.publicKey)] && change.refused == 0)
         }
         #expect(try phone.store.trust(for: .app).pinned == [keys.new.publicKey], "phone \(number)")
         #expect(try phone.receive(keys.new, [], at: now.plus(seconds: 4)) == "opened", "phone \(number)")

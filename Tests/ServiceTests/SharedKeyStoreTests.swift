@@ -57,7 +57,7 @@ import Testing
         let group = AppGroup(identifier: "group.com.example")
         #expect(try group.journal().entries().isEmpty)
         let merged = try group.statements().merge(into: SQLiteKeyStore.inMemory(), at: Self.now)
-        #expect(merged.confirmed.isEmpty && merged.rotated.isEmpty)
+        #expect(merged.confirmed.isEmpty && merged.changes.isEmpty)
         let directory = folder.appendingPathComponent("group.com.example/pushcrypt").path
         #expect(try FileManager.default.attributesOfItem(atPath: directory)[.posixPermissions] as? Int == 0o700)
     }

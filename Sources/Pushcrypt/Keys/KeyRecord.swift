@@ -136,7 +136,7 @@ package struct KeyRecord {
     }
 
     /// Returns the members of a registration that name foreign keys.
-    func foreign() throws(KeyError) -> [String] {
+    func foreign() throws(KeyError) -> [RegistrationReply.ForeignMember] {
         guard let value = root["foreign"], value.kind != .null else { return [] }
         let members = value.elements.compactMap(\.string)
         guard value.kind == .array, (1...Self.maximumForeign).contains(members.count),
@@ -145,7 +145,7 @@ package struct KeyRecord {
             throw KeyError(
                 .malformedRecord, "the reply's foreign is not an array of 1 to \(Self.maximumForeign) strings")
         }
-        return members
+        return members.map(RegistrationReply.ForeignMember.init)
     }
 
     func number(_ name: String) throws(KeyError) -> UInt64? {

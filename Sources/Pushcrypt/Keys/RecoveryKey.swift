@@ -60,7 +60,7 @@ public struct RecoveryPublicKey: Hashable, Sendable, CustomStringConvertible, Lo
 ///
 /// The seed is in guarded memory, which all references share. It is wiped with the last reference and never printed.
 /// (`Docs/Format.md`, Keys as text)
-public final class RecoverySecretKey: Sendable {
+public final class RecoveryKey: Sendable {
     /// The public half.
     public let publicKey: RecoveryPublicKey
 
@@ -119,9 +119,9 @@ public final class RecoverySecretKey: Sendable {
     }
 }
 
-extension RecoverySecretKey: CustomStringConvertible, CustomReflectable {
+extension RecoveryKey: CustomStringConvertible, CustomReflectable {
     /// The public key; nothing secret is printed.
-    public var description: String { "RecoverySecretKey(\(publicKey))" }
+    public var description: String { "RecoveryKey(\(publicKey))" }
 
     /// The public key only.
     public var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey]) }

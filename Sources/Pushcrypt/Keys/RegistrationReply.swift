@@ -45,20 +45,34 @@ public struct RegistrationReply: Hashable, Sendable {
         private init(unchecked description: String) { self.description = description }
     }
 
+    /// A member of a record that names a key which the provider never had.
+    public struct ForeignMember: Hashable, Sendable, LosslessStringConvertible {
+        /// The sender key that the phone trusts.
+        public static let sender = ForeignMember("sender")
+        /// A recovery key that the phone has pinned.
+        public static let recovery = ForeignMember("recovery")
+
+        /// The name of the member.
+        public let description: String
+
+        /// Creates a member of this name, which a later version may define.
+        public init(_ description: String) { self.description = description }
+    }
+
     /// The outcome of the registration.
     public let verdict: Verdict
     /// The key that the provider signs with.
     public let sender: SenderPublicKey?
     /// The provider's recovery keys, at most two, which a phone pins only together with `sender`.
     public let recoveryKeys: [RecoveryPublicKey]
-    /// The members of the record, `sender` or `recovery`, that name a key the provider never had: somebody else enrolled
-    /// the device, or has replaced the provider's key. No trust changes because of it.
-    public let foreign: [String]
+    /// The members of the record that name a key the provider never had: somebody else enrolled the device, or has
+    /// replaced the provider's key. No trust changes because of it.
+    public let foreign: [ForeignMember]
 
     /// Creates a reply.
     public init(
         _ verdict: Verdict, sender: SenderPublicKey? = nil, recoveryKeys: [RecoveryPublicKey] = [],
-        foreign: [String] = []
+        foreign: [ForeignMember] = []
     ) {
         self.verdict = verdict
         self.sender = sender
@@ -108,7 +122,7 @@ public struct RegistrationReply: Hashable, Sendable {
             if let sender { json.string(sender.description, for: "sender") }
             json.write(recoveryKeys)
             if !foreign.isEmpty {
-                json.array(for: "foreign") { json in for member in foreign { json.string(member) } }
+                json.array(for: "foreign") { json in for member in foreign { json.string(member.description) } }
             }
         }
         return json.bytes

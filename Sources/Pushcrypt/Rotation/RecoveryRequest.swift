@@ -51,7 +51,7 @@ public struct RecoveryRequest: Hashable, Sendable {
     /// The caller first shows the app, the serial and the new key to a person.
     ///
     /// - Throws: `unknownRecoveryKey` if the request is for another recovery key.
-    public func signed(by key: RecoverySecretKey) throws(RotationError) -> SignedRecovery {
+    public func signed(by key: RecoveryKey) throws(RotationError) -> SignedRecovery {
         guard key.publicKey == recoveryKey else {
             throw RotationError(
                 15, .unknownRecoveryKey,

@@ -106,7 +106,9 @@ struct DeviceAddCommand: CommandBody {
                 json.string(registration.publicKey.id.description, for: "key_id")
                 json.integer(registration.generation, for: "generation")
                 if foreign.count > 0 {
-                    json.array(for: "foreign") { json in for member in foreign.members { json.string(member) } }
+                    json.array(for: "foreign") { json in
+                        for member in foreign.members { json.string(member.description) }
+                    }
                 }
             }
             try console.write(line: json.bytes)
@@ -119,7 +121,7 @@ struct DeviceAddCommand: CommandBody {
         _ store: SQLiteKeyStore
     ) throws(CommandFailure) -> (key: SenderPublicKey, recoveryKeys: [RecoveryPublicKey])? {
         do throws(KeyStoreError) {
-            return (try store.senderKey(named: nil).record.publicKey, try store.recoveryKeys())
+            return (try store.senderKey(named: nil).record.publicKey, try store.announcedRecoveryKeys())
         } catch {
             guard error.code == .unknownName || error.code == .ambiguousName else { throw CommandFailure(error) }
             return nil

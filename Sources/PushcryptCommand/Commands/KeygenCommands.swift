@@ -227,7 +227,7 @@ func registrationText(_ record: DeviceKeyRecord, _ store: SQLiteKeyStore) throws
 /// The announcement of a sender's key for the app's phones.
 func announcementText(_ record: SenderKeyRecord, _ store: SQLiteKeyStore) throws(CommandFailure) -> String {
     let recoveryKeys = try withStoreErrors { () throws(KeyStoreError) in
-        try store.recoveryKeys(ofSenderKey: record.name)
+        try store.announcedRecoveryKeys(of: record.name)
     }
     let announcement = SenderAnnouncement(
         publicKey: record.publicKey, topic: record.topic, generation: record.generation, createdAt: record.createdAt,

@@ -24,7 +24,7 @@ struct KeygenRecoveryCommand: CommandBody {
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        let key = RecoverySecretKey()
+        let key = RecoveryKey()
         try key.withText { (text) throws(CommandFailure) in try console.deliverSecret(text, to: output) }
         if output.file == nil {
             console.hint("the public key for the app is \(key.publicKey)")
@@ -87,8 +87,8 @@ struct RecoverKeysCommand: CommandBody {
         }
         let store = try console.open(store)
         let recoveryKeys = try withStoreErrors { () throws(KeyStoreError) in
-            if !parsed.isEmpty { try store.setRecoveryKeys(parsed, ofSenderKey: name, at: console.timestamp) }
-            return try store.recoveryKeys(ofSenderKey: name)
+            if !parsed.isEmpty { try store.setAnnouncedRecoveryKeys(parsed, of: name, at: console.timestamp) }
+            return try store.announcedRecoveryKeys(of: name)
         }
         if parsed.isEmpty { for key in recoveryKeys { try console.write("\(key)\n") } }
         return .done
@@ -122,7 +122,7 @@ struct RecoverSignCommand: CommandBody {
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
-        let key = try console.withKey(from: keyFile) { (text) throws(KeyError) in try RecoverySecretKey(text: text) }
+        let key = try console.withKey(from: keyFile) { (text) throws(KeyError) in try RecoveryKey(text: text) }
         let bytes = try console.read(file, limit: DeviceInput.maximumRecord)
         let request = try withRecovery { () throws(RotationError) in try RecoveryRequest(json: bytes) }
         let clock = console.now() / 1000
@@ -250,7 +250,7 @@ struct RecoveryArguments: Sendable {
                 throw CommandFailure(error, inOption: "--recovery-key")
             }
         }
-        let known = try withStoreErrors { () throws(KeyStoreError) in try store.recoveryKeys(ofSenderKey: name) }
+        let known = try withStoreErrors { () throws(KeyStoreError) in try store.announcedRecoveryKeys(of: name) }
         guard let only = known.first, known.count == 1 else {
             throw .usage(
                 "--recovery-key is missing",

@@ -6,7 +6,7 @@ internal import PushcryptKeyStore
 struct ForeignSenders {
     private static let listed = 10
 
-    private let foreignMembers: @Sendable (SenderPublicKey?, [RecoveryPublicKey]) -> [String]
+    private let foreignMembers: @Sendable (SenderPublicKey?, [RecoveryPublicKey]) -> [RegistrationReply.ForeignMember]
     private var first: [String] = []
     private(set) var count = 0
 
@@ -30,12 +30,12 @@ struct ForeignSenders {
     }
 
     /// The members of the devices' records that name a foreign key.
-    private(set) var members: [String] = []
+    private(set) var members: [RegistrationReply.ForeignMember] = []
 
     var text: String {
         let names = first.map(quoted).joined(separator: ", ") + (count > first.count ? ", …" : "")
         let subject = count == 1 ? "device \(names) trusts" : "\(count) devices trust"
-        let noun = members == ["recovery"] ? "recovery" : "sender"
+        let noun = members == [.recovery] ? "recovery" : "sender"
         return "\(subject) a \(noun) key that this store never had" + (count == 1 ? "" : ": \(names)")
     }
 }

@@ -50,9 +50,9 @@ public struct EnrolmentResult: Hashable, Sendable {
     /// The members of the record, `sender` or `recovery`, that name a key the provider never had: somebody else enrolled
     /// the device, or has replaced the provider's key. Nothing has changed; the app decides, with
     /// `trustSender(_:named:replace:at:)`.
-    public let foreign: [String]
+    public let foreign: [RegistrationReply.ForeignMember]
 
-    init(key: Key, sender: Sender, foreign: [String] = []) {
+    init(key: Key, sender: Sender, foreign: [RegistrationReply.ForeignMember] = []) {
         self.key = key
         self.sender = sender
         self.foreign = foreign

@@ -59,7 +59,7 @@ import Testing
     @Test func aPhoneThatTrustsSomebodyElseIsTold() throws {
         let key = DeviceKey()
         let answer = try reply(record(key, sender: SenderKey().publicKey), from: "alice")
-        #expect(answer == RegistrationReply(.acknowledged(key.publicKey), sender: sender, foreign: ["sender"]))
+        #expect(answer == RegistrationReply(.acknowledged(key.publicKey), sender: sender, foreign: [.sender]))
         #expect(try reply(record(key, sender: sender), from: "alice").foreign == [])
     }
 }

@@ -99,7 +99,7 @@ import Testing
         phone.firstTrust = .builtIn([foreign])
         try phone.launch(with: provider)
         #expect(phone.results.last?.key == .acknowledged)
-        #expect(phone.results.last?.foreign == ["sender"])
+        #expect(phone.results.last?.foreign == [.sender])
         #expect(try phone.pin == foreign)
     }
 

@@ -40,7 +40,7 @@ import Testing
         #expect(
             phone.results == [
                 EnrolmentResult(
-                    key: .acknowledged, sender: .notAccepted(try provider.key.publicKey), foreign: ["sender"])
+                    key: .acknowledged, sender: .notAccepted(try provider.key.publicKey), foreign: [.sender])
             ])
         #expect(try phone.pin == builtIn)
     }
@@ -56,7 +56,7 @@ import Testing
         #expect(
             phone.results.last
                 == EnrolmentResult(
-                    key: .acknowledged, sender: .notAccepted(try stranger.key.publicKey), foreign: ["sender"]))
+                    key: .acknowledged, sender: .notAccepted(try stranger.key.publicKey), foreign: [.sender]))
         #expect(try phone.pin == first)
         // Only the app's own decision does.
         try phone.store.trustSender(stranger.key.publicKey, named: "provider", topic: .app, replace: true, at: .start)
@@ -122,7 +122,7 @@ import Testing
 
     // MARK: Recovery keys
 
-    private func recover(_ provider: Provider, by key: RecoverySecretKey, at now: Timestamp = .start) throws {
+    private func recover(_ provider: Provider, by key: RecoveryKey, at now: Timestamp = .start) throws {
         let request = try provider.store.prepareRecovery(
             topic: .app, by: key.publicKey, clock: .confirmed, at: now
         ).request
@@ -131,14 +131,14 @@ import Testing
 
     /// The first reply brings both, and later ones none.
     @Test(arguments: StoreKind.allCases) func recoveryKeysComeWithTheFirstPin(_ kind: StoreKind) throws {
-        let (provider, recovery, other) = (try Provider(), RecoverySecretKey(), RecoverySecretKey())
-        try provider.store.setRecoveryKeys([recovery.publicKey], ofSenderKey: nil, at: .start)
+        let (provider, recovery, other) = (try Provider(), RecoveryKey(), RecoveryKey())
+        try provider.store.setAnnouncedRecoveryKeys([recovery.publicKey], at: .start)
         let phone = try Installation(kind)
         #expect(try phone.launch(with: provider) == "register")
         #expect(try phone.store.recoveryKeys(ofSender: "provider") == [recovery.publicKey])
         #expect(try phone.launch(with: provider) == "register-again(sender-changed, recovery-changed)")
         #expect(try provider.devices.map(\.recoveryKeys) == [[recovery.publicKey]])
-        try provider.store.setRecoveryKeys([other.publicKey], ofSenderKey: nil, at: .start)
+        try provider.store.setAnnouncedRecoveryKeys([other.publicKey], at: .start)
         phone.circumstances.pushToken = [1]
         try phone.launch(with: provider)
         #expect(try phone.store.recoveryKeys(ofSender: "provider") == [recovery.publicKey])
@@ -150,8 +150,8 @@ import Testing
 
     /// A reply that pins nothing brings no recovery key either, with or without a pin.
     @Test(arguments: StoreKind.allCases) func noRecoveryKeyComesWithoutItsPin(_ kind: StoreKind) throws {
-        let (stranger, stolen) = (try Provider(), RecoverySecretKey().publicKey)
-        try stranger.store.setRecoveryKeys([stolen], ofSenderKey: nil, at: .start)
+        let (stranger, stolen) = (try Provider(), RecoveryKey().publicKey)
+        try stranger.store.setAnnouncedRecoveryKeys([stolen], at: .start)
         let phone = try Installation(kind)
         phone.firstTrust = .builtIn([SenderKey().publicKey])
         try phone.launch(with: stranger)
@@ -175,16 +175,16 @@ import Testing
 
     /// The app's own replace any, also those of somebody who once controlled the channel.
     @Test(arguments: StoreKind.allCases) func builtInRecoveryKeysReplaceTheReplys(_ kind: StoreKind) throws {
-        let (provider, thief) = (try Provider(), RecoverySecretKey())
-        try provider.store.setRecoveryKeys([thief.publicKey], ofSenderKey: nil, at: .start)
+        let (provider, thief) = (try Provider(), RecoveryKey())
+        try provider.store.setAnnouncedRecoveryKeys([thief.publicKey], at: .start)
         let phone = try Installation(kind)
         try phone.launch(with: provider)
         try phone.launch(with: provider)
-        let own = RecoverySecretKey()
+        let own = RecoveryKey()
         phone.recoveryKeys = [own.publicKey]
         #expect(try phone.launch(with: provider) == "replace-recovery-keys, register-again(recovery-changed)")
         #expect(try phone.store.recoveryKeys(ofSender: "provider") == [own.publicKey])
-        #expect(phone.results.last?.foreign == ["recovery"], "the provider does not know it yet")
+        #expect(phone.results.last?.foreign == [.recovery], "the provider does not know it yet")
         #expect(try phone.launch(with: provider) == "nothing")
         // A built-in sender has no others, even if none are built in.
         phone.recoveryKeys = []
@@ -196,9 +196,9 @@ import Testing
     /// A pin that a built-in recovery key put in place stays; one by any other recovery key does not.
     @Test(arguments: StoreKind.allCases, [true, false])
     func aRecoveredPinStaysIfTheAppHasTheRecoveryKey(_ kind: StoreKind, _ isBuiltIn: Bool) throws {
-        let (provider, recovery) = (try Provider(), RecoverySecretKey())
+        let (provider, recovery) = (try Provider(), RecoveryKey())
         let first = try provider.key.publicKey
-        try provider.store.setRecoveryKeys([recovery.publicKey], ofSenderKey: nil, at: .start)
+        try provider.store.setAnnouncedRecoveryKeys([recovery.publicKey], at: .start)
         let phone = try Installation(kind)
         if isBuiltIn {
             phone.firstTrust = .builtIn([first])
@@ -223,9 +223,9 @@ import Testing
     /// The first reply came from somebody who passed on the genuine key with a recovery key of his, and then recovered to
     /// a key of his: the genuine one stays revoked, and his must go as well.
     @Test(arguments: StoreKind.allCases) func aStrangersRecoveryDoesNotOutliveBuiltInKeys(_ kind: StoreKind) throws {
-        let (provider, thief) = (try Provider(), RecoverySecretKey())
+        let (provider, thief) = (try Provider(), RecoveryKey())
         let genuine = try provider.key.publicKey
-        try provider.store.setRecoveryKeys([thief.publicKey], ofSenderKey: nil, at: .start)
+        try provider.store.setAnnouncedRecoveryKeys([thief.publicKey], at: .start)
         let phone = try Installation(kind)
         try phone.launch(with: provider)
         try recover(provider, by: thief)

@@ -72,7 +72,7 @@ struct RotationTarget: FuzzTarget {
     private struct Fields {
         var version: UInt8 = 1
         /// Of a recovery, which has a serial instead of an overlap.
-        var recovery: RecoverySecretKey? {
+        var recovery: RecoveryKey? {
             didSet {
                 version = 2
                 oldID = recovery?.publicKey.id.value ?? oldID

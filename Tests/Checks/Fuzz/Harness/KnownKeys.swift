@@ -17,9 +17,9 @@ package enum KnownKeys {
     }
 
     /// A recovery key for each number; one with the number of a sender's key has its bytes.
-    package static func recovery(_ number: UInt8) -> RecoverySecretKey {
+    package static func recovery(_ number: UInt8) -> RecoveryKey {
         let seed = Bytes(repeating: 0x20 &+ number, count: 32)
-        return known { () throws(KeyError) in try RecoverySecretKey(seed: seed.span) }
+        return known { () throws(KeyError) in try RecoveryKey(seed: seed.span) }
     }
 
     /// The bytes of the first device key's secret.
