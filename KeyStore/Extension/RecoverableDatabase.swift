@@ -38,7 +38,6 @@ final class RecoverableDatabase {
     private let busyTimeout: Int32
     private var connection: Connection?
     private var wasDamaged = false
-    /// Ends, from any thread, what runs here.
     private let interruption: SQLiteInterruption
 
     init(_ kind: Kind, in path: String, busyTimeout: Int32, interruption: SQLiteInterruption = SQLiteInterruption()) {
@@ -54,7 +53,6 @@ final class RecoverableDatabase {
     func write<R>(
         filling fill: Filling = { _ in }, _ body: (SQLiteConnection) throws(KeyStoreError) -> R
     ) throws(KeyStoreError) -> R {
-        interruption.begin()
         do throws(KeyStoreError) {
             return try writeOnce(filling: fill, body)
         } catch {
@@ -189,6 +187,7 @@ final class RecoverableDatabase {
         try directory.withLock(waiting: busyTimeout) { () throws(KeyStoreError) in
             // Another process may have done it while this one waited.
             guard try directory.facts(of: kind.name)?.identity == damaged else { return }
+            try interruption.check(directory.file(kind.name))
             try build(in: directory, filling: fill)
             wasDamaged = wasDamaged || damaged != nil
         }

@@ -18,12 +18,16 @@ public final class StatementFile: Sendable {
     public static let capacity = 64
 
     private let file: Locked<RecoverableDatabase>
+    /// Ends, from any thread, a call that is being made, so that no lock is held while the process is suspended.
+    package let interruption = SQLiteInterruption()
 
     /// Uses the file in this directory, which is created when needed; a damaged one is recreated.
     ///
     /// The app creates the directory, in the group container that it shares with the extension.
     public init(in directory: String) {
-        file = Locked(RecoverableDatabase(StatementTables.kind, in: directory, busyTimeout: ReplayFile.busyTimeout))
+        file = Locked(
+            RecoverableDatabase(
+                StatementTables.kind, in: directory, busyTimeout: ReplayFile.busyTimeout, interruption: interruption))
     }
 
     // MARK: For the extension

@@ -9,7 +9,8 @@ public final class JournalFile: Sendable {
     public static let capacity = 256
 
     private let file: Locked<RecoverableDatabase>
-    private let interruption = SQLiteInterruption()
+    /// Ends, from any thread, an entry that is being written, so that no lock is held while the process is suspended.
+    package let interruption = SQLiteInterruption()
 
     /// Uses the file in this directory, which is created with the first entry; a damaged one is recreated.
     public init(in directory: String) {
@@ -17,9 +18,6 @@ public final class JournalFile: Sendable {
             RecoverableDatabase(
                 JournalTable.kind, in: directory, busyTimeout: Self.busyTimeout, interruption: interruption))
     }
-
-    /// Ends, from any thread, an entry that is being written, so that no lock is held while the process is suspended.
-    package func stop() { interruption.stop() }
 
     /// How long an entry waits for other processes, in milliseconds: less than the replay guard, because a delivery
     /// matters more than its entry.

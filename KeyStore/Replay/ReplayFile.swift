@@ -61,7 +61,9 @@ public struct ReplayHandover: Hashable, Sendable {
 /// Replay)
 public final class ReplayFile: Sendable {
     private let session: Locked<ReplaySession>
-    private let interruption: SQLiteInterruption
+    /// Ends, from any thread, a call that is being made, so that no lock is held while the process is suspended. Nothing of
+    /// it is then remembered, and the call reports the problem.
+    package let interruption: SQLiteInterruption
 
     /// Creates the file, when a device is enrolled; messages sent at or before `floor` never count as new.
     ///
@@ -92,10 +94,6 @@ public final class ReplayFile: Sendable {
         interruption = session.interruption
         self.session = Locked(session)
     }
-
-    /// Ends, from any thread, a call that is being made, so that no lock is held while the process is suspended. Nothing of
-    /// it is then remembered, and the call reports the problem.
-    package func stop() { interruption.stop() }
 
     /// Checks the file in a store's directory. Changes nothing; finds nothing if there is no file.
     public static func check(in directory: String, at now: Timestamp) -> [Finding] {

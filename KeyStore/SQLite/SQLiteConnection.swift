@@ -222,7 +222,10 @@ final class SQLiteConnection {
     func transaction<R>(_ access: Access, _ body: () throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
         try rows(access.rawValue)
         do throws(KeyStoreError) {
+            // SQLite interrupts only statements that are running.
+            try waiting.interruption?.check(path)
             let result = try body()
+            try waiting.interruption?.check(path)
             try rows(access.end)
             return result
         } catch {
@@ -298,6 +301,9 @@ final class SQLiteConnection {
         switch code & 0xff {
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
             return KeyStoreError(.storeBusy, "another process is using \(path): try again when it is done")
+        case SQLITE_INTERRUPT:
+            // No damage: the file is whole, and must not be recreated.
+            return .stopped(path)
         case SQLITE_FULL:
             return .system(ENOSPC, "write \(path)")
         case SQLITE_READONLY:

@@ -49,13 +49,13 @@ final class DeliveryLog: Sendable {
         case rescue
     }
 
-    /// Writes a report, and waits for it for at most 200 ms, because a disk may hang and so may an app. On return, nothing
-    /// is being written: iOS ends an app that is suspended with a lock on a shared file. A rescue leaves no row in the
-    /// journal, and waits for nothing.
+    /// Writes a report, and waits for it for at most 200 ms, because a disk may hang and so may an app. On return, the
+    /// journal is not being written: iOS ends an app that is suspended with a lock on a shared file. A rescue leaves no
+    /// row in the journal, and waits for nothing.
     func write(_ report: DeliveryReport, _ caller: Caller) {
         let done = DispatchSemaphore(value: 0)
         var parts = 0
-        let isTooLate = Locked(Flag())
+        let isWritten = Locked(Flag())
         if let observe {
             parts += 1
             observerQueue.async {
@@ -66,7 +66,8 @@ final class DeliveryLog: Sendable {
         if caller != .rescue {
             parts += 1
             journalQueue.async { [files] in
-                if !isTooLate.withLock({ $0.isSet }) { files.journal(report) }
+                files.journal(report)
+                isWritten.withLock { $0.isSet = true }
                 done.signal()
             }
         }
@@ -80,10 +81,9 @@ final class DeliveryLog: Sendable {
         case .other:
             let end = DispatchTime.now() + .milliseconds(Int(Self.patience))
             for _ in 0..<parts where done.wait(timeout: end) == .timedOut { break }
-        case .rescue: break
+        case .rescue: return
         }
-        isTooLate.withLock { $0.isSet = true }
-        files.stop()
+        if !isWritten.withLock({ $0.isSet }) { files.stopJournal() }
     }
 
     private final class Flag {

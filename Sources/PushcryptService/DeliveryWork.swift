@@ -53,6 +53,7 @@ final class DeliveryWork: @unchecked Sendable {
     // MARK: Steps
 
     func open() {
+        files.begin()
         Self.queue.async { [self] in
             var push = push
             if push.encryptedData == .absent {
@@ -153,6 +154,8 @@ final class DeliveryWork: @unchecked Sendable {
     ) -> (content: UNNotificationContent, outcome: Delivery.Outcome) {
         guard outcome == .opened || outcome == .openedWithoutAttachment, let taken = findings.withLock({ $0.taken })
         else { return (content, outcome) }
+        // The end of another request may have stopped them.
+        files.begin()
         let answer = Locked(Answer())
         let group = DispatchGroup()
         let now = configuration.now()
@@ -189,18 +192,19 @@ final class DeliveryWork: @unchecked Sendable {
     /// Reports the outcome before the content handler runs, because the system may then suspend this process.
     func finish(_ outcome: Delivery.Outcome, isRescue: Bool) {
         let now = configuration.now()
-        let (report, change) = findings.withLock { findings in
+        let (report, change, isWorking) = findings.withLock { findings in
             findings.isFinished = true
             if findings.isChanging { findings.warnings.append("the app's change was not done in time") }
             let report = DeliveryReport(
                 receivedAt: receivedAt, milliseconds: now.milliseconds(since: receivedAt),
                 fingerprint: push.fingerprint, outcome: outcome, keyState: findings.keyState,
                 warnings: findings.warnings)
-            return (report, findings.change)
+            return (report, findings.change, findings.taken == nil)
         }
         change?.cancel()
         let isOwn = DispatchQueue.getSpecific(key: Self.isOwn) != nil
         log.write(report, isRescue ? .rescue : isOwn ? .own : .other)
+        if isRescue || isWorking { files.stop() }
     }
 
     /// Deletes device keys that no longer open anything, on the handler's threads: after the delivery, because the

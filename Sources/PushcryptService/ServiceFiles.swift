@@ -12,6 +12,10 @@ final class ServiceFiles: Sendable {
         let replay: ReplayFile
         let statements: StatementFile
         let journal: JournalFile
+
+        var interruptions: [SQLiteInterruption] {
+            [replay.interruption, statements.interruption, journal.interruption]
+        }
     }
 
     private final class State {
@@ -62,12 +66,19 @@ final class ServiceFiles: Sendable {
         _ = try? files(at: report.receivedAt).journal.append(entry)
     }
 
-    /// Ends what is being written to the journal and the replay guard, before this process may be suspended.
-    func stop() {
-        guard let files = opened.withLock({ $0.files }) else { return }
-        files.journal.stop()
-        files.replay.stop()
+    /// Allows the files to be used, because a push has arrived: this process runs.
+    func begin() {
+        for interruption in opened.withLock({ $0.files })?.interruptions ?? [] { interruption.begin() }
     }
+
+    /// Ends what uses the files, and refuses further use until the next push: this process may be suspended, and a disk
+    /// may hang.
+    func stop() {
+        for interruption in opened.withLock({ $0.files })?.interruptions ?? [] { interruption.stop() }
+    }
+
+    /// Does the same for the journal alone.
+    func stopJournal() { opened.withLock { $0.files }?.journal.interruption.stop() }
 
     /// The directory; nil before the first push.
     var directory: URL? { state.withLock { $0.files?.directory } }

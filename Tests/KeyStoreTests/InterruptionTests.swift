@@ -33,6 +33,9 @@ import Waiting
     @Test func workThatIsStoppedReleasesItsLock() async throws {
         let scratch = try Scratch()
         let (interruption, started) = (SQLiteInterruption(), Gate())
+        #expect(JournalFile(in: scratch.path).append(Self.entry) == nil)
+        let name = "\(scratch.path)/journal.db"
+        let identity = try #require(try FileFacts(at: name)?.identity)
         let file = RecoverableDatabase(
             JournalTable.kind, in: scratch.path, busyTimeout: 100, interruption: interruption)
         try file.write { _ in }
@@ -50,9 +53,30 @@ import Waiting
             return outcome.withLock { $0.isOver }
         }
         #expect(ends)
-        #expect(outcome.withLock { $0.error } != nil)
+        #expect(outcome.withLock { $0.error?.code } == .storeBusy, "no damage, so the file is not recreated")
         #expect(journal.append(Self.entry) == nil)
-        #expect(try journal.entries().map(\.code) == ["opened"])
+        #expect(try journal.entries().map(\.code) == ["opened", "opened"])
+        #expect(try FileFacts(at: name)?.identity == identity)
+    }
+
+    /// Neither is a damaged file replaced: there may be no time left.
+    @Test(arguments: [true, false])
+    func whatIsStoppedStaysSoUntilItBegins(_ isDamaged: Bool) throws {
+        let scratch = try Scratch()
+        let (interruption, name) = (SQLiteInterruption(), "\(scratch.path)/journal.db")
+        let file = RecoverableDatabase(
+            JournalTable.kind, in: scratch.path, busyTimeout: 100, interruption: interruption)
+        try file.write { _ in }
+        if isDamaged { try writeFile(name, Bytes(repeating: 7, count: 8192)) }
+        let before = try readFile(name)
+        interruption.stop()
+        for _ in 0..<2 {
+            #expect(throws: KeyStoreError.self) { try file.write { _ in Issue.record("runs") } }
+            #expect(try readFile(name) == before)
+        }
+        interruption.begin()
+        try file.write { _ in }
+        #expect(file.takeDamaged() == isDamaged)
     }
 
     @Test func aWaitThatIsStoppedEnds() async throws {

@@ -203,9 +203,11 @@ package struct AttachmentFields {
 
     func bytes(_ name: String, count: Int) throws(AttachmentError) -> ContiguousArray<UInt8> {
         let text = ContiguousArray(try text(name).utf8)
-        guard let bytes = Base64URL.decode(text.span), bytes.count == count else {
-            throw Self.malformed("its \(name) is not base64url of \(count) bytes")
-        }
+        // It may be the key.
+        guard
+            let bytes = SecretBase64.unpaddedURL.decode(text.span)?.withSpan({ ContiguousArray(copying: $0) }),
+            bytes.count == count
+        else { throw Self.malformed("its \(name) is not base64url of \(count) bytes") }
         return bytes
     }
 

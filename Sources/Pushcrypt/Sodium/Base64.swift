@@ -7,16 +7,19 @@
 /// Canonical base64url without padding (RFC 4648, section 5): each byte string has exactly one text. For what anyone may
 /// read; secrets have `SecretBase64`.
 enum Base64URL {
-    // sodium_base64_VARIANT_URLSAFE_NO_PADDING, a macro that Swift does not import.
-    private static let variant: Int32 = 7
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    /// The value of each ASCII character, plus 32; 96 for a character that is not of the alphabet.
+    private static let values: StaticString = """
+        `````````````````````````````````````````````^``TUVWXYZ[\\]``````\
+        ` !"#$%&'()*+,-./0123456789````_`:;<=>?@ABCDEFGHIJKLMNOPQRS`````
+        """
 
     /// The number of characters for `count` bytes.
     static func encodedLength(_ count: Int) -> Int { (count * 4 + 2) / 3 }
 
     /// Appends the text of the bytes.
     ///
-    /// libsodium's function takes constant time, which costs a fortieth of a seal; this text goes to the relay.
+    /// libsodium's functions take constant time, which costs a fortieth of a seal; this text goes to the relay.
     static func append(_ bytes: Span<UInt8>, to text: inout ContiguousArray<UInt8>) {
         guard !bytes.isEmpty else { return }
         let start = text.count
@@ -53,25 +56,46 @@ enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes a text; returns nil for padding, white space, other characters, nonzero unused bits or a wrong length.
+    /// Decodes a text that the relay may know; returns nil for padding, white space, other characters, nonzero unused bits or a wrong length.
     static func decode(_ text: Span<UInt8>) -> ContiguousArray<UInt8>? {
         guard text.count % 4 != 1 else { return nil }
         guard !text.isEmpty else { return [] }
-        // libsodium 1.0.18 reads every byte above 127 as if it stood for 63.
-        var union: UInt8 = 0
-        for index in text.indices { union |= text[index] }
-        guard union <= 127 else { return nil }
-        let length = text.count * 3 / 4
-        var code: Int32 = -1
-        var decoded = 0
-        let bytes = unsafe ContiguousArray(count: length) { output in
-            code = unsafe text.withBase { source, count in
-                unsafe source.withMemoryRebound(to: CChar.self, capacity: count) {
-                    unsafe sodium_base642bin(output, length, $0, count, nil, &decoded, nil, variant)
-                }
-            }
+        var isValid = false
+        let bytes = unsafe ContiguousArray(count: text.count * 3 / 4) { output in
+            var output = unsafe MutableBytes(
+                UnsafeMutableBufferPointer(start: output, count: text.count * 3 / 4))
+            isValid = read(text, into: &output)
         }
-        return code == 0 && decoded == length ? bytes : nil
+        return isValid ? bytes : nil
+    }
+
+    /// Returns false for a text that no bytes have; `output` is then undefined.
+    private static func read(_ text: Span<UInt8>, into output: inout MutableBytes) -> Bool {
+        let values = unsafe UnsafeBufferPointer(start: values.utf8Start, count: values.utf8CodeUnitCount).span
+        // At least 64 once one character is not of the alphabet.
+        var all: UInt8 = 0
+        func value(_ index: Int) -> UInt32 {
+            let character = text[index]
+            let value = values[Int(character & 127)] &- 32 | character & 128
+            all |= value
+            return UInt32(value)
+        }
+        var (index, end) = (0, 0)
+        while index + 4 <= text.count {
+            let group = value(index) << 18 | value(index + 1) << 12 | value(index + 2) << 6 | value(index + 3)
+            output[end] = UInt8(truncatingIfNeeded: group >> 16)
+            output[end + 1] = UInt8(truncatingIfNeeded: group >> 8)
+            output[end + 2] = UInt8(truncatingIfNeeded: group)
+            index += 4
+            end += 3
+        }
+        guard index < text.count else { return all < 64 }
+        let isTriple = index + 2 < text.count
+        let group = value(index) << 18 | value(index + 1) << 12 | (isTriple ? value(index + 2) << 6 : 0)
+        output[end] = UInt8(truncatingIfNeeded: group >> 16)
+        if isTriple { output[end + 1] = UInt8(truncatingIfNeeded: group >> 8) }
+        // The unused bits are zero, or two texts would stand for the same bytes.
+        return all < 64 && group & (isTriple ? 0xff : 0xffff) == 0
     }
 }
 

@@ -68,10 +68,14 @@ package struct Descriptor: Sendable, Equatable {
 
     /// Waits for input or its end; returns false if neither comes in time.
     package func isReadable(withinMilliseconds time: Int32) throws(SystemError) -> Bool {
-        var request = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
-        let count = unsafe poll(&request, 1, time)
-        guard count >= 0 || errno == EINTR else { throw .last }
-        return count > 0
+        let end = ContinuousClock.now + .milliseconds(Int(time))
+        while true {
+            var request = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+            let rest = max(.zero, end - .now) / .milliseconds(1)
+            let count = unsafe poll(&request, 1, Int32(clamping: Int(rest.rounded(.up))))
+            if count >= 0 { return count > 0 }
+            guard errno == EINTR else { throw .last }
+        }
     }
 
     /// Writes all of `bytes`, in several calls if necessary.
