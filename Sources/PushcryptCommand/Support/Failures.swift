@@ -55,7 +55,7 @@ extension CommandFailure {
     /// A key on the command line, which is wrong in every call.
     init(_ error: KeyError, inOption name: String) { self.init(.usage, error, in: name) }
 
-    init(_ error: KeyStoreError) {
+    init(_ error: KeyStoreError, hint: String? = nil) {
         let exit: ExitCode =
             switch error.code {
             case .storeBusy, .diskFull, .inputOutput: .failed
@@ -65,7 +65,7 @@ extension CommandFailure {
             default: .usage
             }
         let isRow = error.code == .corruptStore && error.concernsOneRow
-        self.init(exit, error, hints: isRow ? ["pushcrypt doctor lists all such rows"] : nil)
+        self.init(exit, error, hints: isRow ? ["pushcrypt doctor lists all such rows"] : hint.map { [$0] })
     }
 }
 
@@ -81,4 +81,13 @@ func withStoreErrors<R: ~Copyable>(_ body: () throws(KeyStoreError) -> R) throws
 extension Console {
     /// The current time.
     var timestamp: Timestamp { Timestamp(milliseconds: now()) }
+}
+
+/// Turns errors of recovery statements into failures of a command.
+func withRecovery<R>(_ body: () throws(RotationError) -> R) throws(CommandFailure) -> R {
+    do throws(RotationError) {
+        return try body()
+    } catch {
+        throw CommandFailure(error)
+    }
 }
