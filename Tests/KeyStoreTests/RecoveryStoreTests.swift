@@ -88,9 +88,10 @@ import Testing
         let (stolen, good) = (RecoveryKey(), SenderKey())
         try store.setRecoveryKeys([stolen.publicKey, recovery.publicKey], ofSender: "provider")
         try store.trustSender(SenderKey().publicKey, named: "provider", topic: .app, at: start)
-        let theft = try RecoveryRequest(by: stolen.publicKey, for: .app, to: SenderKey(), serial: .max, at: start)
+        let thief = SenderKey()
+        let theft = try RecoveryRequest(by: stolen.publicKey, for: .app, to: thief, serial: .max, at: start)
             .signed(by: stolen).statement
-        #expect(try store.acceptStatements([theft], topic: .app, at: start) != [.unchanged])
+        #expect(try store.acceptStatements([theft], topic: .app, at: start) == [.recovered(to: thief.publicKey)])
         let ours = try RecoveryRequest(by: recovery.publicKey, for: .app, to: good, serial: 7, at: start)
             .signed(by: recovery).statement
         #expect(try store.acceptStatements([ours], topic: .app, at: start) == [.unchanged])
@@ -269,22 +270,41 @@ import Testing
 
     // MARK: Announcements
 
+    /// A phone that trusts the stolen key and the thief's, until it gets these statements, in one message or many.
+    private func phone(
+        trusting stolen: SenderKey, _ thief: SenderKey, gets statements: [RotationStatement], at now: Timestamp
+    ) throws -> SenderTrust {
+        let device = try DeviceStoreKind.memory.store()
+        try device.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
+        try device.trustSender(stolen.publicKey, named: "provider", topic: .app, at: start)
+        let theft = try RotationStatement(from: stolen, to: thief, at: start, acceptFor: .days(4000))
+        for statement in [theft] + statements {
+            _ = try? device.acceptStatements([statement], topic: .app, at: now)
+        }
+        return try device.trust(for: .app)
+    }
+
     /// A rotation every 90 days: what is no longer announced takes no room, even if phones would still accept it. The
     /// recovery goes on, though the rotations that lead on from it are accepted no longer: it ends the trust in the thief.
     @Test func rotationsGoOnAfterARecovery() throws {
         let store = try Home(.memory).store
-        let stolen = try store.generateSenderKey(topic: .app, at: start).publicKey
+        _ = try store.generateSenderKey(topic: .app, at: start)
+        let (stolen, thief) = (try store.senderKey(named: nil).key, SenderKey())
         // A chain that no recovery begins goes.
         _ = try store.generateSenderKey(named: "other", at: start)
         let stale = try store.rotateSenderKey(named: "other", at: start)
-        let recovered = try recover(store).signed.statement
+        let (signed, recovered) = try recover(store)
         var now = start
-        for _ in 0..<8 {
+        for number in 1...8 {
             now = now.adding(.days(90))
             let rotation = try store.rotateSenderKey(clock: .synchronised, at: now)
-            for pinned in [nil, stolen, SenderKey().publicKey] {
+            for pinned in [nil, stolen.publicKey, SenderKey().publicKey] {
                 let statements = try store.announcements(for: rotation.record.publicKey, to: pinned, at: now)
-                #expect(statements.first == recovered && statements.last == rotation.statement)
+                #expect(statements.first == signed.statement && statements.last == rotation.statement)
+                let trust = try phone(trusting: stolen, thief, gets: statements, at: now)
+                // Beside the recovery a message has room for three rotations: then the way to the newest key is cut.
+                #expect(trust.pinned == [number <= 3 ? rotation.record.publicKey : recovered.record.publicKey])
+                #expect(trust.isRevoked(stolen.publicKey) && trust.isRevoked(thief.publicKey), "\(number)")
             }
         }
         #expect(try store.announcements().rows.count == 8)
