@@ -106,7 +106,23 @@ extension Bytes {
         return nil
     }
 
-    func contains(_ needle: Bytes) -> Bool { firstRange(of: needle) != nil }
+    /// Faster than `firstRange` in tests, which are not optimised.
+    func contains(_ needle: Bytes) -> Bool {
+        unsafe withUnsafeBytes { bytes in
+            unsafe needle.withUnsafeBytes { needle in
+                guard let start = bytes.baseAddress, let first = needle.baseAddress else { return false }
+                var place = 0
+                while place + needle.count <= bytes.count,
+                    let found = unsafe memchr(
+                        start + place, Int32(needle[0]), bytes.count - needle.count - place + 1)
+                {
+                    if unsafe memcmp(found, first, needle.count) == 0 { return true }
+                    place = unsafe UnsafeRawPointer(found) - start + 1
+                }
+                return false
+            }
+        }
+    }
 }
 
 /// The code that a call throws, or nil when it throws none.

@@ -27,10 +27,13 @@ import VectorKit
         }
     }
 
+    /// Every file, read once.
+    private static let kit = Result { try KitFolder.all.map { ($0, try $0.vectors()) } }
+
     /// The files of each rule.
     private static func vectors() throws -> [String: Set<String>] {
         var files: [String: Set<String>] = [:]
-        for vector in try KitFolder.all.flatMap({ try $0.vectors() }) {
+        for vector in try kit.get().flatMap(\.1) {
             for rule in vector.all("rule") { files[rule, default: []].insert(vector.path) }
         }
         return files
@@ -39,8 +42,8 @@ import VectorKit
     /// The rules by which a file refuses something.
     private static func stoppingRules() throws -> Set<String> {
         var rules: Set<String> = []
-        for folder in KitFolder.all {
-            for vector in try folder.vectors() where folder.refuses(vector) { rules.formUnion(vector.all("rule")) }
+        for (folder, vectors) in try kit.get() {
+            for vector in vectors where folder.refuses(vector) { rules.formUnion(vector.all("rule")) }
         }
         return rules
     }
@@ -104,7 +107,7 @@ import VectorKit
 
     /// How many files there are stands in the index and on the front page.
     @Test func theFilesAreCountedRightly() throws {
-        let counts = try KitFolder.all.map { try ($0.name, $0.vectors().count) }
+        let counts = try Self.kit.get().map { ($0.0.name, $0.1.count) }
         let all = counts.map(\.1).reduce(0, +)
         let index = try Self.read("Tests/Data/Vectors/kit/INDEX.md")
         for (name, count) in counts + [("all", all)] {

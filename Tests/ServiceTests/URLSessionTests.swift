@@ -12,6 +12,7 @@ import Waiting
 /// transport that treats `http` as `https`; TLS itself is tested by its refusals.
 @Suite final class URLSessionTests {
     private static let plain = SealedAttachment.plain(300_000)
+    private static let photo = Result { try SealedAttachment(plain) }
 
     private let folder: URL
     private let server: AttachmentServer
@@ -21,7 +22,7 @@ import Waiting
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushcrypt-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let photo = try SealedAttachment(Self.plain)
+        let photo = try Self.photo.get()
         (sealed, file) = (photo.sealed, photo.reference.file)
         try Data(sealed).write(to: folder.appendingPathComponent("photo"))
         var tampered = sealed

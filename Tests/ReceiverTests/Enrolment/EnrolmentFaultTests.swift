@@ -113,22 +113,30 @@ import Testing
     static let pauses: [UInt64] = [0, 31]
     static let depth = 3
 
-    /// Every order of three launches, each with something that goes wrong and a pause before it. After each of them: what
+    /// Every order of three launches, each with something that goes wrong and a pause before it, on one kind of store, and
+    /// so every order of two on both. After each of them: what
     /// the provider seals to opens, but for devices that the phone never saw acknowledged and that a restart gave up; the
     /// device has one key that can be registered. Two undisturbed launches later everything is in order.
     @Test(arguments: StoreKind.allCases, Mishap.allCases)
     func whateverIsInterruptedGoesOn(_ kind: StoreKind, _ first: Mishap) throws {
         var runs = 0
-        func walk(_ path: [(Mishap, UInt64)]) throws {
+        /// `sum` is that of the steps' numbers: it shares the paths out.
+        func walk(_ path: [(Mishap, UInt64)], _ sum: Int) throws {
             if path.count == Self.depth {
+                guard sum.isMultiple(of: 2) else { return }
                 runs += 1
                 try check(kind, path)
                 return
             }
-            for mishap in Mishap.allCases { for pause in Self.pauses { try walk(path + [(mishap, pause)]) } }
+            for (number, mishap) in Mishap.allCases.enumerated() {
+                for (pause, days) in Self.pauses.enumerated() {
+                    try walk(path + [(mishap, days)], sum + number + pause)
+                }
+            }
         }
-        try walk([(first, 0)])
-        #expect(runs == 144)
+        let number = try #require(Mishap.allCases.firstIndex(of: first))
+        try walk([(first, 0)], kind == .sqlite ? number : number + 1)
+        #expect(runs == 72)
         print("runs: enrolment, \(kind) \(first): \(runs) runs of \(Self.depth) launches")
     }
 
@@ -145,9 +153,9 @@ import Testing
                 #expect(try phone.store.deviceKey(id: device.publicKey.id, at: now) != nil, "\(path)")
             }
         }
-        try phone.launch(with: provider, at: now)
-        try phone.launch(with: provider, at: now)
-        #expect(try phone.launch(with: provider, at: now) == "nothing", "\(path)")
+        var plans: [String] = []
+        while plans.count < 3, plans.last != "nothing" { plans.append(try phone.launch(with: provider, at: now)) }
+        #expect(plans.last == "nothing", "\(path)")
         #expect(try phone.keys().last?.state == .active)
         #expect(try provider.devices.count == 1)
         #expect(try phone.receive(provider.push(to: phone.device(), at: now), at: now) == "opened", "\(path)")
