@@ -77,8 +77,9 @@ func outcome(_ arguments: [String], table: CommandTable = .sample, input: String
     return Outcome(exit: exit, output: try captured.output, messages: try captured.messages)
 }
 
-/// The program that was built with these tests.
+/// The program that `PUSHCRYPT_PROGRAM` names, as in `make test`; otherwise the one that was built with these tests.
 func builtProgram() throws -> URL {
+    if let path = ProcessInfo.processInfo.environment["PUSHCRYPT_PROGRAM"] { return URL(filePath: path) }
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL.deletingLastPathComponent()
     let program = (bundle ?? Bundle.main.bundleURL).appending(path: "pushcrypt")
     guard FileManager.default.isExecutableFile(atPath: program.path) else {
