@@ -50,7 +50,7 @@ public struct KeyStoreError: CodedError {
 
         /// No store exists in this directory.
         public static let storeMissing = Code(known: .storeMissing)
-        /// A store, or a replay file, already exists.
+        /// A store, a replay file, or the file of a new backup already exists.
         public static let storeExists = Code(known: .storeExists)
         /// A file of the store, or a directory above it, belongs to someone else, is accessible to others, or is a
         /// link.

@@ -74,7 +74,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         guard let directory else { return self }
         let facts = try Self.databaseFacts(in: directory)
         let connection = try Self.connect(directory.file(Self.databaseName), options)
-        try Self.checkKind(of: connection, options)
+        try Self.checkKind(of: connection)
         guard try Self.unprovedHeader(connection).storeID == keys.storeID else {
             throw KeyStoreError(
                 .wrongPassphrase, "\(directory.path) now holds another store than before: start again to use it")
@@ -165,7 +165,7 @@ public final class SQLiteKeyStore: DeviceKeyStore {
             if canBeAlone, let alone = try? SQLiteConnection(aloneAt: file) { alone } else {
                 try connect(file, options)
             }
-        let keys = try unlock(connection, in: directory, StoreKeyFile.name, passphrase, options)
+        let keys = try unlock(connection, "the store at \(directory.path)", .file(in: directory), passphrase)
         return SQLiteKeyStore(connection, facts.identity, keys, directory, options)
     }
 
@@ -180,8 +180,10 @@ public final class SQLiteKeyStore: DeviceKeyStore {
         self.options = options
     }
 
-    static func connect(_ path: String, _ options: StoreOptions) throws(KeyStoreError) -> SQLiteConnection {
-        let connection = try SQLiteConnection(path: path, busyTimeout: options.busyTimeout)
+    static func connect(
+        _ path: String, named name: String? = nil, _ options: StoreOptions
+    ) throws(KeyStoreError) -> SQLiteConnection {
+        let connection = try SQLiteConnection(path: path, named: name, busyTimeout: options.busyTimeout)
         if let pages = options.maximumPages { try connection.execute("PRAGMA max_page_count = \(pages)") }
         return connection
     }
@@ -201,82 +203,82 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     }
 
     /// Gets the store's key, and checks it before anything else is trusted.
+    ///
+    /// - Parameter subject: The store in errors.
     static func unlock(
-        _ connection: SQLiteConnection, in directory: StoreDirectory, _ keyFile: StaticString,
-        _ passphrase: StorePassphrase?, _ options: StoreOptions
+        _ connection: SQLiteConnection, _ subject: @autoclosure () -> String, _ key: StoreKeySource,
+        _ passphrase: StorePassphrase?
     ) throws(KeyStoreError) -> StoreKeys {
-        let path = directory.file(databaseName)
-        try checkKind(of: connection, options)
+        try checkKind(of: connection)
         let header = try unprovedHeader(connection)
-        let keys = try derivedKeys(header, in: directory, keyFile, passphrase)
+        let keys = try derivedKeys(header, subject, key, passphrase)
         guard Sodium.areEqual(keys.check.span, header.keyCheck.span) else {
             throw KeyStoreError(
                 .wrongPassphrase,
                 header.derivation == nil
-                    ? "\(directory.file(keyFile)) is not the key of \(path): restore the one created with it"
-                    : "wrong passphrase for \(path): try again")
+                    ? "\(key.path) is not the key of \(connection.name): restore the one created with it"
+                    : "wrong passphrase for \(connection.name): try again")
         }
         try proveHeader(connection, keys)
         return keys
     }
 
     /// Refuses a database that is not a key store, or one with another layout.
-    private static func checkKind(of connection: SQLiteConnection, _ options: StoreOptions) throws(KeyStoreError) {
+    static func checkKind(of connection: SQLiteConnection) throws(KeyStoreError) {
         let version = try Schema.version(of: connection)
         guard try connection.integer("PRAGMA application_id") == Schema.applicationID, version > 0 else {
-            throw KeyStoreError(.corruptStore, "\(connection.path) is not a key store: restore it from a backup")
+            throw KeyStoreError(.corruptStore, "\(connection.name) is not a key store: restore it from a backup")
         }
         guard version <= Schema.version else {
             throw KeyStoreError(
                 .newerVersion,
-                "\(connection.path) was written by a newer version (\(version)) than this one reads: upgrade pushcrypt")
+                "\(connection.name) was written by a newer version (\(version)) than this one reads: upgrade pushcrypt")
         }
         guard version == Schema.version else {
             throw KeyStoreError(
                 .olderVersion,
-                "\(connection.path) was written by a version before 1.0, with layout \(version) instead of \(Schema.version): create a new store, and register the devices again"
+                "\(connection.name) was written by a version before 1.0, with layout \(version) instead of \(Schema.version): create a new store, and register the devices again"
             )
         }
         try connection.refuseForeignObjects()
     }
 
-    private static func unprovedHeader(_ connection: SQLiteConnection) throws(KeyStoreError) -> StoreHeader {
+    static func unprovedHeader(_ connection: SQLiteConnection) throws(KeyStoreError) -> StoreHeader {
         let header = try connection.firstRow(StoreHeader.table.selectByKey, [.integer(StoreHeader.id)]) {
             (row) throws(KeyStoreError) in
             var columns = ColumnReader(row, of: StoreHeader.table)
             return try StoreHeader(&columns)
         }
         guard let header else {
-            throw KeyStoreError(.corruptStore, "\(connection.path) has no header: restore it from a backup")
+            throw KeyStoreError(.corruptStore, "\(connection.name) has no header: restore it from a backup")
         }
         return header
     }
 
-    private static func proveHeader(_ connection: SQLiteConnection, _ keys: StoreKeys) throws(KeyStoreError) {
+    static func proveHeader(_ connection: SQLiteConnection, _ keys: StoreKeys) throws(KeyStoreError) {
         let proved: StoreHeader? = try StoreTransaction(connection: connection, keys: keys)
             .row(key: .integer(StoreHeader.id))
         guard proved != nil else {
-            throw KeyStoreError(.corruptStore, "\(connection.path) has no header: restore it from a backup")
+            throw KeyStoreError(.corruptStore, "\(connection.name) has no header: restore it from a backup")
         }
     }
 
     private static func derivedKeys(
-        _ header: StoreHeader, in directory: StoreDirectory, _ keyFile: StaticString, _ passphrase: StorePassphrase?
+        _ header: StoreHeader, _ subject: () -> String, _ source: StoreKeySource, _ passphrase: StorePassphrase?
     ) throws(KeyStoreError) -> StoreKeys {
         switch (header.derivation, passphrase) {
         case (let derivation?, let passphrase?):
             return StoreKeys(storeKey: try derivation.storeKey(from: passphrase), storeID: header.storeID)
         case (_?, nil):
-            throw KeyStoreError(.passphraseNeeded, "the store at \(directory.path) needs a passphrase")
+            throw KeyStoreError(.passphraseNeeded, "\(subject()) needs a passphrase")
         case (nil, nil):
             return try StoreKeys(storeID: header.storeID) { (key) throws(KeyStoreError) in
-                try StoreKeyFile.read(in: directory, named: keyFile, into: &key)
+                try source.read(into: &key)
             }
         case (nil, _?):
             // A caller that expects a passphrase must not get another store instead.
             throw KeyStoreError(
-                .wrongPassphrase, "the store at \(directory.path) has no passphrase: open it without one if it is yours"
-            )
+                .wrongPassphrase, "\(subject()) has no passphrase: open it without one if it is yours")
         }
     }
 
@@ -318,7 +320,8 @@ public final class SQLiteKeyStore: DeviceKeyStore {
     private func refuseReplaced() throws(KeyStoreError) {
         guard let directory, try FileFacts(at: directory.file(Self.databaseName))?.identity != file else { return }
         throw KeyStoreError(
-            .inputOutput, "the store at \(directory.path) was replaced meanwhile, by a backup or otherwise: try again")
+            .inputOutput,
+            "the store at \(directory.path) was replaced while it was open: open it again, and repeat the change")
     }
 
     /// Uses the connection outside a transaction.

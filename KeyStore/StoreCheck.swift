@@ -12,6 +12,42 @@ extension SQLiteKeyStore {
     }
 }
 
+extension SQLiteKeyStore {
+    /// Throws the first problem of the database, after these words if it is damage.
+    func requireSound(_ damage: String) throws(KeyStoreError) {
+        var check = StoreCheck(store: self)
+        check.checkContent()
+        if let failure = check.failure { throw failure }
+        guard let problem = check.findings.first(where: { $0.severity == .error }) else { return }
+        throw KeyStoreError(.corruptStore, "\(damage): \(problem.message)")
+    }
+
+    /// Accepts the rows that every table has now as complete, after a loss that no backup repairs.
+    package func acceptRows() throws(KeyStoreError) {
+        try write { (store) throws(KeyStoreError) in
+            var totals = [TableTotal](repeating: TableTotal(), count: CountedTable.allCases.count)
+            for table in CountedTable.allCases { totals[table.rawValue] = try store.total(of: table.row) }
+            try store.put(TotalsRow(totals, keys))
+        }
+    }
+}
+
+extension CountedTable {
+    fileprivate var row: any StoredRow.Type {
+        switch self {
+        case .deviceKeys: DeviceKeyRow.self
+        case .trustedSenders: TrustedSenderRow.self
+        case .senderRecoveries: SenderRecoveryRow.self
+        case .senderKeys: SenderKeyRow.self
+        case .pastSenderKeys: PastSenderKeyRow.self
+        case .announcements: AnnouncementRow.self
+        case .recoveries: RecoveryRow.self
+        case .devices: DeviceRow.self
+        case .removedDevices: RemovedDeviceRow.self
+        }
+    }
+}
+
 /// Checks a store step by step; a step that fails does not stop the next.
 private struct StoreCheck {
     private static let pageLength = 1000
@@ -19,24 +55,23 @@ private struct StoreCheck {
 
     let store: SQLiteKeyStore
     var findings: [Finding] = []
+    /// The first error that is no damage, such as a full disk.
+    private(set) var failure: KeyStoreError?
 
     mutating func run() {
         checkFiles()
         step { check throws(KeyStoreError) in try check.checkKeyFile() }
+        checkContent()
+        step { check throws(KeyStoreError) in try check.checkWriting() }
+    }
+
+    /// Checks the database, and writes nothing.
+    mutating func checkContent() {
         step { check throws(KeyStoreError) in try check.checkDatabase() }
         checkRows(of: StoreHeader.self)
         checkRows(of: SettingRow.self)
         checkRows(of: TotalsRow.self)
-        checkRows(of: DeviceKeyRow.self)
-        checkRows(of: TrustedSenderRow.self)
-        checkRows(of: SenderRecoveryRow.self)
-        checkRows(of: SenderKeyRow.self)
-        checkRows(of: PastSenderKeyRow.self)
-        checkRows(of: AnnouncementRow.self)
-        checkRows(of: RecoveryRow.self)
-        checkRows(of: DeviceRow.self)
-        checkRows(of: RemovedDeviceRow.self)
-        step { check throws(KeyStoreError) in try check.checkWriting() }
+        for table in CountedTable.allCases { checkRows(of: table.row) }
     }
 
     private mutating func find(_ severity: Finding.Severity, _ message: String, fix: String = "") {
@@ -47,6 +82,7 @@ private struct StoreCheck {
         do throws(KeyStoreError) {
             try body(&self)
         } catch {
+            if error.code != .corruptStore, failure == nil { failure = error }
             find(.error, error.description)
         }
     }

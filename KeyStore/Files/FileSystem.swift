@@ -71,17 +71,35 @@ struct FileIdentity: Hashable {
 /// An open file, closed on release.
 struct Descriptor: ~Copyable {
     let number: Int32
+    /// The file's path in errors.
     let path: String
 
     /// Opens a file; never follows a link, waits for a pipe's other end, or passes the file to a child process.
-    init(_ path: String, _ flags: Int32, mode: mode_t = 0) throws(KeyStoreError) {
+    ///
+    /// - Parameter name: The path in errors, if the file is a temporary one.
+    init(_ path: String, _ flags: Int32, mode: mode_t = 0, named name: String? = nil) throws(KeyStoreError) {
         var number: Int32
         repeat {
             number = unsafe open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)
         } while number < 0 && errno == EINTR
-        guard number >= 0 else { throw .system(errno, "open \(path)") }
+        guard number >= 0 else { throw .system(errno, "open \(name ?? path)") }
         self.number = number
-        self.path = path
+        self.path = name ?? path
+    }
+
+    init(reading path: String, named name: String? = nil) throws(KeyStoreError) {
+        try self.init(path, O_RDONLY, named: name)
+    }
+
+    /// Creates an empty file to which only its owner has access.
+    static func create(_ path: String, named name: String? = nil) throws(KeyStoreError) -> Descriptor {
+        let flags = O_WRONLY | O_CREAT | O_EXCL
+        let descriptor = try Descriptor(path, flags, mode: UnsafeFile.fileMode, named: name)
+        // The process's umask may have removed bits.
+        guard fchmod(descriptor.number, UnsafeFile.fileMode) == 0 else {
+            throw .system(errno, "protect \(descriptor.path)")
+        }
+        return descriptor
     }
 
     /// Reads until `output` is full or the file ends; returns the number of bytes.
@@ -103,6 +121,12 @@ struct Descriptor: ~Copyable {
 
     /// Writes all bytes, and waits until they are on the disk.
     func write(_ bytes: Span<UInt8>) throws(KeyStoreError) {
+        try append(bytes)
+        try synchronize()
+    }
+
+    /// Writes all bytes.
+    func append(_ bytes: Span<UInt8>) throws(KeyStoreError) {
         var written = 0
         while written < bytes.count {
             let (count, code) = unsafe bytes.extracting(written..<bytes.count).withUnsafeBytes { rest in
@@ -113,7 +137,6 @@ struct Descriptor: ~Copyable {
             guard count >= 0 else { throw .system(code, "write \(path)") }
             written += count
         }
-        try synchronize()
     }
 
     /// Waits until written data is on the disk.
@@ -133,4 +156,19 @@ private func systemRead(_ number: Int32, _ base: UnsafeMutableRawPointer?, _ cou
 
 private func systemWrite(_ number: Int32, _ base: UnsafeRawPointer?, _ count: Int) -> Int {
     unsafe write(number, base, count)
+}
+
+/// Repeats `attempt` every few milliseconds until it returns a value; returns nil if there is none for so long.
+func waiting<R>(
+    milliseconds: Int32, _ attempt: () throws(KeyStoreError) -> R?
+) throws(KeyStoreError) -> R? {
+    let step: Int32 = 5
+    var waited: Int32 = 0
+    while true {
+        if let result = try attempt() { return result }
+        guard waited < milliseconds else { return nil }
+        var pause = timespec(tv_sec: 0, tv_nsec: Int(step) * 1_000_000)
+        unsafe nanosleep(&pause, nil)
+        waited += step
+    }
 }

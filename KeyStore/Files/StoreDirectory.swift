@@ -23,10 +23,29 @@ struct StoreDirectory: Sendable {
 
     /// Creates the directory, and those above it, where missing.
     init(making path: String) throws(KeyStoreError) {
+        var made: [String] = []
+        try self.init(making: path, noting: &made)
+    }
+
+    private init(making path: String, noting made: inout [String]) throws(KeyStoreError) {
         let path = try Self.normalised(path)
-        try Self.makeParents(of: path)
-        try Self.makeDirectory(path)
+        for directory in Self.parents(of: path) + [path] {
+            if try Self.makeDirectory(directory) { made.append(directory) }
+        }
         try self.init(existing: path)
+    }
+
+    /// Creates the directory for `body`; if that throws, removes again what was created and is empty.
+    static func making<R>(
+        _ path: String, _ body: (StoreDirectory) throws(KeyStoreError) -> R
+    ) throws(KeyStoreError) -> R {
+        var made: [String] = []
+        do throws(KeyStoreError) {
+            return try body(StoreDirectory(making: path, noting: &made))
+        } catch {
+            for directory in made.reversed() { unsafe rmdir(directory) }
+            throw error
+        }
     }
 
     func file(_ name: StaticString) -> String { "\(path)/\(name)" }
@@ -62,21 +81,26 @@ struct StoreDirectory: Sendable {
         return unsafe String(cString: resolved)
     }
 
-    private static func makeParents(of path: String) throws(KeyStoreError) {
+    private static func parents(of path: String) -> [String] {
+        var parents: [String] = []
         var position = path.utf8.startIndex
         while let slash = path.utf8[position...].firstIndex(of: UInt8(ascii: "/")) {
-            if slash > path.utf8.startIndex { try makeDirectory(String(path[..<slash])) }
+            if slash > path.utf8.startIndex { parents.append(String(path[..<slash])) }
             position = path.utf8.index(after: slash)
         }
+        return parents
     }
 
-    private static func makeDirectory(_ path: String) throws(KeyStoreError) {
-        if unsafe mkdir(path, mode) != 0, errno != EEXIST {
+    /// Returns whether the directory did not exist.
+    private static func makeDirectory(_ path: String) throws(KeyStoreError) -> Bool {
+        let isNew = unsafe mkdir(path, mode) == 0
+        if !isNew, errno != EEXIST {
             // A system may refuse to create what exists with an error other than EEXIST.
             let code = errno
             guard try FileFacts(at: path) != nil else { throw .system(code, "create the directory \(path)") }
         }
         try keepName(of: path)
+        return isNew
     }
 
     /// Waits until a directory's name is on the disk; without it, all its contents would be lost.
@@ -131,30 +155,24 @@ struct StoreDirectory: Sendable {
 
     /// Locks out other processes while `body` creates or replaces files; the lock of a process that dies is released.
     func withLock<R>(waiting milliseconds: Int32, _ body: () throws(KeyStoreError) -> R) throws(KeyStoreError) -> R {
-        let step: Int32 = 5
         let directory = try Descriptor(path, O_RDONLY | O_DIRECTORY)
-        var waited: Int32 = 0
-        while flock(directory.number, LOCK_EX | LOCK_NB) != 0 {
+        let lock: Void? = try waiting(milliseconds: milliseconds) { () throws(KeyStoreError) in
+            if flock(directory.number, LOCK_EX | LOCK_NB) == 0 { return () }
             guard errno == EWOULDBLOCK || errno == EINTR else { throw .system(errno, "lock \(path)") }
-            guard waited < milliseconds else {
-                throw KeyStoreError(
-                    .storeBusy, "another process is creating a store in \(path): try again when it is done")
-            }
-            var pause = timespec(tv_sec: 0, tv_nsec: Int(step) * 1_000_000)
-            unsafe nanosleep(&pause, nil)
-            waited += step
+            return nil
+        }
+        guard lock != nil else {
+            throw KeyStoreError(
+                .storeBusy, "another process is creating or restoring a store in \(path): try again when it is done")
         }
         return try body()
     }
 
     /// Creates an empty file to which only its owner has access.
-    func create(_ name: StaticString) throws(KeyStoreError) -> Descriptor {
-        let descriptor = try Descriptor(file(name), O_WRONLY | O_CREAT | O_EXCL, mode: UnsafeFile.fileMode)
-        // The process's umask may have removed bits.
-        guard fchmod(descriptor.number, UnsafeFile.fileMode) == 0 else {
-            throw .system(errno, "protect \(file(name))")
-        }
-        return descriptor
+    ///
+    /// - Parameter final: The name that the file gets when it is finished, for errors.
+    func create(_ name: StaticString, for final: StaticString? = nil) throws(KeyStoreError) -> Descriptor {
+        try .create(file(name), named: file(final ?? name))
     }
 
     /// Lets the owner of a file read and write it.
@@ -169,9 +187,17 @@ struct StoreDirectory: Sendable {
 
     /// Renames a finished file, in one step that is on the disk when this returns.
     func rename(_ name: StaticString, to final: StaticString) throws(KeyStoreError) {
-        guard systemRename(file(name), file(final)) == 0 else { throw .system(errno, "write \(file(final))") }
-        try Descriptor(path, O_RDONLY | O_DIRECTORY).synchronize()
+        try move(name, to: final)
+        try synchronize()
     }
+
+    /// Renames a file, without waiting for the disk.
+    func move(_ name: StaticString, to final: StaticString) throws(KeyStoreError) {
+        guard systemRename(file(name), file(final)) == 0 else { throw .system(errno, "write \(file(final))") }
+    }
+
+    /// Waits until the names of the files are on the disk.
+    func synchronize() throws(KeyStoreError) { try Descriptor(path, O_RDONLY | O_DIRECTORY).synchronize() }
 }
 
 private func systemRename(_ old: String, _ new: String) -> Int32 { unsafe rename(old, new) }
@@ -187,7 +213,7 @@ enum UnsafeFile {
             let fix = "put the file itself there: f=$(realpath \(path)) && rm \(path) && mv \"$f\" \(path)"
             return [error(path, "is a symbolic link", fix)]
         }
-        guard facts.isRegular || facts.isDirectory else {
+        guard facts.isRegular || facts.isDirectory && mode != fileMode else {
             let path = quoted(path)
             return [error(path, "is not a regular file", "move it away: mv \(path) \(path).away")]
         }
@@ -215,14 +241,14 @@ enum UnsafeFile {
         return problems
     }
 
-    /// Checks a directory above a store: anyone who can write to it could replace the store by another.
+    /// Checks a directory above a store: anyone who can write to it could replace the store with another.
     ///
     /// In a sticky directory, such as /tmp, only the owner can rename another user's files.
     static func problems(ofParent path: String, _ facts: FileFacts) -> [KeyStoreError] {
         guard facts.owner == 0 || facts.owner == geteuid() else {
             return [
                 error(
-                    quoted(path), "belongs to user \(facts.owner), who could replace this store by another",
+                    quoted(path), "belongs to user \(facts.owner), who could replace this store with another",
                     "keep the store in your own directory, or, if this one is yours: chown \(geteuid()) \(quoted(path))"
                 )
             ]

@@ -1,36 +1,31 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#else
-    internal import Darwin
-#endif
 internal import Pushcrypt
 
 /// The file `store.key`: 32 random bytes, without which the database cannot be opened.
 enum StoreKeyFile {
     static let name: StaticString = "store.key"
     static let newName: StaticString = "store.key.new"
+    /// The key of a store that a backup of another one has replaced.
+    static let oldName: StaticString = "store.key.old"
 
-    static func read(
-        in directory: StoreDirectory, named name: StaticString = name
-    ) throws(KeyStoreError) -> SecretBytes {
+    static func read(in directory: StoreDirectory) throws(KeyStoreError) -> SecretBytes {
         try SecretBytes(count: StoreKDF.keyLength) { (key) throws(KeyStoreError) in
-            try read(in: directory, named: name, into: &key)
+            try read(in: directory, into: &key)
         }
     }
 
     /// Reads the key into memory of its length.
-    static func read(
-        in directory: StoreDirectory, named name: StaticString = name, into key: inout MutableBytes
-    ) throws(KeyStoreError) {
-        let path = directory.file(name)
+    static func read(in directory: StoreDirectory, into key: inout MutableBytes) throws(KeyStoreError) {
         guard try directory.has(name) else {
             throw KeyStoreError(
                 .storeKeyMissing,
-                "\(path) is missing, and the database cannot be opened without it: restore it from a backup")
+                "\(directory.file(name)) is missing, and the database cannot be opened without it: restore it from a backup"
+            )
         }
-        let descriptor = try Descriptor(path, O_RDONLY)
+        try read(at: directory.file(name), into: &key)
+    }
+
+    fileprivate static func read(at path: String, into key: inout MutableBytes) throws(KeyStoreError) {
+        let descriptor = try Descriptor(reading: path)
         // The file opened may not be the one checked.
         let facts = try FileFacts(of: descriptor)
         if let problem = UnsafeFile.problems(of: path, facts).first { throw problem }
@@ -55,5 +50,43 @@ enum StoreKeyFile {
         try key.withSpan { (key) throws(KeyStoreError) in try descriptor.write(key) }
         try directory.rename(newName, to: name)
         return key
+    }
+}
+
+/// A copy of `store.key` outside the store.
+final class StoreKeyCopy {
+    let path: String
+    let key: SecretBytes
+
+    /// Reads a file that is as safe as `store.key` must be.
+    init(at path: String) throws(KeyStoreError) {
+        guard let facts = try FileFacts(at: path) else {
+            throw KeyStoreError(.inputOutput, "cannot read \(path): there is no such file")
+        }
+        if let problem = UnsafeFile.problems(of: path, facts).first { throw problem }
+        self.path = path
+        key = try SecretBytes(count: StoreKDF.keyLength) { (key) throws(KeyStoreError) in
+            try StoreKeyFile.read(at: path, into: &key)
+        }
+    }
+}
+
+/// Where the key of a store is that has no passphrase.
+enum StoreKeySource {
+    case file(in: StoreDirectory)
+    case copy(StoreKeyCopy)
+
+    var path: String {
+        switch self {
+        case .file(let directory): directory.file(StoreKeyFile.name)
+        case .copy(let copy): copy.path
+        }
+    }
+
+    func read(into key: inout MutableBytes) throws(KeyStoreError) {
+        switch self {
+        case .file(let directory): try StoreKeyFile.read(in: directory, into: &key)
+        case .copy(let copy): copy.key.withSpan { key.write($0, at: 0) }
+        }
     }
 }

@@ -48,7 +48,7 @@ struct StoreTransaction {
         let old = try countedTag(Row.self, key: key)
         values.append(.blob(tag))
         try connection.rows(Row.put, values)
-        count((key, tag), after: old.map { (key, $0) }, of: Row.self)
+        noteChange(to: (key, tag), from: old.map { (key, $0) }, of: Row.self)
     }
 
     /// Returns the tag of a row that is to be replaced or deleted, whatever it is.
@@ -63,7 +63,7 @@ struct StoreTransaction {
         let old = try countedTag(Row.self, key: key)
         try connection.rows(Row.table.delete, [key])
         let isDeleted = connection.changes > 0
-        if isDeleted { count(nil, after: old.map { (key, $0) }, of: Row.self) }
+        if isDeleted { noteChange(to: nil, from: old.map { (key, $0) }, of: Row.self) }
         return isDeleted
     }
 

@@ -18,15 +18,14 @@ struct TableTotal: Equatable {
     mutating func add(_ mac: Bytes) { add(Self.words(mac.span), 1) }
 
     mutating func subtract(_ mac: Bytes) {
-        // The complement of two.
-        var words = SIMD4<UInt64>()
-        var borrow = true
+        count &-= 1
+        var borrow: UInt64 = 0
         for (index, word) in Self.words(mac.span).indexed {
-            let (negative, overflow) = (~word).addingReportingOverflow(borrow ? 1 : 0)
-            words[index] = negative
-            borrow = overflow
+            let (partial, first) = sum[index].subtractingReportingOverflow(word)
+            let (difference, second) = partial.subtractingReportingOverflow(borrow)
+            sum[index] = difference
+            borrow = first || second ? 1 : 0
         }
-        add(words, .max)
     }
 
     mutating func add(_ other: TableTotal) { add(other.sum, other.count) }
@@ -81,6 +80,11 @@ final class TotalChanges {
 
 /// The single row with the totals of every table. It is sealed: from the sums before and after a change, someone who may
 /// write the database could compute the values of rows, and find others with the same sum.
+///
+/// Only whole lists are compared with the totals. A change subtracts the row that it finds, and does not ask whether that is
+/// the one that was added. So the difference is not noticed if someone hides a row while the store deletes it, and puts it
+/// back afterwards, or hides it while the store replaces it, which later deletes the newer row. As long as neither is
+/// deleted, every list finds a difference; an older row never counts as the newest.
 struct TotalsRow: StoredRow {
     static let table = StoreTable("totals", key: "id", "sealed")
     static let put = table.put
@@ -124,8 +128,8 @@ struct TotalsRow: StoredRow {
 
 extension StoreTransaction {
     /// Notes that a row was written or deleted, instead of the one that was there.
-    func count<Row: StoredRow>(
-        _ new: (key: SQLiteValue, tag: Bytes)?, after old: (key: SQLiteValue, tag: Bytes)?, of _: Row.Type
+    func noteChange<Row: StoredRow>(
+        to new: (key: SQLiteValue, tag: Bytes)?, from old: (key: SQLiteValue, tag: Bytes)?, of _: Row.Type
     ) {
         guard let table = Row.counted, new != nil || old != nil else { return }
         guard let changes else { preconditionFailure("a row is changed outside a transaction that writes") }
@@ -177,17 +181,6 @@ extension StoreTransaction {
         }
         return total
     }
-
-    /// Makes the rows that are there the ones that every list must have.
-    func acceptRows() throws(KeyStoreError) {
-        func total<Row: StoredRow>(_: Row.Type) throws(KeyStoreError) -> TableTotal { try self.total(of: Row.self) }
-        let totals = [
-            try total(DeviceKeyRow.self), try total(TrustedSenderRow.self), try total(SenderRecoveryRow.self),
-            try total(SenderKeyRow.self), try total(PastSenderKeyRow.self), try total(AnnouncementRow.self),
-            try total(RecoveryRow.self), try total(DeviceRow.self), try total(RemovedDeviceRow.self),
-        ]
-        try put(TotalsRow(totals, keys))
-    }
 }
 
 /// A list of all rows of a table that is read page by page, while others change the store.
@@ -208,12 +201,5 @@ struct WholeList: Sendable {
         let now = try store.connection.state()
         let isSame = start.map { $0 == now } ?? false
         try store.check(isSame ? total : store.total(of: type), isAll: type)
-    }
-}
-
-extension SQLiteKeyStore {
-    /// Accepts the rows that every table has now as the whole ones, after a loss that no backup repairs.
-    package func acceptRows() throws(KeyStoreError) {
-        try write { (store) throws(KeyStoreError) in try store.acceptRows() }
     }
 }

@@ -17,6 +17,8 @@ final class SQLiteConnection {
 
     private let database: OpaquePointer
     let path: String
+    /// The path in errors.
+    let name: String
     /// What the busy handler reads; it has no other owner.
     private let waiting: Waiting
     /// A list, since comparing a text with these few takes less time than hashing it.
@@ -42,10 +44,13 @@ final class SQLiteConnection {
     /// `secure_delete` overwrites deleted content; `synchronous` waits for the disk, also until a rollback journal is
     /// gone, which would undo the change; `temp_store` keeps temporary data off the disk; `cache_size` keeps up to 8 MiB in
     /// memory, of which a small store fills less; the others distrust the file.
+    ///
+    /// - Parameter name: The path in errors, if the file is a temporary one.
     convenience init(
-        path: String, busyTimeout milliseconds: Int32, interruption: SQLiteInterruption? = nil
+        path: String, named name: String? = nil, busyTimeout milliseconds: Int32,
+        interruption: SQLiteInterruption? = nil
     ) throws(KeyStoreError) {
-        try self.init(path, milliseconds, "", interruption)
+        try self.init(path, name ?? path, milliseconds, "", interruption)
     }
 
     /// Opens a database if nobody else has it open, and locks others out until it is closed; their attempts to open it wait.
@@ -54,11 +59,11 @@ final class SQLiteConnection {
     ///
     /// Throws, without waiting, if another connection has the database open.
     convenience init(aloneAt path: String) throws(KeyStoreError) {
-        try self.init(path, 0, "PRAGMA locking_mode = EXCLUSIVE;", nil)
+        try self.init(path, path, 0, "PRAGMA locking_mode = EXCLUSIVE;", nil)
     }
 
     private init(
-        _ path: String, _ milliseconds: Int32, _ locking: String, _ interruption: SQLiteInterruption?
+        _ path: String, _ name: String, _ milliseconds: Int32, _ locking: String, _ interruption: SQLiteInterruption?
     ) throws(KeyStoreError) {
         _ = Self.started
         var handle: OpaquePointer?
@@ -66,10 +71,11 @@ final class SQLiteConnection {
         if path == Self.memory { flags |= SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY }
         let code = unsafe sqlite3_open_v2(path, &handle, flags, nil)
         guard let opened = unsafe handle else {
-            throw KeyStoreError(.inputOutput, "cannot use \(path): out of memory")
+            throw KeyStoreError(.inputOutput, "cannot use \(name): out of memory")
         }
         unsafe database = opened
         self.path = path
+        self.name = name
         let waits = Int(milliseconds) / Self.wait
         waiting = Waiting(
             attempts: Int32(clamping: waits == 0 ? 0 : waits - 1 + Int(Self.firstAttempts)), interruption)
@@ -170,14 +176,14 @@ final class SQLiteConnection {
     func integer(_ sql: String, _ values: [SQLiteValue] = []) throws(KeyStoreError) -> Int64 {
         guard case .integer(let value)? = try rows(sql, values).first?.first else {
             throw KeyStoreError(
-                .corruptStore, "\(path) does not return a number where it must: restore it from a backup")
+                .corruptStore, "\(name) does not return a number where it must: restore it from a backup")
         }
         return value
     }
 
     /// The error for a row that no version writes.
     var damaged: KeyStoreError {
-        KeyStoreError(.corruptStore, "\(path) holds a value of the wrong kind")
+        KeyStoreError(.corruptStore, "\(name) holds a value of the wrong kind")
     }
 
     /// The number of rows changed by the last statement.
@@ -235,7 +241,7 @@ final class SQLiteConnection {
         }
     }
 
-    /// Replaces this database by a copy of another, as that is at one moment; others go on using it.
+    /// Replaces this database with a copy of another, as that is at one moment; others go on using it.
     func receiveCopy(of source: SQLiteConnection) throws(KeyStoreError) {
         guard let copy = unsafe sqlite3_backup_init(database, "main", source.database, "main") else {
             throw failure(unsafe sqlite3_errcode(database))
@@ -251,7 +257,7 @@ final class SQLiteConnection {
         let mode = try rows("PRAGMA journal_mode = WAL").first?.first
         guard mode == .text("wal") || mode == .text("memory") else {
             throw KeyStoreError(
-                .inputOutput, "the file system of \(path) does not support shared memory: use a local disk")
+                .inputOutput, "the file system of \(name) does not support shared memory: use a local disk")
         }
     }
 
@@ -282,7 +288,7 @@ final class SQLiteConnection {
         guard foreign == 0 else {
             throw KeyStoreError(
                 .corruptStore,
-                "\(path) has views, triggers or virtual tables, which no store has: it was changed; restore it from a backup"
+                "\(name) has views, triggers or virtual tables, which no store has: it was changed; restore it from a backup"
             )
         }
     }
@@ -300,16 +306,16 @@ final class SQLiteConnection {
         let systemError = unsafe sqlite3_system_errno(database)
         switch code & 0xff {
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
-            return KeyStoreError(.storeBusy, "another process is using \(path): try again when it is done")
+            return KeyStoreError(.storeBusy, "another process is using \(name): try again when it is done")
         case SQLITE_INTERRUPT:
             // No damage: the file is whole, and must not be recreated.
-            return .stopped(path)
+            return .stopped(name)
         case SQLITE_FULL:
-            return .system(ENOSPC, "write \(path)")
+            return .system(ENOSPC, "write \(name)")
         case SQLITE_READONLY:
             // The log and its index get the mode that the database has when they are created.
             let file =
-                ["-shm", "-wal"].map { path + $0 }.first { (try? FileFacts(at: $0))?.isWritable == false } ?? path
+                ["-shm", "-wal"].map { path + $0 }.first { (try? FileFacts(at: $0))?.isWritable == false } ?? name
             return KeyStoreError(
                 .inputOutput, "cannot write \(file): run chmod u+w \(quoted(file)), or use a disk that is not read-only"
             )
@@ -317,18 +323,18 @@ final class SQLiteConnection {
             // This is the last of several attempts to open a log or its index, which does not tell the cause.
             return KeyStoreError(
                 .inputOutput,
-                "cannot create the files beside \(path): check that the disk has room and the directory is writable")
+                "cannot create the files beside \(name): check that the disk has room and the directory is writable")
         case SQLITE_CANTOPEN, SQLITE_IOERR:
             return systemError == 0
-                ? KeyStoreError(.inputOutput, "cannot use \(path): \(Self.text(of: code))")
-                : .system(systemError, "use \(path)")
+                ? KeyStoreError(.inputOutput, "cannot use \(name): \(Self.text(of: code))")
+                : .system(systemError, "use \(name)")
         case SQLITE_NOMEM:
-            return KeyStoreError(.inputOutput, "cannot use \(path): out of memory")
+            return KeyStoreError(.inputOutput, "cannot use \(name): out of memory")
         case SQLITE_CORRUPT where unsafe Self.readErrors.contains(pushcrypt_file_errno(database)):
             // SQLite reports a page that cannot be read as damaged, too.
-            return .system(unsafe pushcrypt_file_errno(database), "read \(path)")
+            return .system(unsafe pushcrypt_file_errno(database), "read \(name)")
         default:
-            return KeyStoreError(.corruptStore, "\(path) is damaged (\(Self.text(of: code))): restore it from a backup")
+            return KeyStoreError(.corruptStore, "\(name) is damaged (\(Self.text(of: code))): restore it from a backup")
         }
     }
 

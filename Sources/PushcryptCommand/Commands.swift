@@ -28,7 +28,7 @@ extension CommandTable {
                     Command("init", "create a key store", InitCommand.self), .keygen, .export, .key, .device, .sender,
                     .rotate, .recover,
                     Command("backup", "copy the key store while it is in use", BackupCommand.self),
-                    Command("restore", "replace the key store by a backup", RestoreCommand.self),
+                    Command("restore", "replace the key store with a backup", RestoreCommand.self),
                 ]),
             Section(
                 title: "more",

@@ -4,12 +4,14 @@ import Testing
 
 @testable import PushcryptKeyStore
 
-/// A store is copied while it is in use, and the copy put in its place again.
-struct BackupTests {
-    private let home: Home
-    private var scratch: Scratch { home.scratch }
-    private var backup: String { scratch.path + "/backup" }
-    private var key: String { scratch.path + "/backup.key" }
+/// A store with a sender key and twenty devices, and the paths of its backup.
+struct BackupScene {
+    let home: Home
+    var scratch: Scratch { home.scratch }
+    var backup: String { scratch.path + "/backup" }
+    var key: String { scratch.path + "/backup.key" }
+    /// A directory for a restored store, which nobody has open.
+    var elsewhere: String { scratch.path + "/elsewhere" }
 
     init() throws {
         home = try Home()
@@ -17,37 +19,38 @@ struct BackupTests {
         try add(0..<20)
     }
 
-    private func add(_ numbers: Range<Int>) throws {
+    func add(_ numbers: Range<Int>) throws {
         for number in numbers {
             let device = DeviceRegistration(publicKey: .numbered(number), createdAt: start)
             try home.store.addDevice(device, id: "d\(number)", at: start)
         }
     }
 
-    private func restore(to directory: String? = nil, key: String? = nil, replace: Bool = false) throws {
-        try SQLiteKeyStore.restore(
-            backup, to: directory ?? scratch.store, key: key, passphrase: nil, replace: replace, options: .impatient,
-            at: start)
-    }
+    /// The files beside the store.
+    func names() throws -> [String] { try list(scratch.path).sorted() }
+}
 
-    /// Uses a copy of the directory, which nobody has open.
-    private func elsewhere() throws -> String {
-        let directory = scratch.path + "/elsewhere"
-        try restore(to: directory, key: key)
-        return directory
-    }
+/// A store is copied while it is in use.
+struct BackupTests {
+    private let scene: BackupScene
+    private var home: Home { scene.home }
+    private var scratch: Scratch { scene.scratch }
+    private var backup: String { scene.backup }
+    private var key: String { scene.key }
+
+    init() throws { scene = try BackupScene() }
 
     @Test func aBackupIsOneFileWithEverythingInIt() throws {
         let sender = try home.store.senderKey(named: nil).record
-        try home.store.backUp(to: backup)
-        try home.store.backUpKey(to: key)
+        try home.store.backUp(to: backup, key: key)
         #expect(mode(of: backup) == 0o600 && mode(of: key) == 0o600)
-        for rest in [".new", ".new-wal", ".new-shm", "-wal", "-shm"] {
-            #expect(unsafe access(backup + rest, F_OK) != 0)
-        }
+        #expect(try scene.names() == ["backup", "backup.key", "store"])
+        #expect(try readFile(key) == readFile(scratch.file("store.key")))
         // What comes later is not in it.
-        try add(20..<30)
-        let store = try SQLiteKeyStore.open(in: elsewhere(), passphrase: nil, options: .quick)
+        try scene.add(20..<30)
+        _ = try SQLiteKeyStore.restore(
+            backup, to: scene.elsewhere, key: key, passphrase: nil, replace: false, options: .impatient, at: start)
+        let store = try SQLiteKeyStore.open(in: scene.elsewhere, passphrase: nil, options: .quick)
         #expect(try store.deviceCount() == 20)
         #expect(try store.senderKey(named: nil).record == sender)
         #expect(try store.restoredAt() == start)
@@ -55,80 +58,64 @@ struct BackupTests {
         try store.setSetting("a", named: "title")
     }
 
-    @Test func nothingIsOverwritten() throws {
-        try writeFile(backup, [1])
-        try writeFile(key, [1])
+    @Test(arguments: [0o000, 0o277] as [mode_t])
+    func theProcessMaskDoesNotChangeTheMode(_ mask: mode_t) async throws {
+        // The mask belongs to the whole process, so this is another one.
+        let (store, path) = (scratch.store, scratch.path)
+        await #expect(processExitsWith: .success) {
+            [store = store as String, path = path as String, mask = mask as mode_t] in
+            umask(mask)
+            try SQLiteKeyStore.open(in: store).backUp(to: path + "/b", key: path + "/k")
+            try #require(mode(of: path + "/b") == 0o600 && mode(of: path + "/k") == 0o600)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func nothingIsOverwritten(_ isKey: Bool) throws {
+        try writeFile(isKey ? key : backup, [1])
+        let error = error { try home.store.backUp(to: backup, key: key) }
+        #expect(error?.code == .storeExists)
+        #expect(error?.description == "\(isKey ? key : backup) exists already: name another file")
+        #expect(try readFile(isKey ? key : backup) == [1])
+        #expect(try scene.names() == [isKey ? "backup.key" : "backup", "store"])
+    }
+
+    @Test func theFilesOfOthersStay() throws {
+        let others = [".new", ".new-wal", ".new-shm", ".new-journal", "-shm", "-journal"]
+        for end in others { try writeFile(backup + end, [7]) }
+        try home.store.backUp(to: backup)
         #expect(code { try home.store.backUp(to: backup) } == .storeExists)
-        #expect(code { try home.store.backUpKey(to: key) } == .storeExists)
-        #expect(try readFile(backup) == [1] && readFile(key) == [1])
+        for end in others { #expect(try readFile(backup + end) == [7]) }
+    }
+
+    @Test(arguments: ["/backup", "//./backup", "/store/../backup", "/folder/backup"])
+    func theKeyNeedsAnotherFile(_ path: String) throws {
+        try #require(unsafe symlink(".", scratch.path + "/folder") == 0)
+        #expect(code { try home.store.backUp(to: backup, key: scratch.path + path) } == .storeExists)
+        #expect(try scene.names() == ["folder", "store"])
+        // A link in the path does not matter otherwise.
+        try home.store.backUp(to: scratch.path + "/folder/backup")
+        #expect(mode(of: backup) == 0o600)
+    }
+
+    @Test(arguments: ["", "/", "/..", "/.", "/none/backup", "\u{0}"])
+    func aPathWithoutAFileIsRefused(_ path: String) throws {
+        #expect(code { try home.store.backUp(to: path == "" ? "" : scratch.path + path) } == .inputOutput)
+        #expect(try scene.names() == ["store"])
     }
 
     @Test func aDamagedStoreGivesNoBackup() throws {
         try home.raw().execute("DELETE FROM devices WHERE id = 'd3'")
-        #expect(code { try home.store.backUp(to: backup) } == .corruptStore)
-        #expect(unsafe access(backup, F_OK) != 0)
+        let error = error { try home.store.backUp(to: backup, key: key) }
+        #expect(error?.code == .corruptStore)
+        #expect(error?.description.contains("19 rows, not 20") == true)
+        #expect(try scene.names() == ["store"])
     }
 
-    @Test func aBackupNeedsItsKey() throws {
-        try home.store.backUp(to: backup)
-        let other = try Home()
-        #expect(code { try restore(to: scratch.path + "/none") } == .storeKeyMissing)
-        #expect(
-            code { try restore(to: scratch.path + "/none", key: other.scratch.file("store.key")) } == .wrongPassphrase)
-        #expect(unsafe access(scratch.path + "/none/keystore.db", F_OK) != 0)
-    }
-
-    @Test(arguments: ["damaged", "short", "log"])
-    func whatIsNoBackupIsRefusedAndTheStoreStays(_ kind: String) throws {
-        try home.store.backUp(to: backup)
-        let bytes = try readFile(backup)
-        switch kind {
-        case "damaged":
-            try SQLiteConnection(path: backup, busyTimeout: 0).execute("DELETE FROM devices WHERE id = 'd3'")
-        case "short": try writeFile(backup, Bytes(bytes.prefix(8192)))
-        default: try writeFile(backup + "-wal", [1])
-        }
-        let directory = scratch.path + "/elsewhere"
-        try home.store.backUpKey(to: key)
-        #expect(code { try restore(to: directory, key: key) } == .corruptStore)
-        #expect(code { try restore(replace: true) } == .corruptStore)
-        #expect(try home.store.deviceCount() == 20)
-        #expect(try scratch.names().allSatisfy { !$0.contains(".new") })
-    }
-
-    @Test func aStoreInUseIsNotReplaced() throws {
-        try home.store.backUp(to: backup)
-        #expect(code { try restore(replace: true) } == .storeBusy)
-    }
-
-    @Test func aStoreThatRotatedSinceIsReplacedOnRequestOnly() throws {
-        try home.store.backUp(to: backup)
-        try home.store.backUpKey(to: key)
-        let directory = try elsewhere()
-        // Devices that were added since are no reason.
-        try SQLiteKeyStore.open(in: directory, passphrase: nil, options: .quick).setSetting("a", named: "title")
-        try restore(to: directory)
-        do {
-            let store = try SQLiteKeyStore.open(in: directory, passphrase: nil, options: .quick)
-            #expect(try store.setting(named: "title") == nil)
-            _ = try store.rotateSenderKey(at: start)
-        }
-        #expect(code { try restore(to: directory) } == .storeExists)
-        try restore(to: directory, replace: true)
-        let store = try SQLiteKeyStore.open(in: directory, passphrase: nil, options: .quick)
-        #expect(try store.senderKey(named: nil).record.generation == 1)
-    }
-
-    @Test func anotherOrADamagedStoreIsReplacedOnRequestOnly() throws {
-        try home.store.backUp(to: backup)
-        try home.store.backUpKey(to: key)
-        let other = try Scratch()
-        _ = try SQLiteKeyStore.create(in: other.store, passphrase: nil, options: .quick, at: start)
-        #expect(code { try restore(to: other.store, key: key) } == .storeExists)
-        try writeFile(other.file("keystore.db"), Bytes(repeating: 7, count: 5000))
-        #expect(code { try restore(to: other.store, key: key) } == .storeExists)
-        try restore(to: other.store, key: key, replace: true)
-        #expect(try SQLiteKeyStore.open(in: other.store, passphrase: nil, options: .quick).deviceCount() == 20)
+    @Test func withoutTheKeyThereIsNoBackup() throws {
+        // The system creates no file there.
+        #expect(code { try home.store.backUp(to: backup, key: "/proc/pushcrypt.key") } == .inputOutput)
+        #expect(try scene.names() == ["store"])
     }
 
     @Test func aProcessNoticesThatItsStoreWasReplaced() throws {
@@ -137,22 +124,10 @@ struct BackupTests {
         try #require(!log.isEmpty)
         try #require(unsafe rename(backup, scratch.file("keystore.db")) == 0)
         #expect(try home.store.version().isReplaced)
-        #expect(code { try home.store.setSetting("a", named: "title") } == .inputOutput)
+        let error = error { try home.store.setSetting("a", named: "title") }
+        #expect(error?.code == .inputOutput)
+        let text = "was replaced while it was open: open it again, and repeat the change"
+        #expect(error?.description.hasSuffix(text) == true)
         #expect(try home.store.anotherConnection().deviceCount() == 20)
-    }
-
-    @Test func theLogOfANewDatabaseIsNotDeleted() throws {
-        try home.store.backUp(to: backup)
-        try home.store.backUpKey(to: key)
-        let directory = try elsewhere()
-        var old: SQLiteKeyStore? = try .open(in: directory, passphrase: nil, options: .quick)
-        _ = try old?.deviceCount()
-        for name in ["keystore.db-wal", "keystore.db-shm"] { unsafe unlink("\(directory)/\(name)") }
-        try restore(to: scratch.path + "/third", key: key)
-        try #require(unsafe rename(scratch.path + "/third/keystore.db", "\(directory)/keystore.db") == 0)
-        let new = try SQLiteKeyStore.open(in: directory, passphrase: nil, options: .quick)
-        try new.setSetting("a", named: "title")
-        old = nil
-        withExtendedLifetime(new) { #expect(unsafe access("\(directory)/keystore.db-wal", F_OK) == 0) }
     }
 }

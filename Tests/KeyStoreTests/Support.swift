@@ -47,7 +47,7 @@ struct Scratch: Sendable {
     func names() throws -> [String] { try list(store).sorted() }
 }
 
-private func list(_ directory: String) throws -> [String] {
+func list(_ directory: String) throws -> [String] {
     guard let stream = unsafe opendir(directory) else { throw Scratch.Unavailable() }
     defer { unsafe closedir(stream) }
     var names: [String] = []

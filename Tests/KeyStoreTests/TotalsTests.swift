@@ -57,37 +57,118 @@ struct TotalsTests {
         #expect(home.store.check().allSatisfy { $0.severity == .note })
     }
 
+    /// A change of the database by someone without the store key.
+    struct Loss: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let sql: String
+        /// The table that older rows are taken from.
+        var older: String?
+        /// What a list says, and `doctor`.
+        let found: String
+        var isOfDevices = true
+    }
+
     static let losses = [
-        "DELETE FROM devices WHERE id = 'd5'", "DELETE FROM removed_devices", "DELETE FROM devices",
-        "UPDATE devices SET updated = (SELECT updated FROM old), tag = (SELECT tag FROM old), user = NULL WHERE id = 'd4'",
-        "UPDATE totals SET sealed = (SELECT sealed FROM old_totals), tag = (SELECT tag FROM old_totals)",
-        "DELETE FROM totals",
+        Loss(
+            testDescription: "a device", sql: "DELETE FROM devices WHERE id = 'd5'",
+            found: "table devices has 51 rows, not 52"),
+        Loss(testDescription: "all devices", sql: "DELETE FROM devices", found: "table devices has 0 rows, not 52"),
+        Loss(
+            testDescription: "removals", sql: "DELETE FROM removed_devices",
+            found: "table removed_devices has 0 rows, not 1", isOfDevices: false),
+        Loss(
+            testDescription: "an older device", sql: "SELECT * FROM devices WHERE id = 'd4'", older: "devices",
+            found: "table devices has other rows than were written"),
+        Loss(
+            testDescription: "older totals", sql: "SELECT * FROM totals", older: "totals",
+            found: "table devices has 52 rows, not 4"),
+        Loss(testDescription: "the totals", sql: "DELETE FROM totals", found: "row 1 of table totals is damaged"),
     ]
 
+    /// Writes a row as it was.
+    private func put(_ row: [SQLiteValue], in table: String, _ raw: SQLiteConnection) throws {
+        let marks = row.map { _ in "?" }.joined(separator: ", ")
+        try raw.rows("REPLACE INTO \(table) VALUES (\(marks))", row)
+    }
+
     @Test(arguments: losses)
-    func aLostOrOlderRowIsNoticed(_ sql: String) throws {
+    func aLostOrOlderRowIsNoticed(_ loss: Loss) throws {
         let home = try Home()
         for number in 0..<3 { try home.store.addDevice(device(900 + number), id: "a\(number)", at: start) }
         try home.store.addDevice(device(4), id: "d4", at: start)
         let raw = try home.raw()
-        let old = try #require(try raw.rows("SELECT updated, tag FROM devices WHERE id = 'd4'").first)
-        let totals = try #require(try raw.rows("SELECT sealed, tag FROM totals").first)
+        let old = try loss.older.map { _ in try #require(try raw.rows(loss.sql).first) }
         try full(home)
         #expect(code { try list(home.store) } == nil)
-        let values: [SQLiteValue] =
-            sql.contains("old_totals") ? totals : sql.contains("old") ? old : []
-        let text = sql.replacing(#/\(SELECT \w+ FROM \w+\)/#) { _ in "?" }
-        try raw.rows(text, values)
-        #expect(code { try list(home.store) } == .corruptStore)
-        if !sql.contains("removed_devices") { #expect(try page(home.store)?.code == .corruptStore) }
-        #expect(home.store.check().contains { $0.severity == .error })
+        if let old, let table = loss.older { try put(old, in: table, raw) } else { try raw.execute(loss.sql) }
+        let error = error { try list(home.store) }
+        #expect(error?.code == .corruptStore)
+        #expect(error?.description.contains(loss.found) == true, "\(error?.description ?? "none")")
+        let page = try page(home.store)
+        #expect(loss.isOfDevices ? page?.description.contains(loss.found) == true : page == nil)
+        #expect(home.store.check().contains { $0.severity == .error && $0.message.contains(loss.found) })
         // A registration is possible all the same, and the loss stays noticed.
         try home.store.addDevice(device(2000), id: "new", at: start)
         #expect(try home.store.device(id: "new") != nil)
         #expect(code { try list(home.store) } == .corruptStore)
         try home.store.acceptRows()
         #expect(code { try list(home.store) } == nil)
-        #expect(try page(home.store) == nil)
+        #expect(try self.page(home.store) == nil)
+        #expect(home.store.check().allSatisfy { $0.severity == .note })
+    }
+
+    // MARK: Limits
+
+    private func row(_ id: String, _ raw: SQLiteConnection) throws -> [SQLiteValue] {
+        try #require(try raw.rows("SELECT * FROM devices WHERE id = '\(id)'").first)
+    }
+
+    /// A limit: a change subtracts the row that it finds.
+    @Test func aRowThatIsHiddenFromItsRemovalComesBackUnnoticed() throws {
+        let home = try Home()
+        let raw = try home.raw()
+        for number in 0..<3 { try home.store.addDevice(device(number), id: "d\(number)", at: start) }
+        let hidden = try row("d1", raw)
+        try raw.execute("DELETE FROM devices WHERE id = 'd1'")
+        #expect(code { try list(home.store) } == .corruptStore)
+        try home.store.removeDevice(id: "d1", at: start.adding(.days(1)))
+        #expect(code { try list(home.store) } == .corruptStore)
+        try put(hidden, in: "devices", raw)
+        #expect(try list(home.store) == ["d0", "d1", "d2"])
+    }
+
+    @Test func aRowThatIsHiddenFromItsReplacementIsNoticedUntilTheNewerOneIsRemoved() throws {
+        let home = try Home()
+        let raw = try home.raw()
+        try home.store.addDevice(device(1), id: "d1", at: start)
+        let hidden = try row("d1", raw)
+        try raw.execute("DELETE FROM devices")
+        try home.store.addDevice(device(2), id: "d1", at: start)
+        let newer = try row("d1", raw)
+        for row in [newer, hidden] {
+            try put(row, in: "devices", raw)
+            #expect(code { try list(home.store) } == .corruptStore)
+        }
+        try put(newer, in: "devices", raw)
+        try home.store.removeDevice(id: "d1", at: start.adding(.days(1)))
+        #expect(code { try list(home.store) } == .corruptStore)
+        try put(hidden, in: "devices", raw)
+        #expect(code { try list(home.store) } == nil)
+    }
+
+    @Test func anOlderRowThatIsReplacedStaysNoticed() throws {
+        let home = try Home()
+        let raw = try home.raw()
+        try home.store.addDevice(device(1), id: "d1", at: start)
+        let older = try row("d1", raw)
+        try home.store.addDevice(device(2), id: "d1", replace: true, at: start)
+        let newer = try row("d1", raw)
+        try put(older, in: "devices", raw)
+        try home.store.addDevice(device(3), id: "d1", replace: true, at: start)
+        for row in [try row("d1", raw), older, newer] {
+            try put(row, in: "devices", raw)
+            #expect(code { try list(home.store) } == .corruptStore)
+        }
     }
 
     @Test func aListWhileOthersChangeTheStoreIsChecked() throws {

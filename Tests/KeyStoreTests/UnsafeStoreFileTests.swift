@@ -37,8 +37,9 @@ struct UnsafeStoreFileTests {
         // A database that is read-only stays so.
         #expect(unsafe chmod(scratch.file("keystore.db"), 0o400) == 0)
         #expect(unsafe chmod(scratch.file("keystore.db-shm"), 0o400) == 0)
-        _ = try? open(scratch)
+        #expect(try open(scratch).setting(named: "title") == "b")
         #expect(mode(of: scratch.file("keystore.db-shm")) == 0o400)
+        withExtendedLifetime(store) {}
     }
 
     private static let files = ["keystore.db", "keystore.db-wal", "keystore.db-shm", "store.key"]

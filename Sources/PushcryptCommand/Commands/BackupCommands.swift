@@ -26,12 +26,10 @@ struct BackupCommand: CommandBody {
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        guard file != "-", keyFile != "-" else { throw .usage("a backup is written to a file, not to standard output") }
         let store = try console.open(store)
         let (file, keyFile) = (file, keyFile)
-        try withStoreErrors { () throws(KeyStoreError) in
-            if let keyFile { try store.backUpKey(to: keyFile) }
-            try store.backUp(to: file)
-        }
+        try withStoreErrors { () throws(KeyStoreError) in try store.backUp(to: file, key: keyFile) }
         console.hint("every row of \(quoted(file)) was checked")
         return .done
     }
@@ -42,7 +40,7 @@ struct RestoreCommand: CommandBody {
     static var page: CommandPage {
         CommandPage(
             discussion: [
-                "Makes a backup the database of the key store, after checking every row. Stop every process that uses the store first. What has changed since the backup is lost: devices, removals, rotations. A store that has rotated a sender key since is replaced only with --replace: phones that follow the new key do not open what the old one signs. See Docs/Operations.md."
+                "Makes a backup the database of the key store, after checking every row. Stop every process that uses the store first. What has changed since the backup is lost: devices, removals, rotations. A store that has rotated a sender key since is replaced only with --replace: phones that follow the new key do not open what the old one signs. If --replace replaces store.key with another, the former is kept as store.key.old. See Docs/Operations.md."
             ],
             examples: [
                 Example("pushcrypt restore keystore.backup", "beside its store.key"),
@@ -66,6 +64,7 @@ struct RestoreCommand: CommandBody {
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
+        guard file != "-", keyFile != "-" else { throw .usage("a backup is read from a file, not from standard input") }
         let path = try console.path(of: store)
         let passphrase: StorePassphrase?
         if let source = store.passphraseFile {
@@ -73,25 +72,40 @@ struct RestoreCommand: CommandBody {
         } else {
             passphrase = nil
         }
+        let formerKey: String?
         do throws(KeyStoreError) {
-            try restore(to: path, passphrase, console)
+            formerKey = try restore(to: path, passphrase, console)
         } catch {
             guard error.code == .passphraseNeeded else { throw failure(error) }
             let passphrase = try console.passphrase(console.askPassphrase("passphrase for \(quoted(file)): "))
-            do throws(KeyStoreError) { try restore(to: path, passphrase, console) } catch { throw failure(error) }
+            do throws(KeyStoreError) { formerKey = try restore(to: path, passphrase, console) } catch {
+                throw failure(error)
+            }
+        }
+        if let formerKey {
+            console.hint("\(quoted(formerKey)) opens backups of the store that was here: keep it with them")
         }
         console.hint("the store at \(quoted(path)) is the backup's; next: pushcrypt doctor")
         return .done
     }
 
-    private func restore(to path: String, _ passphrase: StorePassphrase?, _ console: Console) throws(KeyStoreError) {
+    private func restore(
+        to path: String, _ passphrase: StorePassphrase?, _ console: Console
+    ) throws(KeyStoreError) -> String? {
         try SQLiteKeyStore.restore(
             file, to: path, key: keyFile, passphrase: passphrase, replace: replaces, at: console.timestamp)
     }
 
     private func failure(_ error: KeyStoreError) -> CommandFailure {
         let failure = CommandFailure(error)
-        guard error.code == .storeExists else { return failure }
-        return CommandFailure(failure.exit, failure.message, hints: ["--replace replaces it"])
+        let hint: String
+        switch error.code {
+        case .storeExists where !replaces: hint = "--replace replaces it"
+        case .storeKeyMissing where keyFile == nil: hint = "--key FILE names the copy of store.key"
+        case .wrongPassphrase where keyFile == nil && store.passphraseFile == nil:
+            hint = "--key FILE names the copy of store.key that opens this backup"
+        default: return failure
+        }
+        return CommandFailure(failure.exit, failure.message, hints: [hint])
     }
 }

@@ -18,17 +18,23 @@ struct DoctorCommand: CommandBody {
 
     init(_ arguments: inout Arguments) {
         acceptsRows = arguments.flag(
-            "--accept-rows", help: "first make the rows that each table has now the whole ones, after a loss")
+            "--accept-rows", help: "first accept the present rows as complete, after a loss that no backup repairs")
         store = StoreArguments(&arguments)
         isJSON = arguments.json()
     }
 
     func run(_ console: Console) throws(CommandFailure) -> ExitCode {
         var findings = [checkSodium(), checkClock(console.timestamp)] + checkLimits()
+        var output = OutputBuffer(console)
         do throws(CommandFailure) {
             let directory = try console.path(of: store)
             let store = try console.open(store)
             if acceptsRows {
+                // What is accepted is printed first, since afterwards nothing shows it.
+                for finding in store.check() where finding.severity == .error {
+                    try write(Finding(.warning, "before: \(finding.text)"), to: &output, console)
+                }
+                try output.flush()
                 try withStoreErrors { () throws(KeyStoreError) in try store.acceptRows() }
             }
             let found = store.check()
@@ -43,10 +49,15 @@ struct DoctorCommand: CommandBody {
         } catch {
             findings.append(Finding(.error, ([error.message] + error.hints).joined(separator: "; ")))
         }
-        var output = OutputBuffer(console)
-        for finding in findings { try output.append(isJSON ? finding.json : finding.line(console)) }
+        for finding in findings { try write(finding, to: &output, console) }
         try output.flush()
         return findings.contains { $0.severity == .error } ? .failed : .done
+    }
+
+    private func write(
+        _ finding: Finding, to output: inout OutputBuffer, _ console: Console
+    ) throws(CommandFailure) {
+        try output.append(isJSON ? finding.json : finding.line(console))
     }
 }
 

@@ -105,10 +105,10 @@ extension Explanation {
         ),
         Explanation(
             KeyStoreError.Code.storeExists, .store,
-            summary: "there is a store, or a replay file, already",
+            summary: "there is a store, a replay file, or the output file of a backup, already",
             cause:
-                "It is never overwritten: its keys would be lost. For restore: it has rotated since the backup, is another one, or cannot be read.",
-            fix: "Use it, or name another directory. 'restore --replace' replaces it."),
+                "It is never overwritten: its keys would be lost. For restore: the store has sender keys that the backup lacks, is another one, or cannot be read; or store.key is another key.",
+            fix: "Use it, or name another directory or file. 'restore --replace' replaces a store."),
         Explanation(
             KeyStoreError.Code.unsafeStoreFile, .store,
             summary: "a file of the store is not safe from others",

@@ -3,7 +3,7 @@ import contextlib, dataclasses, pathlib, shutil, sqlite3, tempfile
 
 DATABASE = "keystore.db"
 # The files allowed in a store's folder after every command has ended normally.
-SETTLED = {DATABASE, "store.key", "replay.db"}
+SETTLED = {DATABASE, "store.key", "store.key.old", "replay.db"}
 PENDING, ACTIVE, RETIRING = 1, 2, 3
 
 

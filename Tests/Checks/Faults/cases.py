@@ -1,5 +1,5 @@
 """The commands that change a store, each with what the stores are before it and after it."""
-import contextlib, dataclasses, functools, json, pathlib
+import contextlib, dataclasses, functools, json, pathlib, shutil
 from dataclasses import replace
 
 import bytes_on_disk, program
@@ -309,6 +309,59 @@ def open_after_crash(root):
     return replace(case, name="open-after-crash")
 
 
+BACKUP = "--key", "{root}/store.key.backup", "{root}/keystore.backup"
+
+
+class Backup(Case):
+    """There is a backup with its key, or neither, and at most the backup if it was killed between both."""
+
+    def repeat(self, stores):
+        backup, key = stores.root / "keystore.backup", stores.root / "store.key.backup"
+        if key.exists() and not backup.exists():
+            raise Failure("there is a key without its backup")
+        if backup.exists():
+            key = key if key.exists() else stores.provider / "store.key"
+            stores.must(stores.root / "R", "restore", backup, "--key", key)
+            stores.must(stores.root / "R", "doctor")
+            shutil.rmtree(stores.root / "R")
+        super().repeat(stores)
+
+
+def backup(root):
+    life = grown(root)
+    before = facts(life)
+    return Backup(
+        "backup", life, ("backup", "{root}/keystore.backup", "--key-output", "{root}/store.key.backup"), before, before,
+        store="P", says=b"was checked", again=(0, 64))
+
+
+def backed_up(root):
+    life = grown(root)
+    life.must(life.provider, "backup", root / "keystore.backup", "--key-output", root / "store.key.backup")
+    after = facts(life)
+    shutil.rmtree(life.provider)
+    return life, after
+
+
+def restore(root):
+    """On another machine."""
+    life, after = backed_up(root)
+    before = facts(life)
+    return Case(
+        "restore", life, ("restore", *BACKUP), before, after, store="P", says=b"is the backup's", again=(0,),
+        may_be_done=True)
+
+
+def restore_over(root):
+    """Over another store, whose key is kept."""
+    life, after = backed_up(root)
+    life.must(life.provider, "init")
+    before = facts(life)
+    return Case(
+        "restore-over", life, ("restore", *BACKUP, "--replace"), before, after, store="P", says=b"is the backup's",
+        may_be_done=True)
+
+
 ALL = {
     "init": init, "init-passphrase": init_with_passphrase, "keygen-sender": keygen_sender,
     "keygen-device": keygen_device, "keygen-import": keygen_imported, "key-file": key_file, "device-import": device_import,
@@ -318,6 +371,7 @@ ALL = {
     "rotate-device-shared": functools.partial(shared, rotate_device),
     "rotate-sender-shared": functools.partial(shared, rotate_sender),
     "rotate-purge-shared": functools.partial(shared, rotate_purge),
+    "backup": backup, "restore": restore, "restore-over": restore_over,
     "confirm-after-crash": confirm_after_crash, "open-after-crash": open_after_crash,
 }
 

@@ -1,0 +1,62 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// A file that did not exist before: written under a random name in its directory, and given its own when it is finished.
+final class NewFile {
+    /// The path as the caller named it.
+    let path: String
+    /// The same without links above the file: one text for each file.
+    let resolved: String
+    /// The path until the file is finished.
+    let temporary: String
+    private var isFinished = false
+
+    /// Throws `storeExists` if there is such a file.
+    init(_ path: String) throws(KeyStoreError) {
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let name = slash.map { path[path.utf8.index(after: $0)...] } ?? path[...]
+        guard !name.isEmpty, name != ".", name != "..", !path.utf8.contains(0) else {
+            throw KeyStoreError(.inputOutput, "\(quoted(path)) names no file")
+        }
+        let parent = try Self.resolved(slash.map { String(path[...$0]) } ?? "./")
+        self.path = path
+        resolved = "\(parent)/\(name)"
+        temporary = "\(parent)/.pushcrypt-" + String(UInt64.random(in: 0 ... .max), radix: 36)
+        guard try FileFacts(at: resolved) == nil else { throw exists }
+    }
+
+    private static func resolved(_ directory: String) throws(KeyStoreError) -> String {
+        guard let resolved = unsafe realpath(directory, nil) else { throw .system(errno, "access \(directory)") }
+        defer { unsafe free(resolved) }
+        let path = unsafe String(cString: resolved)
+        return path == "/" ? "" : path
+    }
+
+    private var exists: KeyStoreError {
+        KeyStoreError(.storeExists, "\(path) exists already: name another file")
+    }
+
+    func create() throws(KeyStoreError) -> Descriptor { try .create(temporary, named: path) }
+
+    /// Gives the file its name, unless another has it by now; the name is on the disk when this returns.
+    func finish() throws(KeyStoreError) {
+        guard unsafe link(temporary, resolved) == 0 else {
+            throw errno == EEXIST ? exists : .system(errno, "write \(path)")
+        }
+        isFinished = true
+        guard unsafe unlink(temporary) == 0 else { throw .system(errno, "remove \(temporary)") }
+        let parent = resolved.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(resolved[...$0]) } ?? "/"
+        try Descriptor(parent + ".", O_RDONLY | O_DIRECTORY).synchronize()
+    }
+
+    /// Removes the file, finished or not, and what SQLite left beside the temporary one.
+    func discard() {
+        for end in ["", "-wal", "-shm", "-journal"] { unsafe unlink(temporary + end) }
+        if isFinished { unsafe unlink(resolved) }
+    }
+}

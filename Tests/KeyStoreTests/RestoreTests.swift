@@ -1,0 +1,278 @@
+import Glibc
+import Pushcrypt
+import Testing
+
+@testable import PushcryptKeyStore
+
+/// A backup takes the place of a store, or nothing changes.
+struct RestoreTests {
+    private let scene: BackupScene
+    private var home: Home { scene.home }
+    private var scratch: Scratch { scene.scratch }
+    private var backup: String { scene.backup }
+    private var key: String { scene.key }
+    private var elsewhere: String { scene.elsewhere }
+
+    init() throws {
+        scene = try BackupScene()
+        try home.store.backUp(to: backup, key: key)
+    }
+
+    @discardableResult
+    private func restore(
+        _ path: String? = nil, to directory: String? = nil, key: String? = nil, passphrase: StorePassphrase? = nil,
+        replace: Bool = false
+    ) throws -> String? {
+        try SQLiteKeyStore.restore(
+            path ?? backup, to: directory ?? scratch.store, key: key, passphrase: passphrase, replace: replace,
+            options: .impatient, at: start)
+    }
+
+    private func open(_ directory: String) throws -> SQLiteKeyStore {
+        try .open(in: directory, passphrase: nil, options: .quick)
+    }
+
+    /// A store with another key, which nobody has open.
+    private func otherStore() throws -> Scratch {
+        let other = try Scratch()
+        _ = try SQLiteKeyStore.create(in: other.store, passphrase: nil, options: .quick, at: start)
+        return other
+    }
+
+    // MARK: The backup and its key
+
+    @Test func aBackupNeedsItsKey() throws {
+        let other = try otherStore()
+        let directory = scratch.path + "/a/b"
+        let missing = error { try restore(to: directory) }
+        #expect(missing?.code == .storeKeyMissing)
+        #expect(missing?.description.hasPrefix(directory + "/store.key is missing") == true)
+        let wrong = error { try restore(to: directory, key: other.file("store.key")) }
+        #expect(wrong?.code == .wrongPassphrase)
+        #expect(wrong?.description.hasPrefix(other.file("store.key") + " is not the key of " + backup) == true)
+        // Not even a directory is left.
+        #expect(try scene.names() == ["backup", "backup.key", "store"])
+    }
+
+    @Test func aDirectoryThatWasThereStays() throws {
+        try #require(unsafe mkdir(elsewhere, 0o700) == 0)
+        #expect(code { try restore(to: elsewhere) } == .storeKeyMissing)
+        #expect(try list(elsewhere).isEmpty)
+    }
+
+    @Test func theCopyOfTheKeyMustBeSafe() throws {
+        let link = scratch.path + "/link"
+        try #require(unsafe symlink(key, link) == 0)
+        #expect(code { try restore(to: elsewhere, key: link) } == .unsafeStoreFile)
+        let pipe = scratch.path + "/pipe"
+        try #require(unsafe mkfifo(pipe, 0o600) == 0)
+        #expect(code { try restore(to: elsewhere, key: pipe) } == .unsafeStoreFile)
+        #expect(code { try restore(to: elsewhere, key: scratch.store) } == .unsafeStoreFile)
+        #expect(code { try restore(to: elsewhere, key: scratch.path + "/none") } == .inputOutput)
+        for mode: mode_t in [0o640, 0o604, 0o666] {
+            try #require(unsafe chmod(key, mode) == 0)
+            #expect(code { try restore(to: elsewhere, key: key) } == .unsafeStoreFile)
+        }
+        try #require(unsafe chmod(key, 0o600) == 0)
+        for count in [0, 31, 33] {
+            try writeFile(key, Bytes(repeating: 7, count: count))
+            #expect(code { try restore(to: elsewhere, key: key) } == .corruptStore)
+        }
+        #expect(unsafe access(elsewhere, F_OK) != 0)
+    }
+
+    @Test(arguments: ["/none", "/store", "/link", "/pipe"])
+    func aBackupIsARegularFile(_ name: String) throws {
+        try #require(unsafe symlink(backup, scratch.path + "/link") == 0)
+        try #require(unsafe mkfifo(scratch.path + "/pipe", 0o600) == 0)
+        #expect(code { try restore(scratch.path + name, to: elsewhere, key: key) } == .inputOutput)
+        #expect(code { try restore("/dev/zero", to: elsewhere, key: key) } == .inputOutput)
+        #expect(unsafe access(elsewhere, F_OK) != 0)
+    }
+
+    @Test(arguments: ["rows", "short", "log", "text"])
+    func whatIsNoBackupIsRefusedAndTheStoreStays(_ kind: String) throws {
+        let bytes = try readFile(backup)
+        let fault: String
+        switch kind {
+        case "rows":
+            try SQLiteConnection(path: backup, busyTimeout: 0).execute("DELETE FROM devices WHERE id = 'd3'")
+            fault = "19 rows, not 20"
+        case "short":
+            try writeFile(backup, Bytes(bytes.prefix(8192)))
+            fault = "is damaged"
+        case "log":
+            try writeFile(backup + "-wal", [1])
+            fault = "has a log beside it"
+        default:
+            try writeFile(backup, Bytes("no database".utf8))
+            fault = "is damaged"
+        }
+        for directory in [elsewhere, scratch.store] {
+            let isThere = directory == scratch.store
+            let error = error { try restore(to: directory, key: isThere ? nil : key, replace: isThere) }
+            #expect(error?.code == .corruptStore)
+            let text = try #require(error?.description)
+            #expect(text.hasPrefix(backup) && text.contains(fault) && !text.contains(".new"), "\(text)")
+        }
+        #expect(try home.store.deviceCount() == 20)
+        #expect(try scratch.names() == ["keystore.db", "keystore.db-shm", "keystore.db-wal", "store.key"])
+        #expect(unsafe access(elsewhere, F_OK) != 0)
+    }
+
+    @Test func aPassphraseNeedsNoKey() throws {
+        let other = try Scratch()
+        let passphrase = try StorePassphrase(Bytes("secret".utf8).span)
+        let store = try SQLiteKeyStore.create(in: other.store, passphrase: passphrase, options: .quick, at: start)
+        let file = other.path + "/backup"
+        #expect(code { try store.backUp(to: file, key: other.path + "/key") } == .storeKeyMissing)
+        #expect(try list(other.path) == ["store"])
+        try store.backUp(to: file)
+        for given in [passphrase, nil] {
+            let error = error { try restore(file, to: elsewhere, key: key, passphrase: given) }
+            #expect(error?.code == .wrongPassphrase)
+            #expect(error?.description.contains("leave the key out") == true)
+        }
+        #expect(unsafe access(elsewhere, F_OK) != 0)
+        #expect(code { try restore(file, to: elsewhere) } == .passphraseNeeded)
+        #expect(code { try restore(to: elsewhere, passphrase: passphrase) } == .wrongPassphrase)
+        try restore(file, to: elsewhere, passphrase: passphrase)
+        #expect(try list(elsewhere) == ["keystore.db"])
+    }
+
+    // MARK: The present store
+
+    @Test func aStoreInUseIsNotReplaced() throws {
+        let before = try readFile(scratch.file("keystore.db"))
+        #expect(code { try restore(replace: true) } == .storeBusy)
+        #expect(try readFile(scratch.file("keystore.db")) == before)
+        #expect(try scratch.names() == ["keystore.db", "keystore.db-shm", "keystore.db-wal", "store.key"])
+        try scene.add(20..<21)
+        #expect(try home.reopened().deviceCount() == 21)
+    }
+
+    /// Otherwise it could rotate a key between the comparison and its replacement.
+    @Test func aStoreIsLockedBeforeItIsCompared() throws {
+        _ = try home.store.rotateSenderKey(at: start)
+        #expect(code { try restore() } == .storeBusy)
+    }
+
+    @Test func whileAnotherRestoreRunsThisWaits() throws {
+        try restore(to: elsewhere, key: key)
+        try StoreDirectory(existing: elsewhere).withLock(waiting: 0) { () throws(KeyStoreError) in
+            let failure = error { try restore(to: elsewhere) }
+            #expect(failure?.code == .storeBusy)
+            #expect(failure?.description.contains("is creating or restoring a store in") == true)
+        }
+        try restore(to: elsewhere)
+    }
+
+    @Test func aStoreThatRotatedSinceIsReplacedOnRequestOnly() throws {
+        try restore(to: elsewhere, key: key)
+        // Settings and devices that were added since are no reason.
+        try open(elsewhere).setSetting("a", named: "title")
+        try restore(to: elsewhere)
+        #expect(try open(elsewhere).setting(named: "title") == nil)
+        _ = try open(elsewhere).rotateSenderKey(at: start)
+        let error = error { try restore(to: elsewhere) }
+        #expect(error?.code == .storeExists)
+        #expect(error?.description.contains("has rotated the sender key 'default' since the backup") == true)
+        #expect(try open(elsewhere).senderKey(named: nil).record.generation == 2)
+        #expect(try restore(to: elsewhere, replace: true) == nil)
+        #expect(try open(elsewhere).senderKey(named: nil).record.generation == 1)
+        #expect(try list(elsewhere).sorted().filter { !$0.hasPrefix("keystore.db-") } == ["keystore.db", "store.key"])
+    }
+
+    @Test func aStoreWithANewerSenderKeyIsReplacedOnRequestOnly() throws {
+        try restore(to: elsewhere, key: key)
+        _ = try open(elsewhere).generateSenderKey(named: "second", at: start)
+        let error = error { try restore(to: elsewhere) }
+        #expect(error?.code == .storeExists)
+        #expect(error?.description.contains("has a sender key 'second' that the backup lacks") == true)
+        try restore(to: elsewhere, replace: true)
+        #expect(try open(elsewhere).senderKeys().count == 1)
+    }
+
+    @Test func anotherStoreIsReplacedOnRequestOnly() throws {
+        let other = try otherStore()
+        let former = try readFile(other.file("store.key"))
+        let error = error { try restore(to: other.store, key: key) }
+        #expect(error?.code == .storeExists)
+        #expect(error?.description.contains("holds another store than the backup") == true)
+        #expect(try other.names() == ["keystore.db", "store.key"])
+        // Its key is kept, since it opens its backups.
+        #expect(try restore(to: other.store, key: key, replace: true) == other.file("store.key.old"))
+        #expect(try readFile(other.file("store.key.old")) == former)
+        #expect(mode(of: other.file("store.key.old")) == 0o600)
+        #expect(try readFile(other.file("store.key")) == readFile(key))
+        #expect(try open(other.store).deviceCount() == 20)
+    }
+
+    @Test func aFormerKeyIsNeverOverwritten() throws {
+        let other = try otherStore()
+        try writeFile(other.file("store.key.old"), Bytes(0..<32))
+        let error = error { try restore(to: other.store, key: key, replace: true) }
+        #expect(error?.code == .storeExists)
+        #expect(error?.description.contains("store.key.old exists already") == true)
+        #expect(try readFile(other.file("store.key.old")) == Bytes(0..<32))
+        #expect(try open(other.store).deviceCount() == 0)
+        // With the same key, there is none to keep.
+        try writeFile(key, try readFile(other.file("store.key")))
+        try open(other.store).backUp(to: other.path + "/backup")
+        #expect(try restore(other.path + "/backup", to: other.store, key: key) == nil)
+        #expect(try readFile(other.file("store.key.old")) == Bytes(0..<32))
+    }
+
+    @Test func anUnreadableStoreIsReplacedOnRequestOnly() throws {
+        let other = try otherStore()
+        try writeFile(other.file("keystore.db"), Bytes(repeating: 7, count: 5000))
+        for _ in 0..<2 {
+            let error = error { try restore(to: other.store, key: key) }
+            #expect(error?.code == .storeExists)
+            #expect(error?.description.contains("cannot be compared with the backup") == true)
+        }
+        try restore(to: other.store, key: key, replace: true)
+        #expect(try open(other.store).deviceCount() == 20)
+    }
+
+    @Test func aStoreOfAnotherLayoutCannotBeCompared() throws {
+        try restore(to: elsewhere, key: key)
+        try SQLiteConnection(path: elsewhere + "/keystore.db", busyTimeout: 0).execute("PRAGMA user_version = 1000")
+        let error = error { try restore(to: elsewhere) }
+        #expect(error?.code == .storeExists)
+        #expect(error?.description.contains("cannot be compared with the backup") == true)
+    }
+
+    @Test(arguments: [Bytes(repeating: 7, count: 32), Bytes(repeating: 7, count: 5)])
+    func aKeyWithoutItsStoreIsReplacedOnRequestOnly(_ former: Bytes) throws {
+        try #require(unsafe mkdir(elsewhere, 0o700) == 0)
+        try writeFile(elsewhere + "/store.key", former)
+        let error = error { try restore(to: elsewhere, key: key) }
+        #expect(error?.code == .storeExists)
+        #expect(error?.description.contains("store.key is another key than \(key)") == true)
+        #expect(try readFile(elsewhere + "/store.key") == former)
+        #expect(try restore(to: elsewhere, key: key, replace: true) == elsewhere + "/store.key.old")
+        #expect(try readFile(elsewhere + "/store.key.old") == former)
+    }
+
+    /// The same store without its key can still be compared: the backup's is the same.
+    @Test func aLostKeyIsRestored() throws {
+        try restore(to: elsewhere, key: key)
+        try #require(unsafe unlink(elsewhere + "/store.key") == 0)
+        try restore(to: elsewhere, key: key)
+        #expect(try open(elsewhere).deviceCount() == 20)
+    }
+
+    @Test func theLogOfANewDatabaseIsNotDeleted() throws {
+        try restore(to: elsewhere, key: key)
+        var old: SQLiteKeyStore? = try open(elsewhere)
+        _ = try old?.deviceCount()
+        for name in ["keystore.db-wal", "keystore.db-shm"] { unsafe unlink("\(elsewhere)/\(name)") }
+        try restore(to: scratch.path + "/third", key: key)
+        try #require(unsafe rename(scratch.path + "/third/keystore.db", "\(elsewhere)/keystore.db") == 0)
+        let new = try open(elsewhere)
+        try new.setSetting("a", named: "title")
+        old = nil
+        withExtendedLifetime(new) { #expect(unsafe access("\(elsewhere)/keystore.db-wal", F_OK) == 0) }
+    }
+}
