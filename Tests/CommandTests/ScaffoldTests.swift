@@ -57,6 +57,16 @@ import Testing
                 """)
     }
 
+    @Test("A bar in a category does not end a cell of the guide's table")
+    func table() throws {
+        let files = IOSScaffold(
+            topic: try Topic("com.example.app"), appGroup: "group.com.example", keychainGroup: "com.example",
+            hasContentExtension: true, categories: ["A|B", "C"], sender: nil, package: ".."
+        ).files(forXcodeGen: false)
+        let guide = try #require(files.first { $0.path == "README.md" })
+        #expect(guide.text.contains(#"of the categories A\|B, C |"#))
+    }
+
     // The second file cannot be written, because the first has the name of its folder.
     private static let impossible = [ScaffoldFile(path: "a", text: "1"), ScaffoldFile(path: "a/b", text: "2")]
 
@@ -82,13 +92,38 @@ import Testing
         #expect(try directory.read("out") == "mine")
     }
 
-    @Test("In a folder that is there, a failure says what is written")
-    func partly() throws {
+    @Test("In a folder that is there, a failure leaves everything as it was")
+    func unchanged() throws {
         let directory = try TemporaryDirectory()
-        let folder = try ScaffoldFolder(directory.path + "//", force: false)
+        try directory.write("mine", to: "a")
+        let folder = try ScaffoldFolder(directory.path + "//", force: true)
         #expect(folder.path == directory.path)
-        let failure = #expect(throws: CommandFailure.self) { try folder.write(Self.impossible) }
-        #expect(failure?.hints == ["already written: a"])
+        #expect(throws: CommandFailure.self) { try folder.write(Self.impossible) }
+        // A place that is a folder, one below a file, and one where a link must not be followed or replaced.
+        try FileManager.default.createDirectory(atPath: directory.file("b/c"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: directory.file("d"), withDestinationPath: "b")
+        for (path, isLink) in [("b/c", false), ("a/e", false), ("d", false), ("d/e", false), ("b", true)] {
+            let files = [
+                ScaffoldFile(path: "a", text: "1"), ScaffoldFile(path: "new/a", text: "2"),
+                ScaffoldFile(path: path, text: "3", isLink: isLink),
+            ]
+            #expect(throws: CommandFailure.self, "\(path)") { try folder.write(files) }
+            #expect(try directory.names == ["a", "b", "d"], "\(path)")
+            #expect(try directory.read("a") == "mine", "\(path)")
+        }
+        try folder.write([ScaffoldFile(path: "a", text: "1"), ScaffoldFile(path: "d", text: "a", isLink: true)])
+        #expect(try directory.names == ["a", "b", "d"])
+        #expect(try directory.read("a") == "1" && directory.read("d") == "1")
+    }
+
+    @Test("No text ends the comment that it is in", arguments: ["a*/b", "*//", "*/*/", "/*"])
+    func comment(text: String) throws {
+        var project = XcodeProject()
+        project.add("root", "PBXProject", text, [])
+        let parts = project.text(root: "root").components(separatedBy: "rootObject = ")
+        let reference = try #require(parts.last)
+        #expect(reference.hasSuffix(" */;\n}\n"))
+        #expect(reference.components(separatedBy: "*/").count == 2)
     }
 }
 
@@ -98,7 +133,7 @@ import Testing
         IOSScaffold(
             topic: try Topic("com.example.app"), appGroup: "group.com.example", keychainGroup: "com.example",
             hasContentExtension: true, categories: ["MESSAGE"], sender: nil, package: ".."
-        ).files
+        ).files(forXcodeGen: false)
     }
 
     private struct Catalogue: Decodable {

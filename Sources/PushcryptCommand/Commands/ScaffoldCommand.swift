@@ -115,6 +115,10 @@ struct ScaffoldIOSCommand: CommandBody {
     // MARK: Checks
 
     private func chosenFolder() throws(CommandFailure) -> String {
+        guard newFolder != "-", project != "-" else {
+            throw .usage(
+                "a project is a folder, and cannot go to standard output", hint: "./- is a folder of that name")
+        }
         switch (newFolder, project) {
         case (let folder?, nil): return folder
         case (nil, let folder?):
@@ -130,6 +134,11 @@ struct ScaffoldIOSCommand: CommandBody {
 
     private func scaffold(package: String, folder: String) throws(CommandFailure) -> IOSScaffold {
         let topic = try Topic(bundleID, in: "--bundle-id")
+        guard Self.isIdentifier(bundleID), bundleID.utf8.contains(UInt8(ascii: ".")) else {
+            throw .usage(
+                "--bundle-id cannot be \(quoted(bundleID))",
+                hint: "a bundle id has two or more parts, with one '.' between them, for example com.example.app")
+        }
         let appGroup = try Self.appGroup(group)
         let keychainGroup = try keychainGroup.map(Self.keychainGroup) ?? "\(topic).pushcrypt"
         let categories = try Self.checked(categories)
@@ -169,12 +178,22 @@ struct ScaffoldIOSCommand: CommandBody {
                     "write ASCII letters, digits, '.' and '-', for example com.example.keys; Xcode puts the team's prefix in front"
             )
         }
+        let first = group.prefix { $0 != "." }
+        guard first.utf8.count != 10 || !first.utf8.allSatisfy(Self.isInTeamID) else {
+            throw .usage(
+                "--keychain-group \(quoted(group)) begins with a team's prefix, which Xcode puts in front again",
+                hint: "write \(group.dropFirst(first.count + 1))")
+        }
         return group
     }
 
     /// Whether the text follows the rules of a bundle id, and has no empty part.
     private static func isIdentifier(_ text: String) -> Bool {
         (try? Topic(text)) != nil && !text.split(separator: ".", omittingEmptySubsequences: false).contains("")
+    }
+
+    private static func isInTeamID(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
     private static func checked(_ names: [String]) throws(CommandFailure) -> [String] {

@@ -17,7 +17,7 @@ extension IOSScaffold {
             """#
         if hasContentExtension {
             text += #"""
-                | `NotificationContent/` | the content extension: the view of an expanded notification of the categories \#(categories.joined(separator: ", ")) |
+                | `NotificationContent/` | the content extension: the view of an expanded notification of the categories \#(Self.cell(categories.joined(separator: ", "))) |
 
                 """#
         }
@@ -87,6 +87,11 @@ extension IOSScaffold {
 
             """#
         return ScaffoldFile(path: "README.md", text: text)
+    }
+
+    /// A text in a table, where a bar ends the cell.
+    private static func cell(_ text: String) -> String {
+        text.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
     }
 
     /// The steps for a project that exists.

@@ -43,10 +43,7 @@ package struct IOSScaffold: Sendable {
         self.projectPackage = projectPackage ?? package
     }
 
-    /// The files of a whole app, in the order of their paths.
-    package var files: [ScaffoldFile] { files(forXcodeGen: false) }
-
-    /// The same with XcodeGen's project, if wanted.
+    /// The files of a whole app, in the order of their paths; with XcodeGen's project, if wanted.
     package func files(forXcodeGen: Bool) -> [ScaffoldFile] {
         var files =
             extensionFiles + [

@@ -6,6 +6,7 @@
 #else
     internal import Darwin
 #endif
+internal import Pushcrypt
 package import PushcryptCommandKit
 
 /// The path of this package in the manifest of a scaffold.
@@ -23,6 +24,11 @@ package enum PackageLocation {
                 "--package-path: \(quoted(path)) is not a copy of pushcrypt's sources",
                 hint: "name the folder that has its Package.swift")
         }
+        guard isPlain(folder) else {
+            throw .usage(
+                "--package-path: \(quoted(folder)) has a control character, which a manifest cannot have",
+                hint: "rename the folder")
+        }
         return folder
     }
 
@@ -32,7 +38,7 @@ package enum PackageLocation {
             guard let program = resolved("/proc/self/exe") else { return nil }
             var place = folder(of: program)
             while !place.isEmpty, !isPackage(place) { place = folder(of: place) }
-            return place.isEmpty ? nil : place
+            return place.isEmpty || !isPlain(place) ? nil : place
         #else
             // Not usable in a manifest.
             return nil
@@ -54,6 +60,8 @@ package enum PackageLocation {
         let parent = folder(of: path)
         return parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent
     }
+
+    private static func isPlain(_ path: String) -> Bool { !path.unicodeScalars.contains(where: \.isControl) }
 
     private static func isPackage(_ folder: String) -> Bool {
         Folder.kind(of: folder + "/Package.swift") == .file

@@ -8,7 +8,8 @@
 #endif
 package import PushcryptCommandKit
 
-/// The destination of a scaffold: a new folder, which appears complete or not at all, or an existing one.
+/// The destination of a scaffold: a new folder, which appears complete or not at all, or an existing one, in which every file is
+/// checked and stored before the first takes its place.
 package struct ScaffoldFolder {
     /// The path, without slashes at its end.
     package let path: String
@@ -62,8 +63,7 @@ package struct ScaffoldFolder {
 
     private func create(_ files: [ScaffoldFile]) throws(CommandFailure) {
         // Beside it, because a rename cannot cross file systems.
-        let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-        let folder = parent + ".\(programName)-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        let folder = (path.lastIndex(of: "/").map { String(path[...$0]) } ?? "") + Self.temporaryName
         guard unsafe mkdir(folder, 0o777) == 0 else { throw Self.failure(path, .last) }
         do throws(CommandFailure) {
             for file in files { try Self.write(file, in: folder) }
@@ -75,36 +75,59 @@ package struct ScaffoldFolder {
     }
 
     private func replace(_ files: [ScaffoldFile]) throws(CommandFailure) {
+        for file in files { try check(file) }
+        let new = "\(path)/\(Self.temporaryName)"
+        guard unsafe mkdir(new, 0o777) == 0 else { throw Self.failure(new, .last) }
+        defer { Folder.remove(new) }
+        for file in files { try Self.write(file, in: new) }
         var written: [String] = []
         for file in files {
-            do throws(CommandFailure) {
-                try Self.write(file, in: path)
-            } catch {
-                guard !written.isEmpty else { throw error }
+            let folder = folder(of: file.path)
+            if !folder.isEmpty { try Self.make("\(path)/\(folder)") }
+            guard unsafe rename("\(new)/\(file.path)", "\(path)/\(file.path)") == 0 else {
+                let text = "cannot write \(quoted("\(path)/\(file.path)")): \(SystemError.last.text)"
+                // Another program has changed the folder since the check.
                 throw CommandFailure(
-                    error.exit, error.message,
-                    hints: error.hints + ["already written: " + written.joined(separator: ", ")])
+                    .failed, text,
+                    hints: written.isEmpty ? [] : ["already written: " + written.joined(separator: ", ")])
             }
             written.append(file.path)
         }
     }
 
+    /// Throws if a file cannot have its place: what is there is of another kind, or its folder cannot be written to.
+    private func check(_ file: ScaffoldFile) throws(CommandFailure) {
+        let place = "\(path)/\(file.path)"
+        var status = stat()
+        if unsafe lstat(place, &status) == 0 {
+            guard status.st_mode & S_IFMT == (file.isLink ? S_IFLNK : S_IFREG) else {
+                throw .failed("\(quoted(place)) is not a \(file.isLink ? "symbolic link" : "regular file")")
+            }
+        }
+        var parent = folder(of: place)
+        while parent != path, unsafe lstat(parent, &status) != 0 { parent = folder(of: parent) }
+        // Through a link, files would be written outside the folder.
+        guard parent == path || Folder.kind(of: parent) == .folder else {
+            throw .failed("\(quoted(parent)) is not a folder")
+        }
+        guard unsafe access(parent, W_OK | X_OK) == 0 else {
+            throw .failed("cannot write into \(quoted(parent)): \(SystemError.last.text)")
+        }
+    }
+
+    private static var temporaryName: String {
+        ".\(programName)-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+    }
+
     private static func write(_ file: ScaffoldFile, in root: String) throws(CommandFailure) {
         let folder = folder(of: file.path)
         if !folder.isEmpty { try make("\(root)/\(folder)") }
-        guard !file.isLink else { return try link(file, in: root) }
-        try OutputFile.write(
-            ContiguousArray(file.text.utf8).span, to: "\(root)/\(file.path)", mode: 0o666, force: true)
-    }
-
-    /// Creates a symbolic link, unless there is one.
-    private static func link(_ file: ScaffoldFile, in root: String) throws(CommandFailure) {
         let path = "\(root)/\(file.path)"
-        if unsafe symlink(file.text, path) == 0 { return }
-        let error = SystemError.last
-        var status = stat()
-        guard error.code == EEXIST, unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else {
-            throw .failed("cannot create the link \(quoted(path)): \(error.text)")
+        guard file.isLink else {
+            return try OutputFile.write(ContiguousArray(file.text.utf8).span, to: path, mode: 0o666, force: false)
+        }
+        guard unsafe symlink(file.text, path) == 0 else {
+            throw .failed("cannot create the link \(quoted(path)): \(SystemError.last.text)")
         }
     }
 

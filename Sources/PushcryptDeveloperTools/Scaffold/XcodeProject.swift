@@ -36,7 +36,7 @@ struct XcodeProject {
     mutating func add(_ role: String, _ isa: String, _ comment: String = "", _ members: [(name: String, value: Value)])
     {
         objects.append(Object(role: role, isa: isa, comment: comment, members: members))
-        comments[role] = comment
+        comments[role] = Self.comment(comment)
     }
 
     /// The text of `project.pbxproj`.
@@ -57,6 +57,16 @@ struct XcodeProject {
     /// 24 hexadecimal digits.
     static func identifier(_ role: String) -> String {
         String(SHA256.digest(Bytes("pushcrypt scaffold \(role)".utf8).span).hex.prefix(24)).uppercased()
+    }
+
+    /// A text that does not end the comment it is in.
+    private static func comment(_ text: String) -> String {
+        var comment = ""
+        for scalar in text.unicodeScalars {
+            if scalar == "/", comment.unicodeScalars.last == "*" { comment.append(" ") }
+            comment.unicodeScalars.append(scalar)
+        }
+        return comment
     }
 
     private func write(_ object: Object, to text: inout String) {
