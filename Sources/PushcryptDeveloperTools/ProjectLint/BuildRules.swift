@@ -51,34 +51,58 @@ struct BuildRules {
         return apps.count == 1 ? apps[0] : nil
     }
 
-    /// App and extensions must have the same version and build number.
-    private func versionFindings(_ target: IOSProject.Extension, _ built: XcodeSettings.Target) -> [Finding] {
-        guard let app else { return [] }
-        let info = project.appInfos.first { file, _ in app.infoPlists.contains { file.hasSuffix($0) } }?.info
-        let keys = [
+    /// App and extensions must have the same version and build number, and related bundle ids.
+    private func valueFindings(_ target: IOSProject.Extension, _ built: XcodeSettings.Target) -> [Finding] {
+        var findings: [Finding] = []
+        let versions = [
             ("CFBundleShortVersionString", "MARKETING_VERSION"), ("CFBundleVersion", "CURRENT_PROJECT_VERSION"),
         ]
-        return keys.compactMap { key, setting in
-            for settings in built.settings {
-                guard let appSettings = app.settings.first(where: { $0.configuration == settings.configuration }),
-                    let own = settings.expanded(target.info[key]?.string ?? "$(\(setting))"), !own.isEmpty,
-                    let other = appSettings.expanded(info?[key]?.string ?? "$(\(setting))"), !other.isEmpty,
-                    own != other
-                else { continue }
-                return .warning(
-                    target.file,
-                    "\(key) is \(own), and the app's \(other) (\(settings.configuration)), which Apple reports at upload",
-                    fix: "set \(setting) once, in the project, and write $(\(setting)) in both property lists")
+        for (key, setting) in versions {
+            if let found = values(of: key, setting, target, built, where: { $0 != $1 }) {
+                findings.append(
+                    .warning(
+                        target.file,
+                        "\(key) is \(found.own), and the app's \(found.app) (\(found.configuration)), which Apple reports at upload",
+                        fix:
+                            "set \(setting) once, in the project, and write $(\(setting)) in both property lists"))
             }
-            return nil
         }
+        if let found = values(
+            of: "CFBundleIdentifier", "PRODUCT_BUNDLE_IDENTIFIER", target, built,
+            where: { !$0.hasPrefix($1 + ".") || $0.utf8.count == $1.utf8.count + 1 })
+        {
+            findings.append(
+                .error(
+                    target.file,
+                    "the bundle id \(quoted(found.own)) does not begin with the app's and '.' (\(found.configuration)), which stops the build",
+                    fix: "set PRODUCT_BUNDLE_IDENTIFIER of the target \(built.name) to \(found.app).NAME"))
+        }
+        return findings
+    }
+
+    /// The values of a key in the extension and in the app, of the first configuration where the condition holds.
+    private func values(
+        of key: String, _ setting: String, _ target: IOSProject.Extension, _ built: XcodeSettings.Target,
+        where isWrong: (_ own: String, _ app: String) -> Bool
+    ) -> (configuration: String, own: String, app: String)? {
+        guard let app else { return nil }
+        let info = project.appInfos.first { file, _ in app.infoPlists.contains { files.path($0) == file } }?.info
+        for settings in built.settings {
+            guard let appSettings = app.settings.first(where: { $0.configuration == settings.configuration }),
+                let own = settings.expanded(target.info[key]?.string ?? "$(\(setting))"), !own.isEmpty,
+                let other = appSettings.expanded(info?[key]?.string ?? "$(\(setting))"), !other.isEmpty,
+                isWrong(own, other)
+            else { continue }
+            return (settings.configuration, own, other)
+        }
+        return nil
     }
 
     // MARK: Targets
 
     private func targetFindings(_ target: IOSProject.Extension) -> [Finding] {
         target.targets.flatMap { built -> [Finding] in
-            var findings = versionFindings(target, built)
+            var findings = valueFindings(target, built)
             let isWithoutPath = built.settings.contains { settings in
                 let value = settings.values["LD_RUNPATH_SEARCH_PATHS"]
                 let paths = value?.kind == .array ? value?.elements.compactMap(\.string) ?? [] : [value?.string ?? ""]

@@ -50,7 +50,13 @@ struct IOSProject {
     init(_ files: ProjectFiles) throws(CommandFailure) {
         var settings = XcodeSettings()
         for file in files.projects {
-            if case .value(let project) = try read(file, files) { settings.add(project, file: file) }
+            guard case .value(let project) = try read(file, files), let fault = settings.add(project, file: file) else {
+                continue
+            }
+            findings.append(
+                .error(
+                    files.path(file), "\(fault), so not all of its targets were checked",
+                    fix: "restore it from version control, or generate it again"))
         }
         var lists: [(file: String, root: JSONValue)] = []
         for file in files.propertyLists {
@@ -107,7 +113,7 @@ struct IOSProject {
         fileCount += 1
         if case .unreadable(let reason) = reading {
             // Property lists of other kinds are ignored.
-            let isOurs = file.hasSuffix(".entitlements") || file.hasSuffix("Info.plist")
+            let isOurs = [".entitlements", "Info.plist", "project.pbxproj"].contains { file.hasSuffix($0) }
             let finding: (String, String, String) -> Finding =
                 isOurs ? { .error($0, $1, fix: $2) } : { .warning($0, $1, fix: $2) }
             findings.append(finding(files.path(file), reason.text, reason.fix))

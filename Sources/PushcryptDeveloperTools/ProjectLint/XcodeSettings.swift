@@ -43,11 +43,11 @@ struct XcodeSettings {
     private(set) var configurations: [Configuration] = []
     private(set) var targets: [Target] = []
 
-    /// Adds the configurations of one `project.pbxproj`.
-    mutating func add(_ project: JSONValue, file: String) {
+    /// Adds the configurations of one `project.pbxproj`. Returns what keeps its targets from being found, if anything does.
+    mutating func add(_ project: JSONValue, file: String) -> String? {
         // Paths in Ext.xcodeproj/project.pbxproj are relative to the folder of Ext.xcodeproj.
         let base = folder(of: folder(of: file))
-        addTargets(of: project, file, in: base)
+        let fault = addTargets(of: project, file, in: base)
         for (_, object) in project["objects"]?.members ?? [] {
             guard object["isa"]?.string == "XCBuildConfiguration", let settings = object["buildSettings"] else {
                 continue
@@ -58,15 +58,24 @@ struct XcodeSettings {
                     entitlements: Self.path(settings["CODE_SIGN_ENTITLEMENTS"]?.string, in: base),
                     deploymentTarget: settings["IPHONEOS_DEPLOYMENT_TARGET"]?.string))
         }
+        return fault
     }
 
-    private mutating func addTargets(of project: JSONValue, _ file: String, in base: String) {
+    private mutating func addTargets(of project: JSONValue, _ file: String, in base: String) -> String? {
         let objects = project["objects"]
-        let root = project["rootObject"]?.string.flatMap { objects?[$0] }
+        guard let root = project["rootObject"]?.string.flatMap({ objects?[$0] }),
+            root["isa"]?.string == "PBXProject"
+        else { return "rootObject is not a PBXProject" }
+        var fault: String?
+        func object(_ id: JSONValue) -> JSONValue? {
+            let found = id.string.flatMap { objects?[$0] }
+            if found == nil { fault = fault ?? "there is no object \(quoted(id.string ?? ""))" }
+            return found
+        }
         func settings(_ owner: JSONValue?) -> [(name: String, hasFile: Bool, values: [String: JSONValue])] {
-            let list = owner?["buildConfigurationList"]?.string.flatMap { objects?[$0] }
+            let list = owner?["buildConfigurationList"].flatMap(object)
             return (list?["buildConfigurations"]?.elements ?? []).compactMap { id in
-                guard let configuration = id.string.flatMap({ objects?[$0] }) else { return nil }
+                guard let configuration = object(id) else { return nil }
                 let members = configuration["buildSettings"]?.members ?? []
                 return (
                     configuration["name"]?.string ?? "", configuration["baseConfigurationReference"] != nil,
@@ -75,8 +84,9 @@ struct XcodeSettings {
             }
         }
         let shared = settings(root)
-        for id in root?["targets"]?.elements.compactMap(\.string) ?? [] {
-            guard let target = objects?[id], target["isa"]?.string == "PBXNativeTarget" else { continue }
+        for reference in root["targets"]?.elements ?? [] {
+            guard let target = object(reference), target["isa"]?.string == "PBXNativeTarget" else { continue }
+            let id = reference.string
             let own = settings(target).map { own in
                 let outer = shared.first { $0.name == own.name }
                 return Target.Settings(
@@ -108,6 +118,7 @@ struct XcodeSettings {
             }
             targets.append(found)
         }
+        return fault
     }
 
     /// The lowest iOS version of some configurations.
