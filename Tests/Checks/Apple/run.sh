@@ -52,13 +52,16 @@ step_build_simulator() { xcode -destination "platform=iOS Simulator,name=$simula
 step_build_device() { xcode -destination 'generic/platform=iOS' CODE_SIGNING_ALLOWED=NO build; }
 # An extension must find every library: on the system, or in the app.
 step_libraries() {
-    local binary library missing=0
-    for binary in "$products"/Build/Products/Debug-iphoneos/App.app/PlugIns/*.appex; do
-        binary=$binary/$(basename "$binary" .appex)
-        otool -L "$binary"
+    local app=$products/Build/Products/Debug-iphoneos/App.app appex binary library links missing=0
+    for appex in NotificationService NotificationContent; do
+        binary=$app/PlugIns/$appex.appex/$appex
+        links=$(otool -L "$binary") || return 1
+        echo "$links"
         while read -r library _; do
-            [ -e "$products/Build/Products/Debug-iphoneos/App.app/Frameworks/$(basename "$library")" ] || { echo "missing: $library"; missing=1; }
-        done < <(otool -L "$binary" | grep '@rpath')
+            case $library in
+            @rpath/*) [ -e "$app/Frameworks/$(basename "$library")" ] || { echo "missing: $library"; missing=1; } ;;
+            esac
+        done <<<"$links"
     done
     return $missing
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks that the sources compiled for Apple platforms use nothing newer than iOS 15 and macOS 12.
+# Checks that the sources compiled for Apple platforms use nothing newer than iOS 15, macOS 12 and
+# visionOS 1.
 #
 # On Linux the compiler ignores `platforms:` in the manifest, and no declaration is ever too new. So this script
 # compiles the Swift library to modules for each platform once, from the interface files in every toolchain (3 seconds,
@@ -24,6 +25,7 @@ platforms='
 ios arm64-apple-ios15.0
 catalyst arm64-apple-ios15.0-macabi
 macos arm64-apple-macosx12.0
+visionos arm64-apple-xros1.0
 '
 parts=Tests/Checks/Scripts/AppleFloor
 standins=Sources/AppleStandIns
@@ -91,15 +93,27 @@ make_library_module() {
         fail "$resources/linux/$module.swiftmodule/$interface does not become a module for iOS: is this toolchain newer than this script?"
 }
 
+# Changes with the toolchain and with this script.
+key_of_tools() {
+    pwd && cksum Tests/Checks/Scripts/apple-floor.sh "$parts"/* Sources/CSQLite/shim.h Sources/CStore/include/store.h "${interfaces[@]}"
+}
+
+# Changes with the sources that the modules are made of.
+key_of_sources() { sources_in Sources KeyStore | xargs cksum | cksum; }
+
 # Builds, in .build, everything that does not depend on the project's sources, unless it exists for this toolchain and
 # this script.
 prepare() {
     local key sodium sqlite
-    key=$(pwd && cksum Tests/Checks/Scripts/apple-floor.sh "$parts"/* Sources/CSQLite/shim.h Sources/CStore/include/store.h "${interfaces[@]}")
+    key=$(key_of_tools)
     [ "$key" = "$(cat "$work/key" 2>/dev/null)" ] && return
     echo "apple-floor: making the Swift library for $platform (once, a few seconds)"
     rm -rf "$work"
-    mkdir -p "$work/include/sys"
+    mkdir -p "$work/include/sys" "$work/sdk"
+    # What is available in an iOS is, in visionOS, from the version that has that iOS.
+    cat >"$work/sdk/SDKSettings.json" <<'END'
+{"Version": "26.0", "MaximumDeploymentTarget": "26.0.99", "VersionMap": {"iOS_visionOS": {"13.0": "1.0", "14.0": "1.0", "15.0": "1.0", "16.0": "1.0", "17.0": "1.0", "18.0": "2.0", "26.0": "26.0"}}}
+END
     for module in Swift _Concurrency _StringProcessing Synchronization; do make_library_module $module; done
 
     # Uses libsodium's headers (of its minimal build, as in swift-sodium) and SQLite's. Empty files replace the system's
@@ -135,7 +149,7 @@ compile() {
 compile_freely() {
     local module=$1
     shift
-    "$frontend" -frontend -module-name "$module" -target "$triple" -O -parse-as-library -plugin-path "$resources/host/plugins" \
+    "$frontend" -frontend -module-name "$module" -target "$triple" -sdk "$work/sdk" -O -parse-as-library -plugin-path "$resources/host/plugins" \
         -disable-objc-interop -resource-dir /nonexistent -I "$work" -I "$work/include" -module-cache-path "$work/cache" \
         -Xcc -DSODIUM_LIBRARY_MINIMAL -Xcc -ffreestanding -Xcc -resource-dir -Xcc "$resources/clang" -Xcc "-I$resources/shims" -Xcc -isystem -Xcc "$work/include" \
         "$@"
@@ -163,6 +177,7 @@ make_stand_in() {
 check_platform() {
     platform=$1 triple=$2 work=$root/$1
     prepare
+    rm -f "$work/sources"
     [ "$platform" != ios ] || check_the_check "$parts/Refused.swift" both
     check_target Pushcrypt Sources/Pushcrypt
     check_target PushcryptBatch Sources/PushcryptBatch
@@ -182,6 +197,7 @@ check_platform() {
     fi
     check_target PushcryptService Sources/PushcryptService -application-extension
     check_target DeviceSimulator Sources/DeviceSimulator
+    key_of_sources >"$work/sources"
 }
 
 # --- The check's own test -------------------------------------------------------------------------------------------------------
@@ -231,6 +247,9 @@ if [ "${1:-}" = app ]; then
     [ "$(uname)" = Linux ] || exit 0
     find_toolchain
     work=$root/ios triple=arm64-apple-ios$floor
+    if [ "$(key_of_tools)" != "$(cat "$work/key" 2>/dev/null)" ] || [ "$(key_of_sources)" != "$(cat "$work/sources" 2>/dev/null)" ]; then
+        fail 'the modules in .build are not of these sources: run `make lint` first'
+    fi
     # Not beside the modules of the first form, whose names an app may use too.
     mkdir -p "$work/app"
     for folder in "$@"; do
@@ -255,4 +274,4 @@ if [ "$(uname)" = Linux ]; then
     for job in "${jobs[@]}"; do wait "$job" || status=1; done
     [ $status -eq 0 ] || exit 1
 fi
-echo "apple-floor: $(sources_in "${folders[@]}" "${service[@]}" | wc -l) files need nothing newer than iOS $floor and macOS 12"
+echo "apple-floor: $(sources_in "${folders[@]}" "${service[@]}" | wc -l) files need nothing newer than iOS $floor, macOS 12 and visionOS 1"

@@ -48,6 +48,10 @@ passed=$(sed -nE 's/.*Test run with ([0-9]+) tests.* passed.*/\1/p' "$fresh/log"
 [ "${passed:-0}" -gt 0 ] || { echo "no test of the scaffold ran" >&2; exit 1; }
 
 # As an Xcode project may compile, for iOS 15: Swift 5, and Swift 6 with and without everything on the main actor.
-"$root/Tests/Checks/Scripts/apple-floor.sh" app "$work"/full/{App,NotificationService,NotificationContent} \
-    "$work/full/Tests,$work/full/NotificationService/NotificationService.swift"
+floor() {
+    "$root/Tests/Checks/Scripts/apple-floor.sh" app "$work/$1"/{App,NotificationService} "${@:2}" \
+        "$work/$1/Tests,$work/$1/NotificationService/NotificationService.swift"
+}
+floor plain
+floor full "$work/full/NotificationContent"
 echo "scaffold: compiled unchanged in three modes, $passed tests of its own passed"

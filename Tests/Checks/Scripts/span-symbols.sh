@@ -55,7 +55,9 @@ symbols_of() {
         -Xcc "-I$resources/shims" -Xcc -isystem -Xcc "$floor/include")
     "$frontend" "${common[@]}" -emit-module -o "$work/$mode/$module.swiftmodule" "${files[@]}" || fail "$3 does not compile"
     "$frontend" "${common[@]}" -c -wmo -o "$work/$mode/$module.o" "${files[@]}" || fail "$3 does not compile"
-    "$nm" --undefined-only "$work/$mode/$module.o" | grep -oE '\$ss[0-9]+[A-Za-z0-9]*Span[A-Za-z0-9]*' | LC_ALL=C sort -u | tr '\n' ' ' || true
+    "$nm" --undefined-only "$work/$mode/$module.o" >"$work/symbols" || fail "$nm does not read $module.o"
+    # Without a match grep ends with 1.
+    { grep -oE '\$ss[0-9]+[A-Za-z0-9]*Span[A-Za-z0-9]*' "$work/symbols" || [ $? -eq 1 ]; } | LC_ALL=C sort -u | tr '\n' ' '
 }
 
 nm=$resources/../../bin/llvm-nm
@@ -63,7 +65,8 @@ nm=$resources/../../bin/llvm-nm
 [ -n "$nm" ] || fail 'there is no llvm-nm, which reads Mach-O files: apt install llvm'
 # The check's own test: what it looks for is found.
 printf 'public func planted(_ span: inout MutableSpan<UInt8>) { span.withUnsafeMutableBytes { $0[0] = 1 } }\n' >"$work/Planted.swift"
-[ -n "$(symbols_of Planted -Onone "$work/Planted.swift")" ] || fail 'a use of MutableSpan that was planted was not noticed'
+planted=$(symbols_of Planted -Onone "$work/Planted.swift")
+[ -n "$planted" ] || fail 'a use of MutableSpan that was planted was not noticed'
 status=0
 while read -r module folder; do
     for mode in -O -Onone; do

@@ -53,10 +53,6 @@ def twice(text):
     return text.replace(line, line + line, 1)
 
 
-def rename_file(text):
-    return re.sub(r"\t\t[0-9A-F]{24}( /\* NotificationService.appex)", lambda m: "\t\t" + "0" * 24 + m.group(1), text, count=1)
-
-
 ALTERATIONS = {
     "a semicolon is missing": swap("archiveVersion = 1;", "archiveVersion = 1"),
     "a list is open": swap("buildRules = (\n\t\t\t);", "buildRules = (\n\t\t\t;"),
