@@ -1,5 +1,8 @@
-// Has a crash of the command end with a line on standard error and exit 1. Otherwise a system that refuses memory or random bytes
-// ends it silently.
+// Ends a crashing command with a line on standard error and exit code 1. Without it, a command to which the system refuses memory
+// or random bytes ends silently.
+//
+// It wipes nothing: no heap, and no stack, of this thread or another. The process ends at once and leaves no core file, and the
+// system clears its pages before it gives them to another process.
 #include "crashes.h"
 
 #include <signal.h>
@@ -11,7 +14,7 @@ static void put(const char *text) {
     if (write(STDERR_FILENO, text, strlen(text)) < 0) return;
 }
 
-// Calls only what a signal handler may.
+// Calls only functions that are safe in a signal handler.
 static void end(int number) {
     put("pushcrypt: error: crashed (");
     put(number == SIGSEGV ? "SIGSEGV" : number == SIGBUS ? "SIGBUS" : number == SIGABRT ? "SIGABRT" : number == SIGTRAP ? "SIGTRAP"
@@ -20,9 +23,10 @@ static void end(int number) {
     _exit(1);
 }
 
-// Before Swift's runtime starts, which needs random bytes.
+// Runs before Swift's runtime starts, which needs random bytes.
 __attribute__((constructor(101))) static void report_crashes(void) {
-    // The end of the main thread's own stack is one of the crashes.
+    // One of the crashes is that the main thread's stack is full. Another thread has no second stack: when its own is full, the
+    // process ends by the signal, without a line.
     static char stack[1 << 14];
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
     const int numbers[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGTRAP};

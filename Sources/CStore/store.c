@@ -9,14 +9,14 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-// Maps a part of a file that has room on the disk. SQLite writes one byte of each page of the log's index; where blocks are smaller
-// than pages, the process would otherwise end by a signal when the disk is full.
+// Maps part of a file, after reserving its disk space. SQLite reserves the log's index by writing one byte of each page; where
+// blocks are smaller than pages, a signal would end the process when the disk is full.
 static void *map(void *address, size_t length, int protection, int flags, int file, off_t offset) {
     if ((protection & PROT_WRITE) && (flags & MAP_SHARED)) {
         int code;
         do code = fallocate(file, 0, offset, (off_t)length);
         while (code != 0 && errno == EINTR);
-        // Other failures mean that the file system does not reserve room.
+        // After any other failure, the file system cannot reserve space.
         if (code != 0 && (errno == ENOSPC || errno == EDQUOT)) return MAP_FAILED;
     }
     return mmap(address, length, protection, flags, file, offset);

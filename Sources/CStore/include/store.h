@@ -1,13 +1,14 @@
-// What the key store asks of SQLite that Swift cannot say, without the system's headers: Swift would take them for this module's.
+// Calls of SQLite for the key store that Swift cannot make. Includes no system header, whose declarations Swift would import as part
+// of this module.
 #pragma once
 
 struct sqlite3;
 
-/// Has SQLite reserve room for what it maps, in the whole process.
+/// Makes SQLite reserve disk space for the files that it maps, in the whole process.
 void pushcrypt_reserve_mapped_files(void);
 
-/// Returns the error number of the last system call that failed for a file of the database or its log, or 0.
+/// Returns the errno of the last failed system call on the database file or its log; 0 if none failed.
 int pushcrypt_file_errno(struct sqlite3 *database);
 
-/// Keeps the files of the log when this connection is closed, if another database has taken its place.
+/// Keeps the log's files when this connection closes if another database now has the file's name.
 void pushcrypt_keep_log_of_another(struct sqlite3 *database);

@@ -1,16 +1,15 @@
-// Stands between a program and the C library's calls that change files: fails the call that it is told to, or writes half of
-// it, or records every call with its data. Loaded with LD_PRELOAD; counts only what is done to files below FAULTS_ROOT, and to
-// standard output.
+// Replaces the C library's calls that change files: fails a chosen call, writes half of its bytes, or records every call with
+// its data. Loaded with LD_PRELOAD. Only calls on files below FAULTS_ROOT and on standard output count.
 //
-//   FAULTS_ROOT   the directory, absolute
-//   FAULTS_LOG    the file to which each call is appended; with FAULTS_DATA set, the bytes that were written follow the line
+//   FAULTS_ROOT   the absolute path of the directory
+//   FAULTS_LOG    a file to append each call to; with FAULTS_DATA set, the written bytes follow the line
 //   FAULTS_PLAN   "N once CODE": call N fails with this errno
-//                 "N on CODE": so does every call from N on; with ENOSPC only calls that need room
-//                 "N half": call N writes the first half of its bytes, and says so
-//                 "N half-on CODE": and calls after it that need room fail with this errno
-//   FAULTS_CLOCK  the clock is this many seconds late
-//   FAULTS_SHORT  "N": read N gives half of the bytes
-//   FAULTS_CHEAP  a passphrase is turned into a key at the lowest cost that libsodium has
+//                 "N on CODE": call N and every later one fail; with ENOSPC only those that need disk space
+//                 "N half": call N writes the first half of its bytes, and returns their count
+//                 "N half-on CODE": the same, and later calls that need disk space fail with this errno
+//   FAULTS_CLOCK  the clock is this many seconds slow
+//   FAULTS_SHORT  "N": read N returns half of the bytes
+//   FAULTS_CHEAP  derives keys from passphrases at libsodium's lowest cost
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -37,7 +36,7 @@ static int log_file = -1, with_data, cheap;
 static long planned, counted, seconds_late, short_read, reads;
 static int plan_code;
 static char plan_mode[16];
-// The path under which each descriptor was opened; empty for what does not concern the store.
+// The path under which each descriptor was opened; empty for files outside the store.
 static char paths[descriptors][PATH_MAX];
 
 __attribute__((constructor)) static void start(void) {
@@ -48,7 +47,7 @@ __attribute__((constructor)) static void start(void) {
     if (clock != NULL) seconds_late = atol(clock);
     if (getenv("FAULTS_SHORT") != NULL) short_read = atol(getenv("FAULTS_SHORT"));
     const char *log = getenv("FAULTS_LOG"), *plan = getenv("FAULTS_PLAN");
-    // Above the numbers that the program gets, so that nothing there is different.
+    // Above the descriptors of the program, whose numbers stay the same.
     if (log != NULL) {
         int number = (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
         log_file = fcntl(number, F_DUPFD_CLOEXEC, 900);
@@ -60,7 +59,7 @@ __attribute__((constructor)) static void start(void) {
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-// MARK: What concerns the store
+// MARK: Files of the store
 
 static int is_below(const char *path) {
     size_t length = root == NULL ? 0 : strlen(root);
@@ -100,7 +99,7 @@ static void put(const void *bytes, size_t count) {
     }
 }
 
-// A line: what was done, the process and the descriptor, where, how much, the path, and for a rename or a link the second path.
+// Writes a line: the call, the process, the descriptor, the offset, the length, the path, and the second path of a rename or link.
 static void note(const char *kind, int descriptor, off_t offset, size_t length, const char *path, const char *second,
                  const void *data) {
     char line[2 * PATH_MAX + 128];
@@ -125,7 +124,7 @@ static enum verdict decide(int needs_room, int can_be_short) {
     return fail;
 }
 
-// Runs CALL as the plan says, and gives -1 where it fails.
+// Runs CALL unless the plan fails it, which returns -1.
 #define GUARDED(concerns, needs_room, CALL, NOTE)                                                                          \
     do {                                                                                                                  \
         if (!(concerns)) return CALL;                                                                                     \
@@ -166,7 +165,7 @@ ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset
     return put_out(descriptor, bytes, count, offset, 1);
 }
 
-// A SQLite that was built in another way calls it so.
+// Some builds of SQLite call this one.
 ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
     return put_out(descriptor, bytes, count, offset, 1);
 }
@@ -187,7 +186,7 @@ ssize_t pread64(int descriptor, void *bytes, size_t count, off64_t offset) {
 
 ssize_t pread(int descriptor, void *bytes, size_t count, off_t offset) { return pread64(descriptor, bytes, count, offset); }
 
-// MARK: Bringing it to the disk
+// MARK: Synchronising
 
 int fsync(int descriptor) {
     const char *path = path_of(descriptor);
