@@ -173,9 +173,10 @@ struct StatementFileTests {
         #expect(try store.trust(for: .app) == believed && believed.pinned == [new.publicKey, otherNew.publicKey])
     }
 
-    /// Another sender's rotations, which the recovery does not replace, fill the file.
-    @Test func theRotationsOfAnotherSenderLeaveRoomForARecovery() throws {
-        let (store, keys) = try home()
+    /// Fills the file with another sender's rotations, which a recovery does not replace. Returns a recovery of the pinned sender.
+    private func fill(
+        _ store: any DeviceKeyStore, _ keys: ExtensionKeys
+    ) throws -> (opening: DevicePublicKey, good: SenderKey, recovered: RotationStatement) {
         let (recovery, good) = (RecoveryKey(), SenderKey())
         try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
         let chain = (0...StatementFile.capacity).map { _ in SenderKey() }
@@ -185,8 +186,13 @@ struct StatementFileTests {
             try keys.settle(openedWith: key, statements: [try statement(from, to)], topic: .app, at: start)
         }
         let request = try RecoveryRequest(by: recovery.publicKey, for: .app, to: good, serial: 7, at: start)
-        try keys.settle(
-            openedWith: key, statements: [try request.signed(by: recovery).statement], topic: .app, at: start)
+        return (key, good, try request.signed(by: recovery).statement)
+    }
+
+    @Test func theRotationsOfAnotherSenderLeaveRoomForARecovery() throws {
+        let (store, keys) = try home()
+        let (key, good, recovered) = try fill(store, keys)
+        try keys.settle(openedWith: key, statements: [recovered], topic: .app, at: start)
         #expect(try file.statements(for: .app).count == StatementFile.capacity + 1)
         #expect(try keys.trust(for: .app).pinned.contains(good.publicKey))
     }
@@ -194,18 +200,9 @@ struct StatementFileTests {
     /// The rotation beside the recovery has no room, or is refused: the recovery is kept all the same.
     @Test(arguments: [true, false]) func aRecoveryIsKeptWhateverComesBesideIt(_ fits: Bool) throws {
         let (store, keys) = try home()
-        let (recovery, good) = (RecoveryKey(), SenderKey())
-        try store.setRecoveryKeys([recovery.publicKey], ofSender: "provider")
-        let chain = (0...StatementFile.capacity).map { _ in SenderKey() }
-        try store.trustSender(chain[0].publicKey, named: "other", topic: .app, at: start)
-        let key = try active(store)
-        for (from, to) in zip(chain, chain.dropFirst()) {
-            try keys.settle(openedWith: key, statements: [try statement(from, to)], topic: .app, at: start)
-        }
-        let request = try RecoveryRequest(by: recovery.publicKey, for: .app, to: good, serial: 7, at: start)
+        let (key, good, recovered) = try fill(store, keys)
         let beside = try statement(fits ? good : SenderKey(), SenderKey())
-        try keys.settle(
-            openedWith: key, statements: [try request.signed(by: recovery).statement, beside], topic: .app, at: start)
+        try keys.settle(openedWith: key, statements: [recovered, beside], topic: .app, at: start)
         #expect(try keys.trust(for: .app).pinned.contains(good.publicKey))
         #expect(try file.statements(for: .app).count == StatementFile.capacity + 1)
     }
