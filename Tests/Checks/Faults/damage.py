@@ -126,7 +126,7 @@ def trial(kind, moments):
         data = way(coin, first, second)
         path.write_bytes(data)
         is_same = data in (first, second)
-        counts = {"damaged": 1, "refused": 0}
+        counts = {"damaged": int(not is_same), "same": int(is_same), "refused": 0}
         (provider if file == "keystore" else guard)(folder, moments, is_same, counts)
         return counts
     return one
@@ -170,6 +170,8 @@ def provider(folder, moments, is_same, counts):
     checked = command(folder, "doctor")
     if checked.returncode == 0 and listed.returncode != 0:
         raise Failure("doctor finds nothing")
+    if is_same and (checked.returncode != 0 or listed.returncode != 0):
+        raise Failure(f"a store without damage is refused: {(checked.stdout + listed.stderr).decode()}")
     command(folder, "device", "remove", "d5")
     command(folder, "rotate", "sender", "--force")
 
@@ -181,6 +183,11 @@ def guard(folder, moments, is_same, counts):
         if text is not None and json.loads(shown.stdout).get("body") != text:
             raise Failure(f"a new message gave {shown.stdout.decode()}")
         counts["refused"] += b"damaged" in shown.stderr
+        if is_same and b"damaged" in shown.stderr:
+            raise Failure(f"a guard without damage is refused: {shown.stderr.decode()}")
+        # Every moment's guard knows the newest of the messages that were opened before both.
+        if is_same and push is moments.early[-1] and json.loads(shown.stdout).get("duplicate") is not True:
+            raise Failure(f"what was shown before is new: {shown.stdout.decode()}")
     for name in ("third", "fourth"):
         again = command(folder, "open", "--json", "--request-id", name, input=json.dumps(moments.fresh[0]).encode())
         # The damage may be found only now.

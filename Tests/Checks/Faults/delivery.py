@@ -13,6 +13,8 @@ from program import Failure
 ROUND = 1000
 DAY = 86400
 FARTHEST = 400 * DAY
+# A message is shown for 30 days, on a phone whose clock is at most a day behind. So close to these ends either may happen.
+LIFE, AHEAD, MARGIN = 30 * DAY, DAY, 3600
 # With this share of the stops the rest of the line comes late.
 LATE = 0.3
 
@@ -28,6 +30,13 @@ def clock(seconds):
 
 
 FAKETIME = [f"/usr/lib/{kind}/faketime/libfaketimeMT.so.1" for kind in (f"{os.uname().machine}-linux-gnu", "faketime")]
+
+
+def is_fresh(age):
+    """Whether a message of this age in seconds is due to be shown; None close to the ends."""
+    if min(abs(age - LIFE), abs(age + AHEAD)) < MARGIN:
+        return None
+    return -AHEAD < age < LIFE
 
 
 class Sealer:
@@ -104,7 +113,7 @@ class Delivery:
         self.sealers = [Sealer(self.stores, name, random.Random(self.coin.random())) for name in ("one", "two")]
         self.counts = collections.Counter()
         self.shown = set()
-        # Messages that were not opened while they were fresh.
+        # A message of each round.
         self.kept = []
 
     def register(self):
@@ -120,13 +129,15 @@ class Delivery:
             if number % (ROUND * 10) == 0:
                 print(f"{number} lines, {dict(self.counts)}", flush=True)
         # Everything once more, at the real time.
-        self.open(self.kept, 0, must=False)
+        self.open(self.kept, 0)
 
     def round(self, numbers):
         middle = len(numbers) // 2
         # Sealers jump, or the opener: if both are ahead by as much, nothing shows it.
         jumps = self.coin.choice(["none", "none", "sealer", "opener"])
-        far = self.coin.randrange(-FARTHEST, FARTHEST + 1)
+        # Half of the jumps are so short that some messages stay fresh.
+        farthest = self.coin.choice([2 * LIFE, FARTHEST])
+        far = self.coin.randrange(-farthest, farthest + 1)
         seconds = far if jumps == "sealer" else 0
         answers = {}
         problems = []
@@ -154,39 +165,41 @@ class Delivery:
                 raise Failure(f"lines {part} were answered as {[answer.get('n') for answer in found][:20]} …")
             if any("error" in answer for answer in found):
                 raise Failure(f"a line was refused: {next(a for a in found if 'error' in a)}")
-            sealed += [(answer["n"], answer["payload"]) for answer in found]
+            sealed += [(answer["n"], answer["payload"], time.time() + seconds) for answer in found]
         self.counts["answered"] += len(sealed)
         self.coin.shuffle(sealed)
-        if jumps == "none":
-            self.open(sealed, 0, must=True)
-        else:
-            # A message of a clock that is wrong, or for one, may be refused. It is shown later, if it is fresh then.
-            self.open(sealed, 0 if jumps == "sealer" else far, must=False)
-            if jumps == "opener":
-                self.open(sealed, 0, must=True)
-            self.counts["jumps"] += 1
+        if jumps == "opener":
+            self.open(sealed, far)
+        self.open(sealed, 0)
+        self.counts["jumps"] += jumps != "none"
         # Copies under other requests.
-        self.open(self.coin.sample(sealed, min(20, len(sealed))), 0, must=False)
+        self.open(self.coin.sample(sealed, min(20, len(sealed))), 0)
         self.kept += self.coin.sample(sealed, 1)
         self.rotate()
 
-    def open(self, messages, seconds, must):
-        lines = b"".join(scene.received(push, f"{self.counts['openings']}-{n}") for n, push in messages)
+    def open(self, messages, seconds):
+        lines = b"".join(scene.received(push, f"{self.counts['openings']}-{n}") for n, push, _ in messages)
+        now = time.time() + seconds
         self.counts["openings"] += 1
         done = self.stores.run(
             self.stores.phone, "open", "--batch", "--duplicates", "suppress", input=lines, environment=clock(seconds))
         answers = [json.loads(line) for line in done.output.splitlines()]
         if len(answers) != len(messages) or done.exit not in (0, 1):
             raise Failure(f"open --batch answered {len(answers)} of {len(messages)}, {done.exit}: {done.messages.decode()}")
-        for (number, _), answer in zip(messages, answers, strict=True):
-            text = scene.shown(answer)
+        for (number, _, sealed), answer in zip(messages, answers, strict=True):
+            text, fresh = scene.shown(answer), is_fresh(now - sealed)
+            if fresh and number not in self.shown:
+                self.counts["due"] += 1
+                self.counts["due-under-jumps"] += abs(now - sealed) > DAY / 2
             if text == str(number):
                 if number in self.shown:
                     raise Failure(f"message {number} was shown twice")
+                if fresh is False:
+                    raise Failure(f"message {number} was shown at an age of {now - sealed:.0f} s")
                 self.shown.add(number)
                 self.counts["shown"] += 1
-            elif must and number not in self.shown:
-                raise Failure(f"message {number} was fresh, and gave {text}")
+            elif fresh and number not in self.shown:
+                raise Failure(f"message {number} was fresh, at an age of {now - sealed:.0f} s, and gave {text}")
 
     def rotate(self):
         """Changes keys at the real time, and tries to at another."""

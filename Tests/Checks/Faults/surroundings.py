@@ -56,6 +56,8 @@ def trial(case):
         if plan.startswith("read short"):
             environment = program.through_shim(stores.root) | {"FAULTS_SHORT": plan.split()[2]}
         run = case.run(stores, before=before(plan), environment=environment)
+        if not is_started(plan, run):
+            return {"runs": 1, "not-started": 1}
         judge(plan, run)
         checker.check(
             stores, case.bounds(case.is_acknowledged(run)), case.repeat,
@@ -64,11 +66,21 @@ def trial(case):
     return one
 
 
+def is_started(plan, run):
+    """Whether the program was. Without room for it the system may refuse to, and for no other reason."""
+    text = run.messages.decode(errors="replace")
+    kind, *words = plan.split()
+    limits = {"space": ADDRESS_SPACE, "descriptors": DESCRIPTORS}.get(kind)
+    if limits and int(words[0]) < limits[-1] and run.exit in (126, 127) and re.search(
+            r"error while loading shared libraries|prlimit: .*(Cannot allocate memory|Too many open files)", text):
+        return False
+    if re.search(r"^(\S*/)?(prlimit|unshare|strace|sh|mount): |error while loading shared libraries", text, re.M):
+        raise Failure(f"the program was not started: {text}")
+    return True
+
+
 def judge(plan, run):
     text = run.messages.decode(errors="replace")
-    # The system's own: the program was not started.
-    if run.exit in (127, 126, 1) and re.search(r"error while loading shared|cannot (execute|apply)|prlimit|unshare|strace", text):
-        return
     if run.exit < 0 or run.exit not in (0, 1, 64, 65):
         raise Failure(f"it ended with {run.exit}: {text}")
     if run.exit != 0 and not text:
@@ -157,7 +169,7 @@ def wait_for_lines(process, count):
 # MARK: Disks
 
 def small_blocks(folder):
-    """Fills a file system with blocks of 1 KiB up to each free block: a command says that the disk is full."""
+    """Fills a file system with blocks of 1 KiB but for some: a command says that the disk is full, and one that does not is done."""
     if os.geteuid() != 0:
         print("SKIPPED: a disk of small blocks (needs the right to mount)")
         return
@@ -171,21 +183,32 @@ def small_blocks(folder):
         return
     try:
         with scene_of_seal(place / "life") as (store, lines):
-            counts = {"disks": 0}
-            for free in range(0, 96):
+            counts = {"disks": 0, "full": 0, "written": 0}
+            title = b""
+            for free in range(0, 480, 3):
                 filler = place / "filler"
                 filler.unlink(missing_ok=True)
                 fill(filler, place, free)
+                new = f"t{free}"
                 for arguments, given in (
-                        (["config", "set", "title", f"t{free}"], b""), (["seal", "--batch"], lines[0]),
-                        (["device", "list"], b"")):
+                        (["config", "set", "title", new], b""), (["seal", "--batch"], lines[0]), (["device", "list"], b"")):
                     run = program.run(["--store", store, *arguments], given)
                     judge("disk", run)
                     if b"crashed" in run.messages:
                         raise Failure(f"{free} blocks free: {run.messages.decode()}")
                     if run.exit == 1 and b"disk-full" not in run.messages and b"room" not in run.messages:
                         raise Failure(f"{free} blocks free: {run.messages.decode()}")
+                    counts["full"] += run.exit != 0
+                    if arguments[0] == "config" and run.exit == 0:
+                        title = new.encode()
+                        counts["written"] += 1
+                filler.unlink()
+                kept = program.must(["--store", store, "config", "get", "title"]).strip() if title else title
+                if kept != title:
+                    raise Failure(f"{free} blocks free: the title is {kept}, and {title} was acknowledged")
                 counts["disks"] += 1
+            if not counts["full"] or not counts["written"]:
+                raise Failure(f"the disk was never full, or always: {counts}")
             return counts
     finally:
         subprocess.run(["umount", "-l", place], check=True)
@@ -206,19 +229,21 @@ def fill(filler, place, free):
 
 def backups(folder):
     """Backups while devices are added, and restores of each: what was acknowledged before is in it, in order."""
-    counts = {"backups": 0}
+    counts = {"backups": 0, "devices": 0}
     with scene_of_seal(folder) as (store, _):
-        key = program.must(["keygen", "device", "-o", folder / "other"])
         ended = threading.Event()
         added = [0]
         problems = []
 
         def add():
-            while not ended.is_set():
-                number = added[0]
-                key = program.must(["keygen", "device", "-o", folder / f"k{number}"])
-                program.must(["--store", store, "device", "add", f"d{number:05}", "-"], key)
-                added[0] += 1
+            try:
+                while not ended.is_set():
+                    number = added[0]
+                    key = program.must(["keygen", "device", "-o", folder / f"k{number}"])
+                    program.must(["--store", store, "device", "add", f"d{number:05}", "-"], key)
+                    added[0] += 1
+            except Exception as problem:
+                problems.append(problem)
 
         thread = threading.Thread(target=add)
         thread.start()
@@ -234,9 +259,14 @@ def backups(folder):
                 if names != [f"d{n:05}" for n in range(len(names))] or not least <= len(names) <= most:
                     raise Failure(f"backup {number} has {len(names)} devices of {least} to {most}")
                 counts["backups"] += 1
+                counts["devices"] = len(names)
         finally:
             ended.set()
             thread.join()
+        if problems:
+            raise problems[0]
+        if not counts["devices"]:
+            raise Failure("no backup has a device")
     return counts
 
 
