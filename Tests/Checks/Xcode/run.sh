@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Reads the project that `pushcrypt scaffold ios` writes with every reader there is for Linux, checks its graph, and checks that
-# each of some altered copies is refused. Usage: run.sh PATH-OF-PUSHCRYPT
+# each of some altered copies is refused. Checks the workflow by its schema. Usage: run.sh PATH-OF-PUSHCRYPT
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../../.." && pwd)
 command=$(realpath "${1:?the path of the pushcrypt command}")
@@ -54,5 +54,10 @@ check full --content-extension --category MESSAGE --xcodegen
 # The same command writes the same bytes.
 "$command" scaffold ios --bundle-id com.example.app --group group.com.example --out "$work/again" --communication >/dev/null 2>&1
 diff -r "$work/plain" "$work/again" || fail 'two runs differ'
+# The workflow, by GitHub's schema; an altered copy is refused.
+check_workflow() { "$bin/check-jsonschema" --builtin-schema vendor.github-workflows "$1" >"$work/said" 2>&1; }
+check_workflow "$root/.github/workflows/apple-run.yml" || fail "the workflow: $(cat "$work/said")"
+sed 's/runs-on:/run-on:/' "$root/.github/workflows/apple-run.yml" >"$work/altered.yml"
+! check_workflow "$work/altered.yml" || fail 'an altered workflow is accepted'
 "$root/Tests/Checks/Scripts/span-symbols.sh"
-echo 'xcode: two projects read by plutil, kin, pbxproj and openstep_plist, and their graphs are whole'
+echo 'xcode: two projects read by plutil, kin, pbxproj and openstep_plist, and their graphs are whole; the workflow follows its schema'
