@@ -8,10 +8,10 @@
 /// read; secrets have `SecretBase64`.
 enum Base64URL {
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-    /// The value of each ASCII character, plus 32; 96 for a character that is not of the alphabet.
+    /// For each ASCII character its value plus 64; `!`, which is less, for one that is not of the alphabet.
     private static let values: StaticString = """
-        `````````````````````````````````````````````^``TUVWXYZ[\\]``````\
-        ` !"#$%&'()*+,-./0123456789````_`:;<=>?@ABCDEFGHIJKLMNOPQRS`````
+        !!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!~!!tuvwxyz{|}!!!!!!\
+        !@ABCDEFGHIJKLMNOPQRSTUVWXY!!!!\u{7f}!Z[\\]^_`abcdefghijklmnopqrs!!!!!
         """
 
     /// The number of characters for `count` bytes.
@@ -32,6 +32,7 @@ enum Base64URL {
 
     private static func write(_ bytes: Span<UInt8>, to output: inout MutableBytes, at start: Int) {
         let characters = unsafe UnsafeBufferPointer(start: alphabet.utf8Start, count: alphabet.utf8CodeUnitCount).span
+        precondition(characters.count == 64, "the whole alphabet")
         var (index, end) = (0, start)
         while index + 3 <= bytes.count {
             let group = UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
@@ -56,7 +57,8 @@ enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes a text that the relay may know; returns nil for padding, white space, other characters, nonzero unused bits or a wrong length.
+    /// Decodes a text that the relay may know; returns nil for padding, white space, other characters, nonzero unused bits
+    /// or a wrong length.
     static func decode(_ text: Span<UInt8>) -> ContiguousArray<UInt8>? {
         guard text.count % 4 != 1 else { return nil }
         guard !text.isEmpty else { return [] }
@@ -72,13 +74,15 @@ enum Base64URL {
     /// Returns false for a text that no bytes have; `output` is then undefined.
     private static func read(_ text: Span<UInt8>, into output: inout MutableBytes) -> Bool {
         let values = unsafe UnsafeBufferPointer(start: values.utf8Start, count: values.utf8CodeUnitCount).span
-        // At least 64 once one character is not of the alphabet.
-        var all: UInt8 = 0
+        precondition(values.count == 128, "a table of all ASCII characters")
+        // Bit 6 of `known` and bit 7 of `characters` tell at the end whether each character is of the alphabet.
+        var (known, characters): (UInt8, UInt8) = (64, 0)
         func value(_ index: Int) -> UInt32 {
             let character = text[index]
-            let value = values[Int(character & 127)] &- 32 | character & 128
-            all |= value
-            return UInt32(value)
+            let value = values[Int(character & 127)]
+            characters |= character
+            known &= value
+            return UInt32(value & 63)
         }
         var (index, end) = (0, 0)
         while index + 4 <= text.count {
@@ -89,13 +93,16 @@ enum Base64URL {
             index += 4
             end += 3
         }
-        guard index < text.count else { return all < 64 }
-        let isTriple = index + 2 < text.count
-        let group = value(index) << 18 | value(index + 1) << 12 | (isTriple ? value(index + 2) << 6 : 0)
-        output[end] = UInt8(truncatingIfNeeded: group >> 16)
-        if isTriple { output[end + 1] = UInt8(truncatingIfNeeded: group >> 8) }
-        // The unused bits are zero, or two texts would stand for the same bytes.
-        return all < 64 && group & (isTriple ? 0xff : 0xffff) == 0
+        var unused: UInt32 = 0
+        if index < text.count {
+            let isTriple = index + 2 < text.count
+            let group = value(index) << 18 | value(index + 1) << 12 | (isTriple ? value(index + 2) << 6 : 0)
+            output[end] = UInt8(truncatingIfNeeded: group >> 16)
+            if isTriple { output[end + 1] = UInt8(truncatingIfNeeded: group >> 8) }
+            unused = group & (isTriple ? 0xff : 0xffff)
+        }
+        // Unused bits are zero, or two texts would stand for the same bytes.
+        return known == 64 && characters < 128 && unused == 0
     }
 }
 

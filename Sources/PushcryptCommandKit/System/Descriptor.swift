@@ -68,11 +68,11 @@ package struct Descriptor: Sendable, Equatable {
 
     /// Waits for input or its end; returns false if neither comes in time.
     package func isReadable(withinMilliseconds time: Int32) throws(SystemError) -> Bool {
-        let end = ContinuousClock.now + .milliseconds(Int(time))
+        let end = SystemEnvironment.uptime() + UInt64(max(0, time))
         while true {
             var request = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
-            let rest = max(.zero, end - .now) / .milliseconds(1)
-            let count = unsafe poll(&request, 1, Int32(clamping: Int(rest.rounded(.up))))
+            let now = SystemEnvironment.uptime()
+            let count = unsafe poll(&request, 1, now < end ? Int32(clamping: end - now) : 0)
             if count >= 0 { return count > 0 }
             guard errno == EINTR else { throw .last }
         }
